@@ -1,0 +1,117 @@
+"""
+What the easyblocks MPIContainer and MPINative share: the site, facts of the host, installation in one move.
+"""
+import json
+import os
+import socket
+
+from easybuild.framework.easyblock import EasyBlock
+from easybuild.framework.easyconfig import CUSTOM
+from easybuild.tools.build_log import EasyBuildError
+from easybuild.tools.config import build_option
+from easybuild.tools.filetools import mkdir, read_file, write_file
+
+from ._mpicontainer_facts import FactsError, missing_host_paths
+from ._mpicontainer_install import StagedInstall, free_space_problem
+from ._mpicontainer_module import help_lines
+from ._mpicontainer_settings import SettingsError, approach_entry, choose_site, host_libraries
+from ._mpicontainer_sites import SITES
+
+try:
+    # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /) and,
+    # where a site is described on the spot, SITES (dict like that of _mpicontainer_sites.py).
+    from . import _mpicontainer_local as local
+except ImportError:
+    local = None
+
+FACTS_FILE = 'facts.json'
+
+
+class SiteEasyBlock(EasyBlock):
+    """An installation whose module depends on the site it is made for."""
+
+    @staticmethod
+    def extra_options(extra_vars=None):
+        """Easyconfig parameters that containers and native builds share."""
+        extra_vars = EasyBlock.extra_options(extra_vars)
+        extra_vars.update({
+            'site': [None, "Site whose host paths the module uses; default: found by host name or local file", CUSTOM],
+            'program_prefix': ['', "Start of the names of programs that become commands, e.g. 'osu_'", CUSTOM],
+            'example': [None, "Command that the module help shows behind srun", CUSTOM],
+            'family': [None, "Lmod family: only one module of a family is loaded at a time", CUSTOM],
+        })
+        return extra_vars
+
+    def __init__(self, *args, **kwargs):
+        """No facts yet, no installation begun."""
+        super(SiteEasyBlock, self).__init__(*args, **kwargs)
+        self.facts = None
+        self.staged = None
+
+    def settle(self, approach):
+        """Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot be."""
+        if self.module_generator.SYNTAX != 'Lua':
+            raise EasyBuildError("These modules are written in Lua, found module syntax %s: use --module-syntax=Lua and "
+                                 "--modules-tool=Lmod", self.module_generator.SYNTAX)
+        sites = dict(SITES, **getattr(local, 'SITES', {}))
+        self.approach = self.or_error(approach_entry, approach)
+        self.site = self.or_error(choose_site, self.cfg['site'], getattr(local, 'SITE', None), socket.gethostname(),
+                                  sites)
+        self.or_error(host_libraries, self.approach, self.site)
+        self.host_root = (build_option('sysroot') or getattr(local, 'ROOT', '')).rstrip('/')
+
+    def or_error(self, function, *args, **kwargs):
+        """Call function; its SettingsError or FactsError becomes an EasyBuildError with the easyconfig's name."""
+        try:
+            return function(*args, **kwargs)
+        except (SettingsError, FactsError) as err:
+            raise EasyBuildError("%s: %s", os.path.basename(self.cfg.path), err)
+
+    def recorded_facts(self):
+        """Return the facts (dict) that the installation holds."""
+        path = os.path.join(self.installdir, FACTS_FILE)
+        if not os.path.isfile(path):
+            raise EasyBuildError("%s is not there, so nothing is known of image and host: install first, or give "
+                                 "--try-amend=facts=FILE", path)
+        return json.loads(read_file(path))
+
+    def make_installdir(self, dontcreate=None):
+        """Leave an older installation where it is: install_step replaces it in one move."""
+
+    def install_step(self):
+        """Fill a folder beside the installation, then move it there: after an error nothing is half installed."""
+        problem = free_space_problem(self.installdir, self.needed_space())
+        if problem:
+            raise EasyBuildError("No room for %s: %s", self.installdir, problem)
+        self.staged = StagedInstall(self.installdir)
+        try:
+            mkdir(self.staged.stage, parents=True)
+            self.fill_installdir(self.staged.stage)
+            write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
+            self.staged.commit()
+        except BaseException:  # also Ctrl-C and EasyBuild's own exit on SIGTERM
+            self.staged.rollback()
+            raise
+
+    def sanity_check_step(self, *args, **kwargs):
+        """Check the host paths as well; a fresh installation that fails is taken away again, the older one put back."""
+        self.sanity_check_fail_msgs.extend("site '%s' names a host path that does not exist: %s" % (
+            self.site['name'], path) for path in missing_host_paths(self.approach, self.site, self.host_root))
+        try:
+            super(SiteEasyBlock, self).sanity_check_step(*args, **kwargs)
+        except BaseException:
+            if self.staged:
+                self.staged.rollback()
+            raise
+        if self.staged:
+            self.staged.finish()
+
+    def make_module_req(self):
+        """Only bin is added to a search path: the programs bring their own libraries."""
+        return self.module_generator.prepend_paths('PATH', ['bin'])
+
+    def make_module_description(self):
+        """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
+        self.cfg['usage'] = '\n'.join(help_lines(self.settings(), self.programs_are(), self.cfg['example']))
+        self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title'])]
+        return super(SiteEasyBlock, self).make_module_description()

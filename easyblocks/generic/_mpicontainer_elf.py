@@ -1,0 +1,143 @@
+"""
+ELF facts of libraries, read with readelf (binutils), and the dependency closure of a set of libraries.
+
+Nothing here loads or runs a library. All functions work on Python 3.6 with the standard library only.
+"""
+import os
+import re
+import subprocess
+from collections import OrderedDict, namedtuple
+
+#: What readelf tells of one library or program.
+#: soname: str or None; machine: str, as readelf prints it; needed, rpath, runpath: lists of str;
+#: verneed: {soname of the provider: set of version names}; verdef: set of version names it defines.
+ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef')
+
+#: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
+#: the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc manual page ld.so(8): the loader and
+#: libc are one build).
+GLIBC_SONAMES = frozenset([
+    'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1', 'libBrokenLocale.so.1', 'libanl.so.1', 'libc.so.6', 'libdl.so.2',
+    'libm.so.6', 'libmvec.so.1', 'libnsl.so.1', 'libnss_compat.so.2', 'libnss_dns.so.2', 'libnss_files.so.2',
+    'libpthread.so.0', 'libresolv.so.2', 'librt.so.1', 'libthread_db.so.1', 'libutil.so.1',
+])
+
+
+class ElfError(Exception):
+    """A file that is no ELF library, or a library that cannot be found."""
+
+
+def _run(command):
+    """Return the output (str) of command (list of str); raise ElfError when it is missing or fails."""
+    env = dict(os.environ, LC_ALL='C')
+    try:
+        proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                                env=env, errors='replace')
+    except OSError as err:
+        raise ElfError("cannot run %s: %s (readelf is in the package binutils)" % (command[0], err))
+    out, errors = proc.communicate()
+    if proc.returncode != 0:
+        raise ElfError("%s failed: %s" % (' '.join(command), errors.strip() or out.strip()))
+    return out
+
+
+def parse_readelf(path, text):
+    """
+    Return the ElfFacts that the output of `readelf -W -h -d -V` (text) holds for the file path.
+
+    Raises ElfError if text holds no ELF header.
+    """
+    machine = re.search(r'^\s*Machine:\s*(.+?)\s*$', text, re.M)
+    if not machine:
+        raise ElfError("%s is not an ELF file" % path)
+
+    def entries(tag):
+        return re.findall(r'\(%s\).*?\[(.*?)\]' % tag, text)
+
+    soname = entries('SONAME')
+    verneed, verdef = OrderedDict(), set()
+    section = provider = None
+    for line in text.splitlines():
+        if line.startswith('Version needs section'):
+            section = 'needs'
+        elif line.startswith('Version definition section'):
+            section = 'defs'
+        elif line.startswith('Version symbols section'):
+            section = None
+        elif section == 'needs':
+            found = re.search(r'\bFile: (\S+)', line)
+            if found:
+                provider = found.group(1)
+            found = re.search(r'\bName: (\S+)', line)
+            if found and provider:
+                verneed.setdefault(provider, set()).add(found.group(1))
+        elif section == 'defs':
+            found = re.search(r'\bName: (\S+)', line)
+            if found:
+                verdef.add(found.group(1))
+
+    return ElfFacts(
+        path=path, soname=soname[0] if soname else None, machine=machine.group(1), needed=entries('NEEDED'),
+        rpath=[d for e in entries('RPATH') for d in e.split(':') if d],
+        runpath=[d for e in entries('RUNPATH') for d in e.split(':') if d],
+        verneed=verneed, verdef=verdef)
+
+
+def elf_facts(path):
+    """Return the ElfFacts of the file path. Raises ElfError if it is missing, no ELF file, or readelf is missing."""
+    if not os.path.isfile(path):
+        raise ElfError("%s does not exist" % path)
+    return parse_readelf(path, _run(['readelf', '-W', '-h', '-d', '-V', path]))
+
+
+def library_version(path):
+    """
+    Return the release (str, e.g. '4.2.3') that a libmpi or libfabric names in its own data, or None.
+
+    Rule: MPICH and libfabric keep their release as a string of its own, and exactly one such string with a major
+    number above 0 and three parts is in the file (seen in the wheels of MPICH 3.4.3 to 5.0.2 and in Debian's
+    libfabric). Two different ones are no answer: None, never a guess.
+    """
+    with open(path, 'rb') as handle:
+        found = set(re.findall(br'\0([1-9][0-9]*\.[0-9]+\.[0-9]+)(?=\0)', handle.read()))
+    return found.pop().decode() if len(found) == 1 else None
+
+
+def _search_folders(facts, default_folders):
+    """Folders in which ld.so looks for the needed libraries of facts (RPATH only counts without RUNPATH, ld.so(8))."""
+    own = facts.runpath or facts.rpath
+    origin = os.path.dirname(facts.path)
+    return [d.replace('$ORIGIN', origin).replace('${ORIGIN}', origin) for d in own] + list(default_folders)
+
+
+def closure(paths, default_folders, provided):
+    """
+    Return (libraries, missing): what must come along when the libraries paths are put into another system.
+
+    :param paths: list of str, the libraries to start from
+    :param default_folders: list of str, folders that the host's ld.so searches by default
+    :param provided: function soname -> bool, true when the other system has that library on its own default path
+    :return: libraries: OrderedDict soname -> ElfFacts, the start libraries first;
+             missing: list of (soname, ElfFacts of who needs it) that neither system has
+    Raises ElfError when a start library is missing or is no ELF file.
+    """
+    libraries, missing = OrderedDict(), []
+    todo = []
+    for path in paths:
+        facts = elf_facts(path)
+        libraries[facts.soname or os.path.basename(path)] = facts
+        todo.append(facts)
+    while todo:
+        facts = todo.pop(0)
+        for soname in facts.needed:
+            if soname in libraries or soname in GLIBC_SONAMES or provided(soname):
+                continue
+            for folder in _search_folders(facts, default_folders):
+                path = os.path.join(folder, soname)
+                if os.path.isfile(path):
+                    libraries[soname] = elf_facts(path)
+                    todo.append(libraries[soname])
+                    break
+            else:
+                missing.append((soname, facts))
+    return libraries, missing

@@ -1,0 +1,204 @@
+"""
+Facts that a module rests on, read from an image and a host before anything is installed or run.
+
+read_facts() gives plain data that JSON can hold: it is recorded in every installation (facts.json) and is what
+settings_for() turns into a module. It raises FactsError when the mix of image and host cannot run.
+"""
+import hashlib
+import os
+import shutil
+import subprocess
+
+from ._mpicontainer_elf import ElfError, closure, library_version
+from ._mpicontainer_image import Image, ImageError
+from ._mpicontainer_settings import host_libraries
+
+
+class FactsError(Exception):
+    """Image, host and approach do not fit; the text says which file, what was found, what is needed, what to do."""
+
+
+def sha256_of(path):
+    """Return the sha256 (str, 64 hex digits) of the file path. Raises OSError."""
+    digest = hashlib.sha256()
+    with open(path, 'rb') as handle:
+        for block in iter(lambda: handle.read(1 << 20), b''):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _on_host(root, path):
+    """Return path (absolute) under root, the folder that stands in for the host's / ('' on the real system)."""
+    return root.rstrip('/') + path if root else path
+
+
+def missing_host_paths(approach, site, root):
+    """Return the host paths (list of str, root in front) that approach needs on site and that are not there."""
+    paths = [_on_host(root, path) for path in host_libraries(approach, site).values()]
+    return sorted(path for path in paths if not os.path.exists(path))
+
+
+def _version_problems(subjects, provider_of):
+    """
+    Return sentences (list of str) for each symbol version that a library needs and its provider lacks.
+
+    :param subjects: list of ElfFacts whose needs are looked at
+    :param provider_of: function soname -> ElfFacts or None, the library that the container will take
+    """
+    problems = []
+    for subject in subjects:
+        for soname, versions in subject.verneed.items():
+            provider = provider_of(soname)
+            lacking = sorted(versions - provider.verdef) if provider and provider.verdef else []
+            if lacking:
+                family = lacking[0].split('_')[0]
+                offered = sorted((v for v in provider.verdef if v.startswith(family + '_') and v[-1].isdigit()),
+                                 key=lambda v: [int(n) for n in v.split('_', 1)[1].split('.') if n.isdigit()])
+                problems.append("%s needs %s of %s, but %s ends at %s" % (
+                    subject.path, ', '.join(lacking), soname, provider.path, offered[-1] if offered else 'no version'))
+    return problems
+
+
+def _injection(approach, site, root, image):
+    """Return (libraries, problems): closure of what approach injects into image, and why it would not run there."""
+    starts = [_on_host(root, path) for path in host_libraries(approach, site).values()]
+    folders = site['library_folders']['value']
+    # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the machine it lies on.
+    search = [_on_host(root, folder) for folder in folders] + (folders if root else [])
+    libraries, missing = closure(starts, search, lambda soname: soname in image.libraries)
+    problems = ["%s needs %s, which is neither on the host (looked in %s) nor in the image" % (
+        facts.path, soname, ', '.join(search)) for soname, facts in missing]
+
+    def provider_of(soname):
+        return libraries.get(soname) or image.elf(soname)
+
+    subjects = list(libraries.values())
+    if 'libmpi.so.12' not in libraries:
+        subjects.append(image.mpi()[2])
+    return libraries, problems + _version_problems(subjects, provider_of)
+
+
+def host_facts(site, root):
+    """Return {'root', 'mpi', 'libfabric'}: releases (str) of the host's own libraries, None for what is not there."""
+    found = {'root': root}
+    for key, name, family in (('mpi', 'libmpi', 'MPICH '), ('libfabric', 'libfabric', '')):
+        fact = site['libraries'].get(name)
+        path = _on_host(root, fact['value']) if fact else None
+        version = library_version(path) if path and os.path.isfile(path) else None
+        found[key] = family + version if version else None
+    return found
+
+
+def read_facts(approach, site, sif, root, runtime, program_prefix):
+    """
+    Return {'image': ..., 'host': ...} for settings_for(), read from the SIF and the host.
+
+    :param approach, site: entries (dict) as for settings_for()
+    :param sif: str, path of the image
+    :param root: str, folder that stands in for the host's /, '' on the real system
+    :param runtime: dict: command (str, path of the runtime), name ('apptainer' or 'singularity', from --version)
+    :param program_prefix: str, programs of the image that become commands, e.g. 'osu_'
+    Raises FactsError when image, host and approach do not fit.
+    """
+    missing = missing_host_paths(approach, site, root)
+    if missing:
+        raise FactsError("site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
+                         "in _mpicontainer_sites.py; on a workstation run `make demo`"
+                         % (site['name'], ', '.join(missing)))
+    try:
+        with Image(sif, program_prefix) as image:
+            _check_image(approach, image, program_prefix)
+            libraries, problems = _injection(approach, site, root, image) if approach['inject'] else ({}, [])
+            if problems:
+                raise FactsError("approach '%s' cannot run %s on site '%s':\n  %s\nUse another approach, or an image "
+                                 "whose libraries fit this host"
+                                 % (approach['name'], sif, site['name'], '\n  '.join(problems)))
+            host = dict(host_facts(site, root), runtime=runtime,
+                        injected=_injected(approach, site, root, libraries))
+            return {'image': _image_facts(image), 'host': host}
+    except (ImageError, ElfError) as err:
+        raise FactsError(str(err))
+
+
+def _check_image(approach, image, program_prefix):
+    """Raise FactsError if the open Image has no MPI or no programs that approach can run."""
+    family, soname, mpi = image.mpi()
+    if family != 'MPICH ABI':
+        raise FactsError("the MPI in %s is %s (%s), approach '%s' needs one of the MPICH ABI (libmpi.so.12); "
+                         "use an image with MPICH" % (image.path, family, soname, approach['name']))
+    for needed in approach['requires']:
+        if needed not in mpi.needed:
+            raise FactsError("%s in %s does not use %s (an MPICH of device ch3, or built for another netmod), so "
+                             "approach '%s' has no network; use an image with MPICH ch4:ofi"
+                             % (soname, image.path, needed, approach['name']))
+    if not image.programs:
+        raise FactsError("%s holds no program %s*; an image for this module needs the benchmarks"
+                         % (image.path, program_prefix))
+
+
+def _injected(approach, site, root, libraries):
+    """Return the list of dict (soname, path, sha256, why) for the libraries (OrderedDict soname -> ElfFacts)."""
+    reasons = dict((_on_host(root, path), site['libraries'][name]['why'])
+                   for name, path in host_libraries(approach, site).items())
+    needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
+    return [{
+        'soname': soname,
+        'path': lib.path,
+        'sha256': sha256_of(lib.path),
+        'why': reasons.get(lib.path) or 'the image lacks it, %s needs it' % needed_by[soname],
+    } for soname, lib in libraries.items()]
+
+
+def _image_facts(image):
+    """Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say."""
+    _, soname, _ = image.mpi()
+    label = 'org.osu-container.%s'
+    return {
+        'file': os.path.basename(image.path),
+        'mpi': image.labels.get(label % 'mpi') or 'MPICH %s' % (image.version_of(soname) or 'of unknown release'),
+        'libfabric': image.labels.get(label % 'libfabric') or image.version_of('libfabric.so.1') or 'of unknown release',
+        'osu': image.labels.get(label % 'osu') or 'of unknown release',
+        'programs': image.programs,
+    }
+
+
+def native_facts(site, root):
+    """Return {'host': ...} for the native build. Raises FactsError if one of the site's native paths is missing."""
+    native = site.get('native')
+    if not native:
+        raise FactsError("site '%s' has no native MPI to build with" % site['name'])
+    for key in ('mpicc', 'libmpi'):
+        path = _on_host(root, native['value'][key])
+        if not os.path.exists(path):
+            raise FactsError("site '%s' names a host path that does not exist: %s (%s); on a workstation run "
+                             "`make demo`" % (site['name'], path, key))
+    return {'host': host_facts(site, root)}
+
+
+def find_runtime(names):
+    """
+    Return {'command': path, 'name': 'apptainer' | 'singularity'} of the container runtime.
+
+    :param names: list of str, commands; the first one on PATH is taken. What it calls itself decides the name:
+                  Apptainer also installs a command `singularity`.
+    Raises FactsError if none is on PATH.
+    """
+    for command in filter(None, [shutil.which(name) for name in names]):
+        proc = subprocess.Popen([command, '--version'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                universal_newlines=True)
+        said = proc.communicate()[0]
+        return {'command': command, 'name': 'apptainer' if 'apptainer' in said else 'singularity'}
+    raise FactsError("no container runtime on PATH: looked for %s. Install one (on a workstation: make setup)"
+                     % ', '.join(names))
+
+
+def stale_libraries(facts):
+    """Return sentences (list of str), one for each recorded host library that is gone or has changed since."""
+    found = []
+    for library in facts['host'].get('injected', []):
+        if not os.path.isfile(library['path']):
+            found.append("host library %s is gone since the module was installed; install it again" % library['path'])
+        elif sha256_of(library['path']) != library['sha256']:
+            found.append("host library %s has changed since the module was installed (sha256 then %s, now %s); install "
+                         "it again" % (library['path'], library['sha256'], sha256_of(library['path'])))
+    return found

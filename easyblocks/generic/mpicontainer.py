@@ -1,0 +1,120 @@
+"""
+EasyBuild support for installing an MPI container as a module whose commands run in it under srun, as an easyblock.
+
+The steps and nothing else: what an approach sets is in _mpicontainer_approaches.py, what a site has in
+_mpicontainer_sites.py, how the two become a module in _mpicontainer_settings.py and _mpicontainer_module.py.
+"""
+import json
+import os
+
+from easybuild.easyblocks.generic import _mpicontainer_module as module_text
+from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
+from easybuild.easyblocks.generic._mpicontainer_facts import find_runtime, read_facts, sha256_of, stale_libraries
+from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
+from easybuild.framework.easyconfig import CUSTOM
+from easybuild.tools.build_log import EasyBuildError
+from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, symlink
+
+
+class MPIContainer(SiteEasyBlock):
+    """Copy an image, link its programs to one wrapper, write a module that gives it the host's network."""
+
+    @staticmethod
+    def extra_options(extra_vars=None):
+        """Easyconfig parameters of a container."""
+        extra_vars = SiteEasyBlock.extra_options(extra_vars)
+        extra_vars.update({
+            'image': [None, "File name of the SIF, searched in the source path; default: the site's", CUSTOM],
+            'image_sha256': [None, "sha256 of the SIF; default: read from the file IMAGE.sha256 beside it", CUSTOM],
+            'facts': [None, "JSON file with recorded facts of image and host, to render a module without them", CUSTOM],
+        })
+        return extra_vars
+
+    def __init__(self, *args, **kwargs):
+        """Settle approach, site, runtime and image; what cannot be fails here, before any step and any file."""
+        super(MPIContainer, self).__init__(*args, **kwargs)
+        self.settle(self.version)
+        self.sif_name = self.cfg['image'] or self.site['images']['value'].get(self.approach['name'])
+        self.sif = None
+        if self.site['default_approach']['value'] == self.approach['name']:
+            self.set_default_module = True
+
+    def fetch_step(self, *args, **kwargs):
+        """Find the wrapper as any source, and the image in the source path or at the source URLs."""
+        super(MPIContainer, self).fetch_step(*args, **kwargs)
+        how = "\nIt is made by: %s\nor copied by you into a folder of EasyBuild's source path, with %s.sha256 beside it" % (
+            self.site['image_help']['value'], self.sif_name)
+        try:
+            self.sif = self.obtain_file(self.sif_name, urls=self.cfg['source_urls'], download_instructions=how)
+        except EasyBuildError as err:
+            raise EasyBuildError("The image %s is not there.%s\n(%s)", self.sif_name, how, err.msg)
+
+    def checksum_step(self):
+        """Check the image against the sha256 of the easyconfig or of the file beside it, the rest as EasyBuild does."""
+        super(MPIContainer, self).checksum_step()
+        wanted, beside = self.cfg['image_sha256'], self.sif + '.sha256'
+        if not wanted and os.path.isfile(beside):
+            wanted = (read_file(beside).split() or [None])[0]
+        if not wanted:
+            raise EasyBuildError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s)",
+                                 self.sif, os.path.dirname(self.sif), self.sif_name, os.path.basename(beside))
+        found = sha256_of(self.sif)
+        if found != wanted:
+            raise EasyBuildError("The image %s has the wrong sha256: found %s, wanted %s. Copy or make it again (%s)",
+                                 self.sif, found, wanted, self.site['image_help']['value'])
+
+    def extract_step(self):
+        """Nothing to unpack: the image is copied as it is."""
+
+    def configure_step(self):
+        """Read the facts of image and host and refuse a mix that cannot run, before anything is copied."""
+        runtime = self.or_error(find_runtime, self.site['runtime']['value'])
+        self.facts = self.or_error(read_facts, self.approach, self.site, self.sif, self.host_root, runtime,
+                                   self.cfg['program_prefix'])
+
+    def build_step(self):
+        """Nothing to build: the image is made by container-recipes/."""
+
+    def fill_installdir(self, folder):
+        """Copy image and wrapper into folder (str), link the commands, record the facts."""
+        copy_file(self.sif, os.path.join(folder, self.sif_name))
+        bindir = os.path.join(folder, 'bin')
+        mkdir(bindir)
+        wrapper = os.path.join(bindir, self.src[0]['name'])
+        copy_file(self.src[0]['path'], wrapper)
+        adjust_permissions(wrapper, 0o755, relative=False)
+        helpers = [self.cfg['program_prefix'].rstrip('_') + '-' + name for name in ('shell', 'exec')]
+        for command in sorted(self.facts['image']['programs']) + helpers:
+            symlink(os.path.basename(wrapper), os.path.join(bindir, command), use_abspath_source=False)
+
+    def needed_space(self):
+        """Bytes (int) that the installation takes."""
+        return os.path.getsize(self.sif)
+
+    def settings(self):
+        """Settings of the module, from the facts of this run, of the given file, or of the installation."""
+        if self.facts is None and self.cfg['facts']:
+            self.facts = json.loads(read_file(self.cfg['facts']))[self.approach['name']]
+        if self.facts is None:
+            self.facts = self.recorded_facts()
+        return self.or_error(settings_for, self.approach, self.site, self.facts)
+
+    def make_module_extra(self, *args, **kwargs):
+        """Add what the approach sets on this site."""
+        settings, image = self.settings(), self.facts['image']
+        again = "eb %s -r --rebuild" % os.path.basename(self.cfg.path)
+        return super(MPIContainer, self).make_module_extra(*args, **kwargs) + module_text.common_text(
+            self.module_generator, settings, self.cfg['family']) + module_text.container_text(
+            self.module_generator, settings, image['file'], self.facts['host']['runtime']['command'], again)
+
+    def programs_are(self):
+        """What the benchmark programs in the image are (str)."""
+        return self.facts['image']['osu']
+
+    def sanity_check_step(self, *args, **kwargs):
+        """Check files and commands, and that the host libraries are still those that were looked at."""
+        facts = self.facts or self.recorded_facts()
+        self.sanity_check_fail_msgs.extend(stale_libraries(facts))
+        commands = ['bin/' + name for name in sorted(facts['image']['programs'])]
+        kwargs.setdefault('custom_paths', {'files': [facts['image']['file']] + commands, 'dirs': []})
+        super(MPIContainer, self).sanity_check_step(*args, **kwargs)
