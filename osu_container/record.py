@@ -1,0 +1,162 @@
+"""
+The record of a run: one JSON file with everything that is needed to repeat it. Layout: docs/results-format.md.
+
+Facts come from the thing itself (the loaded environment, the files, the commands' own --version), never from what a
+setting says should be there.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+from datetime import datetime, timezone
+from pathlib import Path
+
+from . import proof
+
+#: Version of the layout of results.json (docs/results-format.md)
+FORMAT = 1
+
+#: Variables that decide how a run behaves, whoever set them
+VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|OSU_CONTAINER_|APPTAINER|SINGULARITY|SLURM_|'
+                       r'SIF$|SIFOSUCONTAINER$|CONTAINERROOT$|LD_LIBRARY_PATH$|LD_PRELOAD$|PATH$|MODULEPATH$|LOADEDMODULES$)')
+
+
+class RecordError(Exception):
+    """A record that is missing, damaged or of another format; the text names the file."""
+
+
+def output_of(command, *, env=None, cwd=None):
+    """Return the standard output (str) of command (list of str), stripped; None if it is missing or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors='replace', env=env, cwd=cwd, timeout=60,
+                              stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def git_state(project):
+    """Return {'commit': str or None, 'changed': bool or None}: the commit of the project and whether files differ from it."""
+    status = output_of(['git', 'status', '--porcelain'], cwd=project)
+    return {'commit': output_of(['git', 'rev-parse', 'HEAD'], cwd=project),
+            'changed': None if status is None else bool(status)}
+
+
+def machine():
+    """Return what this machine is (dict): kernel, processor, cores, memory in bytes, operating system."""
+    model = re.search(r'^model name\s*:\s*(.+)$', _text('/proc/cpuinfo'), re.M)
+    system = re.search(r'^PRETTY_NAME="?([^"\n]+)', _text('/etc/os-release'), re.M)
+    return {'kernel': platform.release(), 'architecture': platform.machine(),
+            'cpu': model.group(1) if model else platform.processor() or None, 'cores': os.cpu_count(),
+            'memory_bytes': os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES'),
+            'system': system.group(1) if system else None}
+
+
+def _text(path):
+    """Return the text of a file, '' if it cannot be read."""
+    try:
+        return Path(path).read_text(errors='replace')
+    except OSError:
+        return ''
+
+
+def versions(env):
+    """
+    Return the versions (dict of str or None) of the tools that a shell with the environment env (dict) reaches.
+
+    None means that the tool is absent or does not say.
+    """
+    def ask(*command):
+        return output_of(command, env=env)
+
+    easybuild = re.search(r'EasyBuild (\S+)', ask('eb', '--version') or '')
+    runtime = env.get('OSU_CONTAINER_RUNTIME') or 'apptainer'
+    return {'easybuild': easybuild.group(1) if easybuild else None, 'lmod': env.get('LMOD_VERSION'),
+            'runtime': ask(runtime, '--version'), 'slurm': ask('srun', '--version'), 'python': platform.python_version()}
+
+
+def file_entry(path, *, text=False):
+    """
+    Return {'path', 'sha256'} of the file path, with its 'text' if that is asked for.
+
+    Raises OSError if it cannot be read.
+    """
+    entry = {'path': str(path), 'sha256': proof.sha256(path)}
+    if text:
+        entry['text'] = Path(path).read_text()
+    return entry
+
+
+def image_entry(path, runtime='apptainer'):
+    """
+    Return {'path', 'sha256', 'labels'} of a SIF; labels (dict) is None if the runtime (a command) cannot read them.
+
+    Raises OSError if the file cannot be read.
+    """
+    inspected = output_of([runtime, 'inspect', '--json', str(path)])
+    try:
+        labels = json.loads(inspected)['data']['attributes']['labels']
+    except (TypeError, KeyError, ValueError):
+        labels = None
+    return dict(file_entry(path), labels=labels)
+
+
+def telling_variables(env):
+    """Return the variables (dict) of the environment env that decide how a run behaves."""
+    return {name: value for name, value in sorted(env.items()) if VARIABLES.match(name)}
+
+
+def host_libraries(runs):
+    """Return file entries (list of dict) of every library that a rank loaded from the host, once each, by path."""
+    paths = {library['host_path'] for run in runs for one in run['proof'] for library in one['libraries'].values()
+             if library['host_path']}
+    return [file_entry(path) for path in sorted(paths) if os.path.isfile(path)]
+
+
+def medians(runs):
+    """
+    Return {benchmark: {size in bytes, as str: {'median', 'least', 'most', 'repeats'}}} over runs (list of dict).
+
+    Sizes that not all repeats of a benchmark have would mean a damaged run: parse() has refused those.
+    """
+    found = {}
+    for run in runs:
+        for size, value in run['values'].items():
+            found.setdefault(run['benchmark'], {}).setdefault(str(size), []).append(value)
+    return {benchmark: {size: {'median': statistics.median(values), 'least': min(values), 'most': max(values),
+                               'repeats': len(values)} for size, values in sizes.items()}
+            for benchmark, sizes in found.items()}
+
+
+def now():
+    """Return the time as text, UTC to the second, ISO 8601."""
+    return datetime.now(timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+def digest(text):
+    """Return the sha256 (hexadecimal digits) of a str."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write(path, record):
+    """Write record (dict) to path, complete or not at all. Raises OSError."""
+    proof.write_json(str(path), dict(record, format=FORMAT))
+
+
+def read(path):
+    """Return the record (dict) in the file path. Raises RecordError if it is missing, damaged or of another format."""
+    try:
+        record = json.loads(Path(path).read_text())
+    except OSError as err:
+        raise RecordError(f"{path}: {err.strerror}") from err
+    except ValueError as err:
+        raise RecordError(f"{path} is damaged: {err}") from err
+    if not isinstance(record, dict) or record.get('format') != FORMAT:
+        found = record.get('format') if isinstance(record, dict) else type(record).__name__
+        raise RecordError(f"{path} has format {found}, wanted {FORMAT}: measure again")
+    return record
