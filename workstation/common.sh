@@ -1,0 +1,80 @@
+# shellcheck shell=bash
+# Paths and messages that the scripts of this folder share. Sourced, never run.
+
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# What make demo makes lies in this one folder, so that make clean can remove it.
+# shellcheck disable=SC2034  # used by the scripts that source this file
+work=$project/.workstation
+
+say() { printf '==> %s\n' "$*"; }
+note() { printf '    %s\n' "$*"; }
+warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+die() { warn "$@"; exit 1; }
+
+# EasyBuild splits lists of paths at colons and commas, Lmod at colons, and slurm.conf has no quoting.
+case $project in
+    *[[:space:],:]*)
+        die "the path of this folder has a space, comma or colon in it: '$project'. Move or clone it to a path without." ;;
+esac
+
+# find_command NAME: path of a command. Daemons are in sbin, which an ordinary user's PATH lacks on Debian.
+find_command() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" 2>/dev/null; }
+
+# run_logged LOG TEXT COMMAND...: runs a long step with its output in .workstation/log/LOG.log.
+# Says every 10 s that it is still running. A failing step shows the end of its log.
+run_logged() {
+    local log=$work/log/$1.log text=$2 begin=$SECONDS last=$SECONDS rc=0 child
+    shift 2
+    mkdir -p "$work/log"
+    say "$text"
+    "$@" >"$log" 2>&1 </dev/null &
+    child=$!
+    # An interrupted script must not leave its step running.
+    trap 'kill "$child" 2>/dev/null; exit 130' INT
+    trap 'kill "$child" 2>/dev/null; exit 143' TERM
+    while kill -0 "$child" 2>/dev/null; do
+        sleep 0.2
+        if (( SECONDS - last >= 10 )); then
+            last=$SECONDS
+            note "$(( SECONDS - begin )) s: $(tail -n 1 "$log" | tr -d '\r' | cut -c 1-100)"
+        fi
+    done
+    wait "$child" || rc=$?
+    trap - INT TERM
+    if (( rc != 0 )); then
+        tail -n 15 "$log" | sed 's/^/    | /' >&2
+        warn "failed (exit $rc): $text. Whole log: $log"
+        return "$rc"
+    fi
+    note "done in $(( SECONDS - begin )) s"
+}
+
+# usable_python COMMAND: true for a Python that is new enough and can make virtual environments.
+# Debian's python3 without python3-venv has venv but no ensurepip.
+usable_python() {
+    "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 9))' >/dev/null 2>&1
+}
+
+# choose_python: prints the Python of the project's environment: $PYTHON, python3, or a newer one by its name.
+choose_python() {
+    local candidate
+    for candidate in ${PYTHON:+"$PYTHON"} python3 /usr/bin/python3 python3.13 python3.12 python3.11 python3.10 python3.9; do
+        if usable_python "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+# cluster_reached: true if Slurm's commands reach a cluster that is not the private one of this folder.
+cluster_reached() {
+    find_command srun >/dev/null || return 1
+    local theirs=${SLURM_CONF:-}
+    [[ $theirs == "$work/slurm/slurm.conf" ]] && theirs=
+    if [[ -n $theirs ]]; then
+        SLURM_CONF=$theirs timeout 10 sinfo -h >/dev/null 2>&1
+    else
+        env -u SLURM_CONF timeout 10 sinfo -h >/dev/null 2>&1
+    fi
+}
