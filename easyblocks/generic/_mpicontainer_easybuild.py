@@ -3,6 +3,7 @@ What the easyblocks MPIContainer and MPINative share: the site, facts of the hos
 """
 import json
 import os
+import re
 import socket
 
 from easybuild.framework.easyblock import EasyBlock
@@ -53,6 +54,10 @@ class SiteEasyBlock(EasyBlock):
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use --module-syntax=Lua and "
                                  "--modules-tool=Lmod", self.module_generator.SYNTAX)
+        if not re.match(r'[A-Za-z_]\w*$', self.cfg['family'] or ''):
+            # Lmod makes the variable LMOD_FAMILY_<name> of it, which bash refuses for a name with a hyphen
+            raise EasyBuildError("%s: family must be a name of letters, digits and _, found %r",
+                                 os.path.basename(self.cfg.path), self.cfg['family'])
         sites = dict(SITES, **getattr(local, 'SITES', {}))
         self.approach = self.or_error(approach_entry, approach)
         self.site = self.or_error(choose_site, self.cfg['site'], getattr(local, 'SITE', None), socket.gethostname(),

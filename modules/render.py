@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""
+Render modules/<site>/osu-container/<approach>.lua: the exact text of every module, for people to read.
+
+The text is written by the easyblock itself (eb --module-only) from the facts in modules/<site>/facts.json, which are
+those of a real image and a real host, recorded by `modules/render.py --record`. Machine-dependent paths are replaced:
+@INSTALL@ is the installation, @HOST@ the folder that stands in for the host's /, apptainer the runtime's path.
+
+usage: modules/render.py [--record] [--check] [--eb COMMAND]
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+MODULES = PROJECT / 'modules'
+INSTALL, HOST = '@INSTALL@', '@HOST@'
+#: from here on the text is EasyBuild's and changes with its version
+FOOTER = '-- Built with EasyBuild version'
+
+
+def eb_environment(eb, prefix):
+    """Return the environment (dict) in which eb (str) finds only this project and writes only under prefix (Path)."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith('EASYBUILD_')}
+    environment.update({
+        'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
+        'EASYBUILD_ROBOT_PATHS': f'{PROJECT}/easyconfigs',
+        'EASYBUILD_PREFIX': str(prefix),
+        # Root is what CI containers run as; nothing but prefix is written here.
+        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',
+    })
+    # Where Debian and Ubuntu put Lmod; elsewhere Lmod's own init has set the variable.
+    environment.setdefault('LMOD_CMD', '/usr/share/lmod/lmod/libexec/lmod')
+    python = Path(eb).parent / 'python'
+    if python.exists():  # eb of a virtual environment that is not active
+        environment['EB_PYTHON'] = str(python)
+    return environment
+
+
+def render(eb, site, approach, scratch):
+    """
+    Return the module text (str) of approach on site.
+
+    :param eb: str, the eb command
+    :param scratch: Path, folder that is thrown away
+    Raises RuntimeError with eb's output if eb fails.
+    """
+    facts = MODULES / site / 'facts.json'
+    prefix = Path(scratch) / f'{site}-{approach}'
+    command = [eb, f'osu-container-{approach}.eb', '--module-only', '--skip-sanity-check', '--force',
+               '--disable-generate-devel-module', f'--try-amend=site={site}', f'--try-amend=facts={facts}',
+               f'--tmpdir={prefix}-tmp']
+    done = subprocess.run(command, env=eb_environment(eb, prefix), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+    module = prefix / 'modules' / 'all' / 'osu-container' / f'{approach}.lua'
+    if done.returncode or not module.is_file():
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}")
+    text = module.read_text().replace(str(prefix / 'software' / 'osu-container' / approach), INSTALL)
+    return normal_text(text)
+
+
+def normal_text(text):
+    """Return module text without what differs from one EasyBuild version to the next (EBDEVEL line, footer)."""
+    lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def targets():
+    """Return [(site, approach)] of all modules that are kept here."""
+    return [(path.parent.name, approach) for path in sorted(MODULES.glob('*/facts.json'))
+            for approach in json.loads(path.read_text())]
+
+
+def record(site):
+    """Write modules/<site>/facts.json from the modules installed on this machine (EasyBuild's prefix)."""
+    installed = Path(os.environ.get('EASYBUILD_INSTALLPATH') or os.environ.get('EASYBUILD_PREFIX')
+                     or Path.home() / '.local' / 'easybuild') / 'software' / 'osu-container'
+    facts = {}
+    for path in sorted(installed.glob('*/facts.json')):
+        found = json.loads(path.read_text())
+        text = json.dumps(found).replace(found['host']['root'], HOST) if found['host']['root'] else json.dumps(found)
+        facts[path.parent.name] = json.loads(text)
+        facts[path.parent.name]['host']['runtime']['command'] = found['host']['runtime']['name']
+    if not facts:
+        sys.exit(f"modules/render.py: nothing to record: no {installed}/*/facts.json. Install the modules first (make demo)")
+    target = MODULES / site / 'facts.json'
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(json.dumps(facts, indent=2, sort_keys=True) + '\n')
+
+
+def main():
+    """Render, or with --check compare; exit code 1 if a text is stale."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--record', action='store_true', help="first take the facts from the installed modules")
+    parser.add_argument('--site', default='workstation', help="site that --record writes (default: workstation)")
+    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a text is stale")
+    default = PROJECT / '.workstation' / 'bin' / 'eb'
+    parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")
+    arguments = parser.parse_args()
+    if arguments.record:
+        record(arguments.site)
+    stale = []
+    with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [(site, approach, pool.submit(render, arguments.eb, site, approach, scratch))
+                for site, approach in targets()]
+        for site, approach, job in jobs:
+            path = MODULES / site / 'osu-container' / f'{approach}.lua'
+            text = job.result()
+            if path.is_file() and path.read_text() == text:
+                continue
+            stale.append(path)
+            if not arguments.check:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+                print(f'rendered {path.relative_to(PROJECT)}')
+    if arguments.check and stale:
+        sys.exit('stale, run `make modules`: ' + ', '.join(str(path.relative_to(PROJECT)) for path in stale))
+
+
+if __name__ == '__main__':
+    main()

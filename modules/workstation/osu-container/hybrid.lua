@@ -1,0 +1,53 @@
+help([==[
+
+Description
+===========
+OSU Micro-Benchmarks in a container: the image's MPI over the host's network library.
+
+
+Usage
+=====
+MPI:        MPICH 4.2.3 of the image over libfabric 2.5.1 of the host, provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
+benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (of unknown release)
+
+
+More information
+================
+ - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
+]==])
+
+whatis([==[Description: osu-container on site workstation: the image's MPI over the host's network library]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-container")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINCONTAINER", root)
+setenv("EBVERSIONOSUMINCONTAINER", "hybrid")
+
+
+-- hybrid on site workstation: the image's MPI over the host's network library
+family("osu_benchmarks")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "pmi2")
+-- the provider of this network or an error, never another one in silence [approach hybrid; fi_fabric(7), FI_PROVIDER; measured]
+pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+-- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; measured]
+pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")
+if mode() == "load" and not isFile(pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")) then
+    LmodError("The image " .. pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-hybrid.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif"))
+setenv("SIFOSUCONTAINER", pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif"))
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the runtime, and the variable that srun --mpi=pmi2 gives a rank
+setenv("OSU_CONTAINER_RUNTIME", "apptainer")
+setenv("OSU_CONTAINER_PMI", "pmi2 PMI_FD")
+-- the host's network library, the part that /opt/cray/libfabric has on LUMI
+append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+-- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
+prepend_path("APPTAINERENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+-- the programs can be typed by name in the container
+prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")

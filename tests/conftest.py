@@ -1,0 +1,138 @@
+"""Fixtures that several test files share. Those of one file only stand in that file."""
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+STATE = PROJECT / '.workstation'
+EASYBUILD_VERSIONS = ['newest', '5.1.2', '4.9.4']
+
+# The helpers of the easyblocks need no EasyBuild: they are imported here as the package `generic`.
+sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
+
+
+def run(command, **kwargs):
+    """Run command (list), return CompletedProcess with stdout and stderr as str. Never raises for an exit code."""
+    kwargs.setdefault('stdout', subprocess.PIPE)
+    kwargs.setdefault('stderr', subprocess.PIPE)
+    kwargs.setdefault('timeout', 300)
+    return subprocess.run([str(part) for part in command], text=True, **kwargs)
+
+
+def compile_library(path, soname=None, version_script=None, needed=(), rpath=None, source='void present(void) {}\n'):
+    """
+    Compile a small real shared library at path (Path) and return path.
+
+    :param soname: str; version_script: str, text of a linker version script; needed: list of Path of libraries that it
+                   is linked to; rpath: str, with old dtags (DT_RPATH) where it starts with 'old:'
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    code = path.with_suffix('.c')
+    code.write_text(source)
+    command = ['gcc', '-shared', '-fPIC', '-o', path, code, '-Wl,-soname,' + (soname or path.name), '-Wl,--no-as-needed']
+    if version_script:
+        script = path.with_suffix('.map')
+        script.write_text(version_script)
+        command.append(f'-Wl,--version-script,{script}')
+    command += list(needed)
+    if rpath:
+        command += ['-Wl,--disable-new-dtags' if rpath.startswith('old:') else '-Wl,--enable-new-dtags',
+                    '-Wl,-rpath,' + rpath.split(':', 1)[-1]]
+    done = run(command)
+    assert done.returncode == 0, done.stderr
+    for leftover in path.parent.glob(path.stem + '.[cm]*'):
+        if leftover != path:
+            leftover.unlink()
+    return path
+
+
+class EasyBuild:
+    """One installed EasyBuild, run on this project's easyconfigs with a prefix of its own."""
+
+    def __init__(self, version, prefix):
+        venv = STATE / ('venv' if version == 'newest' else f'easybuild/{version}')
+        self.python, self.command, self.prefix = venv / 'bin' / 'python', venv / 'bin' / 'eb', Path(prefix)
+        assert self.command.exists(), f'{self.command} is missing: `make test` sets it up'
+        self.environment = {name: value for name, value in os.environ.items()
+                            if not name.startswith(('EASYBUILD_', 'LMOD_', '__LMOD', '_LM', 'MODULE', 'LOADEDMODULES'))}
+        self.environment.update({
+            'EB_PYTHON': str(self.python),
+            'EASYBUILD_PREFIX': str(self.prefix),
+            'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
+            'EASYBUILD_ROBOT_PATHS': str(PROJECT / 'easyconfigs'),
+            'EASYBUILD_SOURCEPATH': str(PROJECT / 'sources'),
+            'EASYBUILD_TMPDIR': str(self.prefix.parent / 'eb-tmp'),
+            'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',  # CI runs as root; only prefix is written
+            'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}",
+            'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod',
+        })
+
+    def local(self, text):
+        """Use text as _mpicontainer_local.py: SITE, ROOT, SITES."""
+        path = self.prefix.parent / 'local' / '_mpicontainer_local.py'
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        self.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{PROJECT}/easyblocks/generic/*.py,{path}'
+
+    def __call__(self, *arguments, **kwargs):
+        """Run eb with arguments; output and errors come back together in stdout."""
+        return run([self.command, *arguments], env=self.environment, stderr=subprocess.STDOUT, **kwargs)
+
+    def module(self, name):
+        """Path of the module file of name, e.g. osu-container/pure."""
+        return self.prefix / 'modules' / 'all' / f'{name}.lua'
+
+    def left_behind(self):
+        """Everything below the folders of software and modules, as sorted relative paths; EasyBuild's lock folder aside."""
+        found = []
+        for folder in ('software', 'modules'):
+            for path in sorted((self.prefix / folder).rglob('*')):
+                if path.is_file() or path.is_symlink() or not any(path.iterdir()):
+                    found.append(str(path.relative_to(self.prefix)))
+        return [path for path in found if path != 'software/.locks']
+
+
+@pytest.fixture(params=EASYBUILD_VERSIONS)
+def any_eb(request, tmp_path):
+    """Each EasyBuild that the project supports, with an empty prefix."""
+    return EasyBuild(request.param, tmp_path / 'prefix')
+
+
+@pytest.fixture
+def eb(tmp_path):
+    """The newest EasyBuild with an empty prefix."""
+    return EasyBuild('newest', tmp_path / 'prefix')
+
+
+def clean_shell(script, **variables):
+    """Run a bash script in an almost empty environment with Lmod's `module` defined; variables are added."""
+    text = '. /usr/share/lmod/lmod/init/bash >/dev/null\n' + script
+    environment = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8', **variables}
+    return run(['bash', '--norc', '-c', text], env=environment)
+
+
+def folded(text):
+    """Return text with all white space folded to single spaces: Lmod and EasyBuild wrap their messages."""
+    return ' '.join(text.split())
+
+
+@pytest.fixture(scope='session')
+def apptainer():
+    """Path of the container runtime, as the set-up left it or as it is on PATH."""
+    path = shutil.which('apptainer', path=f"{STATE / 'bin'}:{os.environ['PATH']}") or shutil.which('singularity')
+    assert path, 'no apptainer: `make test` sets it up'
+    return path
+
+
+@pytest.fixture(scope='session')
+def make_sif(apptainer):
+    """Function (target, folder) that packs a folder into a SIF with the real runtime and returns target."""
+    def make(target, folder):
+        done = run([apptainer, 'build', '--force', target, folder])
+        assert done.returncode == 0, done.stderr
+        return target
+    return make

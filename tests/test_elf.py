@@ -1,0 +1,81 @@
+"""ELF facts and dependency closures of small real libraries, compiled here."""
+import pytest
+from conftest import compile_library
+from generic._mpicontainer_elf import ElfError, closure, elf_facts, library_version
+from generic._mpicontainer_facts import _version_problems
+
+FABRIC = 'FABRIC_1.0 { global: present; };\n'
+CALL = 'void present(void); void caller(void) { present(); }\n'
+
+
+def test_soname_needed_runpath_and_versions_are_read(tmp_path):
+    fabric = compile_library(tmp_path / 'libfabric.so.1', version_script=FABRIC)
+    mpi = compile_library(tmp_path / 'libmpi.so.12', needed=[fabric], rpath='$ORIGIN/mpich', source=CALL)
+    facts = elf_facts(str(mpi))
+    assert facts.soname == 'libmpi.so.12'
+    assert facts.needed == ['libfabric.so.1', 'libc.so.6']
+    assert (facts.rpath, facts.runpath) == ([], ['$ORIGIN/mpich'])
+    assert facts.verneed['libfabric.so.1'] == {'FABRIC_1.0'}
+    assert 'FABRIC_1.0' in elf_facts(str(fabric)).verdef
+
+
+def test_rpath_is_told_from_runpath(tmp_path):
+    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', rpath='old:/somewhere')))
+    assert (facts.rpath, facts.runpath) == (['/somewhere'], [])
+
+
+@pytest.mark.parametrize('content', [b'', b'INPUT(-lmpi)\n', b'\x7fELF broken'])
+def test_a_file_that_is_no_library_is_an_error_with_its_name(tmp_path, content):
+    (tmp_path / 'libmpi.so').write_bytes(content)
+    with pytest.raises(ElfError, match='libmpi.so'):
+        elf_facts(str(tmp_path / 'libmpi.so'))
+
+
+def test_a_missing_library_is_an_error_with_its_path(tmp_path):
+    with pytest.raises(ElfError, match=r'libnone\.so does not exist'):
+        elf_facts(str(tmp_path / 'libnone.so'))
+
+
+def test_closure_takes_what_the_image_lacks_and_never_glibc(tmp_path):
+    deep = compile_library(tmp_path / 'system' / 'libdeep.so.1')
+    given = compile_library(tmp_path / 'system' / 'libgiven.so.1')
+    middle = compile_library(tmp_path / 'private' / 'libmiddle.so.1', needed=[deep, given])
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[middle], rpath='$ORIGIN/private')
+    libraries, missing = closure([str(top)], [str(tmp_path / 'system')], lambda soname: soname == 'libgiven.so.1')
+    assert list(libraries) == ['libtop.so.1', 'libmiddle.so.1', 'libdeep.so.1']
+    assert libraries['libmiddle.so.1'].path == str(middle)
+    assert missing == []
+
+
+def test_closure_names_what_neither_side_has_and_who_needs_it(tmp_path):
+    gone = compile_library(tmp_path / 'libgone.so.1')
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[gone])
+    gone.unlink()
+    _, missing = closure([str(top)], [str(tmp_path)], lambda soname: False)
+    assert [(soname, facts.path) for soname, facts in missing] == [('libgone.so.1', str(top))]
+
+
+def test_a_version_that_the_provider_lacks_is_named(tmp_path):
+    newer = FABRIC + 'FABRIC_1.7 { global: later; } FABRIC_1.0;\n'
+    build = compile_library(tmp_path / 'new' / 'libfabric.so.1', version_script=newer,
+                            source='void present(void) {}\nvoid later(void) {}\n')
+    mpi = compile_library(tmp_path / 'libmpi.so.12', needed=[build],
+                          source='void later(void); void caller(void) { later(); }\n')
+    older = elf_facts(str(compile_library(tmp_path / 'old' / 'libfabric.so.1', version_script=FABRIC)))
+    problems = _version_problems([elf_facts(str(mpi))], lambda soname: older if 'fabric' in soname else None)
+    assert len(problems) == 1
+    assert 'needs FABRIC_1.7 of libfabric.so.1' in problems[0] and problems[0].endswith('ends at FABRIC_1.0')
+    assert _version_problems([elf_facts(str(mpi))], lambda soname: elf_facts(str(build)) if 'fabric' in soname
+                             else None) == []
+
+
+@pytest.mark.parametrize('strings, version', [
+    (['4.2.3', '0.13.99'], '4.2.3'),
+    (['1.22.0'], '1.22.0'),
+    (['4.2.3', '3.4.3'], None),
+    ([], None),
+])
+def test_release_is_read_only_where_it_is_the_only_one(tmp_path, strings, version):
+    data = ' '.join(f'const char v{i}[] = "{text}";' for i, text in enumerate(strings))
+    path = compile_library(tmp_path / 'libx.so', source='void present(void) {}\nconst char first[] = "text";\n' + data + '\n')
+    assert library_version(str(path)) == version

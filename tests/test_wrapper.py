@@ -1,0 +1,125 @@
+"""run-in-container, with a runtime that is a real program which shows what it was given."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import PROJECT, run
+
+WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'
+#: prints its arguments one a line in brackets, then the binds, and exits with $CODE
+RUNTIME = '''#!/bin/bash
+printf '[%s]\\n' "$@"
+printf 'APPTAINER_BIND=%s SINGULARITY_BIND=%s\\n' "${APPTAINER_BIND-unset}" "${SINGULARITY_BIND-unset}"
+exit "${CODE:-0}"
+'''
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """An installation in a folder whose name holds a space; returns a function that runs one of its commands."""
+    root = tmp_path / 'a folder'
+    (root / 'bin').mkdir(parents=True)
+    shutil.copy(WRAPPER, root / 'bin' / 'run-in-container')
+    for name in ('osu_bw', 'osu-shell', 'osu-exec'):
+        (root / 'bin' / name).symlink_to('run-in-container')
+    (root / 'x.sif').write_text('image')
+    runtime = root / 'runtime'
+    runtime.write_text(RUNTIME)
+    runtime.chmod(0o755)
+    environment = {'PATH': os.environ['PATH'], 'SIFOSUCONTAINER': str(root / 'x.sif'),
+                   'OSU_CONTAINER_RUNTIME': str(runtime), 'OSU_CONTAINER_PMI': 'pmi2 PMI_FD'}
+
+    def call(name, *arguments, **variables):
+        merged = {**environment, **variables}
+        return run([root / 'bin' / name, *arguments], env={key: v for key, v in merged.items() if v is not None})
+    call.root = root
+    call.environment = environment
+    return call
+
+
+@pytest.mark.parametrize('arguments', [
+    ['H', 'H'], ['a b', ' '], [''], ['*'], ['$HOME', '`id`', "it's", '"'], ['-m', '1:8', '--', '-x'], ['line\nend'], [],
+])
+def test_arguments_arrive_as_they_were_given(installed, arguments):
+    done = installed('osu_bw', *arguments)
+    expected = ''.join(f'[{text}]\n' for text in ['exec', str(installed.root / 'x.sif'), 'osu_bw', *arguments])
+    assert done.stdout.startswith(expected) and done.stderr == ''
+
+
+@pytest.mark.parametrize('code', [0, 1, 2, 77, 255])
+def test_exit_code_is_that_of_the_program(installed, code):
+    assert installed('osu_bw', CODE=str(code)).returncode == code
+
+
+def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
+    sif = str(installed.root / 'x.sif')
+    assert installed('osu-exec', 'ls', '-l /').stdout.startswith(f'[exec]\n[{sif}]\n[ls]\n[-l /]\n')
+    assert installed('osu-shell').stdout.startswith(f'[shell]\n[{sif}]\n')
+
+
+def test_osu_exec_without_a_command_says_what_to_give(installed):
+    done = installed('osu-exec')
+    assert done.returncode == 1 and 'give the command to run in the container' in done.stderr
+
+
+def test_the_runtime_takes_the_place_of_the_wrapper(installed):
+    (installed.root / 'runtime').write_text('#!/bin/bash\necho $$\nexec sleep 60\n')
+    process = subprocess.Popen([str(installed.root / 'bin' / 'osu_bw')], env=installed.environment,
+                               stdout=subprocess.PIPE, text=True)
+    assert int(process.stdout.readline()) == process.pid
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == -signal.SIGTERM
+    process.stdout.close()
+
+
+@pytest.mark.parametrize('missing', ['SIFOSUCONTAINER', 'OSU_CONTAINER_RUNTIME'])
+def test_without_the_module_it_says_which_to_load(installed, missing):
+    done = installed('osu_bw', **{missing: None})
+    assert done.returncode == 1 and done.stdout == ''
+    assert missing in done.stderr and 'module load osu-container' in done.stderr
+
+
+def test_a_deleted_image_is_named(installed):
+    (installed.root / 'x.sif').unlink()
+    done = installed('osu_bw')
+    assert done.returncode == 1 and f"the image {installed.root / 'x.sif'} is missing" in done.stderr
+
+
+def test_a_missing_runtime_is_named(installed):
+    done = installed('osu_bw', OSU_CONTAINER_RUNTIME='/nowhere/apptainer')
+    assert done.returncode == 1 and 'the container runtime /nowhere/apptainer is not there' in done.stderr
+
+
+@pytest.mark.parametrize('name', ['APPTAINER_CONTAINER', 'SINGULARITY_CONTAINER'])
+def test_it_refuses_to_nest(installed, name):
+    done = installed('osu_bw', **{name: '/images/y.sif'})
+    assert done.returncode == 1 and 'already in the container /images/y.sif' in done.stderr
+
+
+def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
+    done = installed('osu_bw', SLURM_STEP_NUM_TASKS='2')
+    assert done.returncode == 1 and done.stdout == ''
+    assert 'PMI_FD is not set' in done.stderr and 'srun --mpi=pmi2' in done.stderr
+
+
+@pytest.mark.parametrize('variables', [{'SLURM_STEP_NUM_TASKS': '2', 'PMI_FD': '7'}, {'SLURM_STEP_NUM_TASKS': '1'}, {}])
+def test_ranks_with_pmi_and_single_tasks_run(installed, variables):
+    assert installed('osu_bw', **variables).returncode == 0
+
+
+@pytest.mark.parametrize('before, after', [
+    ({'APPTAINER_BIND': '/ours', 'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=/ours,/mine SINGULARITY_BIND=unset'),
+    ({'APPTAINER_BIND': '/ours'}, 'APPTAINER_BIND=/ours SINGULARITY_BIND=unset'),
+    ({'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=unset SINGULARITY_BIND=/mine'),
+])
+def test_binds_under_the_older_name_are_not_lost(installed, before, after):
+    assert after in installed('osu_bw', **before).stdout
+
+
+def test_the_wrapper_is_clean_for_shellcheck():
+    done = run(['shellcheck', WRAPPER])
+    assert done.returncode == 0, done.stdout
