@@ -17,6 +17,8 @@ BANDWIDTH = {'osu_bw', 'osu_bibw', 'osu_mbw_mr', 'osu_put_bw', 'osu_get_bw', 'os
 #: Benchmarks that print one number without a size
 WITHOUT_SIZES = {'osu_barrier', 'osu_ibarrier', 'osu_init', 'osu_hello'}
 
+ALONE = 'two tables in one output. Did every rank run alone (wrong --mpi= for srun)?'
+
 _ROW = re.compile(r'\s*(\d+)((?:\s+\d+(?:\.\d+)?(?:e[+-]?\d+)?)+)\s*', re.I)
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
 _DEBUG_PROVIDER = re.compile(r'libfabric provider: (\S+)')
@@ -66,8 +68,7 @@ def parse(text, *, benchmark, source, largest=None):
         if row:
             size = int(row.group(1))
             if values and size <= max(values):
-                raise OutputError(f"{source}: size {size} after size {max(values)}: two tables in one output. Did every "
-                                  "rank run alone (wrong --mpi= for srun)?")
+                raise OutputError(f"{source}: size {size} after size {max(values)}: {ALONE}")
             values[size] = float(row.group(2).split()[0])
         elif line.startswith('#'):
             comments.append(line)
@@ -77,13 +78,13 @@ def parse(text, *, benchmark, source, largest=None):
             foreign.append(line)
     titles = [line for line in comments if re.match(r'# .*\bTest\b', line)]
     if len(titles) > 1:
-        raise OutputError(f"{source}: {len(titles)} headers of a table: did every rank run alone (wrong --mpi= for srun)?")
+        raise OutputError(f"{source}: {len(titles)} headers of a table: {ALONE}")
     if not values:
         hint = f"; it says: {foreign[-1].strip()}" if foreign else ''
         raise OutputError(f"{source}: no number from {benchmark} in {len(text.splitlines())} line(s){hint}")
     if largest is not None and max(values) != largest:
-        raise OutputError(f"{source}: the table of {benchmark} ends at {max(values)} bytes, wanted {largest}: the run was "
-                          "cut off")
+        raise OutputError(f"{source}: the table of {benchmark} ends at {max(values)} bytes, wanted {largest}: "
+                          "the run was cut off")
     return OsuOutput(benchmark, unit_of(benchmark), values, port, comments, foreign)
 
 

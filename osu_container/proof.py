@@ -12,9 +12,9 @@ How it looks, and why so:
 * From outside, by /proc: LD_PRELOAD or LD_DEBUG in the process would change the very search order that is in question.
 * The process is found by its libmpi: the container runtime forks, and a wrapper may, so the program is the process
   itself or a descendant of it.
-* It looks every 30 ms (or at a quarter of the time when looking takes longer: at most a fifth of one core on a node with
-  thousands of processes) and stops for good when two looks agree. The libraries are mapped before MPI_Init talks
-  to the network, so a benchmark is normally not yet measuring when the sampler is gone.
+* It looks every 30 ms (more seldom where a look takes long: at most a fifth of one core on a node with thousands of
+  processes) and stops for good when two looks agree. The libraries are mapped before MPI_Init talks to the network,
+  so a benchmark is normally not yet measuring when the sampler is gone.
 * "host" means: the file is the same (device and inode) as one that is seen without the container. "image" means: it
   lies on the container's own root, or on a file system that the host has not mounted. Anything else is null.
 * The release is read from the file that is mapped (_mpicontainer_versions.py); null where the file does not say it.
@@ -38,12 +38,13 @@ FORMAT = 1
 
 LOOK_EVERY = 0.03   # seconds between two looks
 SETTLE = 2.0        # seconds that libfabric may come after libmpi; MPICH of kind ch3:nemesis never loads one
+GONE = 1.0          # seconds without a sign of the process after which it has ended, see sample()
 GIVE_UP = 60.0      # seconds after which nothing is expected any more: containers on a busy file system start slowly
 
 #: What is looked for, by name: pattern of the file names. The C library of MPI only: libmpifort and Open MPI's
 #: libmpi_mpifh hang on it. libucp is here because MPICH may hold two network layers: ch4:ucx is not libfabric.
 LIBRARIES = {
-    'libmpi': re.compile(r'libmpi(ch|_abi|_cray|_gnu\w*|_amd\w*|_aocc\w*|_intel\w*|_nvidia\w*|_crayclang\w*)?\.so(\.|$)'),
+    'libmpi': re.compile(r'libmpi(ch|_(abi|cray|gnu|amd|aocc|intel|nvidia)\w*)?\.so(\.|$)'),
     'libfabric': re.compile(r'libfabric\.so(\.|$)'),
     'libucp': re.compile(r'libucp\.so(\.|$)'),
     'libcxi': re.compile(r'libcxi\.so(\.|$)'),
@@ -144,7 +145,7 @@ def _below(path, folder):
 
 
 def _covering(path, mounts):
-    """Return the mount (device, root, mount point) on which path lies: the longest mount point, the latest of equals."""
+    """Return the mount (device, root, mount point) of path: the longest mount point, the latest of equals."""
     best = None
     for mount in mounts:
         if _below(path, mount[2]) is not None and (best is None or len(mount[2]) >= len(best[2])):
@@ -191,7 +192,7 @@ def where_from(path, inside, mounts, host_mounts, image=None):
 
 
 def library_facts(path, pid, container, mounts, host_mounts, image):
-    """Return the facts (dict) of one mapped library of process pid. container: bool, it has a mount namespace of its own."""
+    """Return the facts (dict) of a mapped library of process pid; container: bool, its mount namespace is not ours."""
     inside = '/proc/%d/root%s' % (pid, path) if container else path
     version, build_id, digest, problem = LibraryVersion(None, None), None, None, None
     try:
@@ -264,8 +265,8 @@ def sample(root, give_up=GIVE_UP):
     :param give_up: float, seconds
     :return: (facts of process_facts() or None, reason why there are none or None)
     """
-    begin = _stat(root)
-    start = time.monotonic()
+    begin = None
+    start = seen = time.monotonic()
     found, since = None, None
     while True:
         before = time.monotonic()
@@ -277,8 +278,14 @@ def sample(root, give_up=GIVE_UP):
         # the program (a preloaded library is in that shell too, then exec changes the executable).
         if found and found == previous and ('libfabric' in found[2] or now - since > SETTLE):
             return process_facts(found[0], found[2]), None
+        # Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another program, the
+        # process is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start time; another start time is
+        # another process that was given the pid.
         stat = _stat(root)
-        if stat is None or begin is None or stat[1] != begin[1]:  # ended; another start time: the pid was used again
+        begin = begin or (stat and stat[1])
+        if stat and stat[1] == begin:
+            seen = now
+        elif now - seen > GONE:
             return None, "the program ended before it had loaded an MPI library, or before it could be looked at twice"
         if now - start > give_up:
             return None, "no process of this rank had an MPI library loaded after %d s" % give_up

@@ -22,8 +22,8 @@ from . import proof
 FORMAT = 1
 
 #: Variables that decide how a run behaves, whoever set them
-VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|OSU_CONTAINER_|APPTAINER|SINGULARITY|SLURM_|'
-                       r'SIF$|SIFOSUCONTAINER$|CONTAINERROOT$|LD_LIBRARY_PATH$|LD_PRELOAD$|PATH$|MODULEPATH$|LOADEDMODULES$)')
+VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|OSU_CONTAINER_|APPTAINER|SINGULARITY)|'
+                       r'SLURM_|(SIF|SIFOSUCONTAINER|CONTAINERROOT|LD_LIBRARY_PATH|LD_PRELOAD|PATH|MODULEPATH|LOADEDMODULES)$')
 
 
 class RecordError(Exception):
@@ -33,15 +33,15 @@ class RecordError(Exception):
 def output_of(command, *, env=None, cwd=None):
     """Return the standard output (str) of command (list of str), stripped; None if it is missing or fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors='replace', env=env, cwd=cwd, timeout=60,
-                              stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, capture_output=True, text=True, errors='replace', env=env, cwd=cwd,
+                              timeout=60, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
 
 
 def git_state(project):
-    """Return {'commit': str or None, 'changed': bool or None}: the commit of the project and whether files differ from it."""
+    """Return {'commit': str or None, 'changed': bool or None}: the project's commit, and if files differ from it."""
     status = output_of(['git', 'status', '--porcelain'], cwd=project)
     return {'commit': output_of(['git', 'rev-parse', 'HEAD'], cwd=project),
             'changed': None if status is None else bool(status)}
@@ -77,7 +77,8 @@ def versions(env):
     easybuild = re.search(r'EasyBuild (\S+)', ask('eb', '--version') or '')
     runtime = env.get('OSU_CONTAINER_RUNTIME') or 'apptainer'
     return {'easybuild': easybuild.group(1) if easybuild else None, 'lmod': env.get('LMOD_VERSION'),
-            'runtime': ask(runtime, '--version'), 'slurm': ask('srun', '--version'), 'python': platform.python_version()}
+            'runtime': ask(runtime, '--version'), 'slurm': ask('srun', '--version'),
+            'python': platform.python_version()}
 
 
 def file_entry(path, *, text=False):

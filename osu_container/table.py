@@ -34,10 +34,10 @@ def check(record):
         if proofs and any(_loaded(ranks[0]) != _loaded(proofs[0][0]) for ranks in proofs):
             problems.append(f"{module['name']}: runs disagree about what they loaded")
         if module['network']['netmod'] == 'ucx':
-            problems.append(f"{module['name']}: MPI ran over UCX, not over libfabric (MPIR_CVAR_CH4_NETMOD=ofi is not set?)")
+            problems.append(f"{module['name']}: MPI ran over UCX, not libfabric (is MPIR_CVAR_CH4_NETMOD=ofi set?)")
     programs = {run['programs'] for module in record['modules'] for run in module['runs']}
     if len(programs) > 1:
-        problems.append(f"modules ran different programs, their numbers do not compare: {' and '.join(sorted(programs))}")
+        problems.append(f"modules ran different programs, which do not compare: {' and '.join(sorted(programs))}")
     if problems:
         # The same contradiction is in every repeat: say it once.
         raise TableError('\n'.join(dict.fromkeys(problems)))
@@ -108,8 +108,8 @@ def notes(record):
     else:
         lines.append('libfabric provider: ' + '; '.join(f"{provider}: {', '.join(names)}"
                                                        for provider, names in by_network.items()) + '.')
-    lines.append(f"Medians of {record['repeats']} interleaved repeats; widest spread (most - least)/median: {worst:.0%}, "
-                 f"{where}.")
+    lines.append(f"Medians of {record['repeats']} interleaved repeats; widest spread, (most - least) / median: "
+                 f"{worst:.0%}, {where}.")
     lines.append("Ratio to native: for bandwidth more is better, for latency less.")
     return lines
 
@@ -137,7 +137,7 @@ def plain(record):
     mpi = max([len(row[2]) for row in body] + [len('MPI')])
     top, start = ' ' * first, 0
     for name, count in GROUPS:
-        top += GAP + name.center(sum(widths[start:start + count]) + len(GAP) * (count - 1), '-')
+        top += GAP + f' {name} '.center(sum(widths[start:start + count]) + len(GAP) * (count - 1), '-')
         start += count
     head = GAP.join(['approach'.ljust(first)] + [title.rjust(width) for title, width in zip(titles, widths)]
                     + ['MPI'.ljust(mpi), 'libfabric'])
@@ -155,5 +155,6 @@ def markdown(record):
     titles = ['approach'] + [f"{kinds[benchmark]} at {title}" for benchmark, _, title in COLUMNS] + ['MPI', 'libfabric']
     lines = ['| ' + ' | '.join(titles) + ' |', '|' + '---|' + '--:|' * len(COLUMNS) + '---|---|']
     for name, cells, libmpi, libfabric in rows(record):
-        lines.append('| ' + ' | '.join([name] + [f"{value} ({part})" for value, part in cells] + [libmpi, libfabric]) + ' |')
+        texts = [f"{value} ({part})" for value, part in cells]
+        lines.append('| ' + ' | '.join([name] + texts + [libmpi, libfabric]) + ' |')
     return '\n'.join(lines + [''] + [f"* {note}" for note in notes(record)]) + '\n'

@@ -1,0 +1,556 @@
+#!/usr/bin/env python3
+"""
+Make the main job end to end: Slurm, image, host MPI, five modules by EasyBuild, their runs, the table.
+
+`make demo` calls this after the prerequisites are there. Every step first looks whether its result is already there and
+still fits what it is made from; so the same command after a failure goes on where it stopped.
+
+Python 3.9 or newer, standard library only (and osu_container, which is beside this folder).
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT))
+
+from osu_container import osu_output, proof, record, table  # noqa: E402, the path above is needed first
+
+sys.path.insert(0, str(PROJECT / 'easyblocks' / 'generic'))
+from _mpicontainer_approaches import APPROACHES  # noqa: E402
+
+#: (approach, easyconfig, module) in the order of the table
+MODULES = [('native', 'osu-native.eb', 'osu-native')] + [
+    (name, f'osu-container-{name}.eb', f'osu-container/{name}') for name in ('pure', 'bind', 'hybrid', 'opensource')]
+#: srun for two nodes with one rank each
+SRUN = ['srun', '-N2', '-n2', '--ntasks-per-node=1']
+RANKS = 2
+#: (benchmark, its arguments, largest message in bytes). Latency stops at the largest size in the table: larger ones
+#: would take most of the time.
+BENCHMARKS = [('osu_bw', ['H', 'H'], 4194304), ('osu_latency', ['-m', '65536', 'H', 'H'], 65536)]
+#: MPICH prints which provider it chose when it is asked to; 60 lines, so not in the runs that are measured
+ASK_NETWORK = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
+ASK_ARGUMENTS = ['-m', '8', '-i', '10', '-x', '1', 'H', 'H']
+#: Seconds after which one run is given up. A healthy one takes a few seconds on two cores.
+RUN_LIMIT = 180
+#: Lines of a log that a failing step shows
+TAIL = 15
+
+
+class StepError(Exception):
+    """A step that failed: the text says why. log: Path of its log or None."""
+
+    def __init__(self, text, log=None):
+        super().__init__(text)
+        self.log = log
+
+
+class Terminal:
+    """What the user sees. A terminal gets one line that is rewritten; a file or CI log gets a line now and then."""
+
+    EVERY = 10.0  # seconds between two lines in a CI log
+
+    def __init__(self, stream=None):
+        self.stream = stream or sys.stdout
+        self.live = self.stream.isatty()
+        self.width = shutil.get_terminal_size().columns
+        self.last = time.monotonic()
+
+    def line(self, text=''):
+        """Print a line that stays."""
+        self._clear()
+        print(text, file=self.stream, flush=True)
+        self.last = time.monotonic()
+
+    def progress(self, text):
+        """Show text as the state of a long step."""
+        if self.live:
+            self._clear()
+            self.stream.write('    ' + text[:self.width - 5])
+            self.stream.flush()
+        elif time.monotonic() - self.last >= self.EVERY:
+            print('    ' + text[:120], file=self.stream, flush=True)
+            self.last = time.monotonic()
+
+    def _clear(self):
+        """Wipe the line that progress() rewrites."""
+        if self.live:
+            self.stream.write('\r\033[K')
+
+
+def duration(seconds):
+    """Return seconds as text: '4 s', '2 min 05 s'."""
+    seconds = int(round(seconds))
+    return f'{seconds} s' if seconds < 60 else f'{seconds // 60} min {seconds % 60:02d} s'
+
+
+class Children:
+    """Starts commands in process groups of their own and ends the one that runs when the demo is interrupted."""
+
+    def __init__(self):
+        self.running = None
+
+    def start(self, command, **options):
+        """Start command (list of str) in a session of its own: Ctrl-C reaches the demo alone, which calls end()."""
+        self.running = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **options)
+        return self.running
+
+    def end(self):
+        """End the running command with all it started: ask first (srun then ends its step), force after 5 s."""
+        child, self.running = self.running, None
+        if child is None or child.poll() is not None:
+            return
+        for signal_number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(child.pid, signal_number)
+                child.wait(timeout=5)
+                return
+            except ProcessLookupError:
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+
+class Demo:
+    """The steps and what they share."""
+
+    def __init__(self, project=PROJECT, work=None, *, terminal=None, repeats=3, budget=180.0, rerun=False):
+        """
+        :param project: Path, root of the repository; work: Path, where everything is made
+        :param repeats: int, how often each benchmark is measured; budget: seconds after which no new repeat starts
+        :param rerun: bool, measure although fitting results are there
+        """
+        self.project, self.work = Path(project), Path(work or Path(project) / '.workstation')
+        self.terminal = terminal or Terminal()
+        self.repeats, self.budget, self.rerun = repeats, budget, rerun
+        self.children = Children()
+        self.result = None  # Path of the results.json that belongs to what is installed
+
+    STEPS = [
+        ('slurm', 'Slurm with two nodes'),
+        ('image', 'container image'),
+        ('host-mpi', "the host's MPI"),
+        ('install', 'five modules, installed by EasyBuild'),
+        ('run', 'benchmarks on two nodes'),
+        ('table', 'table'),
+    ]
+
+    # ---- running things ----------------------------------------------------------------------------------------------
+
+    def shell(self, command, module=None):
+        """Return the command line (list of str) that runs command in a shell after `. ./env.sh` and `module load`."""
+        load = f'module load {shlex.quote(module)}; ' if module else ''
+        return ['bash', '--norc', '-c', f'set -e; . {shlex.quote(str(self.project / "env.sh"))}; {load}exec {command}']
+
+    def run(self, step, command, *, what, echo=False, env=None):
+        """
+        Run command (list of str) with its output appended to the log of step; show its last line meanwhile.
+
+        :param what: str, what is running, for progress and messages
+        :param echo: bool, show all its output: it is written for the user
+        Raises StepError if it fails.
+        """
+        log = self.work / 'log' / f'{step}.log'
+        log.parent.mkdir(parents=True, exist_ok=True)
+        start, state, shown = time.monotonic(), what, 0
+        # The child writes into the log itself: a daemon that it leaves behind would keep a pipe open for ever.
+        with open(log, 'a', encoding='utf-8') as out, open(log, encoding='utf-8', errors='replace') as reader:
+            out.write(f'--- {record.now()} {shlex.join(command)}\n')
+            out.flush()
+            reader.seek(0, os.SEEK_END)
+            child = self.children.start(command, cwd=self.project, stdout=out, stderr=subprocess.STDOUT, env=env)
+            ended = False
+            while not ended:
+                try:
+                    code = child.wait(timeout=0.2)
+                    ended = True
+                except subprocess.TimeoutExpired:
+                    pass
+                for line in reader.read().splitlines():
+                    if line.strip():
+                        state = f'{what}: {line.strip()}'
+                    if echo:
+                        self.terminal.line('    ' + line)
+                shown = self.show_progress(start, shown, state)
+        if code:
+            how = f'exit code {code}' if code > 0 else f'ended by signal {-code}'
+            raise StepError(f'{what} failed ({how})', log)
+
+    def show_progress(self, start, shown, state):
+        """Show state (str) once a second, with the time since start; return the second, the next call's shown."""
+        second = int(time.monotonic() - start)
+        if second > shown:
+            self.terminal.progress(f'{duration(second)}: {state}')
+        return second
+
+    def go(self, first=None):
+        """
+        Make all steps, or those from the step first (its name) on; return the exit code for the shell.
+
+        A failing step says which, why (the end of its log), and how to go on.
+        """
+        names = [name for name, _ in self.STEPS]
+        start = names.index(first) if first else 0
+        begin = time.monotonic()
+        for number, (name, title) in enumerate(self.STEPS, 1):
+            if number <= start:
+                continue
+            self.terminal.line(f'[{number}/{len(self.STEPS)}] {title}')
+            step_begin = time.monotonic()
+            log = self.work / 'log' / f'{name}.log'
+            log.unlink(missing_ok=True)
+            try:
+                note = getattr(self, 'step_' + name.replace('-', '_'))()
+            except (StepError, osu_output.OutputError, proof.ProofError, record.RecordError, table.TableError,
+                    OSError) as err:
+                self.failed(number, name, err, getattr(err, 'log', None) or (log if log.exists() else None))
+                return 1
+            self.terminal.line(f'      {note}, {duration(time.monotonic() - step_begin)}')
+        self.terminal.line(f'All done in {duration(time.monotonic() - begin)}.')
+        return 0
+
+    def failed(self, number, name, err, log):
+        """Say on stderr which step failed, why, and how to go on."""
+        self.terminal.line()
+        lines = [f'demo: step {number}/{len(self.STEPS)} ({name}) failed: {err}']
+        if log:
+            try:
+                tail = log.read_text(errors='replace').splitlines()[-TAIL:]
+            except OSError as problem:
+                tail = [f'(the log cannot be read: {problem.strerror})']
+            lines += [f'Last lines of {log}:'] + ['    ' + line for line in tail]
+        lines += ['To go on: `make demo` again (what is done is skipped), or from this step on: '
+                  f'`make demo FROM={name}`.']
+        print('\n'.join(lines), file=sys.stderr, flush=True)
+
+    # ---- facts that decide whether a step is done --------------------------------------------------------------------
+
+    def newer(self, made, inputs):
+        """Return the first of inputs (list of Path) that is newer than the file made (Path), None if none is."""
+        time_made = made.stat().st_mtime
+        return next((path for path in inputs if path.exists() and path.stat().st_mtime > time_made), None)
+
+    def image(self):
+        """Return the path of the image file that the easyconfigs take (Path). Raises StepError if data name several."""
+        from _mpicontainer_sites import SITES
+        names = set(SITES['workstation']['images']['value'].values())
+        if len(names) != 1:
+            raise StepError(f"the approaches of site workstation use {len(names)} images ({', '.join(sorted(names))}); "
+                            "this step builds one")
+        return self.project / 'sources' / names.pop()
+
+    def recipe_files(self):
+        """Return the files (list of Path) that the image is made from."""
+        recipes = sorted((self.project / 'container-recipes').glob('*.py'))
+        return recipes + [self.project / 'easyconfigs/o/osu-native/osu-port',
+                          self.project / 'sources/osu-micro-benchmarks-7.5.2.tar.gz']
+
+    def image_problem(self):
+        """Return why the image must be made (str), None if it is there, whole, and not older than its recipe."""
+        image, wanted = self.image(), Path(f'{self.image()}.sha256')
+        for path in (image, wanted):
+            if not path.is_file():
+                return f'{path.name} is missing'
+        newer = self.newer(image, self.recipe_files())
+        if newer:
+            return f'{newer.relative_to(self.project)} is newer'
+        if proof.sha256(image) != (wanted.read_text().split() or [''])[0]:
+            return f'{image.name} does not have the sha256 in {wanted.name}'
+        return None
+
+    def module_file(self, module, module_path):
+        """Return the file (Path) of module on module_path (str, folders by colons), None if there is none."""
+        for folder in module_path.split(':'):
+            base = Path(folder) / module
+            for path in [base.with_name(base.name + '.lua')] + sorted(base.glob('*.lua')):
+                if folder and path.is_file():
+                    return path
+        return None
+
+    def install_inputs(self, easyconfig):
+        """Return the files (list of Path) that the module of an easyconfig is made from."""
+        easyblocks = sorted((self.project / 'easyblocks' / 'generic').glob('*.py'))
+        found = easyblocks + sorted((self.project / 'easyconfigs').glob(f'o/*/{easyconfig}'))
+        if easyconfig.startswith('osu-container'):
+            return found + [self.project / 'easyconfigs/o/osu-container/run-in-container', self.image()]
+        return found + self.recipe_files()[-2:]
+
+    def environment(self, module=None):
+        """Return the environment (dict) of a shell after `. ./env.sh` and `module load`. Raises StepError."""
+        done = subprocess.run(self.shell('env -0', module), capture_output=True, text=True, errors='replace',
+                              cwd=self.project, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            what = f'`module load {module}`' if module else '`. ./env.sh`'
+            raise StepError(f'{what} failed: {done.stderr.strip() or done.stdout.strip() or "no message"}')
+        # A module may print something of its own before.
+        pairs = (item.rpartition('\n')[2] if n == 0 else item for n, item in enumerate(done.stdout.split('\0')))
+        return dict(item.split('=', 1) for item in pairs if '=' in item)
+
+    # ---- steps -------------------------------------------------------------------------------------------------------
+
+    def step_slurm(self):
+        """Start the private Slurm, or find that there is one already: the script decides."""
+        self.run('slurm', [str(self.project / 'workstation/slurm.sh'), 'start'], what='slurm.sh start', echo=True)
+        return 'ready'
+
+    def step_image(self):
+        """Build the image unless it is there and fits its recipe."""
+        problem = self.image_problem()
+        if problem is None:
+            return f'skipped: {self.image().name} is there and fits its sha256'
+        self.terminal.line(f'      building, because {problem}')
+        self.run('image', [str(self.project / 'container-recipes/build')], what='build')
+        problem = self.image_problem()
+        if problem:
+            raise StepError(f'the build ended without an error, but {problem}', self.work / 'log' / 'image.log')
+        return f'built {self.image().name} ({self.image().stat().st_size / 1e6:.0f} MB)'
+
+    def step_host_mpi(self):
+        """Unpack the host's MPI unless it is there: the script looks whether it works."""
+        self.run('host-mpi', [str(self.project / 'workstation/host_mpi.sh')], what='host_mpi.sh', echo=True)
+        return 'ready'
+
+    def step_install(self):
+        """Install the modules that are missing or older than what they are made from."""
+        module_path = self.environment().get('MODULEPATH', '')
+        installed = 0
+        for _, easyconfig, module in MODULES:
+            path = self.module_file(module, module_path)
+            newer = path and self.newer(path, self.install_inputs(easyconfig))
+            if path and not newer:
+                self.terminal.line(f'      {module}: skipped, {path} is there')
+                continue
+            # eb does nothing when the module file exists, so a stale one is made anew.
+            command = ['eb', easyconfig, '-r'] + (['--rebuild'] if newer else [])
+            why = f' because {newer.relative_to(self.project)} is newer' if newer else ''
+            begin = time.monotonic()
+            self.run('install', self.shell(shlex.join(command)), what=shlex.join(command))
+            if self.module_file(module, self.environment().get('MODULEPATH', '')) is None:
+                raise StepError(f'`{shlex.join(command)}` ended without an error, but there is no module {module} on '
+                                'MODULEPATH', self.work / 'log' / 'install.log')
+            self.terminal.line(f'      {shlex.join(command)}{why}: {duration(time.monotonic() - begin)}')
+            installed += 1
+        return f'{installed} installed, {len(MODULES) - installed} skipped'
+
+    def inputs(self, environments):
+        """
+        Return {name: sha256 or text} of everything that numbers depend on: modules, images, host libraries, commands.
+
+        :param environments: {module: environment (dict) after loading it}
+        """
+        from _mpicontainer_sites import SITES
+        found = {'commands': record.digest(repr((SRUN, BENCHMARKS)))}
+        for _, _, module in MODULES:
+            env = environments[module]
+            path = self.module_file(module, env['MODULEPATH'])
+            found[f'module {module}'] = proof.sha256(path)
+            if env.get('SIF'):
+                found[f'image of {module}'] = proof.sha256(env['SIF'])
+        for name, library in SITES['workstation']['libraries'].items():
+            path = Path(f"{self.work / 'host'}{library['value']}")
+            found[f'host {name}'] = proof.sha256(path) if path.is_file() else 'none'
+        return found
+
+    def stored(self):
+        """Return the newest results.json (Path) that can be read, None if there is none."""
+        for path in sorted(self.work.glob('results/*/results.json'), reverse=True):
+            try:
+                record.read(path)
+            except record.RecordError as err:
+                self.terminal.line(f'      left out: {err}')
+                continue
+            return path
+        return None
+
+    def step_run(self):
+        """Measure, unless the newest results are those of the modules, images and host libraries that are here now."""
+        environments = {module: self.environment(module) for _, _, module in MODULES}
+        inputs = self.inputs(environments)
+        newest = self.stored()
+        if newest and not self.rerun:
+            old = record.read(newest)['inputs']
+            changed = sorted(name for name in set(inputs) | set(old) if inputs.get(name) != old.get(name))
+            if not changed:
+                self.result = newest
+                return f'skipped: {newest.parent.name} measured exactly this (`make demo RERUN=1` measures again)'
+            self.terminal.line(f"      measuring again, because these changed: {', '.join(changed)}")
+        folder = self.work / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
+        (folder / 'raw').mkdir(parents=True)
+        modules = {module: self.start_module(approach, module, environments[module], folder)
+                   for approach, _, module in MODULES}
+        repeats = self.measure(modules, folder)
+        self.result = folder / 'results.json'
+        self.write_record(modules, environments, inputs, repeats)
+        return f'{repeats} repeat(s) of {len(MODULES) * len(BENCHMARKS)} runs, kept in {folder}'
+
+    def start_module(self, approach, module, env, folder):
+        """Run a module unmeasured: does it start, what do its ranks load, which provider? Return its entry (dict)."""
+        entry = {'name': module, 'approach': approach, 'comes_from': APPROACHES[approach]['comes_from'],
+                 'container': APPROACHES[approach]['container'], 'runs': []}
+        text, first = self.launch(module, 'osu_latency', ASK_ARGUMENTS, f'{approach}-start', folder, extra=ASK_NETWORK)
+        osu_output.parse(text, benchmark='osu_latency', source=first['raw'], largest=8)
+        broken = proof.broken_promises(first['proof'], entry['comes_from'], entry['container'])
+        if broken:
+            raise StepError(f'{module} did not run what it promises:\n    ' + '\n    '.join(broken))
+        netmod, provider = osu_output.network_of(text)
+        entry['network'] = {'netmod': netmod, 'provider': provider}
+        return entry
+
+    def launch(self, module, benchmark, arguments, label, folder, extra=None):
+        """
+        Run a benchmark under module on two nodes; return (its output, facts of the run as dict).
+
+        :param label: str, names the files of the run
+        :param extra: dict, variables for this run alone
+        Raises StepError if it fails or takes longer than RUN_LIMIT, ProofError if a rank left no proof.
+        """
+        proofs = folder / 'proof' / label
+        program = [benchmark] + arguments
+        variables = [f'{name}={value}' for name, value in (extra or {}).items()]
+        srun = SRUN + [str(self.project / 'osu_container/rank-proof'), str(proofs)] + program
+        command = self.shell(shlex.join((['env'] + variables if variables else []) + srun), module)
+        raw, errors = folder / 'raw' / f'{label}.txt', folder / 'raw' / f'{label}.err'
+        begin = time.monotonic()
+        with open(raw, 'w') as out, open(errors, 'w') as err:
+            child = self.children.start(command, cwd=self.project, stdout=out, stderr=err)
+            try:
+                code = child.wait(timeout=RUN_LIMIT)
+            except subprocess.TimeoutExpired:
+                self.children.end()
+                raise StepError(f'{module}: `{shlex.join(SRUN + program)}` did not end within {RUN_LIMIT} s',
+                                errors) from None
+        if code:
+            log = errors if errors.stat().st_size else raw
+            raise StepError(f'{module}: `{shlex.join(SRUN + program)}` failed (exit code {code})', log)
+        self.wait_for_proofs(proofs)
+        return raw.read_text(errors='replace'), {
+            'benchmark': benchmark, 'typed': shlex.join(SRUN + program), 'command': shlex.join(command),
+            'raw': str(raw.relative_to(folder)), 'errors': str(errors.relative_to(folder)),
+            'seconds': round(time.monotonic() - begin, 3), 'proof': proof.read_proofs(proofs, RANKS)}
+
+    @staticmethod
+    def wait_for_proofs(folder, seconds=5.0):
+        """Wait until the samplers of a run that has ended wrote their files; they notice the end within a moment."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and len(list(folder.glob('rank-*.json'))) < RANKS:
+            time.sleep(0.02)
+
+    def measure(self, modules, folder):
+        """
+        Fill the runs of modules ({name: entry}), all modules in turn in every repeat; return how many were made.
+
+        Interleaved, because a machine that gets slower or faster then changes all rows alike. Each repeat begins with
+        another module, so that none always follows the same neighbour.
+        """
+        begin = time.monotonic()
+        names = list(modules)
+        total = self.repeats * len(names) * len(BENCHMARKS)
+        count = 0
+        for repeat in range(self.repeats):
+            so_far = time.monotonic() - begin
+            if repeat and so_far * (repeat + 1) / repeat > self.budget:
+                self.terminal.line(f'      {repeat} of {self.repeats} repeats: the next would pass {self.budget:.0f} s')
+                return repeat
+            turn = repeat % len(names)
+            for module in names[turn:] + names[:turn]:
+                for benchmark, arguments, largest in BENCHMARKS:
+                    count += 1
+                    self.terminal.progress(f'{duration(time.monotonic() - begin)}: run {count} of {total}: '
+                                           f'repeat {repeat + 1}, {module}, {benchmark}')
+                    label = f"{modules[module]['approach']}-{benchmark}-{repeat + 1}"
+                    text, run = self.launch(module, benchmark, arguments, label, folder)
+                    output = osu_output.parse(text, benchmark=benchmark, source=folder / run['raw'], largest=largest)
+                    run.update(repeat=repeat + 1, unit=output.unit, programs=output.programs, values=output.values,
+                               comments=output.comments, foreign=output.foreign)
+                    modules[module]['runs'].append(run)
+        return self.repeats
+
+    def write_record(self, modules, environments, inputs, repeats):
+        """Write results.json and the table beside the raw output. Raises TableError if the runs do not carry one."""
+        any_environment = environments[MODULES[0][2]]
+        images = {}
+        for name, entry in modules.items():
+            env = environments[name]
+            entry['module_file'] = record.file_entry(self.module_file(name, env['MODULEPATH']), text=True)
+            entry['variables'] = record.telling_variables(env)
+            entry['medians'] = record.medians(entry['runs'])
+            if env.get('SIF'):
+                if env['SIF'] not in images:
+                    images[env['SIF']] = record.image_entry(env['SIF'], env.get('OSU_CONTAINER_RUNTIME', 'apptainer'))
+                entry['image'] = images[env['SIF']]
+        runtime = next((env for env in environments.values() if env.get('OSU_CONTAINER_RUNTIME')), any_environment)
+        content = {
+            'date': record.now(), 'project': record.git_state(self.project), 'machine': record.machine(),
+            'versions': record.versions(runtime), 'nodes': 2, 'ranks': RANKS, 'repeats': repeats, 'inputs': inputs,
+            'host_libraries': record.host_libraries([run for entry in modules.values() for run in entry['runs']]),
+            'modules': [dict(entry) for entry in modules.values()]}
+        try:
+            table.check(content)
+        except table.TableError:
+            # Kept for whoever looks for the cause, under a name that is never taken for results.
+            record.write(self.result.with_name('contradicted.json'), content)
+            raise
+        record.write(self.result, content)
+        self.result.with_name('table.txt').write_text(table.plain(content))
+        self.result.with_name('table.md').write_text(table.markdown(content))
+
+    def step_table(self):
+        """Print the table of the results that belong to what is installed."""
+        path = self.result or self.stored()
+        if path is None:
+            raise StepError(f"there are no results in {self.work / 'results'}; begin with the step run")
+        content = record.read(path)
+        self.terminal.line()
+        for line in table.plain(content).splitlines():
+            self.terminal.line(line)
+        self.terminal.line()
+        self.terminal.line(f"Measured {content['date']}. Measure again: `make demo RERUN=1`.")
+        self.terminal.line(f'Raw output, what each rank loaded, and all that is needed to repeat it: {path.parent}')
+        return 'printed'
+
+
+def arguments(argv):
+    """Return the settings in argv (list of str). Wrong ones: a message on stderr and exit code 2."""
+    parser = argparse.ArgumentParser(prog='demo.py', description=__doc__.strip().splitlines()[0],
+                                     epilog='Usually called by `make demo` (FROM=STEP, RERUN=1).')
+    parser.add_argument('--from', dest='first', choices=[name for name, _ in Demo.STEPS], metavar='STEP',
+                        help='begin with this step: ' + ', '.join(name for name, _ in Demo.STEPS))
+    parser.add_argument('--rerun', action='store_true', help='measure again, although fitting results are there')
+    parser.add_argument('--repeats', type=int, default=3, metavar='N', help='how often each benchmark is measured (3)')
+    parser.add_argument('--budget', type=float, default=180.0, metavar='SECONDS',
+                        help='start no repeat that would end later than this after the first one began (180)')
+    settings = parser.parse_args(argv)
+    if settings.repeats < 1:
+        parser.error(f'--repeats {settings.repeats}: at least 1 wanted')
+    return settings
+
+
+def main(argv=None):
+    """Make the demo; return the exit code: 0, 1 (a step failed), 130 (interrupted) or 143 (ended)."""
+    settings = arguments(argv)
+    demo = Demo(repeats=settings.repeats, budget=settings.budget, rerun=settings.rerun)
+
+    def ended(number, frame):
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, ended)
+    try:
+        return demo.go(settings.first)
+    except KeyboardInterrupt:
+        demo.terminal.line()
+        print('demo: interrupted. `make demo` goes on where it stopped.', file=sys.stderr)
+        return 130
+    finally:
+        demo.children.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
