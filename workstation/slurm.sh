@@ -266,7 +266,7 @@ end_orphan_steps() {
     local process pid
     for process in /proc/[0-9]*; do
         [[ $(cat "$process/comm" 2>/dev/null) == slurmstepd && -O $process ]] || continue
-        cat "$process/environ" 2>/dev/null | tr '\0' '\n' | grep -qxF "SLURM_CONF=$conf" || continue
+        grep -qzxF "SLURM_CONF=$conf" "$process/environ" 2>/dev/null || continue
         pid=${process#/proc/}
         kill_descendants "$pid"
         kill -KILL "$pid" 2>/dev/null || true
