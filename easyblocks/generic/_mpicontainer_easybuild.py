@@ -8,12 +8,13 @@ import socket
 
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.framework.easyconfig import CUSTOM
+from easybuild.framework.easyconfig.easyconfig import ActiveMNS
 from easybuild.tools.build_log import EasyBuildError
-from easybuild.tools.config import build_option
+from easybuild.tools.config import build_option, install_path
 from easybuild.tools.filetools import mkdir, read_file, write_file
 
 from ._mpicontainer_facts import FactsError, missing_host_paths
-from ._mpicontainer_install import StagedInstall, free_space_problem
+from ._mpicontainer_install import StagedInstall, free_space_problem, remove_empty_folders
 from ._mpicontainer_module import help_lines
 from ._mpicontainer_settings import SettingsError, approach_entry, choose_site, host_libraries
 from ._mpicontainer_sites import SITES
@@ -89,27 +90,41 @@ class SiteEasyBlock(EasyBlock):
         if problem:
             raise EasyBuildError("No room for %s: %s", self.installdir, problem)
         self.staged = StagedInstall(self.installdir)
-        try:
-            mkdir(self.staged.stage, parents=True)
-            self.fill_installdir(self.staged.stage)
-            write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
-            self.staged.commit()
-        except BaseException:  # also Ctrl-C and EasyBuild's own exit on SIGTERM
-            self.staged.rollback()
-            raise
+        mkdir(self.staged.stage, parents=True)
+        self.fill_installdir(self.staged.stage)
+        write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
+        self.staged.commit()
 
-    def sanity_check_step(self, *args, **kwargs):
-        """Check the host paths as well; a fresh installation that fails is taken away again, the older one put back."""
-        self.sanity_check_fail_msgs.extend("site '%s' names a host path that does not exist: %s" % (
-            self.site['name'], path) for path in missing_host_paths(self.approach, self.site, self.host_root))
+    def run_all_steps(self, *args, **kwargs):
+        """Run the steps; an error or an interruption leaves what was there before: installation and module file."""
+        module_before = read_file(self.mod_filepath) if os.path.isfile(self.mod_filepath) else None
         try:
-            super(SiteEasyBlock, self).sanity_check_step(*args, **kwargs)
-        except BaseException:
+            result = super(SiteEasyBlock, self).run_all_steps(*args, **kwargs)
+        except BaseException:  # also Ctrl-C and EasyBuild's own exit on SIGTERM
             if self.staged:
                 self.staged.rollback()
+            if module_before is not None and not os.path.exists(self.mod_filepath):
+                # eb --rebuild takes the module file away before its first step
+                write_file(self.mod_filepath, module_before)
+            self.remove_empty_folders()
             raise
         if self.staged:
             self.staged.finish()
+        return result
+
+    def remove_empty_folders(self):
+        """Remove the folders of this installation and its module that EasyBuild has made and that are empty."""
+        remove_empty_folders(self.installdir, 2)
+        remove_empty_folders(os.path.dirname(self.mod_filepath), 1)
+        for folder in ActiveMNS().det_module_symlink_paths(self.cfg):
+            link = os.path.join(install_path('mod'), folder, self.full_mod_name)
+            remove_empty_folders(os.path.dirname(link), 2)
+
+    def sanity_check_step(self, *args, **kwargs):
+        """Check the host paths as well."""
+        self.sanity_check_fail_msgs.extend("site '%s' names a host path that does not exist: %s" % (
+            self.site['name'], path) for path in missing_host_paths(self.approach, self.site, self.host_root))
+        super(SiteEasyBlock, self).sanity_check_step(*args, **kwargs)
 
     def make_module_req(self):
         """Only bin is added to a search path: the programs bring their own libraries."""

@@ -110,9 +110,10 @@ def read_facts(approach, site, sif, root, runtime, program_prefix):
             _check_image(approach, image, program_prefix)
             libraries, problems = _injection(approach, site, root, image) if approach['inject'] else ({}, [])
             if problems:
-                raise FactsError("approach '%s' cannot run %s on site '%s':\n  %s\nUse another approach, or an image "
-                                 "whose libraries fit this host"
-                                 % (approach['name'], sif, site['name'], '\n  '.join(problems)))
+                # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
+                raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
+                                 "fit this host (image %s, site '%s')"
+                                 % (approach['name'], '\n  '.join(problems), sif, site['name']))
             host = dict(host_facts(site, root), runtime=runtime,
                         injected=_injected(approach, site, root, libraries))
             return {'image': _image_facts(image), 'host': host}

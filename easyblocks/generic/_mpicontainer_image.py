@@ -215,12 +215,16 @@ class Image(object):
         return self.squashfs.extract(path, self.folder)
 
     def elf(self, soname):
-        """Return the ElfFacts of the library soname on the image's default path, or None if it has none."""
+        """
+        Return the ElfFacts of the library soname on the image's default path, or None if it has none.
+
+        Their path is that in the image, with image: in front.
+        """
         path = self.libraries.get(soname)
         if path is None:
             return None
         try:
-            return elf_facts(self.local_copy(path))
+            return elf_facts(self.local_copy(path))._replace(path='image:' + path)
         except ElfError as err:
             raise ImageError("%s in %s: %s" % (path, self.path, err))
 

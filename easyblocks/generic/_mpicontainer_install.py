@@ -17,6 +17,17 @@ def free_space_problem(folder, size):
     return None
 
 
+def remove_empty_folders(path, levels):
+    """Remove the folder path (str) and its parents, levels (int) of them at most, as far as they are empty."""
+    for _ in range(levels):
+        try:
+            os.rmdir(path)
+        except OSError:
+            if os.path.isdir(path):
+                return  # something else is in it
+        path = os.path.dirname(path)
+
+
 class StagedInstall(object):
     """
     A folder filled beside its final place. commit() moves it there and keeps the older installation aside until
@@ -26,6 +37,7 @@ class StagedInstall(object):
     def __init__(self, final):
         """Prepare to replace the folder final (str); what an interrupted run left beside it is removed."""
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
+        self.committed = False
         if os.path.isdir(self.old) and not os.path.isdir(final):
             os.rename(self.old, final)
         for leftover in (self.stage, self.old):
@@ -36,18 +48,17 @@ class StagedInstall(object):
         if os.path.isdir(self.final):
             os.rename(self.final, self.old)
         os.rename(self.stage, self.final)
+        self.committed = True
 
     def finish(self):
         """Forget the older installation."""
         shutil.rmtree(self.old, ignore_errors=True)
 
     def rollback(self):
-        """Remove what this run made, put the older installation back, leave no empty folder."""
+        """Remove what this run made, put the older installation back."""
         shutil.rmtree(self.stage, ignore_errors=True)
         if os.path.isdir(self.old):
             shutil.rmtree(self.final, ignore_errors=True)
             os.rename(self.old, self.final)
-        try:
-            os.rmdir(os.path.dirname(self.final))
-        except OSError:
-            pass  # other versions are installed there
+        elif self.committed:
+            shutil.rmtree(self.final, ignore_errors=True)
