@@ -1,7 +1,7 @@
 """ELF facts and dependency closures of small real libraries, compiled here."""
 import pytest
 from conftest import compile_library
-from generic._mpicontainer_elf import ElfError, closure, elf_facts, library_version
+from generic._mpicontainer_elf import ElfError, closure, elf_facts
 from generic._mpicontainer_facts import _version_problems
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'
@@ -67,15 +67,3 @@ def test_a_version_that_the_provider_lacks_is_named(tmp_path):
     assert 'needs FABRIC_1.7 of libfabric.so.1' in problems[0] and problems[0].endswith('ends at FABRIC_1.0')
     assert _version_problems([elf_facts(str(mpi))], lambda soname: elf_facts(str(build)) if 'fabric' in soname
                              else None) == []
-
-
-@pytest.mark.parametrize('strings, version', [
-    (['4.2.3', '0.13.99'], '4.2.3'),
-    (['1.22.0'], '1.22.0'),
-    (['4.2.3', '3.4.3'], None),
-    ([], None),
-])
-def test_release_is_read_only_where_it_is_the_only_one(tmp_path, strings, version):
-    data = ' '.join(f'const char v{i}[] = "{text}";' for i, text in enumerate(strings))
-    path = compile_library(tmp_path / 'libx.so', source='void present(void) {}\nconst char first[] = "text";\n' + data + '\n')
-    assert library_version(str(path)) == version

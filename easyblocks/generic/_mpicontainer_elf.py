@@ -90,19 +90,6 @@ def elf_facts(path):
     return parse_readelf(path, _run(['readelf', '-W', '-h', '-d', '-V', path]))
 
 
-def library_version(path):
-    """
-    Return the release (str, e.g. '4.2.3') that a libmpi or libfabric names in its own data, or None.
-
-    Rule: MPICH and libfabric keep their release as a string of its own, and exactly one such string with a major
-    number above 0 and three parts is in the file (seen in the wheels of MPICH 3.4.3 to 5.0.2 and in Debian's
-    libfabric). Two different ones are no answer: None, never a guess.
-    """
-    with open(path, 'rb') as handle:
-        found = set(re.findall(br'\0([1-9][0-9]*\.[0-9]+\.[0-9]+)(?=\0)', handle.read()))
-    return found.pop().decode() if len(found) == 1 else None
-
-
 def _search_folders(facts, default_folders):
     """Folders in which ld.so looks for the needed libraries of facts (RPATH only counts without RUNPATH, ld.so(8))."""
     own = facts.runpath or facts.rpath

@@ -9,9 +9,10 @@ import os
 import shutil
 import subprocess
 
-from ._mpicontainer_elf import ElfError, closure, library_version
+from ._mpicontainer_elf import ElfError, closure
 from ._mpicontainer_image import Image, ImageError
 from ._mpicontainer_settings import host_libraries
+from ._mpicontainer_versions import read_library
 
 
 class FactsError(Exception):
@@ -78,14 +79,24 @@ def _injection(approach, site, root, image):
     return libraries, problems + _version_problems(subjects, provider_of)
 
 
+def _release(path):
+    """Return (family, release) of the library file path as str, 'unknown' for what the file does not say."""
+    try:
+        version, _ = read_library(path)
+    except (OSError, ValueError):
+        return 'unknown', 'unknown'
+    return version.family or 'unknown', version.release or 'unknown'
+
+
 def host_facts(site, root):
-    """Return {'root', 'mpi', 'libfabric'}: releases (str) of the host's own libraries, None for what is not there."""
-    found = {'root': root}
-    for key, name, family in (('mpi', 'libmpi', 'MPICH '), ('libfabric', 'libfabric', '')):
+    """Return {'root', 'mpi', 'libfabric'}: what the host's own libraries are (str), None for what is not there."""
+    found = {'root': root, 'mpi': None, 'libfabric': None}
+    for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')):
         fact = site['libraries'].get(name)
         path = _on_host(root, fact['value']) if fact else None
-        version = library_version(path) if path and os.path.isfile(path) else None
-        found[key] = family + version if version else None
+        if path and os.path.isfile(path):
+            family, release = _release(path)
+            found[key] = release if name == 'libfabric' else '%s %s' % (family, release)
     return found
 
 
@@ -154,11 +165,13 @@ def _image_facts(image):
     """Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say."""
     _, soname, _ = image.mpi()
     label = 'org.osu-container.%s'
+    fabric = image.libraries.get('libfabric.so.1')
     return {
         'file': os.path.basename(image.path),
-        'mpi': image.labels.get(label % 'mpi') or 'MPICH %s' % (image.version_of(soname) or 'of unknown release'),
-        'libfabric': image.labels.get(label % 'libfabric') or image.version_of('libfabric.so.1') or 'of unknown release',
-        'osu': image.labels.get(label % 'osu') or 'of unknown release',
+        'mpi': image.labels.get(label % 'mpi') or '%s %s' % _release(image.local_copy(image.libraries[soname])),
+        'libfabric': image.labels.get(label % 'libfabric') or (_release(image.local_copy(fabric))[1] if fabric
+                                                               else 'unknown'),
+        'osu': image.labels.get(label % 'osu') or 'release unknown',
         'programs': image.programs,
     }
 

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import tempfile
 
-from ._mpicontainer_elf import ElfError, elf_facts, library_version
+from ._mpicontainer_elf import ElfError, elf_facts
 
 SIF_MAGIC = b'SIF_MAGIC'
 HEADER = struct.Struct('<32s10s3s3s16sqqqqqqqq')
@@ -241,8 +241,3 @@ class Image(object):
         raise ImageError("%s holds no MPI library on its default library path: looked for %s. An image for this "
                          "module needs MPICH (libmpi.so.12) known to its ldconfig"
                          % (self.path, ', '.join(sorted(MPI_FAMILIES))))
-
-    def version_of(self, soname):
-        """Return the release (str) that the library soname names in its own data, or None."""
-        path = self.libraries.get(soname)
-        return library_version(self.local_copy(path)) if path else None
