@@ -274,8 +274,8 @@ def sample(root, give_up=GIVE_UP):
         now = time.monotonic()
         if found and since is None:
             since = now
-        # Two looks that agree: the loader is done with mapping, and no shell of the container's start is mistaken for
-        # the program (a preloaded library is in that shell too, then exec changes the executable).
+        # Two looks that agree: the loader is done with mapping, and a shell that only starts the program is not taken
+        # for it (a preloaded library is in that shell too, but exec soon changes the executable).
         if found and found == previous and ('libfabric' in found[2] or now - since > SETTLE):
             return process_facts(found[0], found[2]), None
         # Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another program, the

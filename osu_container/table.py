@@ -5,6 +5,8 @@ A row that ranks contradict is no row: check() raises TableError, and whoever pr
 """
 from __future__ import annotations
 
+import textwrap
+
 from . import proof
 
 #: (benchmark, size in bytes, title) of the columns
@@ -12,6 +14,7 @@ COLUMNS = [('osu_bw', 1, '1 B'), ('osu_bw', 65536, '64 KiB'), ('osu_bw', 4194304
            ('osu_latency', 1, '1 B'), ('osu_latency', 65536, '64 KiB')]
 GROUPS = [('bandwidth, MB/s (ratio)', 3), ('latency, µs (ratio)', 2)]
 GAP = '  '
+WIDTH = 100
 
 
 class TableError(Exception):
@@ -108,8 +111,11 @@ def notes(record):
     else:
         lines.append('libfabric provider: ' + '; '.join(f"{provider}: {', '.join(names)}"
                                                        for provider, names in by_network.items()) + '.')
-    lines.append(f"Medians of {record['repeats']} interleaved repeats; widest spread, (most - least) / median: "
-                 f"{worst:.0%}, {where}.")
+    if record['repeats'] == 1:
+        lines.append("Measured once: how much the numbers scatter is not known.")
+    else:
+        lines.append(f"Medians of {record['repeats']} interleaved repeats; widest spread, (most - least) / median: "
+                     f"{worst:.0%}, {where}.")
     lines.append("Ratio to native: for bandwidth more is better, for latency less.")
     return lines
 
@@ -146,7 +152,9 @@ def plain(record):
         texts = [f"{value} {part.rjust(part_width)}".rjust(width)
                  for (value, part), part_width, width in zip(cells, ratio_widths, widths)]
         lines.append(GAP.join([name.ljust(first)] + texts + [libmpi.ljust(mpi), libfabric]))
-    return '\n'.join(line.rstrip() for line in lines + [''] + notes(record)) + '\n'
+    for note in [''] + notes(record):
+        lines += textwrap.wrap(note, WIDTH) or ['']
+    return '\n'.join(line.rstrip() for line in lines) + '\n'
 
 
 def markdown(record):

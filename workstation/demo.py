@@ -58,32 +58,31 @@ class Terminal:
 
     EVERY = 10.0  # seconds between two lines in a CI log
 
-    def __init__(self, stream=None):
-        self.stream = stream or sys.stdout
-        self.live = self.stream.isatty()
+    def __init__(self):
+        self.live = sys.stdout.isatty()
         self.width = shutil.get_terminal_size().columns
         self.last = time.monotonic()
 
     def line(self, text=''):
         """Print a line that stays."""
         self._clear()
-        print(text, file=self.stream, flush=True)
+        print(text, flush=True)
         self.last = time.monotonic()
 
     def progress(self, text):
         """Show text as the state of a long step."""
         if self.live:
             self._clear()
-            self.stream.write('    ' + text[:self.width - 5])
-            self.stream.flush()
+            sys.stdout.write('    ' + text[:self.width - 5])
+            sys.stdout.flush()
         elif time.monotonic() - self.last >= self.EVERY:
-            print('    ' + text[:120], file=self.stream, flush=True)
+            print('    ' + text[:120], flush=True)
             self.last = time.monotonic()
 
     def _clear(self):
         """Wipe the line that progress() rewrites."""
         if self.live:
-            self.stream.write('\r\033[K')
+            sys.stdout.write('\r\033[K')
 
 
 def duration(seconds):
@@ -307,7 +306,8 @@ class Demo:
         if problem is None:
             return f'skipped: {self.image().name} is there and fits its sha256'
         self.terminal.line(f'      building, because {problem}')
-        self.run('image', [str(self.project / 'container-recipes/build')], what='build')
+        # With this Python: the recipes need HPCCM, which is in the same virtual environment.
+        self.run('image', [sys.executable, str(self.project / 'container-recipes/build')], what='build')
         problem = self.image_problem()
         if problem:
             raise StepError(f'the build ended without an error, but {problem}', self.work / 'log' / 'image.log')

@@ -1,0 +1,472 @@
+"""
+The orchestrator of `make demo`: what it says when a step fails, how it goes on, what it skips and why.
+
+Steps are real commands in a small project; where Slurm, EasyBuild or the build of an image would take minutes, scripts
+that leave the same files stand in their places. The real ones are run by the tests with the marks slurm and apptainer.
+"""
+import hashlib
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT
+from test_proof import compile_libfabric, compile_mpich
+
+sys.path.insert(0, str(PROJECT / 'workstation'))
+import demo  # noqa: E402, the path above is needed first
+
+from osu_container import record  # noqa: E402
+
+SIF = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+
+EB = r'''#!/bin/bash
+# In place of eb: leaves the module file of an easyconfig, and says what it was asked.
+set -eu
+echo "$*" >>"$ROOT/eb.calls"
+echo "== building $1"
+case $1 in
+    osu-native.eb) file=osu-native/7.5.2 ;;
+    osu-container-*.eb) file=osu-container/${1#osu-container-}; file=${file%.eb} ;;
+esac
+[ ! -e "$ROOT/eb.fails" ] || { echo "ERROR: Build of $1 failed: $(cat "$ROOT/eb.fails")"; exit 1; }
+[ ! -e "$ROOT/eb.forgets" ] || exit 0
+mkdir -p "$ROOT/modules/$(dirname "$file")"
+echo "-- $1 $(date +%N)" >"$ROOT/modules/$file.lua"
+'''
+BUILD = r'''#!/usr/bin/env python3
+import hashlib, time
+with open('ROOT/build.calls', 'a') as calls:
+    calls.write('build\n')
+image = f'an image {time.time()}'
+open('ROOT/sources/SIF', 'w').write(image)
+open('ROOT/sources/SIF.sha256', 'w').write(f'{hashlib.sha256(image.encode()).hexdigest()}  SIF\n')
+'''.replace('SIF', SIF)
+
+
+def script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A small project: env.sh, scripts of the steps, easyconfigs, and the real programs of this one."""
+    root = tmp_path / 'project'
+    for name in ('osu_container', 'easyblocks'):
+        shutil.copytree(PROJECT / name, root / name, ignore=shutil.ignore_patterns('__pycache__'))
+    (root / 'workstation').mkdir()
+    shutil.copy(PROJECT / 'workstation' / 'demo.py', root / 'workstation' / 'demo.py')
+    for approach, easyconfig, _ in demo.MODULES:
+        folder = root / 'easyconfigs' / 'o' / ('osu-native' if approach == 'native' else 'osu-container')
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / easyconfig).write_text(f'# {easyconfig}\n')
+    (root / 'sources').mkdir()
+    (root / 'modules').mkdir()
+    (root / 'env.sh').write_text('. /usr/share/lmod/lmod/init/bash\n'
+                                 f'export ROOT={root} MODULEPATH={root}/modules PATH={root}/bin:$PATH\n')
+    script(root / 'bin' / 'eb', EB)
+    script(root / 'container-recipes' / 'build', BUILD.replace('ROOT', str(root)))
+    (root / 'container-recipes' / 'workstation.py').write_text('# recipe\n')
+    script(root / 'workstation' / 'slurm.sh', '#!/bin/sh\necho "slurm $1"\n')
+    script(root / 'workstation' / 'host_mpi.sh', '#!/bin/sh\necho "==> host MPI"\n')
+    for name in list(os.environ):
+        if name.startswith(('LMOD', '_LM', '__LMOD', 'MODULE', 'LOADEDMODULES', 'SLURM_')):
+            monkeypatch.delenv(name)
+    age(root, 100)
+    return root
+
+
+def age(folder, seconds):
+    """Make everything below folder seconds older than now."""
+    then = time.time() - seconds
+    for path in folder.rglob('*'):
+        if path.is_file():
+            os.utime(path, (then, then))
+
+
+@pytest.fixture
+def small(project):
+    """The orchestrator on the small project."""
+    return demo.Demo(project, repeats=2)
+
+
+def calls(project, name='eb.calls'):
+    """Return the lines that a script of the small project noted, and forget them."""
+    path = project / name
+    lines = path.read_text().splitlines() if path.exists() else []
+    path.unlink(missing_ok=True)
+    return lines
+
+
+def make_image(project):
+    (project / 'sources' / SIF).write_text('an image')
+    digest = hashlib.sha256(b'an image').hexdigest()
+    (project / 'sources' / f'{SIF}.sha256').write_text(f'{digest}  {SIF}\n')
+
+
+# ---- failing and going on --------------------------------------------------------------------------------------------
+
+def test_a_failing_step_says_which_why_and_how_to_go_on(project, small, capfd):
+    script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nseq 30\necho "slurmctld does not answer" >&2\nexit 3\n')
+    assert small.go() == 1
+    out, err = capfd.readouterr()
+    assert '[1/6] Slurm with two nodes' in out and '[2/6]' not in out
+    assert 'demo: step 1/6 (slurm) failed: slurm.sh start failed (exit code 3)' in err
+    assert f'Last lines of {project}/.workstation/log/slurm.log:' in err
+    shown = [line.strip() for line in err.splitlines()]
+    assert 'slurmctld does not answer' in shown and '30' in shown and '10' not in shown
+    assert '`make demo` again' in err and '`make demo FROM=slurm`' in err
+
+
+def test_a_script_that_is_not_there_is_named(project, small, capfd):
+    (project / 'workstation' / 'slurm.sh').unlink()
+    assert small.go() == 1
+    assert 'slurm.sh' in capfd.readouterr().err
+
+
+def test_the_same_command_goes_on_where_it_failed(project, small, capfd):
+    (project / 'eb.fails').write_text('no space left on device')
+    assert small.go() == 1
+    out, err = capfd.readouterr()
+    assert 'step 4/6 (install) failed: eb osu-native.eb -r failed (exit code 1)' in err
+    assert 'ERROR: Build of osu-native.eb failed: no space left on device' in err
+    assert calls(project, 'build.calls') == ['build'] and calls(project) == ['osu-native.eb -r']
+    (project / 'eb.fails').unlink()
+    assert small.go() == 1, 'there is no srun in the small project'
+    out, err = capfd.readouterr()
+    assert f'skipped: {SIF} is there' in out and calls(project, 'build.calls') == []
+    assert len(calls(project)) == 5
+    assert 'step 5/6 (run) failed' in err
+
+
+def test_from_begins_with_that_step(project, small, capfd):
+    (project / 'workstation' / 'slurm.sh').unlink()
+    assert small.go('table') == 1
+    out, err = capfd.readouterr()
+    assert '[6/6] table' in out and '[5/6]' not in out and 'there are no results in' in err
+
+
+def test_the_log_is_of_this_run_only(project, small, capfd):
+    script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\necho first\nexit 1\n')
+    small.go()
+    script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\necho second\nexit 1\n')
+    small.go()
+    log = (project / '.workstation' / 'log' / 'slurm.log').read_text()
+    assert 'second' in log and 'first' not in log
+
+
+def test_a_daemon_that_a_step_leaves_behind_does_not_hold_it(project, small):
+    script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nsleep 20 &\necho $! >"$0.pid"\necho started\n')
+    begin = time.monotonic()
+    small.step_slurm()
+    assert time.monotonic() - begin < 5
+    os.kill(int((project / 'workstation' / 'slurm.sh.pid').read_text()), signal.SIGTERM)
+
+
+@pytest.mark.parametrize('number, code', [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_demo_ends_what_it_started(project, number, code):
+    script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nsleep 60 &\necho $$ $! >"$0.pids"\nwait\n')
+    child = subprocess.Popen([sys.executable, project / 'workstation' / 'demo.py'], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    pids = project / 'workstation' / 'slurm.sh.pids'
+    end = time.monotonic() + 10
+    while not (pids.exists() and len(pids.read_text().split()) == 2) and time.monotonic() < end:
+        time.sleep(0.02)
+    child.send_signal(number)
+    _, err = child.communicate(timeout=20)
+    assert child.returncode == code
+    assert number != signal.SIGINT or 'interrupted. `make demo` goes on where it stopped' in err
+    for pid in pids.read_text().split():
+        assert not alive(pid)
+
+
+def alive(pid):
+    """Return True if the process pid runs (a zombie does not)."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    except OSError:
+        return False
+
+
+# ---- what is skipped -------------------------------------------------------------------------------------------------
+
+def test_an_image_that_fits_is_not_built_again(project, small):
+    make_image(project)
+    assert small.step_image().startswith('skipped') and calls(project, 'build.calls') == []
+
+
+@pytest.mark.parametrize('spoil, why', [
+    (lambda project: (project / 'sources' / SIF).unlink(), f'{SIF} is missing'),
+    (lambda project: (project / 'sources' / f'{SIF}.sha256').unlink(), f'{SIF}.sha256 is missing'),
+    (lambda project: (project / 'sources' / SIF).write_text('an ima'), 'does not have the sha256'),
+    (lambda project: os.utime(project / 'container-recipes' / 'workstation.py', (time.time() + 9, time.time() + 9)),
+     'container-recipes/workstation.py is newer'),
+])
+def test_an_image_is_built_when_it_does_not_fit(project, small, capfd, spoil, why):
+    make_image(project)
+    spoil(project)
+    problem = small.image_problem()
+    assert why in problem
+    if 'newer' in problem:  # the small project's build is older than a recipe of the future
+        return
+    assert small.step_image().startswith('built') and calls(project, 'build.calls') == ['build']
+    assert why in capfd.readouterr().out
+
+
+def test_a_build_that_leaves_nothing_is_an_error(project, small):
+    script(project / 'container-recipes' / 'build', '')
+    with pytest.raises(demo.StepError, match=f'ended without an error, but {SIF} is missing'):
+        small.step_image()
+
+
+def test_modules_are_installed_by_the_commands_a_user_types(project, small):
+    make_image(project)
+    assert small.step_install() == '5 installed, 0 skipped'
+    assert calls(project) == ['osu-native.eb -r', 'osu-container-pure.eb -r', 'osu-container-bind.eb -r',
+                              'osu-container-hybrid.eb -r', 'osu-container-opensource.eb -r']
+    assert small.step_install() == '0 installed, 5 skipped' and calls(project) == []
+
+
+def test_a_module_that_is_older_than_its_easyconfig_is_made_again(project, small, capfd):
+    make_image(project)
+    small.step_install()
+    calls(project)
+    age(project, 50)
+    os.utime(project / 'easyconfigs' / 'o' / 'osu-container' / 'osu-container-bind.eb')
+    assert small.step_install() == '1 installed, 4 skipped'
+    assert calls(project) == ['osu-container-bind.eb -r --rebuild']
+    assert 'because easyconfigs/o/osu-container/osu-container-bind.eb is newer' in capfd.readouterr().out
+
+
+def test_a_new_image_installs_the_containers_again_and_native_not(project, small):
+    make_image(project)
+    small.step_install()
+    calls(project)
+    age(project, 50)
+    make_image(project)
+    assert small.step_install() == '4 installed, 1 skipped'
+
+
+def test_an_eb_that_leaves_no_module_is_an_error(project, small):
+    make_image(project)
+    (project / 'eb.forgets').write_text('')
+    with pytest.raises(demo.StepError, match='`eb osu-native.eb -r` ended without an error, but there is no module'):
+        small.step_install()
+
+
+# ---- measuring -------------------------------------------------------------------------------------------------------
+
+SRUN = r'''#!/bin/bash
+# In place of srun -N2 -n2: two ranks of a program on this machine.
+set -u
+while [[ $1 == -* ]]; do shift; done
+echo "$*" >>"$ROOT/srun.calls"
+pids=()
+for rank in 0 1; do SLURM_PROCID=$rank SLURMD_NODENAME=node$((rank + 1)) "$@" & pids+=($!); done
+code=0
+for pid in "${pids[@]}"; do wait "$pid" || code=$?; done
+exit $code
+'''
+PROGRAM = r'''#!/usr/bin/env python3
+# In place of a benchmark: loads the libraries of the module and prints a table.
+import ctypes, os, sys, time
+ctypes.CDLL(os.environ['LIBMPI'])
+name, size = os.path.basename(sys.argv[0]), 4194304
+if '-m' in sys.argv:
+    size = int(sys.argv[sys.argv.index('-m') + 1])
+if os.environ['SLURM_PROCID'] == '0':
+    if 'MPIR_CVAR_DEBUG_SUMMARY' in os.environ:
+        print('libfabric provider: tcp - 127.0.0.0/8')
+    print(f'# {name}: mpi4py 4.1.2 port, not the C program\n# MPI Test\n# Size [B]  Latency [us]')
+    while size:
+        sizes = [2 ** n for n in range(23) if 2 ** n <= size]
+        print('\n'.join(f'{one:10d}{one / 2 + 1:20.2f}' for one in sizes))
+        break
+time.sleep(0.4)
+'''
+
+
+@pytest.fixture
+def native(project, small, monkeypatch):
+    """The orchestrator with the native module only, which runs on this machine without Slurm."""
+    monkeypatch.setattr(demo, 'MODULES', demo.MODULES[:1])
+    folder = project / 'mpich'
+    fabric = compile_libfabric(folder / 'libfabric.so.1', '2.5.1', (2, 5))
+    compile_mpich(folder / 'libmpi.so.12', '5.0.2', needed=[fabric], rpath='$ORIGIN')
+    (project / 'modules' / 'osu-native').mkdir()
+    (project / 'modules' / 'osu-native' / '7.5.2.lua').write_text(
+        f'setenv("LIBMPI", "{folder}/libmpi.so.12")\nprepend_path("PATH", "{project}/programs")\n'
+        'setenv("FI_PROVIDER", "tcp")\n')
+    script(project / 'bin' / 'srun', SRUN)
+    for name in ('osu_bw', 'osu_latency'):
+        script(project / 'programs' / name, PROGRAM)
+    return small
+
+
+def test_a_run_leaves_raw_output_proof_record_and_table(project, native, capfd):
+    assert native.go('run') == 0
+    out = capfd.readouterr().out
+    assert '5.0.2 host' in out and '2.5.1 host' in out and 'libfabric provider of all ranks: tcp.' in out
+    assert 'Measured 20' in out and 'make demo RERUN=1' in out
+    content = record.read(native.result)
+    module, = content['modules']
+    assert [(run['benchmark'], run['repeat']) for run in module['runs']] == [
+        ('osu_bw', 1), ('osu_latency', 1), ('osu_bw', 2), ('osu_latency', 2)]
+    assert module['runs'][0]['typed'] == 'srun -N2 -n2 --ntasks-per-node=1 osu_bw H H'
+    assert 'module load osu-native; exec srun -N2 -n2' in module['runs'][0]['command']
+    assert module['medians']['osu_bw']['4194304']['median'] == 2097153.0
+    assert module['network'] == {'netmod': 'ofi', 'provider': 'tcp'} and module['variables']['FI_PROVIDER'] == 'tcp'
+    assert 'setenv("FI_PROVIDER", "tcp")' in module['module_file']['text']
+    assert [entry['path'] for entry in content['host_libraries']] == [
+        str(project / 'mpich' / 'libfabric.so.1'), str(project / 'mpich' / 'libmpi.so.12')]
+    folder = native.result.parent
+    for run in module['runs']:
+        assert (folder / run['raw']).read_text().startswith('# osu_')
+        assert [rank['node'] for rank in run['proof']] == ['node1', 'node2']
+    assert (folder / 'table.md').read_text().startswith('| approach |')
+
+
+def test_the_second_time_the_stored_table_is_printed(project, native, capfd):
+    assert native.go('run') == 0
+    first, date = native.result, record.read(native.result)['date']
+    calls(project, 'srun.calls')
+    capfd.readouterr()
+    again = demo.Demo(project, repeats=2)
+    assert again.go('run') == 0
+    out = capfd.readouterr().out
+    assert again.result == first and calls(project, 'srun.calls') == []
+    assert 'skipped: ' in out and f'Measured {date}' in out and '5.0.2 host' in out
+
+
+def test_rerun_measures_again(project, native):
+    assert native.go('run') == 0
+    first = native.result
+    time.sleep(1.1)  # folders of results are named by the second
+    again = demo.Demo(project, repeats=1, rerun=True)
+    assert again.go('run') == 0 and again.result != first
+
+
+def test_a_changed_module_is_measured_again_and_named(project, native, capfd):
+    assert native.go('run') == 0
+    with open(project / 'modules' / 'osu-native' / '7.5.2.lua', 'a') as handle:
+        handle.write('-- changed\n')
+    time.sleep(1.1)
+    again = demo.Demo(project, repeats=1)
+    assert again.go('run') == 0
+    assert 'measuring again, because these changed: module osu-native' in capfd.readouterr().out
+
+
+def test_results_that_are_damaged_are_left_out_and_named(project, native, capfd):
+    assert native.go('run') == 0
+    later = project / '.workstation' / 'results' / '29990101T000000Z' / 'results.json'
+    later.parent.mkdir()
+    later.write_text('{"form')
+    again = demo.Demo(project)
+    assert again.go('run') == 0 and again.result == native.result
+    assert f'left out: {later} is damaged' in capfd.readouterr().out
+
+
+def test_another_library_than_promised_ends_the_run_before_anything_is_measured(project, native, monkeypatch, capfd):
+    monkeypatch.setitem(demo.APPROACHES['native'], 'comes_from', {'libmpi': 'image', 'libfabric': 'host'})
+    assert native.go('run') == 1
+    err = capfd.readouterr().err
+    assert 'osu-native did not run what it promises' in err
+    assert 'rank 0 on node1 loaded libmpi from host' in err and 'promised: that of the image' in err
+    assert len(calls(project, 'srun.calls')) == 1
+    assert not list(project.glob('.workstation/results/*/results.json'))
+
+
+def test_a_failing_program_shows_its_message(project, native, capfd):
+    script(project / 'programs' / 'osu_latency', '#!/bin/sh\necho "version FABRIC_1.7 not found" >&2\nexit 1\n')
+    assert native.go('run') == 1
+    err = capfd.readouterr().err
+    assert 'step 5/6 (run) failed: osu-native: `srun -N2 -n2 --ntasks-per-node=1 osu_latency' in err
+    assert 'failed (exit code 1)' in err and 'version FABRIC_1.7 not found' in err
+
+
+def test_a_run_that_hangs_is_ended_and_named(project, native, monkeypatch, capfd):
+    monkeypatch.setattr(demo, 'RUN_LIMIT', 1)
+    script(project / 'programs' / 'osu_latency', f'#!/bin/sh\necho $$ >>{project}/hanging\nexec sleep 60\n')
+    assert native.go('run') == 1
+    assert 'did not end within 1 s' in capfd.readouterr().err
+    hanging = (project / 'hanging').read_text().split()
+    assert len(hanging) == 2 and not any(alive(pid) for pid in hanging)
+
+
+def test_a_table_that_is_cut_off_is_no_result(project, native, capfd):
+    text = PROGRAM.replace('if 2 ** n <= size]', 'if 2 ** n <= size // 2 or size == 8]')
+    script(project / 'programs' / 'osu_bw', text)
+    assert native.go('run') == 1
+    assert 'the table of osu_bw ends at 2097152 bytes, wanted 4194304' in capfd.readouterr().err
+
+
+def test_the_time_box_ends_after_a_whole_repeat(project, native, capfd):
+    native.repeats, native.budget = 5, 0.5
+    assert native.go('run') == 0
+    assert '1 of 5 repeats' in capfd.readouterr().out
+    assert record.read(native.result)['repeats'] == 1
+
+
+def test_a_module_that_cannot_be_loaded_shows_what_lmod_says(project, native, capfd):
+    (project / 'modules' / 'osu-native' / '7.5.2.lua').write_text('LmodError("the image x.sif was deleted")\n')
+    assert native.go('run') == 1
+    err = capfd.readouterr().err
+    assert '`module load osu-native` failed' in err and 'the image x.sif was deleted' in err
+
+
+# ---- what the user sees ----------------------------------------------------------------------------------------------
+
+LONG = 'import time\nfor n in (1, 2, 3):\n    print("part", n, flush=True)\n    time.sleep(0.9)\n'
+
+
+def test_a_ci_log_has_no_carriage_returns(project, small, capfd):
+    script(project / 'container-recipes' / 'build', LONG + 'raise SystemExit(1)\n')
+    small.terminal.EVERY = 0.5
+    assert small.go('image') == 1
+    out = capfd.readouterr().out
+    assert '\r' not in out and '\033' not in out and 's: build: part 2' in out
+
+
+def test_a_terminal_has_one_line_that_is_rewritten(project):
+    script(project / 'container-recipes' / 'build', LONG + 'raise SystemExit(1)\n')
+    parent, terminal = pty.openpty()
+    child = subprocess.Popen([sys.executable, project / 'workstation' / 'demo.py', '--from', 'image'], stdout=terminal,
+                             stderr=subprocess.DEVNULL)
+    os.close(terminal)
+    seen = b''
+    while True:
+        try:
+            block = os.read(parent, 4096)
+        except OSError:  # how Linux says that the other side is closed
+            break
+        seen += block
+    os.close(parent)
+    assert child.wait() == 1
+    assert b'\r\033[K    ' in seen and b'build: part 2' in seen
+
+
+@pytest.mark.parametrize('arguments, says', [(['--from', 'nowhere'], "invalid choice: 'nowhere'"),
+                                             (['--repeats', '0'], 'at least 1 wanted')])
+def test_wrong_arguments_are_named(arguments, says, capsys):
+    with pytest.raises(SystemExit) as caught:
+        demo.arguments(arguments)
+    assert caught.value.code == 2 and says in capsys.readouterr().err
+
+
+def test_help_names_the_steps(capsys):
+    with pytest.raises(SystemExit) as caught:
+        demo.arguments(['--help'])
+    out = ' '.join(capsys.readouterr().out.split())
+    assert caught.value.code == 0 and 'slurm, image, host-mpi, install, run, table' in out
+
+
+@pytest.mark.parametrize('seconds, text', [(0.4, '0 s'), (59.4, '59 s'), (59.6, '1 min 00 s'), (125, '2 min 05 s')])
+def test_durations(seconds, text):
+    assert demo.duration(seconds) == text
