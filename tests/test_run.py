@@ -1,0 +1,130 @@
+"""Installed modules run under Slurm on two nodes, and load what their approach promises."""
+import json
+import os
+import re
+
+import pytest
+from conftest import PROJECT, run
+from generic._mpicontainer_approaches import APPROACHES
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+MODULES = {approach: 'osu-native' if not entry['container'] else f'osu-container/{approach}'
+           for approach, entry in APPROACHES.items()}
+CONTAINERS = [approach for approach, entry in APPROACHES.items() if entry['container']]
+SMALL = ['H', 'H', '-m', '1024', '-i', '20', '-x', '2']
+
+
+@pytest.fixture(scope='session')
+def shell(tmp_path_factory):
+    """
+    Function (script) that runs bash as a user has it after `. ./env.sh`, with all modules installed.
+
+    The modules are installed by the newest EasyBuild into a folder of the tests, not into the user's.
+    """
+    folder = tmp_path_factory.mktemp('installed')
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
+                   'EASYBUILD_PREFIX': str(folder / 'prefix'), 'FOLDER': str(folder)}
+
+    def call(script, timeout=120, **variables):
+        text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+
+    for name in ('osu-native', *(f'osu-container-{approach}' for approach in CONTAINERS)):
+        done = call(f'eb {name}.eb -r', timeout=600)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    return call
+
+
+def table(text):
+    """Return {size in bytes: value} of a benchmark's output."""
+    return {int(size): float(value) for size, value in re.findall(r'^\s*(\d+)\s+([\d.]+)\s*$', text, re.M)}
+
+
+@pytest.mark.parametrize('approach', MODULES)
+@pytest.mark.parametrize('benchmark', ['osu_bw', 'osu_latency'])
+def test_plain_srun_gives_one_job_of_two_ranks(shell, approach, benchmark):
+    done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 {benchmark} {" ".join(SMALL)}')
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = table(done.stdout)
+    assert {1, 64, 1024} <= set(found) and all(value > 0 for value in found.values())
+    assert len(re.findall(r'^\s*64\s', done.stdout, re.M)) == 1  # one result, not one of each rank
+
+
+@pytest.mark.parametrize('approach', MODULES)
+def test_every_rank_loads_what_the_approach_promises(shell, approach, tmp_path):
+    done = shell(f'module load {MODULES[approach]} && '
+                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {" ".join(SMALL)}')
+    assert done.returncode == 0, done.stdout + done.stderr
+    ranks = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
+    assert sorted(rank['rank'] for rank in ranks) == [0, 1]
+    assert len({rank['node'] for rank in ranks}) == 2
+    for rank in ranks:
+        for name, owner in APPROACHES[approach]['comes_from'].items():
+            found = rank['libraries'][name]
+            assert found['where'] == owner, (name, found)
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_preloads_and_library_paths_stay_in_the_container(shell, approach):
+    done = shell(f'before="$LD_LIBRARY_PATH|$LD_PRELOAD"; module load {MODULES[approach]}; '
+                 'echo "$before"; echo "$LD_LIBRARY_PATH|$LD_PRELOAD"')
+    before, after = done.stdout.splitlines()[-2:]
+    assert before == after == '|'
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('wrong', ['none', 'cray_shasta'])
+def test_wrong_mpi_type_is_an_error_and_no_result(shell, approach, wrong):
+    done = shell(f'module load {MODULES[approach]} && srun --mpi={wrong} -N2 -n2 osu_barrier')
+    assert done.returncode != 0
+    assert table(done.stdout) == {}
+    assert 'srun --mpi=pmi2' in done.stderr
+
+
+def test_wrong_mpi_type_of_the_native_program_is_an_error(shell):
+    done = shell('module load osu-native && srun --mpi=none -N2 -n2 osu_latency H H')
+    assert done.returncode != 0 and table(done.stdout) == {}
+    assert 'requires exactly two processes' in done.stderr
+
+
+@pytest.mark.parametrize('approach', MODULES)
+def test_device_buffers_without_a_gpu_are_an_error_that_says_so(shell, approach):
+    done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 osu_bw D D')
+    assert done.returncode != 0 and table(done.stdout) == {}
+    assert 'GPU' in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_exit_codes_come_through_srun(shell, approach):
+    assert shell(f"module load {MODULES[approach]} && srun -N1 -n1 osu-exec sh -c 'exit 7'").returncode == 7
+
+
+def test_the_wrapper_refuses_to_start_inside_the_container(shell):
+    done = shell('module load osu-container/pure && osu-exec "$CONTAINERROOT/bin/osu_bw" H H')
+    assert done.returncode != 0 and 'already in the container' in done.stderr
+
+
+def test_binds_of_the_user_reach_the_container_beside_ours(shell, tmp_path):
+    (tmp_path / 'mine').write_text('here')
+    for name in ('APPTAINER_BIND', 'SINGULARITY_BIND'):
+        done = shell('module load osu-container/bind && osu-exec cat /mnt/mine && osu-exec ls /opt/host-mpi/lib',
+                     **{name: f'{tmp_path}:/mnt'})
+        assert 'here' in done.stdout and 'libmpi.so.12' in done.stdout, (name, done.stderr)
+
+
+def test_a_provider_that_the_user_names_wins_and_fails_loudly(shell):
+    done = shell('module load osu-container/pure && srun -N2 -n2 osu_latency H H', FI_PROVIDER='nonesuch')
+    assert done.returncode != 0 and table(done.stdout) == {}
+
+
+def test_default_module_is_the_one_the_site_names(shell):
+    done = shell('module load osu-container && module list 2>&1')
+    assert 'osu-container/pure' in done.stdout
+
+
+def test_native_replaces_a_container_module(shell):
+    done = shell('module load osu-container/pure; module load osu-native; type -P osu_bw; echo "sif=${SIF-}"')
+    assert '/osu-native/' in done.stdout and 'sif=\n' in done.stdout, done.stderr
