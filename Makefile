@@ -82,13 +82,13 @@ check-shell: python-env
 
 # Lmod's own check evaluates every module file: syntax, and calls of functions that do not exist.
 .PHONY: check-modules
-check-modules:
+check-modules: prerequisites
 	@for site in $(CURDIR)/modules/*/; do \
 	    bash -c '"$${LMOD_PKG:-/usr/share/lmod/lmod}/libexec/check_module_tree_syntax" "$$0"' "$${site%/}" || exit; \
 	done
 
 .PHONY: check-easyconfigs
-check-easyconfigs: python-env
+check-easyconfigs: prerequisites python-env
 	@# In a shell of its own, for EasyBuild as a user has it after the set-up
 	. ./env.sh && eb --check-contrib easyconfigs/o/*/*.eb
 

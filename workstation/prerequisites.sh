@@ -272,7 +272,8 @@ install_on_debian() {
 
 private_apptainer_or_say() {
     local mirror
-    local instead="Install Apptainer 1.1 or newer by hand (on Ubuntu from the PPA of the Apptainer project: \
+    # Not local: the trap below runs when this function is gone.
+    instead="Install Apptainer 1.1 or newer by hand (on Ubuntu from the PPA of the Apptainer project: \
 add-apt-repository ppa:apptainer/ppa; apt-get install apptainer), then type the same command again."
     mirror=$(debian_mirror) ||
         die "no Debian archive among the sources of apt. $instead Or give one: DEBIAN_MIRROR=<address> make demo"

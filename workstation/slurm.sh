@@ -17,6 +17,7 @@ conf=$folder/slurm.conf
 pids=$folder/pids
 nodes=(node1 node2)
 daemons=(munged slurmctld slurmd-node1 slurmd-node2)
+launched=()
 
 start_time() {
     local stat
@@ -127,9 +128,14 @@ NodeName=${nodes[0]} NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[1]} CPUs
 NodeName=${nodes[1]} NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[2]} CPUs=16 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
-    rm -f "$folder/cgroup.conf"
-    # From 23.11 on slurmd looks for control groups even where no plugin uses them.
-    ! version_at_least 23.11 || echo 'CgroupPlugin=disabled' >"$folder/cgroup.conf"
+    # Every slurmd loads a plugin for control groups, though nothing here uses one. Left to itself it stops where none
+    # are mounted, and asks systemd for one where version 2 is. "disabled" is known from 23.11 on; before that, the
+    # plugin for version 1 does nothing until it is asked.
+    if version_at_least 23.11; then
+        echo 'CgroupPlugin=disabled' >"$folder/cgroup.conf"
+    else
+        echo 'CgroupPlugin=cgroup/v1' >"$folder/cgroup.conf"
+    fi
     mv "$conf.new" "$conf"
 }
 
@@ -141,6 +147,7 @@ launch() {
     pid=$!
     began=$(start_time "$pid") || began=gone
     printf '%s %s %s\n' "$name" "$pid" "$began" >>"$pids"
+    launched+=("$name")
 }
 
 # fail_with_logs TEXT: names the daemons that do not run, shows the end of their logs, stops the rest.
@@ -154,16 +161,20 @@ fail_with_logs() {
         echo "--- $folder/log/$daemon.log" >&2
         tail -n 12 "$folder/log/$daemon.log" >&2 || true
     done
+    launched=()
     stop_daemons
-    die "$1${dead[*]:+ Not running: ${dead[*]}.} Logs: $folder/log"
+    die "$1${dead[*]:+ Not running any more: ${dead[*]}.} Logs: $folder/log"
 }
 
-# wait_for SECONDS COMMAND...
+# wait_for SECONDS COMMAND...: until COMMAND succeeds. Gives up at once when a daemon launched before has ended.
 wait_for() {
-    local end=$(( SECONDS + $1 ))
+    local end=$(( SECONDS + $1 )) daemon
     shift
     until "$@" >/dev/null 2>&1; do
         (( SECONDS < end )) || return 1
+        for daemon in "${launched[@]}"; do
+            running "$daemon" >/dev/null || return 1
+        done
         sleep 0.1
     done
 }
@@ -223,15 +234,15 @@ start() {
     launch munged "$(find_command munged)" --foreground --force --num-threads=2 --key-file="$run/munge.key" \
         --socket="$run/munge.socket" --pid-file="$run/munge.pid" --seed-file="$run/munge.seed" \
         --log-file="$folder/log/munged-messages.log"
-    wait_for 10 munge_answers || fail_with_logs "munged does not answer after 10 s."
+    wait_for 10 munge_answers || fail_with_logs "munged does not answer."
     export SLURM_CONF=$conf
     launch slurmctld "$(find_command slurmctld)" -D -f "$conf"
-    wait_for 20 controller_answers || fail_with_logs "slurmctld does not answer after 20 s."
+    wait_for 20 controller_answers || fail_with_logs "slurmctld does not answer."
     for node in "${nodes[@]}"; do
         launch "slurmd-$node" "$(find_command slurmd)" -D -f "$conf" -N "$node"
     done
     wait_for 30 nodes_ready ||
-        fail_with_logs "the nodes are not ready after 30 s ($(sinfo --noheader --Node --format='%N %T' 2>&1 | paste -sd ,))."
+        fail_with_logs "the nodes are not ready ($(sinfo --noheader --Node --format='%N %T' 2>&1 | paste -sd ,))."
     note "ready; 'export SLURM_CONF=$conf' or '. ./env.sh' to use it"
 }
 
