@@ -7,7 +7,6 @@ this repository.
 import hpccm
 from hpccm.common import container_type
 from hpccm.primitives import baseimage, copy, label, raw, shell
-
 from versions import DEBIAN, MPICH_LIBFABRIC, RECIPE_VERSION, SOURCES
 
 FILES = '/opt/files'  # where a build stage has its sources

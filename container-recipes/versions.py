@@ -6,6 +6,7 @@ SOURCES: key -> dict with
     url             where the file is, or 'PyPI' (got by pip, name==version)
     sha256          of that file; every build checks it
     licence         SPDX expression of the content, as the project states it
+    python          only for a wheel that fits one Python: its version, such as '3.11'
 """
 
 # Goes up when an image changes for a reason that the versions below do not show.
@@ -32,6 +33,7 @@ def _mpi4py(python, sha256):
     """Return the entry of the mpi4py wheel for one Python, such as '3.11'."""
     tag = 'cp' + python.replace('.', '')
     return {'name': 'mpi4py', 'version': '4.1.2', 'url': 'PyPI', 'sha256': sha256, 'licence': 'BSD-3-Clause',
+            'python': python,
             'file': f'mpi4py-4.1.2-{tag}-{tag}-manylinux1_x86_64.manylinux_2_5_x86_64.whl'}
 
 
