@@ -2,15 +2,14 @@
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
-import struct
 import subprocess
-import sys
 import tempfile
 import time
-from pathlib import Path
 
+import osu_archive
 import pytest
 from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, folded, run
 from generic._mpicontainer_approaches import APPROACHES
@@ -122,6 +121,78 @@ def test_every_easybuild_installs_the_native_benchmarks(any_eb):
     assert {'osu_bw', 'osu_latency', 'osu_barrier'} <= {path.name for path in (root / 'bin').iterdir()}
     shown = clean_shell(f'module use {any_eb.prefix}/modules/all; module load osu-native; osu_bw --help')
     assert shown.returncode == 0 and 'osu_bw' in shown.stdout, shown.stderr
+
+
+@pytest.fixture
+def c_archive(tmp_path):
+    """An archive with the layout and build interface of the OSU Micro-Benchmarks, and an easyconfig with its sum."""
+    archive = tmp_path / 'archive' / 'osu-micro-benchmarks-7.5.2.tar.gz'
+    archive.parent.mkdir()
+    sha256 = osu_archive.make_archive(archive)
+    text = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
+    easyconfig = tmp_path / 'osu-native.eb'
+    easyconfig.write_text(re.sub(r"(?m)^checksums = .*$", f"checksums = ['{sha256}']", text))
+    return archive, easyconfig
+
+
+def test_every_easybuild_builds_c_programs_where_their_archive_is_at_hand(any_eb, c_archive):
+    archive, easyconfig = c_archive
+    any_eb.local(workstation())
+    any_eb.environment['EASYBUILD_SOURCEPATH'] = str(archive.parent)
+    any_eb.prefix = any_eb.prefix.parent / 'with a space'
+    any_eb.environment['EASYBUILD_INSTALLPATH'] = str(any_eb.prefix)
+    done = any_eb(easyconfig)
+    assert done.returncode == 0, done.stdout[-3000:]
+    program = any_eb.prefix / 'software/osu-native/7.5.2/bin/osu_bw'
+    assert program.resolve().read_bytes().startswith(b'\x7fELF') and 'libexec' in str(program.resolve())
+    shown = clean_shell(f'module use "{any_eb.prefix}/modules/all"; module help osu-native; module load osu-native; '
+                        'readelf -d "$(type -P osu_bw)"')
+    assert '(7.5.2 C)' in shown.stderr
+    assert f'{STATE}/host/opt/mpich/5.0.2/lib' in shown.stdout
+
+
+def test_c_archive_with_a_wrong_sum_stops_and_nothing_stands_in_for_it(eb, c_archive):
+    archive, _ = c_archive
+    eb.local(workstation())
+    eb.environment['EASYBUILD_SOURCEPATH'] = f"{archive.parent}:{PROJECT / 'sources'}"
+    done = eb('osu-native.eb', '-r')
+    assert_refused(eb, done, 'Checksum verification', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc')
+    assert 'stand in for' not in done.stdout
+
+
+def test_an_ordinary_user_installs_and_runs(any_eb):
+    """
+    As root: under the user nobody, who may read root's files (a clone and its Python may lie in root's home) and write
+    only his own. /dev/fuse is 0666 for him, as udev makes it; on machines without udev it is for root only. EasyBuild is
+    started as a Python module because the script eb finds no interpreter in folders of mode 0700.
+    """
+    any_eb.local(workstation())
+    with tempfile.TemporaryDirectory(prefix='ordinary-') as folder:
+        command = ['bash', '-c', f'. /usr/share/lmod/lmod/init/bash; module use {folder}/modules/all; "$@" && '
+                                 'module load osu-container/hybrid && osu_latency --help && id -u && ls -ln "$SIF"',
+                   'bash', any_eb.python, '-m', 'easybuild.main', 'osu-container-hybrid.eb', '-r']
+        if os.getuid() == 0:
+            nobody = pwd.getpwnam('nobody')
+            for path in (folder, any_eb.prefix.parent):
+                os.chown(path, nobody.pw_uid, nobody.pw_gid)
+            fuse = 'mknod "$0" c 10 229 && chmod 666 "$0" && mount --bind "$0" /dev/fuse && exec "$@"'
+            command = ['unshare', '--mount', 'bash', '-c', fuse, any_eb.prefix.parent / 'fuse', 'setpriv',
+                       f'--reuid={nobody.pw_uid}', f'--regid={nobody.pw_gid}', '--clear-groups',
+                       '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search', *command]
+        environment = dict(any_eb.environment, HOME=folder, EASYBUILD_PREFIX=folder, EASYBUILD_TMPDIR=f'{folder}/tmp',
+                           EB_SCRIPT_PATH=str(any_eb.command))
+        del environment['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES']
+        done = run(command, env=environment, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert 'osu_latency' in done.stdout and 'as root' not in done.stdout
+    uid = pwd.getpwnam('nobody').pw_uid if os.getuid() == 0 else os.getuid()
+    assert re.search(rf'^{uid}$', done.stdout, re.M) and re.search(rf' {uid} .*{IMAGE}$', done.stdout, re.M)
+
+
+def test_root_is_refused_without_easybuilds_own_switch(eb):
+    if os.getuid() == 0:
+        del eb.environment['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES']
+        assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'running EasyBuild with root privileges')
 
 
 def test_an_install_path_with_a_space(tmp_path):
