@@ -1,7 +1,8 @@
 """osu-port: mpi4py's ports of the OSU benchmarks behave like the C programs on the command line.
 
-The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were called with. The tests
-marked `wheels` run the real ports on the real mpi4py and MPICH, which they take from sources/ or fetch from PyPI.
+The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were called with. The second
+part runs the real ports on the real mpi4py and MPICH, which it takes from sources/ or fetches from PyPI. It has the mark
+`slurm` so that the fast tests stay off the network; the ranks are started by MPICH's own mpiexec.
 """
 
 import importlib.machinery
@@ -236,12 +237,12 @@ def on_ranks(real, number, name, *arguments):
                LD_LIBRARY_PATH=str(mpich / 'lib'), FI_PROVIDER='tcp')
 
 
-@pytest.mark.wheels
+@pytest.mark.slurm
 def test_every_port_of_the_archive_is_known(real):
     assert sorted(path.stem for path in (real[0] / 'libexec' / 'ports').iterdir()) == [f'osu_{name}' for name in PORTS]
 
 
-@pytest.mark.wheels
+@pytest.mark.slurm
 @pytest.mark.parametrize('name', PORTS)
 def test_real_port_takes_the_arguments(real, name):
     sizes = {'barrier': [0], 'bw': [1, 2, 4, 8], 'bibw': [1, 2, 4, 8]}.get(name, [0, 1, 2, 4, 8])
@@ -255,7 +256,7 @@ def test_real_port_takes_the_arguments(real, name):
     assert all(float(value) >= 0 for _, value in numbers)
 
 
-@pytest.mark.wheels
+@pytest.mark.slurm
 @pytest.mark.parametrize('ranks', [1, 3])
 def test_wrong_number_of_ranks_is_the_port_s_own_error(real, ranks):
     code, output, errors = on_ranks(real, ranks, 'osu_latency')
@@ -263,20 +264,20 @@ def test_wrong_number_of_ranks_is_the_port_s_own_error(real, ranks):
     assert all(line.startswith('#') for line in output.splitlines())
 
 
-@pytest.mark.wheels
+@pytest.mark.slurm
 def test_no_gpu_buffers_on_two_ranks(real):
     code, output, errors = on_ranks(real, 2, 'osu_bw', 'D', 'D')
     assert (code, output) == (2, '') and 'GPU' in errors
 
 
-@pytest.mark.wheels
+@pytest.mark.slurm
 def test_missing_mpi_library_is_said(real):
     code, _, errors = run([real[0] / 'bin' / 'osu_bw'], LD_LIBRARY_PATH='', MPI4PY_LIBMPI='/nowhere/libmpi.so.12')
     assert code == 1 and errors.startswith('osu_bw: error: cannot load MPI library')
     assert '/nowhere/libmpi.so.12: cannot open shared object file' in errors and 'Traceback' not in errors
 
 
-@pytest.mark.wheels
+@pytest.mark.slurm
 def test_library_in_front_wins(real, tmp_path):
     """What bind does: a libmpi.so.12 alone in front, while libmpi.so is found elsewhere."""
     prefix, mpich = real
