@@ -431,8 +431,7 @@ def test_a_terminal_has_one_line_that_is_rewritten(project):
     script(project / 'bin' / 'eb', LONG)
     parent, terminal = pty.openpty()
     child = subprocess.Popen([sys.executable, project / 'workstation' / 'demo.py', '--from', 'install'],
-                             stdout=terminal,
-                             stderr=subprocess.DEVNULL)
+                             stdout=terminal, stderr=subprocess.DEVNULL)
     os.close(terminal)
     seen = b''
     while True:
