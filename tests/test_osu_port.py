@@ -1,8 +1,8 @@
 """osu-port: mpi4py's ports of the OSU benchmarks behave like the C programs on the command line.
 
 The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were called with. The second
-part runs the real ports on the real mpi4py and MPICH, which it takes from sources/ or fetches from PyPI. It has the mark
-`slurm` so that the fast tests stay off the network; the ranks are started by MPICH's own mpiexec.
+part runs the real ports on the real mpi4py and MPICH, which it takes from sources/ or fetches from PyPI. Its mark is
+`slurm`, so that the fast tests stay off the network; the ranks are started by MPICH's own mpiexec.
 """
 
 import importlib.machinery
