@@ -98,8 +98,8 @@ modules: prerequisites python-env ## write modules/ and container-recipes/render
 	$(PYTHON_ENV)/python container-recipes/render
 
 .PHONY: bench
-bench: setup ## measure the figures that the project promises
-	@$(PYTHON_ENV)/python -m osu_container.bench
+bench: setup ## measure the figures that the project promises (after make demo; BENCH="wrapper module" picks some)
+	@$(PYTHON_ENV)/python benchmarks/figures.py $(BENCH)
 
 .PHONY: stop
 stop: ## stop the private Slurm
