@@ -15,6 +15,8 @@ COLUMNS = [('osu_bw', 1, '1 B'), ('osu_bw', 65536, '64 KiB'), ('osu_bw', 4194304
 GROUPS = [('bandwidth, MB/s (ratio)', 3), ('latency, µs (ratio)', 2)]
 GAP = '  '
 WIDTH = 100
+#: Spread, (most - least) / median, above which differences between rows are not worth a look
+RESTLESS = 0.25
 
 
 class TableError(Exception):
@@ -114,8 +116,10 @@ def notes(record):
     if record['repeats'] == 1:
         lines.append("Measured once: how much the numbers scatter is not known.")
     else:
-        lines.append(f"Medians of {record['repeats']} interleaved repeats; widest spread, (most - least) / median: "
+        lines.append(f"Medians of {record['repeats']} interleaved repeats; widest spread, (most-least)/median: "
                      f"{worst:.0%}, {where}.")
+        if worst > RESTLESS:
+            lines.append("The repeats differ that much that rows do not compare: other work on this machine? Measure again.")
     lines.append("Ratio to native: for bandwidth more is better, for latency less.")
     return lines
 

@@ -52,7 +52,7 @@ opensource  2.53 1.00  10007 1.00  11971 1.00  7.32 1.00  50.8 1.00  4.2.3 image
 MPI is MPICH; releases and origin (host, image) were read from the running ranks.
 Programs: mpi4py 4.1.2 ports, not the OSU C programs; compare them with each other only.
 libfabric provider of all ranks: tcp.
-Medians of 3 interleaved repeats; widest spread, (most - least) / median: 3%, bind osu_bw 4 MiB.
+Medians of 3 interleaved repeats; widest spread, (most-least)/median: 3%, bind osu_bw 4 MiB.
 Ratio to native: for bandwidth more is better, for latency less.
 """
 
@@ -95,6 +95,12 @@ def test_providers_that_differ_are_listed_by_approach(run):
 def test_a_single_repeat_claims_no_spread(run):
     run['repeats'] = 1
     assert 'Measured once' in table.plain(run) and 'spread' not in table.plain(run)
+
+
+def test_numbers_that_scatter_are_called_so(run):
+    assert 'rows do not compare' not in table.plain(run)
+    run['modules'][4]['medians']['osu_bw']['65536']['most'] = 20000.0
+    assert 'rows do not compare' in table.plain(run) and 'opensource osu_bw 64 KiB' in table.plain(run)
 
 
 def test_a_release_that_is_not_known_says_so(run):
