@@ -107,10 +107,14 @@ def osu_ports(python):
 def library_path():
     """Return the step after which the loader finds MPICH and its libfabric with an empty LD_LIBRARY_PATH.
 
-    The image sets no LD_LIBRARY_PATH: what a module puts there must come first.
+    The image sets no LD_LIBRARY_PATH: what a module puts there must come first. Of /opt/mpich/lib/mpich only libfabric
+    is made known: the UCX libraries beside it are private parts of this MPICH (its RUNPATH finds them), and a host
+    libmpi that is put in its place must bring its own, not meet these.
     """
     return shell(chdir=False, commands=[
-        "printf '/opt/mpich/lib\\n/opt/mpich/lib/mpich\\n' >/etc/ld.so.conf.d/mpich.conf", 'ldconfig'])
+        'mkdir -p /opt/libfabric/lib',
+        'ln -s /opt/mpich/lib/mpich/libfabric.so.1 /opt/libfabric/lib/libfabric.so.1',
+        "printf '/opt/mpich/lib\\n/opt/libfabric/lib\\n' >/etc/ld.so.conf.d/mpich.conf", 'ldconfig'])
 
 
 def labels(mpich, osu, licences):

@@ -54,7 +54,9 @@ COPY --from=build /opt/osu /opt/osu
 
 RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
 
-RUN printf '/opt/mpich/lib\n/opt/mpich/lib/mpich\n' >/etc/ld.so.conf.d/mpich.conf && \
+RUN mkdir -p /opt/libfabric/lib && \
+    ln -s /opt/mpich/lib/mpich/libfabric.so.1 /opt/libfabric/lib/libfabric.so.1 && \
+    printf '/opt/mpich/lib\n/opt/libfabric/lib\n' >/etc/ld.so.conf.d/mpich.conf && \
     ldconfig
 
 

@@ -49,6 +49,14 @@ setenv("OSU_CONTAINER_PMI", "pmi2 PMI_FD")
 append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
 -- the host's network library, the part that /opt/cray/libfabric has on LUMI
 append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+-- the image lacks it, libmpi.so.12 needs it
+append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libucp.so.0:/opt/host-mpi/lib/libucp.so.0", ",")
+-- the image lacks it, libmpi.so.12 needs it
+append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libuct.so.0:/opt/host-mpi/lib/libuct.so.0", ",")
+-- the image lacks it, libmpi.so.12 needs it
+append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libucs.so.0:/opt/host-mpi/lib/libucs.so.0", ",")
+-- the image lacks it, libmpi.so.12 needs it
+append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libucm.so.0:/opt/host-mpi/lib/libucm.so.0", ",")
 -- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
 prepend_path("APPTAINERENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
 -- the programs can be typed by name in the container
