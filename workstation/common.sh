@@ -73,6 +73,8 @@ cluster_reached() {
     local theirs=${SLURM_CONF:-}
     [[ $theirs == "$work/slurm/slurm.conf" ]] && theirs=
     if [[ -n $theirs ]]; then
+        # sinfo would look for a missing file for 10 s.
+        [[ -e $theirs ]] || return 1
         SLURM_CONF=$theirs timeout 10 sinfo -h >/dev/null 2>&1
     else
         env -u SLURM_CONF timeout 10 sinfo -h >/dev/null 2>&1

@@ -42,7 +42,7 @@ patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
 find_apptainer() {
     local name
     for name in apptainer singularity; do
-        if [[ $("$name" --version 2>/dev/null </dev/null) =~ (apptainer|singularity).*[0-9]+\.[0-9]+ ]]; then
+        if [[ $("$name" --version 2>/dev/null </dev/null) =~ ^(apptainer|singularity)[a-z-]*(\ version)?\ [0-9] ]]; then
             command -v "$name"
             return
         fi
