@@ -119,7 +119,7 @@ def notes(record):
         lines.append(f"Medians of {record['repeats']} interleaved repeats; widest spread, (most-least)/median: "
                      f"{worst:.0%}, {where}.")
         if worst > RESTLESS:
-            lines.append("The repeats differ that much that rows do not compare: other work on this machine? Measure again.")
+            lines.append("Repeats scatter too much to compare rows. Other work on this machine? Measure again.")
     lines.append("Ratio to native: for bandwidth more is better, for latency less.")
     return lines
 
