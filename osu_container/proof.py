@@ -37,6 +37,7 @@ from _mpicontainer_versions import LibraryVersion, read_library  # noqa: E402, t
 FORMAT = 1
 
 LOOK_EVERY = 0.03   # seconds between two looks
+LOOK_AGAIN = 0.01   # seconds to the look that confirms: short programs end soon after MPI_Init
 SETTLE = 2.0        # seconds that libfabric may come after libmpi; MPICH of kind ch3:nemesis never loads one
 GONE = 1.0          # seconds without a sign of the process after which it has ended, see sample()
 GIVE_UP = 60.0      # seconds after which nothing is expected any more: containers on a busy file system start slowly
@@ -289,7 +290,7 @@ def sample(root, give_up=GIVE_UP):
             return None, "the program ended before it had loaded an MPI library, or before it could be looked at twice"
         if now - start > give_up:
             return None, "no process of this rank had an MPI library loaded after %d s" % give_up
-        time.sleep(max(LOOK_EVERY, 4 * (now - before)))
+        time.sleep(max(LOOK_AGAIN if found else LOOK_EVERY, 4 * (now - before)))
 
 
 def write_json(path, content):
