@@ -38,7 +38,8 @@ RANKS = 2
 BENCHMARKS = [('osu_bw', ['H', 'H'], 4194304), ('osu_latency', ['-m', '65536', 'H', 'H'], 65536)]
 #: MPICH prints which provider it chose when it is asked to; 60 lines, so not in the runs that are measured
 ASK_NETWORK = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
-ASK_ARGUMENTS = ['-m', '8', '-i', '10', '-x', '1', 'H', 'H']
+#: Long enough (about a second) for rank-proof to look twice at a native program, which starts fast
+ASK_ARGUMENTS = ['-m', '8', '-i', '4000', '-x', '1', 'H', 'H']
 #: Seconds after which one run is given up. A healthy one takes a few seconds on two cores.
 RUN_LIMIT = 180
 #: Lines of a log that a failing step shows
