@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -31,6 +32,7 @@ WORK = PROJECT / '.workstation'
 sys.path[:0] = [str(PROJECT), str(PROJECT / 'modules')]
 
 import render  # noqa: E402, the path above is needed first
+
 from osu_container import osu_output, proof, record  # noqa: E402
 
 APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
@@ -105,7 +107,7 @@ def bench_wrapper(repeats):
         env = environment(f'osu-container/{approach}')
         wrapper = [os.path.join(env['CONTAINERROOT'], 'bin', 'osu_latency'), '--help']
         bare = [env['OSU_CONTAINER_RUNTIME'], 'exec', env['SIFOSUCONTAINER'], 'osu_latency', '--help']
-        times = in_turn({'wrapper': lambda: seconds(wrapper, env), 'bare': lambda: seconds(bare, env)}, repeats)  # noqa: B023
+        times = in_turn({'wrapper': partial(seconds, wrapper, env), 'bare': partial(seconds, bare, env)}, repeats)
         found.append(figure(f'wrapper, {approach}', added(times, 'wrapper', 'bare'), 8, 'ms'))
     return found
 
@@ -119,7 +121,7 @@ def bench_module(repeats):
         env = environment()
         env['MODULEPATH'] = f"{folder}:{env['MODULEPATH']}"
         for module in ['osu-native'] + [f'osu-container/{approach}' for approach in APPROACHES]:
-            times = in_turn({name: lambda name=name: seconds([env['LMOD_CMD'], 'bash', 'load', name], env)
+            times = in_turn({name: partial(seconds, [env['LMOD_CMD'], 'bash', 'load', name], env)
                              for name in (module, 'empty')}, repeats)
             found.append(figure(f'module load, {module}', added(times, module, 'empty'), 15, 'ms'))
     return found
@@ -214,7 +216,8 @@ GROUPS = {'wrapper': (bench_wrapper, 20), 'module': (bench_module, 20), 'render'
 def main():
     """Run the groups that were asked for; exit code 1 if something is missing or failed, never for slowness."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('groups', nargs='*', metavar='GROUP', help=f"what to measure: {', '.join(GROUPS)} (default: all)")
+    parser.add_argument('groups', nargs='*', metavar='GROUP',
+                        help=f"what to measure: {', '.join(GROUPS)} (default: all)")
     parser.add_argument('--repeats', type=int, help="measured runs of each (default: 20, render 5, approaches 7)")
     arguments = parser.parse_args()
     unknown = set(arguments.groups) - set(GROUPS)

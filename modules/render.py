@@ -87,7 +87,8 @@ def record(site):
         facts[path.parent.name] = json.loads(text)
         facts[path.parent.name]['host']['runtime']['command'] = found['host']['runtime']['name']
     if not facts:
-        sys.exit(f"modules/render.py: nothing to record: no {installed}/*/facts.json. Install the modules first (make demo)")
+        sys.exit(f"modules/render.py: nothing to record: no {installed}/*/facts.json. Install the modules first "
+                 "(make demo)")
     target = MODULES / site / 'facts.json'
     target.parent.mkdir(exist_ok=True)
     target.write_text(json.dumps(facts, indent=2, sort_keys=True) + '\n')

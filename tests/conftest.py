@@ -33,7 +33,7 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
     path.parent.mkdir(parents=True, exist_ok=True)
     code = path.with_suffix('.c')
     code.write_text(source)
-    command = ['gcc', '-shared', '-fPIC', '-o', path, code, '-Wl,-soname,' + (soname or path.name), '-Wl,--no-as-needed']
+    command = ['gcc', '-shared', '-fPIC', '-o', path, code, f'-Wl,-soname,{soname or path.name}', '-Wl,--no-as-needed']
     if version_script:
         script = path.with_suffix('.map')
         script.write_text(version_script)

@@ -68,6 +68,6 @@ def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
 
 @pytest.mark.parametrize('site', SITES)
 def test_host_paths_are_absolute_and_filled_in(site):
-    paths = [fact['value'] for fact in SITES[site]['libraries'].values() if fact] + SITES[site]['library_folders']['value']
-    for path in paths:
+    paths = [fact['value'] for fact in SITES[site]['libraries'].values() if fact]
+    for path in paths + SITES[site]['library_folders']['value']:
         assert path.startswith('/') and not set(path) & set('{}:, '), path

@@ -1,4 +1,4 @@
-"""The module text that is checked in is what the easyblock writes, and Lmod loads it and takes it away without a trace."""
+"""The checked-in module text is what the easyblock writes; Lmod loads it and takes it away without a trace."""
 import json
 import re
 
@@ -8,7 +8,8 @@ from conftest import EASYBUILD_VERSIONS, EasyBuild, clean_shell, folded, run
 
 TARGETS = render.targets()
 #: Lmod's own bookkeeping, which it changes at every command, and bash's
-SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_=|SHLVL|BASH_FUNC)')
+SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_=|SHLVL|'
+                         r'BASH_FUNC)')
 
 
 def checked_in(site, approach):
@@ -72,8 +73,9 @@ def test_load_then_unload_leaves_nothing_behind(site, approach, modules):
 def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, approach, modules):
     tree = modules(site)
     for _, other in [target for target in TARGETS if target[0] == site]:
-        swapped = environment(tree, f'module load osu-container/{other}; module load osu-container/{approach} 2>/dev/null')
-        assert swapped == environment(tree, f'module load osu-container/{approach}')
+        load = 'module load osu-container'
+        swapped = environment(tree, f'{load}/{other}; {load}/{approach} 2>/dev/null')
+        assert swapped == environment(tree, f'{load}/{approach}')
 
 
 @pytest.mark.parametrize('site, approach', TARGETS)

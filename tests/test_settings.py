@@ -4,8 +4,15 @@ import copy
 import pytest
 from generic import _mpicontainer_settings as settings_module
 from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import (INJECT_FOLDER, SettingsError, approach_entry, choose_site, host_libraries,
-                                            settings_for, site_entry)
+from generic._mpicontainer_settings import (
+    INJECT_FOLDER,
+    SettingsError,
+    approach_entry,
+    choose_site,
+    host_libraries,
+    settings_for,
+    site_entry,
+)
 from generic._mpicontainer_sites import SITES
 
 PAIRS = [(approach, site) for approach in APPROACHES for site in SITES]

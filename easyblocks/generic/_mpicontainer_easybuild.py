@@ -53,8 +53,8 @@ class SiteEasyBlock(EasyBlock):
     def settle(self, approach):
         """Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot be."""
         if self.module_generator.SYNTAX != 'Lua':
-            raise EasyBuildError("These modules are written in Lua, found module syntax %s: use --module-syntax=Lua and "
-                                 "--modules-tool=Lmod", self.module_generator.SYNTAX)
+            raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
+                                 "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
         if not re.match(r'[A-Za-z_]\w*$', self.cfg['family'] or ''):
             # Lmod makes the variable LMOD_FAMILY_<name> of it, which bash refuses for a name with a hyphen
             raise EasyBuildError("%s: family must be a name of letters, digits and _, found %r",

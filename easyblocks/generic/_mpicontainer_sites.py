@@ -114,7 +114,7 @@ SITES = {
                 'libmpi': '/opt/mpich/5.0.2/lib/libmpi.so.12',
                 'python': '/usr/bin/python3',
             },
-            'why': 'the native build uses the MPI that bind injects; the distribution\'s Python is the one in the image',
+            'why': 'the native build uses the MPI that bind injects; the distribution\'s Python is that of the image',
             'source': WORKSTATION_WHEEL,
             'evidence': 'measured',
         },

@@ -42,7 +42,7 @@ class MPIContainer(SiteEasyBlock):
     def fetch_step(self, *args, **kwargs):
         """Find the wrapper as any source, and the image in the source path or at the source URLs."""
         super(MPIContainer, self).fetch_step(*args, **kwargs)
-        how = "\nIt is made by: %s\nor copied by you into a folder of EasyBuild's source path, with %s.sha256 beside it" % (
+        how = "\nIt is made by: %s\nor copied by you into a folder of the source path, with %s.sha256 beside it" % (
             self.site['image_help']['value'], self.sif_name)
         try:
             self.sif = self.obtain_file(self.sif_name, urls=self.cfg['source_urls'], download_instructions=how)

