@@ -15,8 +15,8 @@ PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', PROJECT / 'C
                 *(PROJECT / 'docs').glob('*.md')])
 TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
 #: Folders in which a path in the text must exist. What `make demo` makes is not among them.
-FOLDERS = ('.ci', '.github', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'modules', 'osu_container',
-           'tests', 'workstation')
+FOLDERS = ('.ci', '.github', 'benchmarks', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'modules',
+           'osu_container', 'tests', 'workstation')
 #: Who says a message that is not ours; the text below its heading begins with "From <name>"
 OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'Slurm', 'bash', 'the loader', "mpi4py's port")
 EASYBLOCKS = sorted((PROJECT / 'easyblocks' / 'generic').glob('*.py'))
