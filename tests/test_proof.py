@@ -2,6 +2,7 @@
 What a rank really loaded: the reader of releases on libraries with the layout of the real ones, and the sampler on real
 processes that load such libraries.
 """
+import contextlib
 import json
 import os
 import subprocess
@@ -198,6 +199,15 @@ def test_a_signal_reaches_the_program(tmp_path, libraries):
     assert child.wait(timeout=5) == -15
 
 
+def _open_files(pid):
+    """Return what the descriptors of a process lead to; one that it closes meanwhile (a /proc file it read) is gone."""
+    found = []
+    for descriptor in os.listdir(f'/proc/{pid}/fd'):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(f'/proc/{pid}/fd/{descriptor}'))
+    return found
+
+
 def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
     """srun waits for the end of the streams, a PMI server for the end of PMI_FD."""
     reader, writer = os.pipe()
@@ -208,7 +218,7 @@ def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
     sampler = [pid for pid in os.listdir('/proc') if pid.isdigit() and pid != str(child.pid)
                and str(tmp_path / 'proof').encode() in _cmdline(pid)]
     assert len(sampler) == 1, 'the sampler runs'
-    descriptors = [os.readlink(f'/proc/{sampler[0]}/fd/{fd}') for fd in os.listdir(f'/proc/{sampler[0]}/fd')]
+    descriptors = _open_files(sampler[0])
     assert not [name for name in descriptors if name.startswith(('pipe:', 'socket:'))], descriptors
     parent = open(f'/proc/{sampler[0]}/stat').read().rpartition(')')[2].split()[1]
     assert parent != str(child.pid), 'the sampler is no child of the program'

@@ -300,18 +300,18 @@ def test_host_mpi_with_a_damaged_wheel_names_both_sums(tree_with_python):
     wheel.write_text('not a wheel')
     done = script(tree_with_python, 'host_mpi.sh')
     assert done.returncode == 1
-    assert f'sources/{wheel.name} has sha256 ' in done.stdout
-    assert 'expected 8fed465ebff269ea' in done.stdout
+    assert f'sources/{wheel.name} is not the file that is meant' in done.stdout
+    assert 'sha256 found' in done.stdout and 'sha256 wanted  8fed465ebff269ea' in done.stdout
+    assert wheel.read_text() == 'not a wheel', 'a file of the user is left as it is'
     assert not (tree_with_python / '.workstation/host').exists()
     assert not (tree_with_python / '.workstation/local').exists()
 
 
+@pytest.mark.apptainer  # for the sources that `make host-mpi` fetches
 def test_host_mpi_is_unpacked_once_and_says_where_it_is(tree_with_python):
-    wheel = PROJECT / 'sources/mpich-5.0.2-py3-none-manylinux_2_28_x86_64.whl'
-    if not wheel.exists():
-        pytest.skip(f'{wheel.name} is not in sources/: make host-mpi')
     (tree_with_python / 'sources').mkdir()
-    (tree_with_python / 'sources' / wheel.name).symlink_to(wheel)
+    for source in [*PROJECT.glob('sources/mpi*.whl'), *PROJECT.glob('sources/mpi4py-*.tar.gz')]:
+        (tree_with_python / 'sources' / source.name).symlink_to(source)
     done = script(tree_with_python, 'host_mpi.sh')
     assert done.returncode == 0, done.stdout
     again = script(tree_with_python, 'host_mpi.sh')

