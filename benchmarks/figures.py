@@ -200,11 +200,10 @@ def bench_approaches(repeats):
                         runs[side].append(values(env, benchmark, arguments))
                 higher_is_better = osu_output.unit_of(benchmark) == 'MB/s'
                 for size in sizes:
-                    native = statistics.median(run[size] for run in runs['native'])
-                    ratio = summary([run[size] / native for run in runs['container']])
+                    # pair by pair: a virtual machine may change its speed between one pair and the next
+                    ratio = summary([run[size] / native[size] for run, native in zip(runs['container'], runs['native'])])
                     found.append(figure(f'{approach}, {benchmark} {size} B / native', ratio,
                                         0.95 if higher_is_better else 1.05, '', at_most=not higher_is_better))
-                    found[-1]['native'] = summary([run[size] / native for run in runs['native']])
                     found[-1]['values'] = {side: [run[size] for run in runs[side]] for side in runs}
     return found
 

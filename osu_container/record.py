@@ -125,13 +125,31 @@ def medians(runs):
 
     Sizes that not all repeats of a benchmark have would mean a damaged run: parse() has refused those.
     """
-    found = {}
-    for run in runs:
-        for size, value in run['values'].items():
-            found.setdefault(run['benchmark'], {}).setdefault(str(size), []).append(value)
+    return _summaries((run['benchmark'], size, value) for run in runs for size, value in run['values'].items())
+
+
+def ratios(runs, native):
+    """
+    Return the same as medians() for the ratios of runs to native (both list of dict), repeat by repeat.
+
+    A virtual machine may halve its speed for a minute. Numbers of one repeat were taken close to each other, so their
+    ratio says more than that of two medians, each of which may come from another minute.
+    """
+    values = {(run['benchmark'], run['repeat'], str(size)): value
+              for run in native for size, value in run['values'].items()}
+    return _summaries((run['benchmark'], size, value / values[key]) for run in runs
+                      for size, value in run['values'].items()
+                      if values.get(key := (run['benchmark'], run['repeat'], str(size))))
+
+
+def _summaries(found):
+    """Return {benchmark: {size as str: {'median', 'least', 'most', 'repeats'}}} of (benchmark, size, value) triples."""
+    lists = {}
+    for benchmark, size, value in found:
+        lists.setdefault(benchmark, {}).setdefault(str(size), []).append(value)
     return {benchmark: {size: {'median': statistics.median(values), 'least': min(values), 'most': max(values),
                                'repeats': len(values)} for size, values in sizes.items()}
-            for benchmark, sizes in found.items()}
+            for benchmark, sizes in lists.items()}
 
 
 def now():

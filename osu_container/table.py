@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 
-from . import proof
+from . import proof, record
 
 #: (benchmark, size in bytes, title) of the columns
 COLUMNS = [('osu_bw', 1, '1 B'), ('osu_bw', 65536, '64 KiB'), ('osu_bw', 4194304, '4 MiB'),
@@ -23,12 +23,12 @@ class TableError(Exception):
     """A record that does not carry the table it should; the text says which row and why."""
 
 
-def check(record):
+def check(run_record):
     """
-    Raise TableError if a module of record (dict) lacks numbers, its ranks disagree, or loaded what is not promised.
+    Raise TableError if a module of a record (dict) lacks numbers, its ranks disagree, or loaded what is not promised.
     """
     problems = []
-    for module in record['modules']:
+    for module in run_record['modules']:
         for benchmark, size, _ in COLUMNS:
             if str(size) not in module['medians'].get(benchmark, {}):
                 problems.append(f"{module['name']}: no {benchmark} at {size} bytes")
@@ -40,7 +40,7 @@ def check(record):
             problems.append(f"{module['name']}: runs disagree about what they loaded")
         if module['network']['netmod'] == 'ucx':
             problems.append(f"{module['name']}: MPI ran over UCX, not libfabric (is MPIR_CVAR_CH4_NETMOD=ofi set?)")
-    programs = {run['programs'] for module in record['modules'] for run in module['runs']}
+    programs = {run['programs'] for module in run_record['modules'] for run in module['runs']}
     if len(programs) > 1:
         problems.append(f"modules ran different programs, which do not compare: {' and '.join(sorted(programs))}")
     if problems:
@@ -60,11 +60,6 @@ def number(value):
     return f'{value:.1f}' if value >= 10 else f'{value:.2f}'
 
 
-def ratio(value, native):
-    """Return value / native as text, '-' if there is no native value."""
-    return f'{value / native:.2f}' if native else '-'
-
-
 def _short(library):
     """Return a library's facts as 'release origin', e.g. '4.2.3 image'."""
     if library is None:
@@ -72,33 +67,35 @@ def _short(library):
     return f"{library['release'] or 'unknown'} {library['where'] or 'unknown'}"
 
 
-def _native(record):
-    """Return the medians of the native module of record, None if it was not run."""
-    return next((module['medians'] for module in record['modules'] if module['approach'] == 'native'), None)
+def _ratios(run_record):
+    """Return [(approach, record.ratios() to the native module)] of the modules; empty ratios if native was not run."""
+    modules = run_record['modules']
+    native = next((module['runs'] for module in modules if module['approach'] == 'native'), [])
+    return [(module['approach'], record.ratios(module['runs'], native)) for module in modules]
 
 
-def rows(record):
+def rows(run_record):
     """Return the rows of the table: (approach, [(value, ratio) as text], libmpi, libfabric). Raises TableError."""
-    check(record)
-    native = _native(record)
+    check(run_record)
     found = []
-    for module in record['modules']:
+    for module, (_, ratios) in zip(run_record['modules'], _ratios(run_record)):
         cells = []
         for benchmark, size, _ in COLUMNS:
             value = module['medians'][benchmark][str(size)]['median']
-            cells.append((number(value), ratio(value, native and native[benchmark][str(size)]['median'])))
+            ratio = ratios.get(benchmark, {}).get(str(size))
+            cells.append((number(value), f"{ratio['median']:.2f}" if ratio else '-'))
         libraries = module['runs'][0]['proof'][0]['libraries']
         found.append((module['approach'], cells, _short(libraries.get('libmpi')), _short(libraries.get('libfabric'))))
     return found
 
 
-def notes(record):
+def notes(run_record):
     """Return what must stand below the table (list of str)."""
-    modules = record['modules']
+    modules = run_record['modules']
     families = sorted({run['proof'][0]['libraries']['libmpi']['family'] or 'MPI of unknown family'
                        for module in modules for run in module['runs']})
     programs = sorted({run['programs'] for module in modules for run in module['runs']})
-    worst, where = _worst_spread(record)
+    worst, where = _worst_spread(run_record)
     lines = [f"MPI is {' and '.join(families)}; releases and origin (host, image) were read from the running ranks."]
     if any('mpi4py' in program for program in programs):
         lines.append(f"Programs: {', '.join(programs)}, not the OSU C programs; compare them with each other only.")
@@ -113,31 +110,31 @@ def notes(record):
     else:
         lines.append('libfabric provider: ' + '; '.join(f"{provider}: {', '.join(names)}"
                                                        for provider, names in by_network.items()) + '.')
-    if record['repeats'] == 1:
+    if run_record['repeats'] == 1:
         lines.append("Measured once: how much the numbers scatter is not known.")
     else:
-        lines.append(f"Medians of {record['repeats']} interleaved repeats; widest spread, (most-least)/median: "
-                     f"{worst:.0%}, {where}.")
+        lines.append(f"Medians of {run_record['repeats']} interleaved repeats; a ratio is taken within a repeat. "
+                     f"Widest spread of a ratio: {worst:.0%}, {where}.")
         if worst > RESTLESS:
             lines.append("Repeats scatter too much to compare rows. Other work on this machine? Measure again.")
     lines.append("Ratio to native: for bandwidth more is better, for latency less.")
     return lines
 
 
-def _worst_spread(record):
-    """Return (spread, where) of the value in the table whose repeats differ most, as a fraction of the median."""
-    found = []
-    for module in record['modules']:
+def _worst_spread(run_record):
+    """Return (spread, where) of the ratio in the table whose repeats differ most, as a fraction of its median."""
+    found = [(0.0, 'no ratios')]
+    for approach, ratios in _ratios(run_record):
         for benchmark, size, title in COLUMNS:
-            entry = module['medians'][benchmark][str(size)]
-            found.append(((entry['most'] - entry['least']) / entry['median'] if entry['median'] else 0.0,
-                          f"{module['approach']} {benchmark} {title}"))
+            entry = ratios.get(benchmark, {}).get(str(size))
+            if entry:
+                found.append(((entry['most'] - entry['least']) / entry['median'], f"{approach} {benchmark} {title}"))
     return max(found)
 
 
-def plain(record):
-    """Return the table of record (dict) as text of at most 100 columns. Raises TableError."""
-    body = rows(record)
+def plain(run_record):
+    """Return the table of a record (dict) as text of at most 100 columns. Raises TableError."""
+    body = rows(run_record)
     titles = [title for _, _, title in COLUMNS]
     value_widths = [max(len(row[1][n][0]) for row in body) for n in range(len(titles))]
     ratio_widths = [max(len(row[1][n][1]) for row in body) for n in range(len(titles))]
@@ -156,17 +153,17 @@ def plain(record):
         texts = [f"{value} {part.rjust(part_width)}".rjust(width)
                  for (value, part), part_width, width in zip(cells, ratio_widths, widths)]
         lines.append(GAP.join([name.ljust(first)] + texts + [libmpi.ljust(mpi), libfabric]))
-    for note in [''] + notes(record):
+    for note in [''] + notes(run_record):
         lines += textwrap.wrap(note, WIDTH) or ['']
     return '\n'.join(line.rstrip() for line in lines) + '\n'
 
 
-def markdown(record):
-    """Return the table of record (dict) as Markdown. Raises TableError."""
+def markdown(run_record):
+    """Return the table of a record (dict) as Markdown. Raises TableError."""
     kinds = {'osu_bw': 'MB/s', 'osu_latency': 'µs'}
     titles = ['approach'] + [f"{kinds[benchmark]} at {title}" for benchmark, _, title in COLUMNS] + ['MPI', 'libfabric']
     lines = ['| ' + ' | '.join(titles) + ' |', '|' + '---|' + '--:|' * len(COLUMNS) + '---|---|']
-    for name, cells, libmpi, libfabric in rows(record):
+    for name, cells, libmpi, libfabric in rows(run_record):
         texts = [f"{value} ({part})" for value, part in cells]
         lines.append('| ' + ' | '.join([name] + texts + [libmpi, libfabric]) + ' |')
-    return '\n'.join(lines + [''] + [f"* {note}" for note in notes(record)]) + '\n'
+    return '\n'.join(lines + [''] + [f"* {note}" for note in notes(run_record)]) + '\n'

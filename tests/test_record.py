@@ -37,6 +37,15 @@ def test_medians_keep_least_most_and_count():
         '65536': {'median': 25.0, 'least': 10.0, 'most': 30.0, 'repeats': 3}}}
 
 
+def test_ratios_are_taken_within_a_repeat():
+    def runs(values):
+        return [{'benchmark': 'osu_bw', 'repeat': repeat, 'values': {1: value}} for repeat, value in enumerate(values)]
+    # the machine is at half speed in the second repeat: the medians alone would give 2.0 / 4.0
+    assert record.ratios(runs([4.0, 2.0, 2.0]), runs([4.0, 2.0, 4.0]))['osu_bw']['1'] == {
+        'median': 1.0, 'least': 0.5, 'most': 1.0, 'repeats': 3}
+    assert record.ratios(runs([4.0]), []) == {}
+
+
 def test_a_file_entry_has_the_sha256_and_on_demand_the_text(tmp_path):
     path = tmp_path / 'pure.lua'
     path.write_text('help([[x]])\n')
