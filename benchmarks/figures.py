@@ -201,7 +201,8 @@ def bench_approaches(repeats):
                 higher_is_better = osu_output.unit_of(benchmark) == 'MB/s'
                 for size in sizes:
                     # pair by pair: a virtual machine may change its speed between one pair and the next
-                    ratio = summary([run[size] / native[size] for run, native in zip(runs['container'], runs['native'])])
+                    pairs = zip(runs['container'], runs['native'])
+                    ratio = summary([container[size] / native[size] for container, native in pairs])
                     found.append(figure(f'{approach}, {benchmark} {size} B / native', ratio,
                                         0.95 if higher_is_better else 1.05, '', at_most=not higher_is_better))
                     found[-1]['values'] = {side: [run[size] for run in runs[side]] for side in runs}
