@@ -22,7 +22,6 @@ How it looks, and why so:
 Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """
 import errno
-import hashlib
 import json
 import os
 import re
@@ -31,7 +30,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), 'easyblocks', 'generic'))
-from _mpicontainer_versions import LibraryVersion, read_library  # noqa: E402, the path above is needed first
+from _mpicontainer_versions import LibraryVersion, read_library, sha256_of  # noqa: E402, the path above is needed first
 
 #: Version of the layout of the files (docs/results-format.md)
 FORMAT = 1
@@ -199,21 +198,12 @@ def library_facts(path, pid, container, mounts, host_mounts, image):
     try:
         version, build_id = read_library(inside)
         if build_id is None:  # the wheels have none: then the contents say which build it is
-            digest = sha256(inside)
+            digest = sha256_of(inside)
     except (OSError, ValueError) as err:
         problem = str(err)
     where, host_path = where_from(path, inside, mounts, host_mounts, image) if container else ('host', path)
     return {'path': path, 'where': where, 'host_path': host_path, 'family': version.family, 'release': version.release,
             'build_id': build_id, 'sha256': digest, 'problem': problem}
-
-
-def sha256(path):
-    """Return the sha256 (str of hexadecimal digits) of the file path. Raises OSError if it cannot be read."""
-    digest = hashlib.sha256()
-    with open(path, 'rb') as handle:
-        for block in iter(lambda: handle.read(1 << 20), b''):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _environ(pid):

@@ -87,7 +87,7 @@ def file_entry(path, *, text=False):
 
     Raises OSError if it cannot be read.
     """
-    entry = {'path': str(path), 'sha256': proof.sha256(path)}
+    entry = {'path': str(path), 'sha256': proof.sha256_of(path)}
     if text:
         entry['text'] = Path(path).read_text()
     return entry

@@ -13,8 +13,8 @@ import osu_archive
 import pytest
 from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, folded, run
 from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_facts import sha256_of
 from generic._mpicontainer_sites import SITES
+from generic._mpicontainer_versions import sha256_of
 
 pytestmark = pytest.mark.apptainer
 

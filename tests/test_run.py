@@ -54,6 +54,12 @@ def test_plain_srun_gives_one_job_of_two_ranks(shell, approach, benchmark):
 
 
 @pytest.mark.parametrize('approach', MODULES)
+def test_srun_without_any_option_uses_both_nodes(shell, approach):
+    done = shell(f'module load {MODULES[approach]} && srun osu_bw H H -m 64')
+    assert done.returncode == 0 and len(table(done.stdout)) == 7, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize('approach', MODULES)
 def test_every_rank_loads_what_the_approach_promises(shell, approach, tmp_path):
     done = shell(f'module load {MODULES[approach]} && '
                  f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {" ".join(SMALL)}')

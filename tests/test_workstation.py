@@ -11,7 +11,7 @@ from conftest import PROJECT, clean_shell, folded, run
 
 #: What env.sh says that it sets
 NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
-         'SLURM_CONF', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
+         'SLURM_CONF', 'SLURM_NNODES', 'SLURM_NTASKS', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
 #: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every distribution
 BASICS = ['awk', 'bash', 'cat', 'chmod', 'cut', 'dirname', 'env', 'find', 'grep', 'head', 'id', 'ln', 'mkdir', 'mv',
           'paste', 'rm', 'sed', 'sleep', 'sort', 'stat', 'tail', 'timeout', 'touch', 'tr', 'true', 'uname']
@@ -152,7 +152,21 @@ def test_env_names_the_local_file_only_if_it_is_there(tree):
 def test_env_sets_slurm_conf_only_where_there_is_a_private_slurm(tree):
     pretend_set_up(tree)
     assert 'SLURM_CONF' not in variables_after(tree)
+    assert 'SLURM_NTASKS' not in variables_after(tree)
     assert variables_after(tree, SLURM_CONF='/theirs')['SLURM_CONF'] == '/theirs'
+
+
+@pytest.mark.parametrize(('theirs', 'expected'), [
+    ({}, ('2', '2')),
+    ({'SLURM_NNODES': '1', 'SLURM_NTASKS': '8'}, ('1', '8')),
+    ({'SLURM_JOB_ID': '7'}, (None, None)),
+])
+def test_env_lets_a_plain_srun_use_both_nodes_unless_the_user_or_a_job_says_otherwise(tree, theirs, expected):
+    pretend_set_up(tree)
+    (tree / '.workstation/slurm').mkdir()
+    (tree / '.workstation/slurm/slurm.conf').write_text('')
+    found = variables_after(tree, **theirs)
+    assert (found.get('SLURM_NNODES'), found.get('SLURM_NTASKS')) == expected
 
 
 @pytest.mark.parametrize(('settings', 'folder'), [

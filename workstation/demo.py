@@ -253,7 +253,7 @@ class Demo:
         for path in (image, wanted):
             if not path.is_file():
                 return f'{path.name} is missing'
-        if proof.sha256(image) != (wanted.read_text().split() or [''])[0]:
+        if proof.sha256_of(image) != (wanted.read_text().split() or [''])[0]:
             return f'{image.name} does not have the sha256 in {wanted.name}'
         return None
 
@@ -342,12 +342,12 @@ class Demo:
         for _, _, module in MODULES:
             env = environments[module]
             path = self.module_file(module, env['MODULEPATH'])
-            found[f'module {module}'] = proof.sha256(path)
+            found[f'module {module}'] = proof.sha256_of(path)
             if env.get('SIF'):
-                found[f'image of {module}'] = proof.sha256(env['SIF'])
+                found[f'image of {module}'] = proof.sha256_of(env['SIF'])
         for name, library in SITES['workstation']['libraries'].items():
             path = Path(f"{self.work / 'host'}{library['value']}")
-            found[f'host {name}'] = proof.sha256(path) if path.is_file() else 'none'
+            found[f'host {name}'] = proof.sha256_of(path) if path.is_file() else 'none'
         return found
 
     def stored(self):

@@ -4,7 +4,6 @@ Facts that a module rests on, read from an image and a host before anything is i
 read_facts() gives plain data that JSON can hold: it is recorded in every installation (facts.json) and is what
 settings_for() turns into a module. It raises FactsError when the mix of image and host cannot run.
 """
-import hashlib
 import os
 import shutil
 import subprocess
@@ -12,20 +11,11 @@ import subprocess
 from ._mpicontainer_elf import ElfError, closure
 from ._mpicontainer_image import Image, ImageError
 from ._mpicontainer_settings import host_libraries
-from ._mpicontainer_versions import read_library
+from ._mpicontainer_versions import read_library, sha256_of
 
 
 class FactsError(Exception):
     """Image, host and approach do not fit; the text says which file, what was found, what is needed, what to do."""
-
-
-def sha256_of(path):
-    """Return the sha256 (str, 64 hex digits) of the file path. Raises OSError."""
-    digest = hashlib.sha256()
-    with open(path, 'rb') as handle:
-        for block in iter(lambda: handle.read(1 << 20), b''):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _on_host(root, path):
@@ -178,8 +168,8 @@ def _image_facts(image):
 
 def native_facts(site, root):
     """Return {'host': ...} for the native build. Raises FactsError if one of the site's native paths is missing."""
-    native = site.get('native')
-    if not native:
+    native = site['native']
+    if not native['value']:
         raise FactsError("site '%s' has no native MPI to build with" % site['name'])
     for key in ('mpicc', 'libmpi'):
         path = _on_host(root, native['value'][key])

@@ -1,5 +1,6 @@
 """
-Which MPI or libfabric a library file is, read from the file itself, and its build id. Nothing is loaded or run.
+Which MPI or libfabric a library file is, read from the file itself, its build id and its sha256. Nothing is loaded or
+run.
 
 The release is not guessed: where the file does not say it in one of the ways below, the answer is None. A path such as
 /opt/mpich/4.2.3 says nothing (links and copies keep old names), and "the only thing in the file that looks like a
@@ -7,6 +8,7 @@ release" is wrong for Intel MPI, whose libmpi holds the 1.2.13 of the zlib in it
 
 Works on Python 3.6 with the standard library only, without binutils: it also runs on compute nodes.
 """
+import hashlib
 import mmap
 import re
 import struct
@@ -160,3 +162,12 @@ def read_library(path):
             return version_of(data), Elf(data).build_id()
         finally:
             data.close()
+
+
+def sha256_of(path):
+    """Return the sha256 (str, 64 hex digits) of the file path. Raises OSError."""
+    digest = hashlib.sha256()
+    with open(path, 'rb') as handle:
+        for block in iter(lambda: handle.read(1 << 20), b''):
+            digest.update(block)
+    return digest.hexdigest()

@@ -9,8 +9,9 @@ import os
 
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
 from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
-from easybuild.easyblocks.generic._mpicontainer_facts import find_runtime, read_facts, sha256_of, stale_libraries
+from easybuild.easyblocks.generic._mpicontainer_facts import find_runtime, read_facts, stale_libraries
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
+from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError
 from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, symlink

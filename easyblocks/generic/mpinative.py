@@ -9,8 +9,9 @@ import zipfile
 
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
 from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
-from easybuild.easyblocks.generic._mpicontainer_facts import native_facts, sha256_of
+from easybuild.easyblocks.generic._mpicontainer_facts import native_facts
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
+from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg
