@@ -3,6 +3,7 @@ import json
 import os
 import pwd
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -433,3 +434,22 @@ def test_full_disk(eb):
     assert not [line for line in done.stdout.splitlines() if line.startswith(str(eb.prefix) + '/') and IMAGE in line]
 
 
+def limit_file_size():
+    """Let this process write no file beyond 20 MB."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
+
+
+def test_a_copy_that_fails_midway_leaves_nothing(eb):
+    """The kernel stops the copy at 20 MB (RLIMIT_FSIZE), as it does when a disk gets full meanwhile."""
+    eb.local(workstation())
+    done = eb('osu-container-pure.eb', '-r', preexec_fn=limit_file_size)
+    assert_refused(eb, done, 'File too large', IMAGE)
+
+
+def test_a_rebuild_whose_copy_fails_keeps_the_older_installation(eb):
+    eb.local(workstation())
+    assert eb('osu-container-pure.eb', '-r').returncode == 0
+    before = sha256_of(eb.module('osu-container/pure')), eb.left_behind()
+    done = eb('osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules', preexec_fn=limit_file_size)
+    assert done.returncode != 0
+    assert (sha256_of(eb.module('osu-container/pure')), eb.left_behind()) == before
