@@ -255,7 +255,7 @@ def test_failed_build_keeps_the_old_image_and_names_the_log(copy):
     old = copy.sif.read_bytes()
     code, output = copy.build('--force', FAKE_EXIT='7')
     assert code == 1
-    log = copy.root / '.workstation' / 'log' / 'image.log'
+    log = copy.root / '.workstation' / 'log' / 'image-build.log'
     assert 'exit code 7' in output and '    runtime was here' in output and str(log) in output
     assert 'runtime was here' in log.read_text()
     assert copy.sif.read_bytes() == old and copy.left_over() == []
@@ -267,7 +267,7 @@ def test_interrupted_build_keeps_the_old_image(copy, sign):
     old = copy.sif.read_bytes()
     child = subprocess.Popen([*copy.command, '--force'], env={**copy.environment, 'FAKE_SLEEP': '60'},
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    log = copy.root / '.workstation' / 'log' / 'image.log'
+    log = copy.root / '.workstation' / 'log' / 'image-build.log'
     limit = time.monotonic() + 30
     while 'runtime was here' not in log.read_text() and time.monotonic() < limit:
         time.sleep(0.05)
