@@ -3,6 +3,7 @@ import json
 import os
 import re
 
+import osu_archive
 import pytest
 from conftest import PROJECT, run
 from generic._mpicontainer_approaches import APPROACHES
@@ -71,6 +72,25 @@ def test_every_rank_loads_what_the_approach_promises(shell, approach, tmp_path):
         for name, owner in APPROACHES[approach]['comes_from'].items():
             found = rank['libraries'][name]
             assert found['where'] == owner, (name, found)
+
+
+def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand(shell, tmp_path):
+    """The whole C way, with an archive that has the layout and build interface of the real one."""
+    archive = tmp_path / 'osu-micro-benchmarks-7.5.2.tar.gz'
+    sha256 = osu_archive.make_archive(archive)
+    built = run([PROJECT / 'container-recipes' / 'build', '--osu-archive', archive, '--osu-sha256', sha256,
+                 '--output', tmp_path / 'c.sif', '--log', tmp_path / 'build.log'], timeout=600)
+    assert built.returncode == 0, built.stdout + built.stderr
+    easyconfig = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
+    (tmp_path / 'osu-native.eb').write_text(re.sub(r'(?m)^checksums = .*$', f"checksums = ['{sha256}']", easyconfig))
+    install = {'EASYBUILD_PREFIX': str(tmp_path / 'prefix'), 'EASYBUILD_SOURCEPATH': str(tmp_path)}
+    done = shell(f'eb {tmp_path}/osu-native.eb && eb osu-container-hybrid.eb -r --try-amend=image=c.sif', timeout=600,
+                 **install)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    for module, programs in (('osu-native', '7.5.2 C'), ('osu-container/hybrid', 'C)')):
+        done = shell(f'module load {module} && srun osu_bw H H -m 1024; module help {module}', **install)
+        assert done.returncode == 0 and {1, 1024} <= set(table(done.stdout)), done.stdout + done.stderr
+        assert 'mpi4py' not in done.stdout + done.stderr and programs in done.stderr
 
 
 @pytest.mark.parametrize('approach', CONTAINERS)

@@ -1,0 +1,77 @@
+"""Facts of the host that need no image: the runtime, the native MPI, libraries that changed."""
+import pytest
+from conftest import compile_library
+from generic._mpicontainer_facts import (
+    FactsError,
+    find_runtime,
+    missing_host_paths,
+    native_facts,
+    sha256_of,
+    stale_libraries,
+)
+from generic._mpicontainer_settings import approach_entry, site_entry
+from generic._mpicontainer_sites import SITES
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_site_without_a_native_mpi_is_told_so(site):
+    entry = dict(site_entry(site), native=dict(SITES[site]['native'], value=None))
+    with pytest.raises(FactsError, match=f"site '{site}' has no native MPI to build with"):
+        native_facts(entry, '')
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_native_path_that_is_not_there_is_named(site, tmp_path):
+    with pytest.raises(FactsError, match=f"does not exist: {tmp_path}.*mpicc"):
+        native_facts(site_entry(site), str(tmp_path))
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_only_paths_that_the_approach_needs_are_missed(site, tmp_path):
+    entry = site_entry(site)
+    assert missing_host_paths(approach_entry('pure'), entry, str(tmp_path)) == []
+    paths = [str(tmp_path) + entry['libraries'][name]['value'] for name in ('libfabric', 'libmpi')]
+    assert missing_host_paths(approach_entry('bind'), entry, str(tmp_path)) == sorted(paths)
+
+
+def command(folder, name, says):
+    """Make an executable name in folder (Path) that prints says."""
+    path = folder / name
+    path.write_text(f'#!/bin/sh\necho "{says}"\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize('name, says, expected', [
+    ('apptainer', 'apptainer version 1.4.5', 'apptainer'),
+    ('singularity', 'singularity-ce version 4.1.3-150500.10.7', 'singularity'),
+    ('singularity', 'apptainer version 1.4.5', 'apptainer'),
+])
+def test_the_runtime_is_what_it_calls_itself(tmp_path, monkeypatch, name, says, expected):
+    path = command(tmp_path, name, says)
+    monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
+    assert find_runtime([name]) == {'command': path, 'name': expected}
+
+
+def test_the_first_runtime_of_the_site_wins(tmp_path, monkeypatch):
+    command(tmp_path, 'singularity', 'singularity-ce version 4.1.3')
+    path = command(tmp_path, 'apptainer', 'apptainer version 1.4.5')
+    monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
+    assert find_runtime(['apptainer', 'singularity'])['command'] == path
+
+
+def test_no_runtime_is_an_error_that_names_what_was_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv('PATH', str(tmp_path))
+    with pytest.raises(FactsError, match='no container runtime on PATH: looked for apptainer, singularity'):
+        find_runtime(['apptainer', 'singularity'])
+
+
+def test_a_recorded_library_that_changed_or_went_is_named(tmp_path):
+    path = compile_library(tmp_path / 'libfabric.so.1')
+    facts = {'host': {'injected': [{'path': str(path), 'sha256': sha256_of(str(path))}]}}
+    assert stale_libraries(facts) == []
+    compile_library(path, source='int newer;\n')
+    assert 'has changed since the module was installed (sha256 then ' in stale_libraries(facts)[0]
+    path.unlink()
+    assert stale_libraries(facts) == [
+        f'host library {path} is gone since the module was installed; install it again']
