@@ -182,7 +182,7 @@ def where_from(path, inside, mounts, host_mounts, image=None):
         below = _below(on_device, host_root)
         if host_device == device and below is not None:
             candidates.append(os.path.join(host_point, below))
-    for candidate in candidates:
+    for candidate in sorted(candidates, key=len):  # a file system may be mounted at several places: the plainest path
         if _same_file(candidate, inside):
             in_image = image and os.path.isdir(image) and _below(candidate, os.path.realpath(image)) is not None
             return ('image', None) if in_image else ('host', candidate)

@@ -1,6 +1,7 @@
 """Fixtures that several test files share. Those of one file only stand in that file."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,11 @@ def run(command, **kwargs):
     kwargs.setdefault('stderr', subprocess.PIPE)
     kwargs.setdefault('timeout', 300)
     return subprocess.run([str(part) for part in command], text=True, **kwargs)
+
+
+def interruptible():
+    """For preexec_fn: let SIGINT end the program. Background jobs of a shell, such as CI, have it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def compile_library(path, soname=None, version_script=None, needed=(), rpath=None, source='void present(void) {}\n'):

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, interruptible
 from test_proof import compile_libfabric, compile_mpich
 
 sys.path.insert(0, str(PROJECT / 'workstation'))
@@ -177,7 +177,7 @@ def test_a_daemon_that_a_step_leaves_behind_does_not_hold_it(project, small):
 def test_an_interrupted_demo_ends_what_it_started(project, number, code):
     script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nsleep 60 &\necho $$ $! >"$0.pids"\nwait\n')
     child = subprocess.Popen([sys.executable, project / 'workstation' / 'demo.py'], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True)
+                             stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
     pids = project / 'workstation' / 'slurm.sh.pids'
     end = time.monotonic() + 10
     while not (pids.exists() and len(pids.read_text().split()) == 2) and time.monotonic() < end:

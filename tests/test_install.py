@@ -9,10 +9,11 @@ import signal
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 import osu_archive
 import pytest
-from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, folded, run
+from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, folded, interruptible, run
 from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_sites import SITES
 from generic._mpicontainer_versions import sha256_of
@@ -163,7 +164,7 @@ def test_c_archive_with_a_wrong_sum_stops_and_nothing_stands_in_for_it(eb, c_arc
     assert 'stand in for' not in done.stdout
 
 
-def test_an_ordinary_user_installs_and_runs(any_eb):
+def test_an_ordinary_user_installs_and_runs(any_eb, apptainer):
     """
     As root: under the user nobody, who may read root's files (a clone and its Python may lie in root's home) and write
     only his own. /dev/fuse is 0666 for him, as udev makes it; without udev it is for root only. EasyBuild is started as
@@ -171,6 +172,11 @@ def test_an_ordinary_user_installs_and_runs(any_eb):
     """
     any_eb.local(workstation())
     with tempfile.TemporaryDirectory(prefix='ordinary-') as folder:
+        # bash and Python look with access(2) for commands, for which the right to read root's files does not count
+        runtime = Path(folder) / 'bin' / 'apptainer'
+        runtime.parent.mkdir()
+        runtime.write_text(f'#!/bin/bash\nexec {apptainer} "$@"\n')
+        runtime.chmod(0o755)
         command = ['bash', '-c', f'. /usr/share/lmod/lmod/init/bash; module use {folder}/modules/all; "$@" && '
                                  'module load osu-container/hybrid && osu_latency --help && id -u && ls -ln "$SIF"',
                    'bash', any_eb.python, '-m', 'easybuild.main', 'osu-container-hybrid.eb', '-r']
@@ -183,7 +189,7 @@ def test_an_ordinary_user_installs_and_runs(any_eb):
                        f'--reuid={nobody.pw_uid}', f'--regid={nobody.pw_gid}', '--clear-groups',
                        '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search', *command]
         environment = dict(any_eb.environment, HOME=folder, EASYBUILD_PREFIX=folder, EASYBUILD_TMPDIR=f'{folder}/tmp',
-                           EB_SCRIPT_PATH=str(any_eb.command))
+                           EB_SCRIPT_PATH=str(any_eb.command), PATH=f'{runtime.parent}:/usr/bin:/bin')
         del environment['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES']
         done = run(command, env=environment, stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout[-3000:]
@@ -371,7 +377,8 @@ def large_image(tmp_path):
 def while_copying(easybuild):
     """Start an install and return its process as soon as the copy of the image has begun."""
     process = subprocess.Popen([str(easybuild.command), 'osu-container-pure.eb', '-r'], env=easybuild.environment,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                               preexec_fn=interruptible)
     part = easybuild.prefix / 'software' / 'osu-container' / 'pure.part' / IMAGE
     deadline = time.monotonic() + 120
     while not part.exists():

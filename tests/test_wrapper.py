@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import PROJECT, run
+from conftest import PROJECT, STATE, run
 
 WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'
 #: prints its arguments one a line in brackets, then the binds, and exits with $CODE
@@ -121,5 +121,5 @@ def test_binds_under_the_older_name_are_not_lost(installed, before, after):
 
 
 def test_the_wrapper_is_clean_for_shellcheck():
-    done = run(['shellcheck', WRAPPER])
+    done = run([STATE / 'venv' / 'bin' / 'shellcheck', WRAPPER])
     assert done.returncode == 0, done.stdout
