@@ -7,7 +7,7 @@
 # EASYBUILD_INCLUDE_EASYBLOCKS   easyblocks/ of this folder and the local file of this machine, then yours
 # EASYBUILD_SOURCEPATH           sources/ of this folder, then yours
 # MODULEPATH                     where EasyBuild puts modules
-# SLURM_CONF                     the private Slurm, if `make demo` made one; with SLURM_NNODES and SLURM_NTASKS, by
+# SLURM_CONF                     the private Slurm, if `make demo` made one; with SLURM_JOB_NUM_NODES and SLURM_NTASKS, by
 #                                which a plain srun uses both of its nodes
 # EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES   as root only: EasyBuild refuses root otherwise
 
@@ -59,7 +59,7 @@ _osu_container_env() {
         # srun's own defaults for -N and -n: a plain `srun osu_bw H H` is one rank on each of the two nodes. A job has its
         # own, and so may the user.
         if [[ -z ${SLURM_JOB_ID:-} ]]; then
-            export SLURM_NNODES=${SLURM_NNODES:-2} SLURM_NTASKS=${SLURM_NTASKS:-2}
+            export SLURM_JOB_NUM_NODES=${SLURM_JOB_NUM_NODES:-2} SLURM_NTASKS=${SLURM_NTASKS:-2}
         fi
     fi
     if (( EUID == 0 )); then

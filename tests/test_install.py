@@ -164,37 +164,55 @@ def test_c_archive_with_a_wrong_sum_stops_and_nothing_stands_in_for_it(eb, c_arc
     assert 'stand in for' not in done.stdout
 
 
-def test_an_ordinary_user_installs_and_runs(any_eb, apptainer):
-    """
-    As root: under the user nobody, who may read root's files (a clone and its Python may lie in root's home) and write
-    only his own. /dev/fuse is 0666 for him, as udev makes it; without udev it is for root only. EasyBuild is started as
-    a Python module because the script eb finds no interpreter in folders of mode 0700.
-    """
-    any_eb.local(workstation())
+#: Run by root in a mount namespace of its own: command line is uid, gid, number of folders, folders, command.
+#: Folders that lie below one of mode 0700 (a clone, a Python in root's home) become reachable for everyone at the same
+#: path; /dev/fuse gets the mode that udev gives it; then the command runs under uid and gid.
+AS_ORDINARY_USER = '''
+set -euo pipefail
+uid=$1 gid=$2 count=$3; shift 3
+stash=$(mktemp -d); mount -t tmpfs -o mode=755 tmpfs "$stash"
+hidden=()
+for ((n = 0; n < count; n++)); do
+    mkdir "$stash/$n"; mount --bind "${@:n + 1:1}" "$stash/$n"
+    path=""; IFS=/ read -ra parts <<<"${@:n + 1:1}"
+    for part in "${parts[@]:1}"; do
+        path=$path/$part
+        [[ $(stat -c %A "$path") == *[xt] ]] || { hidden+=("$path"); break; }
+    done
+done
+for path in "${hidden[@]}"; do mount -t tmpfs -o mode=755 tmpfs "$path"; done
+for ((n = 0; n < count; n++)); do
+    mkdir -p "${@:n + 1:1}"; mount --bind "$stash/$n" "${@:n + 1:1}"
+done
+shift "$count"
+mknod "$stash/fuse" c 10 229; chmod 666 "$stash/fuse"; mount --bind "$stash/fuse" /dev/fuse
+exec setpriv --reuid="$uid" --regid="$gid" --clear-groups "$@"
+'''
+
+
+def test_an_ordinary_user_installs_and_runs(any_eb):
+    """Under the user nobody where the tests run as root, else as who runs them."""
     with tempfile.TemporaryDirectory(prefix='ordinary-') as folder:
-        # bash and Python look with access(2) for commands, for which the right to read root's files does not count
-        runtime = Path(folder) / 'bin' / 'apptainer'
-        runtime.parent.mkdir()
-        runtime.write_text(f'#!/bin/bash\nexec {apptainer} "$@"\n')
-        runtime.chmod(0o755)
-        command = ['bash', '-c', f'. /usr/share/lmod/lmod/init/bash; module use {folder}/modules/all; "$@" && '
+        any_eb.prefix = Path(folder) / 'prefix'
+        any_eb.local(workstation())
+        command = ['bash', '-c', '. /usr/share/lmod/lmod/init/bash; module use "$0/modules/all"; "$@" && '
                                  'module load osu-container/hybrid && osu_latency --help && id -u && ls -ln "$SIF"',
-                   'bash', any_eb.python, '-m', 'easybuild.main', 'osu-container-hybrid.eb', '-r']
-        if os.getuid() == 0:
-            nobody = pwd.getpwnam('nobody')
-            for path in (folder, any_eb.prefix.parent):
-                os.chown(path, nobody.pw_uid, nobody.pw_gid)
-            fuse = 'mknod "$0" c 10 229 && chmod 666 "$0" && mount --bind "$0" /dev/fuse && exec "$@"'
-            command = ['unshare', '--mount', 'bash', '-c', fuse, any_eb.prefix.parent / 'fuse', 'setpriv',
-                       f'--reuid={nobody.pw_uid}', f'--regid={nobody.pw_gid}', '--clear-groups',
-                       '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search', *command]
-        environment = dict(any_eb.environment, HOME=folder, EASYBUILD_PREFIX=folder, EASYBUILD_TMPDIR=f'{folder}/tmp',
-                           EB_SCRIPT_PATH=str(any_eb.command), PATH=f'{runtime.parent}:/usr/bin:/bin')
+                   any_eb.prefix, any_eb.command, 'osu-container-hybrid.eb', '-r']
+        environment = dict(any_eb.environment, HOME=folder, EASYBUILD_PREFIX=str(any_eb.prefix),
+                           EASYBUILD_TMPDIR=f'{folder}/tmp', PATH=f"{STATE / 'bin'}:/usr/bin:/bin")
         del environment['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES']
-        done = run(command, env=environment, stderr=subprocess.STDOUT)
+        uid = os.getuid()
+        if uid == 0:
+            nobody = pwd.getpwnam('nobody')
+            uid = nobody.pw_uid
+            os.chown(folder, uid, nobody.pw_gid)
+            python = run([any_eb.python, '-c', 'import sys; print(sys.base_prefix)']).stdout.strip()
+            folders = [PROJECT, folder] + ([python] if python != '/usr' else [])
+            command = ['unshare', '--mount', 'bash', '-c', AS_ORDINARY_USER, 'bash', uid, nobody.pw_gid, len(folders),
+                       *folders, *command]
+        done = run(command, env=environment, stderr=subprocess.STDOUT, cwd='/')
     assert done.returncode == 0, done.stdout[-3000:]
     assert 'osu_latency' in done.stdout and 'as root' not in done.stdout
-    uid = pwd.getpwnam('nobody').pw_uid if os.getuid() == 0 else os.getuid()
     assert re.search(rf'^{uid}$', done.stdout, re.M) and re.search(rf' {uid} .*{IMAGE}$', done.stdout, re.M)
 
 
@@ -250,10 +268,11 @@ def test_unknown_site(any_eb):
 
 def test_unknown_approach(any_eb, tmp_path):
     text = (PROJECT / 'easyconfigs/o/osu-container/osu-container-pure.eb').read_text()
-    path = tmp_path / 'osu-container-hybird.eb'
-    path.write_text(text.replace("'pure'", "'hybird'"))
     any_eb.local(workstation())
-    assert_refused(any_eb, any_eb(path), "unknown approach 'hybird'; known approaches: bind, hybrid")
+    for wrong in ('hybird', 'native'):  # native is an approach, but none of a container
+        path = tmp_path / f'osu-container-{wrong}.eb'
+        path.write_text(text.replace("'pure'", f"'{wrong}'"))
+        assert_refused(any_eb, any_eb(path), f"unknown approach '{wrong}'; known approaches: bind, hybrid, opensource")
 
 
 def test_machine_that_is_no_known_site(eb):

@@ -56,8 +56,9 @@ def test_plain_srun_gives_one_job_of_two_ranks(shell, approach, benchmark):
 
 @pytest.mark.parametrize('approach', MODULES)
 def test_srun_without_any_option_uses_both_nodes(shell, approach):
-    done = shell(f'module load {MODULES[approach]} && srun osu_bw H H -m 64')
+    done = shell(f'module load {MODULES[approach]} && srun osu_bw H H -m 64 && srun printenv SLURMD_NODENAME')
     assert done.returncode == 0 and len(table(done.stdout)) == 7, done.stdout + done.stderr
+    assert sorted(done.stdout.split()[-2:]) == ['node1', 'node2']
 
 
 @pytest.mark.parametrize('approach', MODULES)

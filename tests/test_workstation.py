@@ -11,7 +11,7 @@ from conftest import PROJECT, clean_shell, folded, run
 
 #: What env.sh says that it sets
 NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
-         'SLURM_CONF', 'SLURM_NNODES', 'SLURM_NTASKS', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
+         'SLURM_CONF', 'SLURM_JOB_NUM_NODES', 'SLURM_NTASKS', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
 #: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every distribution
 BASICS = ['awk', 'bash', 'cat', 'chmod', 'cut', 'dirname', 'env', 'find', 'grep', 'head', 'id', 'ln', 'mkdir', 'mv',
           'paste', 'rm', 'sed', 'sleep', 'sort', 'stat', 'tail', 'timeout', 'touch', 'tr', 'true', 'uname']
@@ -158,7 +158,7 @@ def test_env_sets_slurm_conf_only_where_there_is_a_private_slurm(tree):
 
 @pytest.mark.parametrize(('theirs', 'expected'), [
     ({}, ('2', '2')),
-    ({'SLURM_NNODES': '1', 'SLURM_NTASKS': '8'}, ('1', '8')),
+    ({'SLURM_JOB_NUM_NODES': '1', 'SLURM_NTASKS': '8'}, ('1', '8')),
     ({'SLURM_JOB_ID': '7'}, (None, None)),
 ])
 def test_env_lets_a_plain_srun_use_both_nodes_unless_the_user_or_a_job_says_otherwise(tree, theirs, expected):
@@ -166,7 +166,7 @@ def test_env_lets_a_plain_srun_use_both_nodes_unless_the_user_or_a_job_says_othe
     (tree / '.workstation/slurm').mkdir()
     (tree / '.workstation/slurm/slurm.conf').write_text('')
     found = variables_after(tree, **theirs)
-    assert (found.get('SLURM_NNODES'), found.get('SLURM_NTASKS')) == expected
+    assert (found.get('SLURM_JOB_NUM_NODES'), found.get('SLURM_NTASKS')) == expected
 
 
 @pytest.mark.parametrize(('settings', 'folder'), [

@@ -50,8 +50,12 @@ class SiteEasyBlock(EasyBlock):
         self.facts = None
         self.staged = None
 
-    def settle(self, approach):
-        """Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot be."""
+    def settle(self, approach, approaches):
+        """
+        Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot be.
+
+        :param approach: str, must be a key of approaches (dict), those that this easyblock can install
+        """
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
                                  "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
@@ -60,7 +64,7 @@ class SiteEasyBlock(EasyBlock):
             raise EasyBuildError("%s: family must be a name of letters, digits and _, found %r",
                                  os.path.basename(self.cfg.path), self.cfg['family'])
         sites = dict(SITES, **getattr(local, 'SITES', {}))
-        self.approach = self.or_error(approach_entry, approach)
+        self.approach = self.or_error(approach_entry, approach, approaches)
         self.site = self.or_error(choose_site, self.cfg['site'], getattr(local, 'SITE', None), socket.gethostname(),
                                   sites)
         self.or_error(host_libraries, self.approach, self.site)

@@ -8,6 +8,7 @@ import json
 import os
 
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
+from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
 from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
 from easybuild.easyblocks.generic._mpicontainer_facts import find_runtime, read_facts, stale_libraries
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
@@ -34,7 +35,7 @@ class MPIContainer(SiteEasyBlock):
     def __init__(self, *args, **kwargs):
         """Settle approach, site, runtime and image; what cannot be fails here, before any step and any file."""
         super(MPIContainer, self).__init__(*args, **kwargs)
-        self.settle(self.version)
+        self.settle(self.version, dict(item for item in APPROACHES.items() if item[1]['container']))
         self.sif_name = self.cfg['image'] or self.site['images']['value'].get(self.approach['name'])
         self.sif = None
         if self.site['default_approach']['value'] == self.approach['name']:

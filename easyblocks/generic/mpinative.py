@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
+from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
 from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
 from easybuild.easyblocks.generic._mpicontainer_facts import native_facts
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
@@ -35,7 +36,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     def __init__(self, *args, **kwargs):
         """Settle the site; a site without native MPI fails here."""
         super(MPINative, self).__init__(*args, **kwargs)
-        self.settle('native')
+        self.settle('native', APPROACHES)
         self.facts = self.or_error(native_facts, self.site, self.host_root)
         self.native = dict((key, path if key == 'python' else self.host_root + path)
                            for key, path in self.site['native']['value'].items())
