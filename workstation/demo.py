@@ -109,14 +109,16 @@ class Children:
         if child is None or child.poll() is not None:
             return
         for signal_number in (signal.SIGTERM, signal.SIGKILL):
+            end = time.monotonic() + 15
             try:
                 os.killpg(child.pid, signal_number)
-                child.wait(timeout=15)
-                return
+                # The command itself may be gone before what it started: wait for the whole group.
+                while time.monotonic() < end:
+                    child.poll()
+                    os.killpg(child.pid, 0)
+                    time.sleep(0.02)
             except ProcessLookupError:
                 return
-            except subprocess.TimeoutExpired:
-                continue
 
 
 class Demo:
