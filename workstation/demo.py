@@ -124,7 +124,7 @@ class Children:
 class Demo:
     """The steps and what they share."""
 
-    def __init__(self, project=PROJECT, work=None, *, terminal=None, repeats=3, budget=180.0, rerun=False):
+    def __init__(self, project=PROJECT, work=None, *, terminal=None, repeats=5, budget=240.0, rerun=False):
         """
         :param project: Path, root of the repository; work: Path, where everything is made
         :param repeats: int, how often each benchmark is measured; budget: seconds after which no new repeat starts
@@ -438,10 +438,10 @@ class Demo:
 
     def measure(self, modules, folder):
         """
-        Fill the runs of modules ({name: entry}), all modules in turn in every repeat; return how many were made.
+        Fill the runs of modules ({name: entry}), benchmark by benchmark in every repeat; return how many were made.
 
-        Interleaved, because a machine that gets slower or faster then changes all rows alike. Each repeat begins with
-        another module, so that none always follows the same neighbour.
+        The modules run in turn, because a machine that gets slower or faster then changes all rows alike. Each repeat
+        begins with another module, so that none always follows the same neighbour.
         """
         begin = time.monotonic()
         names = list(modules)
@@ -453,8 +453,8 @@ class Demo:
                 self.terminal.line(f'      {repeat} of {self.repeats} repeats: the next would pass {self.budget:.0f} s')
                 return repeat
             turn = repeat % len(names)
-            for module in names[turn:] + names[:turn]:
-                for benchmark, arguments, largest in BENCHMARKS:
+            for benchmark, arguments, largest in BENCHMARKS:
+                for module in names[turn:] + names[:turn]:
                     count += 1
                     self.terminal.progress(f'{duration(time.monotonic() - begin)}: run {count} of {total}: '
                                            f'repeat {repeat + 1}, {module}, {benchmark}')
@@ -517,9 +517,9 @@ def arguments(argv):
     parser.add_argument('--from', dest='first', choices=[name for name, _ in Demo.STEPS], metavar='STEP',
                         help='begin with this step: ' + ', '.join(name for name, _ in Demo.STEPS))
     parser.add_argument('--rerun', action='store_true', help='measure again, although fitting results are there')
-    parser.add_argument('--repeats', type=int, default=3, metavar='N', help='how often each benchmark is measured (3)')
-    parser.add_argument('--budget', type=float, default=180.0, metavar='SECONDS',
-                        help='start no repeat that would end later than this after the first one began (180)')
+    parser.add_argument('--repeats', type=int, default=5, metavar='N', help='how often each benchmark is measured (5)')
+    parser.add_argument('--budget', type=float, default=240.0, metavar='SECONDS',
+                        help='start no repeat that would end later than this after the first one began (240)')
     settings = parser.parse_args(argv)
     if settings.repeats < 1:
         parser.error(f'--repeats {settings.repeats}: at least 1 wanted')
