@@ -2,71 +2,199 @@
 Approaches: the ways in which a container reaches the network, and the native build. Data only.
 
 Keys of an approach
-    title       str, one clause for the module help
-    container   bool, False for the native build
-    inject      names of the site's libraries that are put in front of the image's own, with their dependencies
-    comes_from  {'libmpi': 'image' | 'host', 'libfabric': ...}: what ranks must be seen to load; help, proof and
-                the --mpi= of srun follow from it
-    requires    sonames of libraries that the image's own libmpi must need, else injection has no effect
-    variables   list of dict: name, value ({provider} is the site's), why, source, evidence (words as in
-                _mpicontainer_sites.py). Each is a default: a value that the user has set wins.
+    title            str, one clause for the module help
+    container        bool, False for the native build
+    inject           names of the site's libraries that are put in front of the image's own, with their dependencies
+    inject_if_known  names of libraries that go with them on sites that have them
+    preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
+                     container only
+    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what ranks must be seen to load; help, proof and
+                     the --mpi= of srun follow from it
+    requires         sonames of libraries that the image's own libmpi must need, else injection has no effect
+    files            names of the site's files that are bound under their own names where they exist
+    unset            list of dict as for variables, value None: variables that must not be there, even where the image
+                     sets them
+    rank_variables   list of dict as for variables, value 'gcd' or 'nic': what osu-gpu-bind sets for each rank from the
+                     site's gpu_binding
+    variables        list of dict: name, value, why, source, date, evidence (words as in _mpicontainer_sites.py). Each
+                     is a default: a value that the user has set wins.
+
+A value may hold {provider}, the site's, and {rccl_plugin}, the path of the RCCL plugin. Optional keys of a variable:
+    only    list of conditions that are known when the module is made, all must hold: 'gpu', 'no gpu' (of the site);
+            'mpich >= 4.3.1', 'libfabric < 2.4' (of the MPICH and the libfabric that run; Cray MPICH is no mpich);
+            'cxi', 'no cxi' (the site's provider); 'rccl plugin' (the image or the native build has one)
+    when    'SWITCH=VALUE' or 'SWITCH!=VALUE', looked at when the module is loaded. Of several entries of one name the
+            first whose condition holds counts.
+
+An approach's variables replace those of the site of the same name.
 """
 
-_PROVIDER_OF_SITE = {
-    'name': 'FI_PROVIDER',
-    'value': '{provider}',
-    'why': 'the provider of this network or an error, never another one in silence',
-    'source': 'fi_fabric(7), FI_PROVIDER',
-    'evidence': 'measured',
+_READ = '2026-11-21'
+_CXI = 'fi_cxi(7), libfabric main caf5652c'
+_SEED = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
+
+
+def _variable(name, value, why, source, evidence, **conditions):
+    """Return the dict of one variable, read on the day of _READ."""
+    return dict(conditions, name=name, value=value, why=why, source=source, date=_READ, evidence=evidence)
+
+
+#: Switches that a user sets (`export NAME=VALUE`) before `module load`: value -> what it does.
+SWITCHES = {
+    'OSU_SINGLE_NODE': {
+        'shm': 'for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)',
+    },
+    'OSU_RCCL_STRICT': {
+        '1': 'a missing RCCL plugin is an error instead of TCP; not for jobs on one node',
+    },
+    'OSU_RCCL_ALT_READ': {
+        '1': 'RCCL\'s rendezvous without the card\'s offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go '
+             'together)',
+    },
 }
+
+_PROVIDER = ('the provider of this network or an error, never another one in silence', 'fi_fabric(7), FI_PROVIDER',
+             'measured')
+_PROVIDER_OF_SITE = _variable('FI_PROVIDER', '{provider}', *_PROVIDER)
+
+_GPU_IN_CRAY_MPICH = [
+    _variable('MPICH_GPU_SUPPORT_ENABLED', '1', 'Cray MPICH takes buffers in GPU memory only then; it needs the GTL '
+              'library too', 'CSCS documentation, cray-mpich', 'measured', only=['gpu']),
+    _variable('MPICH_OFI_NIC_POLICY', 'GPU', 'each rank takes the card nearest to its GPU; only Cray MPICH reads it',
+              'LUMI training 2026-04, 202-Binding.md', 'measured', only=['gpu']),
+]
+
+# Open-source MPICH over cxi, in hybrid and opensource
+_MPICH_OVER_CXI = [
+    _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
+    _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['no cxi']),
+    _variable('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', '1', 'MPICH hands buffers in GPU memory to libfabric instead of copying '
+              'them; off by default', 'MPICH CVAR list; wheels from 4.1.3 on have it; published runs reach 24 GB/s '
+              'with it', 'measured', only=['gpu', 'mpich >= 4.1']),
+    _variable('MPIR_CVAR_SINGLE_HOST_ENABLED', '0', 'MPICH avoids cxi when all ranks are on one node, and with '
+              'FI_PROVIDER=cxi nothing else is left', 'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from '
+              '4.2.3 on have it', 'untested', only=['cxi', 'mpich >= 4.2'], when='OSU_SINGLE_NODE!=shm'),
+    _variable('SLURM_NETWORK', 'single_node_vni,disable_rdzv_get', 'a step on one node gets a VNI, without which cxi '
+              'has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
+              'srun(1) of Slurm 24.05, --network; ' + _CXI, 'untested', only=['cxi'], when='OSU_RCCL_ALT_READ=1'),
+    _variable('SLURM_NETWORK', 'single_node_vni', 'a step on one node gets a VNI, without which cxi has no key',
+              'srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11', 'derived',
+              only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
+    _variable('FI_CXI_RDZV_THRESHOLD', '16384', 'messages up to this many bytes go eagerly: takes away the step at 8 '
+              'to 16 KiB of the old default 2048', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 '
+              'made it the default', 'untested', only=['cxi', 'libfabric < 2.4']),
+    _variable('FI_CXI_RDZV_EAGER_SIZE', '2048', 'bytes that a rendezvous message sends ahead, as Cray MPICH has it '
+              'with that threshold', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)', 'untested',
+              only=['cxi', 'libfabric < 2.4']),
+]
+
+# Small messages from GPU memory, with the libfabric of the image
+_SMALL_DEVICE_MESSAGES = [
+    _variable('FI_CXI_DISABLE_NON_INJECT_MSG_IDC', '1', 'small messages from GPU memory are not copied through the '
+              'host: 3 instead of 21 microseconds with Open MPI; with MPICH only together with the next two',
+              _CXI + '; EESSI on LUMI, 2026-05-21', 'untested', only=['cxi', 'gpu']),
+    _variable('MPIR_CVAR_CH4_OFI_ENABLE_INJECT', '0', 'MPICH would inject small messages, which always copies them; '
+              'costs a little for host memory', 'wheel 4.3.2 has the CVAR, 4.2.3 has not', 'untested',
+              only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2']),
+    _variable('MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM', '1', 'MPICH registers GPU memory and does not inject it',
+              'pmodels/mpich PR 7858; CHANGES of 5.0.2', 'untested', only=['cxi', 'gpu', 'mpich >= 5.0.2']),
+]
+
+_RCCL = [
+    _variable('NCCL_NET', 'AWS Libfabric', 'RCCL takes the plugin or ends; it would fall back to TCP without a word',
+              'HewlettPackard/shs-ccl-docs, ccl_env.sh', 'untested', only=['cxi', 'gpu'], when='OSU_RCCL_STRICT=1'),
+    _variable('FI_CXI_RDZV_PROTO', 'alt_read', 'the rendezvous protocol that needs srun --network=disable_rdzv_get',
+              _CXI + '; HewlettPackard/shs-ccl-docs', 'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1'),
+]
+_RCCL_PLUGIN = _variable('NCCL_NET_PLUGIN', '{rccl_plugin}', 'by full path: it is found whatever the library path is; '
+                         'without it RCCL uses TCP (3 GB/s published)', 'aws-ofi-nccl README; ' + _SEED, 'derived',
+                         only=['gpu', 'rccl plugin'])
+_ALT_READ_NETWORK = _variable('SLURM_NETWORK', 'disable_rdzv_get', 'the card leaves rendezvous to the provider, as '
+                              'FI_CXI_RDZV_PROTO=alt_read needs', 'srun(1) of Slurm 24.05, --network; ' + _CXI,
+                              'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1')
+
+# Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path on as well.
+_NO_FORK_SAFE = [
+    _variable(name, None, 'libfabric copies every small message from GPU memory by a slow path where it is set, '
+              'whatever its value: most probable cause of 21 instead of 2.5 microseconds', 'libfabric '
+              'prov/cxi/src/cxip_info.c, cxip_msg.c', 'derived', only=['cxi'])
+    for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')]
+
+_GPU_OF_RANK = _variable('ROCR_VISIBLE_DEVICES', 'gcd', 'the rank sees the GPU next to its cores and no other',
+                         'LUMI training 2026-04, 202-Binding.md', 'measured', only=['gpu'])
+_NIC_OF_RANK = _variable('FI_CXI_DEVICE_NAME', 'nic', 'open-source MPICH takes the card next to the cores of the rank, '
+                         'or the first; MPICH_OFI_NIC_POLICY means nothing to it', _CXI, 'derived', only=['gpu', 'cxi'])
 
 APPROACHES = {
     'native': {
         'title': 'programs built on this host with its own MPI',
         'container': False,
         'inject': [],
+        'inject_if_known': [],
+        'preload': [],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
-        'variables': [_PROVIDER_OF_SITE],
+        'files': [],
+        'unset': [],
+        'rank_variables': [_GPU_OF_RANK],
+        'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
     },
     'pure': {
         'title': 'nothing from the host: TCP with what the image holds',
         'container': True,
         'inject': [],
+        'inject_if_known': [],
+        'preload': [],
         'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
         'requires': [],
+        'files': [],
+        'unset': [],
+        'rank_variables': [_GPU_OF_RANK],
         'variables': [
-            {
-                'name': 'FI_PROVIDER',
-                'value': 'tcp',
-                'why': 'without the host\'s libraries TCP is the only network that is everywhere',
-                'source': 'fi_tcp(7); the published pure runs reach about 2 GB/s over TCP on Slingshot',
-                'evidence': 'measured',
-            },
+            _variable('FI_PROVIDER', 'tcp', 'without the host\'s libraries TCP is the only network that is everywhere',
+                      'fi_tcp(7); the published pure runs reach about 2 GB/s over TCP on Slingshot', 'measured'),
+            _variable('NCCL_NET', 'Socket', 'RCCL over TCP as well, also where the image has a plugin',
+                      'NCCL documentation, NCCL_NET', 'derived', only=['gpu']),
         ],
     },
     'bind': {
         'title': 'the host\'s MPI and network libraries replace the image\'s',
         'container': True,
         'inject': ['libmpi', 'libfabric'],
+        'inject_if_known': ['libcxi', 'libmpi_gtl_hsa', 'libhsa-runtime64', 'libamdhip64', 'libpmi', 'libpmi2',
+                            'libpals', 'libxpmem'],
+        'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa'],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
-        'variables': [_PROVIDER_OF_SITE],
+        'files': ['file_systems', 'slurm_spool', 'libdrm_ids'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK],
+        'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
     },
     'hybrid': {
         'title': 'the image\'s MPI over the host\'s network library',
         'container': True,
         'inject': ['libfabric'],
+        'inject_if_known': ['libcxi'],
+        'preload': [],
         'comes_from': {'libmpi': 'image', 'libfabric': 'host'},
         'requires': ['libfabric.so.1'],
-        'variables': [_PROVIDER_OF_SITE],
+        'files': ['file_systems', 'kernel_config'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _NIC_OF_RANK],
+        'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN],
     },
     'opensource': {
         'title': 'everything, the network library included, is in the image',
         'container': True,
         'inject': [],
+        'inject_if_known': [],
+        'preload': [],
         'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
         'requires': ['libfabric.so.1'],
-        'variables': [_PROVIDER_OF_SITE],
+        'files': ['file_systems', 'kernel_config'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _NIC_OF_RANK],
+        'variables': _MPICH_OVER_CXI + _SMALL_DEVICE_MESSAGES + _RCCL + [_RCCL_PLUGIN],
     },
 }

@@ -11,22 +11,24 @@ from easybuild.framework.easyconfig import CUSTOM
 from easybuild.framework.easyconfig.easyconfig import ActiveMNS
 from easybuild.tools.build_log import EasyBuildError
 from easybuild.tools.config import build_option, install_path
-from easybuild.tools.filetools import mkdir, read_file, write_file
+from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, write_file
 
 from ._mpicontainer_facts import FactsError, missing_host_paths
 from ._mpicontainer_install import StagedInstall, free_space_problem, remove_empty_folders
 from ._mpicontainer_module import help_lines
-from ._mpicontainer_settings import SettingsError, approach_entry, choose_site, host_libraries
+from ._mpicontainer_settings import SettingsError, approach_entry, choose_site, explained, host_libraries, overridden
 from ._mpicontainer_sites import SITES
 
 try:
-    # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /) and,
-    # where a site is described on the spot, SITES (dict like that of _mpicontainer_sites.py).
+    # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
+    # site is described on the spot SITES (dict like that of _mpicontainer_sites.py); and OVERRIDES (dict key -> fact):
+    # facts that replace those of the site, whichever it is.
     from . import _mpicontainer_local as local
 except ImportError:
     local = None
 
 FACTS_FILE = 'facts.json'
+SETTINGS_FILE = 'settings.json'  # read by osu-explain
 
 
 class SiteEasyBlock(EasyBlock):
@@ -40,6 +42,7 @@ class SiteEasyBlock(EasyBlock):
             'site': [None, "Site whose host paths the module uses; default: found by host name or local file", CUSTOM],
             'program_prefix': ['', "Start of the names of programs that become commands, e.g. 'osu_'", CUSTOM],
             'example': [None, "Command that the module help shows behind srun", CUSTOM],
+            'commands': [[], "Sources that are commands beside the programs", CUSTOM],
             'family': [None, "Lmod family: only one module of a family is loaded at a time", CUSTOM],
         })
         return extra_vars
@@ -66,7 +69,8 @@ class SiteEasyBlock(EasyBlock):
         sites = dict(SITES, **getattr(local, 'SITES', {}))
         self.approach = self.or_error(approach_entry, approach, approaches)
         self.site = self.or_error(choose_site, self.cfg['site'], getattr(local, 'SITE', None), socket.gethostname(),
-                                  sites)
+                                  os.environ, sites)
+        self.site = self.or_error(overridden, self.site, getattr(local, 'OVERRIDES', {}))
         self.or_error(host_libraries, self.approach, self.site)
         self.host_root = (build_option('sysroot') or getattr(local, 'ROOT', '')).rstrip('/')
 
@@ -96,8 +100,24 @@ class SiteEasyBlock(EasyBlock):
         self.staged = StagedInstall(self.installdir)
         mkdir(self.staged.stage, parents=True)
         self.fill_installdir(self.staged.stage)
+        self.copy_commands(os.path.join(self.staged.stage, 'bin'))
         write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
         self.staged.commit()
+
+    def copy_commands(self, bindir):
+        """Copy the sources that are commands for people, those that the easyconfig names as such, to bindir (str)."""
+        for source in self.src:
+            if source['name'] in self.cfg['commands']:
+                target = os.path.join(bindir, source['name'])
+                copy_file(source['path'], target)
+                adjust_permissions(target, 0o755, relative=False)
+
+    def make_module_extra(self, *args, **kwargs):
+        """Write beside the installation what osu-explain prints, so that it always fits the module file."""
+        if os.path.isdir(self.installdir) and os.access(self.installdir, os.W_OK):
+            content = dict(explained(self.settings()), module=self.full_mod_name)
+            write_file(os.path.join(self.installdir, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
+        return super(SiteEasyBlock, self).make_module_extra(*args, **kwargs)
 
     def run_all_steps(self, *args, **kwargs):
         """Run the steps; an error or an interruption leaves what was there before: installation and module file."""

@@ -97,13 +97,14 @@ def _search_folders(facts, default_folders):
     return [d.replace('$ORIGIN', origin).replace('${ORIGIN}', origin) for d in own] + list(default_folders)
 
 
-def closure(paths, default_folders, provided):
+def closure(paths, default_folders, provided, one_build=()):
     """
     Return (libraries, missing): what must come along when the libraries paths are put into another system.
 
     :param paths: list of str, the libraries to start from
     :param default_folders: list of str, folders that the host's ld.so searches by default
     :param provided: function soname -> bool, true when the other system has that library on its own default path
+    :param one_build: folders (list of str) whose libraries come along also where the other system has the same soname
     :return: libraries: OrderedDict soname -> ElfFacts, the start libraries first;
              missing: list of (soname, ElfFacts of who needs it) that neither system has
     Raises ElfError when a start library is missing or is no ELF file.
@@ -117,9 +118,12 @@ def closure(paths, default_folders, provided):
     while todo:
         facts = todo.pop(0)
         for soname in facts.needed:
-            if soname in libraries or soname in GLIBC_SONAMES or provided(soname):
+            if soname in libraries or soname in GLIBC_SONAMES:
                 continue
-            for folder in _search_folders(facts, default_folders):
+            fixed = any(os.path.isfile(os.path.join(folder, soname)) for folder in one_build)
+            if provided(soname) and not fixed:
+                continue
+            for folder in _search_folders(facts, list(one_build) + list(default_folders)):
                 path = os.path.join(folder, soname)
                 if os.path.isfile(path):
                     libraries[soname] = elf_facts(path)

@@ -10,7 +10,7 @@ import subprocess
 
 from ._mpicontainer_elf import ElfError, closure
 from ._mpicontainer_image import Image, ImageError
-from ._mpicontainer_settings import host_libraries
+from ._mpicontainer_settings import host_libraries, wanted_files
 from ._mpicontainer_versions import read_library, sha256_of
 
 
@@ -25,7 +25,7 @@ def _on_host(root, path):
 
 def missing_host_paths(approach, site, root):
     """Return the host paths (list of str, root in front) that approach needs on site and that are not there."""
-    paths = [_on_host(root, path) for path in host_libraries(approach, site).values()]
+    paths = [_on_host(root, path) for _, path in host_libraries(approach, site)]
     return sorted(path for path in paths if not os.path.exists(path))
 
 
@@ -52,11 +52,12 @@ def _version_problems(subjects, provider_of):
 
 def _injection(approach, site, root, image):
     """Return (libraries, problems): closure of what approach injects into image, and why it would not run there."""
-    starts = [_on_host(root, path) for path in host_libraries(approach, site).values()]
+    starts = [_on_host(root, path) for _, path in host_libraries(approach, site)]
     folders = site['library_folders']['value']
     # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the machine it lies on.
     search = [_on_host(root, folder) for folder in folders] + (folders if root else [])
-    libraries, missing = closure(starts, search, lambda soname: soname in image.libraries)
+    libraries, missing = closure(starts, search, lambda soname: soname in image.libraries,
+                                 [_on_host(root, folder) for folder in site['one_build']['value']])
     problems = ["%s needs %s, which is neither on the host (looked in %s) nor in the image" % (
         facts.path, soname, ', '.join(search)) for soname, facts in missing]
 
@@ -115,9 +116,9 @@ def read_facts(approach, site, sif, root, runtime, program_prefix):
                 raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
                                  "fit this host (image %s, site '%s')"
                                  % (approach['name'], '\n  '.join(problems), sif, site['name']))
-            host = dict(host_facts(site, root), runtime=runtime,
+            host = dict(host_facts(site, root), runtime=runtime, files=_files(approach, site, root),
                         injected=_injected(approach, site, root, libraries))
-            return {'image': _image_facts(image), 'host': host}
+            return {'image': _image_facts(image, set(libraries)), 'host': host}
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
 
@@ -138,24 +139,62 @@ def _check_image(approach, image, program_prefix):
                          % (image.path, program_prefix))
 
 
+def _files(approach, site, root):
+    """Return the site's files (list of str, without root) that approach binds and that are there now."""
+    return [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
+            for path in fact['value'] if os.path.exists(_on_host(root, path))]
+
+
 def _injected(approach, site, root, libraries):
-    """Return the list of dict (soname, path, sha256, why) for the libraries (OrderedDict soname -> ElfFacts)."""
-    reasons = dict((_on_host(root, path), site['libraries'][name]['why'])
-                   for name, path in host_libraries(approach, site).items())
+    """
+    Return the list of dict for the libraries (OrderedDict soname -> ElfFacts).
+
+    Keys: soname, path, sha256, build_id, size (bytes), mtime (s since 1970), what (str, e.g. 'libfabric 1.22.0'), why;
+    for those that the site names also name and names, the other names under which they are opened.
+    """
+    named = dict((_on_host(root, path), name) for name, path in host_libraries(approach, site))
     needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
-    return [{
-        'soname': soname,
-        'path': lib.path,
-        'sha256': sha256_of(lib.path),
-        'why': reasons.get(lib.path) or 'the image lacks it, %s needs it' % needed_by[soname],
-    } for soname, lib in libraries.items()]
+    found = []
+    for soname, lib in libraries.items():
+        stat = os.stat(lib.path)
+        entry = {'soname': soname, 'path': lib.path, 'sha256': sha256_of(lib.path), 'build_id': _build_id(lib.path),
+                 'size': stat.st_size, 'mtime': int(stat.st_mtime), 'what': _what(lib.path, soname),
+                 'why': 'the image lacks it, or has one of another build; %s needs it' % needed_by.get(soname)}
+        if lib.path in named:
+            # libfabric built with --enable-rocr-dlopen opens the name without a version (ofiwg/libfabric hmem_rocr.c)
+            plain = soname.partition('.so')[0] + '.so'
+            entry.update(name=named[lib.path], why=site['libraries'][named[lib.path]]['why'],
+                         names=[plain] if plain != soname and os.path.exists(
+                             os.path.join(os.path.dirname(lib.path), plain)) else [])
+        found.append(entry)
+    return found
 
 
-def _image_facts(image):
-    """Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say."""
+def _build_id(path):
+    """Return the build id (str) of the library path, None if it has none."""
+    try:
+        return read_library(path)[1]
+    except (OSError, ValueError):
+        return None
+
+
+def _what(path, soname):
+    """Return what the library path is (str): family and release, else its soname."""
+    family, release = _release(path)
+    return '%s %s' % (family, release) if 'unknown' not in (family, release) else soname
+
+
+def _image_facts(image, injected):
+    """
+    Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say.
+
+    :param injected: set of sonames that are put in front of the image's own
+    """
     _, soname, _ = image.mpi()
     label = 'org.osu-container.%s'
     fabric = image.libraries.get('libfabric.so.1')
+    environment, plugin = image.environment(), image.rccl_plugin()
+    folder = os.path.dirname(plugin) if plugin else None
     return {
         'file': os.path.basename(image.path),
         'mpi': image.labels.get(label % 'mpi') or '%s %s' % _release(image.local_copy(image.libraries[soname])),
@@ -163,6 +202,10 @@ def _image_facts(image):
                                                                else 'unknown'),
         'osu': image.labels.get(label % 'osu') or 'release unknown',
         'programs': image.programs,
+        'library_path': [part for part in environment.get('LD_LIBRARY_PATH', '').split(':') if part.startswith('/')],
+        'rccl_plugin': plugin,
+        # not in front if it holds a library that is to be replaced
+        'rccl_plugin_folder': folder if folder and not image.folder_has(folder, injected) else None,
     }
 
 
@@ -173,7 +216,8 @@ def native_facts(site, root):
         raise FactsError("site '%s' has no native MPI to build with" % site['name'])
     for key in ('mpicc', 'libmpi'):
         path = _on_host(root, native['value'][key])
-        if not os.path.exists(path):
+        # a plain command comes with the modules of the programming environment
+        if native['value'][key].startswith('/') and not os.path.exists(path):
             raise FactsError("site '%s' names a host path that does not exist: %s (%s); on a workstation run "
                              "`make demo`" % (site['name'], path, key))
     return {'host': host_facts(site, root)}
@@ -206,3 +250,16 @@ def stale_libraries(facts):
             found.append("host library %s has changed since the module was installed (sha256 then %s, now %s); install "
                          "it again" % (library['path'], library['sha256'], sha256_of(library['path'])))
     return found
+
+
+def other_dependencies(then, now):
+    """
+    Return sentences (list of str) for host libraries that are injected now and were not then, or the other way round.
+
+    :param then, now: facts as read_facts() gives them
+    """
+    before, after = (set(library['path'] for library in facts['host'].get('injected', [])) for facts in (then, now))
+    return (["host library %s is needed now and was not when the module was installed; install it again" % path
+             for path in sorted(after - before)] +
+            ["host library %s is not needed any more; install the module again" % path
+             for path in sorted(before - after)])

@@ -165,6 +165,26 @@ class Squashfs(object):
         return target
 
 
+#: Files that set the environment of an image, in the order in which the runtime reads them.
+ENVIRONMENT_FILES = re.compile(r'/\.singularity\.d/env/(?!99-runtimevars)[^/]+\.sh$')
+
+#: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its fork aws-ofi-rccl.
+RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
+
+
+def parse_environment(text):
+    """
+    Return {name: value} of the variables that an environment script of an image (text) sets, in plain exports.
+
+    What `apptainer build` writes for a Dockerfile's ENV, `export X="${X:-"value"}"`, gives value.
+    """
+    found = {}
+    for name, value in re.findall(r'^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$', text, re.M):
+        default = re.match(r'"?\$\{%s:-"?(.*?)"?\}"?$' % name, value)
+        found[name] = default.group(1) if default else value.strip('"\'')
+    return found
+
+
 def default_libraries(squashfs, folder):
     """
     Return {soname: path} of the libraries that the image's ld.so finds by default, from its /etc/ld.so.cache.
@@ -227,6 +247,25 @@ class Image(object):
             return elf_facts(self.local_copy(path))._replace(path='image:' + path)
         except ElfError as err:
             raise ImageError("%s in %s: %s" % (path, self.path, err))
+
+    def environment(self):
+        """Return {name: value} of the variables that the image sets for its programs, as its scripts say."""
+        found = {}
+        for path in sorted(self.squashfs.entries):
+            if ENVIRONMENT_FILES.match(path):
+                with open(self.local_copy(path), errors='replace') as script:
+                    found.update(parse_environment(script.read()))
+        return found
+
+    def rccl_plugin(self):
+        """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""
+        paths = [path for path in self.squashfs.entries if RCCL_PLUGIN.search(path) and self.squashfs.resolve(path)]
+        # librccl-net.so before the other names: it is what RCCL itself looks for
+        return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
+
+    def folder_has(self, folder, sonames):
+        """Return whether the folder (str) of the image holds a file of one of the names (set of str)."""
+        return any((folder + '/' + soname) in self.squashfs.entries for soname in sonames)
 
     def mpi(self):
         """

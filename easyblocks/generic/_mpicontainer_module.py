@@ -5,6 +5,11 @@ What EasyBuild's generator writes differently from one version to the next is av
 with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
 """
 import json
+import re
+from itertools import groupby
+
+from ._mpicontainer_approaches import SWITCHES
+from ._mpicontainer_settings import INJECT_FOLDER
 
 
 def lua_string(value):
@@ -12,77 +17,193 @@ def lua_string(value):
     return json.dumps(value, ensure_ascii=False)
 
 
+def lua_list(values):
+    """Return values (list of str or int) as the text of a Lua list."""
+    return '{%s}' % ', '.join(str(value) if isinstance(value, int) else lua_string(value) for value in values)
+
+
 def help_lines(settings, programs_are, example):
     """
-    Return the three lines (list of str) that a user reads in `module help`.
+    Return the lines (list of str) that a user reads in `module help`.
 
     :param settings: Settings
     :param programs_are: str, what the benchmark programs are, e.g. '7.5.2 C'
     :param example: str, a command to show behind srun
     """
     network = "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider)
-    return ["MPI:        %s" % network,
-            "srun:       --mpi=%s, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 %s" % (settings.pmi, example),
-            "benchmarks: %s (%s)" % (' '.join(settings.programs), programs_are)]
+    names = sorted(set(variable['name'] for variable in settings.variables))
+    lines = ["MPI:        %s" % network,
+             "srun:       --mpi=%s, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 %s" % (settings.pmi, example),
+             "benchmarks: %s (%s)" % (' '.join(settings.programs), programs_are),
+             "variables:  %s; what you set yourself wins" % ' '.join(names),
+             "            osu-explain prints each with its value, reason and source, and every bind"]
+    if settings.gpu_map:
+        lines.append("binding:    srun ... osu-gpu-bind %s puts ranks next to their GPU and network card" % example)
+    for name in settings.switches:
+        for value, effect in sorted(SWITCHES[name].items()):
+            lines.append("switch:     export %s=%s before module load: %s" % (name, value, effect))
+    return lines
 
 
-def default_line(variable):
+def _condition(when):
+    """Return the Lua text of the condition when (str, 'SWITCH=VALUE' or 'SWITCH!=VALUE')."""
+    name, sign, value = re.match(r'(\w+)(!?=)(.*)$', when).groups()
+    return 'os.getenv("%s") %s %s' % (name, '~=' if sign == '!=' else '==', lua_string(value))
+
+
+def default_line(entries):
     """
-    Return the line (str) that gives variable (dict) its value unless the user has set one.
+    Return the line (str) that gives a variable its value unless the user has set one.
 
+    :param entries: list of dict, the entries of one variable; the first whose `when` holds counts, without one that
+                    holds the variable stays unset (pushenv with false)
     pushenv keeps what was there before and restores it on unload; setenv in an `if not os.getenv(...)` would see its
     own value on unload and leave it behind.
     """
-    return 'pushenv("%s", os.getenv("%s") or %s)\n' % (
-        variable['name'], variable['name'], lua_string(variable['value']))
+    name = entries[0]['name']
+    values = []
+    for entry in entries:
+        value = lua_string(entry['value'])
+        values.append('(%s and %s)' % (_condition(entry['when']), value) if entry.get('when') else value)
+    return 'pushenv("%s", os.getenv("%s") or %s)\n' % (name, name, ' or '.join(values))
 
 
-def reason(variable):
-    """Return the comment text (str) for variable (dict): why, source, evidence, origin."""
-    return "%s [%s; %s; %s]" % (variable['why'], variable['origin'], variable['source'], variable['evidence'])
+def reason(fact):
+    """Return the comment text (str) for fact (dict, a variable or a file): why, source, date, evidence, origin."""
+    parts = [fact.get('origin'), fact['source'], fact.get('date'), fact['evidence']]
+    return "%s [%s]" % (fact['why'], '; '.join(part for part in parts if part))
+
+
+def variables_text(generator, settings):
+    """Return the text that sets the variables of settings, each with its reasons above it."""
+    lines = []
+    for _, group in groupby(settings.variables, key=lambda variable: variable['name']):
+        entries = list(group)
+        lines += [generator.comment(reason(entry) + (' if ' + entry['when'] if entry.get('when') else ''))
+                  for entry in entries]
+        lines.append(default_line(entries))
+    return ''.join(lines)
 
 
 def common_text(generator, settings, family):
     """Return the text that container and native modules share: family, --mpi= of srun, variables with defaults."""
     lines = ["\n", generator.comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
-             'family("%s")\n' % family,
-             generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
-             generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True})]
-    for variable in settings.variables:
-        lines += [generator.comment(reason(variable)), default_line(variable)]
+             'family("%s")\n' % family]
+    if settings.conflicts and settings.env_prefix:
+        lines += [generator.comment("each of these sets %s_BIND for itself" % settings.env_prefix),
+                  'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
+    lines += [generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
+              generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}),
+              variables_text(generator, settings)]
+    if settings.gpu_map:
+        lines += [generator.comment("read by osu-gpu-bind: GPU, cores, network card"),
+                  generator.set_environment('OSU_GPU_MAP', ' '.join(
+                      '%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic']) for gpu in settings.gpu_map))]
+        lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.rank_variables]
+        lines.append(generator.set_environment('OSU_GPU_VARIABLES', ' '.join(
+            '%s=%s' % (entry['name'], entry['value']) for entry in settings.rank_variables)))
     return ''.join(lines)
 
 
-def container_text(generator, settings, sif, runtime_command, how_to_get_back):
+#: Compares a handful of files by size and time stamp; no subprocess, so that loading stays cheap.
+STALE_CHECK = """if mode() == "load" then
+    local changed = {}
+    for _, was in ipairs(host_libraries) do
+        local now = lfs.attributes(was[1])
+        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%%Y-%%m-%%d", was[3])
+        if not now then
+            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
+        elseif now.size ~= was[2] or now.modification ~= was[3] then
+            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
+                os.date("!%%Y-%%m-%%d", now.modification))
+        end
+    end
+    if changed[1] then
+        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+            ". Programs may fail or be slow. Install it again: %s")
+    end
+end
+"""
+
+
+def watch_text(generator, settings, again):
+    """Return the text that warns once per load when one of the watched libraries changed; again (str): what to type."""
+    if not settings.watched:
+        return ''
+    rows = ['    %s,\n' % lua_list([library['path'], library['size'], library['mtime'], library['what']])
+            for library in settings.watched]
+    return ''.join([generator.comment("host libraries as they were at installation: path, bytes, time stamp, what"),
+                    'local host_libraries = {\n'] + rows + ['}\n', STALE_CHECK % again])
+
+
+def image_text(generator, settings, sif, again):
+    """Return the text that finds the image: that of the installation, else one in the site's folders, else an error."""
+    lines = ['local sif = pathJoin(root, %s)\n' % lua_string(sif)]
+    if settings.image_folders:
+        lines += [generator.comment("the user may delete the copy in the installation; then the site's own is taken"),
+                  'for _, folder in ipairs(%s) do\n' % lua_list(settings.image_folders),
+                  '    if not isFile(sif) and isFile(pathJoin(folder, %s)) then sif = pathJoin(folder, %s) end\n' % (
+                      (lua_string(sif),) * 2), 'end\n']
+    gone = 'LmodError("The image " .. pathJoin(root, %s) .. " is gone. Get it back with: %s")' % (
+        lua_string(sif), again)
+    lines += [generator.conditional_statement('mode() == "load" and not isFile(sif)', gone),
+              generator.comment("where the image is, under the names that LUMI's container modules use"),
+              'setenv("SIF", sif)\n', 'setenv("SIFOSUCONTAINER", sif)\n',
+              generator.set_environment('CONTAINERROOT', '', relpath=True)]
+    return ''.join(lines)
+
+
+def container_text(generator, settings, sif, runtime_command, again):
     """
     Return the text of a container module: the image, the runtime, binds, library path, folders of programs.
 
     :param sif: str, file name of the SIF in the installation
     :param runtime_command: str, command of the container runtime
-    :param how_to_get_back: str, what to type when the SIF was deleted
+    :param again: str, what to type to install the module again
     """
     prefix = settings.env_prefix
-    gone = 'LmodError("The image " .. pathJoin(root, %s) .. " is gone. Get it back with: %s")' % (
-        lua_string(sif), how_to_get_back)
     lines = [
-        generator.conditional_statement('mode() == "load" and not isFile(pathJoin(root, %s))' % lua_string(sif), gone),
-        generator.comment("where the image is, under the names that LUMI's container modules use"),
-        generator.set_environment('SIF', sif, relpath=True),
-        generator.set_environment('SIFOSUCONTAINER', sif, relpath=True),
-        generator.set_environment('CONTAINERROOT', '', relpath=True),
-        generator.comment("read by bin/run-in-container: the runtime, and the variable that srun --mpi=%s gives a rank"
-                          % settings.pmi),
+        image_text(generator, settings, sif, again),
+        watch_text(generator, settings, again),
+        generator.comment("read by bin/run-in-container: the runtime, how the names of its variables start, and the "
+                          "variable that srun --mpi=%s gives a rank" % settings.pmi),
         generator.set_environment('OSU_CONTAINER_RUNTIME', runtime_command),
+        generator.set_environment('OSU_CONTAINER_PREFIX', prefix),
         generator.set_environment('OSU_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
     ]
+    lines += _run_time_text(generator, settings)
     for source, target, why in settings.binds:
         lines += [generator.comment(why), 'append_path("%s_BIND", %s, ",")\n' % (
             prefix, lua_string('%s:%s' % (source, target)))]
     for folder in reversed(settings.library_path):
-        lines += [generator.comment("the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH "
-                                    "comes before RUNPATH and ld.so.cache)"),
-                  'prepend_path("%sENV_LD_LIBRARY_PATH", %s)\n' % (prefix, lua_string(folder))]
+        lines += [generator.comment(
+            "the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and "
+            "ld.so.cache)" if folder == INJECT_FOLDER else "of the image; the variable replaces the image's own value"),
+            'prepend_path("%sENV_LD_LIBRARY_PATH", %s)\n' % (prefix, lua_string(folder))]
+    for path in reversed(settings.preload):
+        lines += [generator.comment("loaded before the program, which was not linked with it; in the container only"),
+                  'prepend_path("%sENV_LD_PRELOAD", %s)\n' % (prefix, lua_string(path))]
     lines.append(generator.comment("the programs can be typed by name in the container"))
     for folder in reversed(settings.program_path):
         lines.append('prepend_path("%sENV_PREPEND_PATH", %s)\n' % (prefix, lua_string(folder)))
     return ''.join(lines)
+
+
+def _run_time_text(generator, settings):
+    """Return the lines (list of str) for what bin/run-in-container decides on the node: files, what to take away."""
+    lines = []
+    if settings.run_files:
+        for entry in settings.run_files:
+            lines.append(generator.comment('%s: %s' % (entry['target'], reason(entry))))
+        lines.append(generator.comment("bound by bin/run-in-container where they exist; else the variables behind | "
+                                       "are set: SOURCE:TARGET[|NAME=VALUE...]"))
+        lines.append(generator.set_environment('OSU_CONTAINER_FILES', ','.join(
+            '|'.join(['%s:%s' % (entry['path'], entry['target'])] +
+                     ['%s=%s' % item for item in sorted(entry['otherwise'].items())]) for entry in settings.run_files)))
+    if settings.unset:
+        lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.unset]
+        lines.append(generator.comment("taken away by bin/run-in-container, unless you have set it yourself"))
+        kept = ' .. '.join('(os.getenv("%s") and "" or "%s ")' % (entry['name'], entry['name'])
+                           for entry in settings.unset)
+        lines.append('pushenv("OSU_CONTAINER_UNSET", %s)\n' % kept)
+    return lines

@@ -5,7 +5,7 @@ import re
 from collections import namedtuple
 
 from ._mpicontainer_approaches import APPROACHES
-from ._mpicontainer_sites import SITES
+from ._mpicontainer_sites import BASES, SITES
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
 #: nothing else of the host's library folders comes along, and no file of the image is hidden.
@@ -15,11 +15,19 @@ INJECT_FOLDER = '/opt/host-mpi/lib'
 #: drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE reads SINGULARITY_ only.
 ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
 
-#: binds: list of (path on the host, path in the container, why); library_path, program_path: lists of folders in the
-#: container; variables: list of dict (name, value, why, source, evidence, origin); env_prefix: str or None (native);
+#: So many libraries does `module load` compare with what they were: a handful, loading stays cheap.
+WATCHED_AT_LOAD = 5
+
+#: binds: list of (path on the host, path in the container, why); library_path, program_path, preload: lists of folders
+#: or files in the container; variables: list of dict (name, value, why, source, date, evidence, origin, when), entries
+#: of one name together and in the order in which they count; unset: list of dict (name, why, source, ...);
+#: run_files: list of dict (path on the host with {kernel}, target, why, otherwise) to bind where the program runs;
+#: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; gpu_map: list of dict (gcd,
+#: mask, nic) or None; rank_variables: list of dict; switches: list of names; env_prefix: str or None (native);
 #: mpi, libfabric: str, release and where it comes from; programs: sorted list of str
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
-                                  'library_path program_path variables programs')
+                                  'library_path program_path preload variables unset run_files watched conflicts '
+                                  'image_folders gpu_map rank_variables switches programs')
 
 
 class SettingsError(Exception):
@@ -31,12 +39,24 @@ def known(table):
     return ', '.join(sorted(table))
 
 
+def _completed(entry, bases):
+    """Return entry (dict) with the facts of the entries that it is based on; its own replace theirs."""
+    if 'based_on' not in entry:
+        return dict(entry)
+    whole = _completed(bases[entry['based_on']], bases)
+    for key, value in entry.items():
+        # libraries and files are completed name by name, all else is one fact
+        whole[key] = dict(whole[key], **value) if key in ('libraries', 'files') and key in whole else value
+    whole.pop('based_on')
+    return whole
+
+
 def site_entry(name, sites=SITES):
-    """Return the entry (dict, with its name under 'name') of the site name. Raises SettingsError if it is unknown."""
+    """Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if it is unknown."""
     if name not in sites:
         raise SettingsError("unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
                             % (name, known(sites)))
-    return dict(sites[name], name=name)
+    return dict(_completed(sites[name], dict(BASES, **dict(SITES, **sites))), name=name)
 
 
 def approach_entry(name, approaches=APPROACHES):
@@ -46,27 +66,46 @@ def approach_entry(name, approaches=APPROACHES):
     return dict(approaches[name], name=name)
 
 
-def choose_site(wanted, local_site, hostname, sites=SITES):
+def _is_recognised(pattern, hostname, environment):
+    """Return whether pattern (dict, a site's recognised_by) describes this machine; an empty one describes none."""
+    hostnames, variables = pattern.get('hostnames', []), pattern.get('environment', {})
+    return bool(hostnames or variables) and (
+        not hostnames or any(re.search(regex, hostname) for regex in hostnames)) and all(
+        re.search(regex, environment.get(name, '')) for name, regex in variables.items())
+
+
+def choose_site(wanted, local_site, hostname, environment, sites=SITES):
     """
-    Return the entry (dict) of the site: wanted, else the local file's, else the one whose host name pattern matches.
+    Return the whole entry (dict) of the site: wanted, else the local file's, else the one that is recognised.
 
     :param wanted: str or None, the easyconfig parameter site
     :param local_site: str or None, SITE of the local file (see mpicontainer.py)
     :param hostname: str, this machine's name
+    :param environment: dict of str, the variables that EasyBuild sees
     Raises SettingsError if the name is unknown or nothing matches.
     """
     if wanted or local_site:
         return site_entry(wanted or local_site, sites)
     for name in sorted(sites):
-        if any(re.search(pattern, hostname) for pattern in sites[name]['hostnames']['value']):
-            return site_entry(name, sites)
+        entry = site_entry(name, sites)
+        if _is_recognised(entry['recognised_by']['value'], hostname, environment):
+            return entry
     raise SettingsError("this machine (host name '%s') is none of the known sites: %s. Choose one with "
                         "--try-amend=site=NAME, or run `make demo` to make it a workstation" % (hostname, known(sites)))
 
 
+def overridden(site, facts):
+    """Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises SettingsError."""
+    unknown = set(facts) - set(site)
+    if unknown:
+        raise SettingsError("the local file overrides %s, which site '%s' does not have; it has: %s"
+                            % (known(unknown), site['name'], known(site)))
+    return _completed(dict(facts, based_on='site'), {'site': site})
+
+
 def host_libraries(approach, site):
     """
-    Return {name: path on the host} of the libraries that approach injects on site, without their dependencies.
+    Return [(name, path on the host)] of the libraries that approach injects on site, without their dependencies.
 
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
     Raises SettingsError if the site lacks a library that the approach needs.
@@ -78,7 +117,8 @@ def host_libraries(approach, site):
         raise SettingsError("approach '%s' needs the host's %s, which site '%s' does not have; approaches that need "
                             "nothing more than it has: %s"
                             % (approach['name'], ' and '.join(lacking), site['name'], known(usable)))
-    return dict((name, site['libraries'][name]['value']) for name in approach['inject'])
+    names = approach['inject'] + [name for name in approach['inject_if_known'] if name in has]
+    return [(name, site['libraries'][name]['value']) for name in names]
 
 
 def pmi_for(approach, site):
@@ -86,14 +126,56 @@ def pmi_for(approach, site):
     return site['pmi']['value'][approach['comes_from']['libmpi']]
 
 
-def _variables(approach, site):
-    """Return the variables (list of dict) of site and approach, values filled in; the approach's replace the site's."""
+def release(text):
+    """Return the numbers (tuple of int) of the first release in text, e.g. (4, 2, 3); () if there is none."""
+    found = re.search(r'\d+(\.\d+)+', text or '')
+    return tuple(int(part) for part in found.group().split('.')) if found else ()
+
+
+_COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
+
+
+def _holds(condition, known_facts):
+    """
+    Return whether a condition of 'only' (str) holds; of a release that is not known nothing is held to be true.
+
+    :param known_facts: dict of words ('gpu': bool, ...) and of releases ('mpich': tuple of int, ...)
+    Raises SettingsError if the condition is none of those that _mpicontainer_approaches.py names.
+    """
+    compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', condition)
+    if compared:
+        name, sign, limit = compared.groups()
+        return bool(known_facts[name]) and _COMPARE[sign](known_facts[name], release(limit))
+    negative, word = re.match(r'(no )?(.*)$', condition).groups()
+    if word not in known_facts:
+        raise SettingsError("unknown condition '%s'; known: %s" % (condition, known(known_facts)))
+    return known_facts[word] != bool(negative)
+
+
+def _applying(entries, known_facts):
+    """Return those of entries (list of dict) whose conditions hold."""
+    return [entry for entry in entries if all(_holds(condition, known_facts) for condition in entry.get('only', []))]
+
+
+def _variables(approach, site, known_facts, values):
+    """
+    Return the variables (list of dict) of site and approach, sorted by name, values filled in.
+
+    The approach's replace the site's of the same name; several entries of one name keep their order.
+    """
     found = {}
     for origin, entry in (('site', site), ('approach', approach)):
-        for variable in entry['variables']:
-            value = variable['value'].format(provider=site['provider']['value'])
-            found[variable['name']] = dict(variable, value=value, origin='%s %s' % (origin, entry['name']))
-    return [found[name] for name in sorted(found)]
+        own = {}
+        for variable in _applying(entry['variables'], known_facts):
+            own.setdefault(variable['name'], []).append(dict(
+                variable, value=variable['value'].format(**values), origin='%s %s' % (origin, entry['name'])))
+        found.update(own)
+    return [variable for name in sorted(found) for variable in found[name]]
+
+
+def wanted_files(approach, site):
+    """Return [(name, fact)] of the site's files that approach binds, those that the site has."""
+    return [(name, site['files'][name]) for name in approach['files'] if name in site['files']]
 
 
 def settings_for(approach, site, facts):
@@ -101,9 +183,10 @@ def settings_for(approach, site, facts):
     Return the Settings of a module.
 
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
-    :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}) and 'host' (root: str;
-                  mpi, libfabric: str; runtime: dict command, name; injected: list of dict soname, path, why)
-                  as _mpicontainer_facts.py reads them. A native module has no 'image' and no runtime.
+    :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path: list of str;
+                  rccl_plugin: str or None) and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
+                  injected: list of dict soname, path, why, size, mtime, what, names; files: list of str;
+                  rccl_plugin) as _mpicontainer_facts.py reads them. A native module has no 'image' and no runtime.
     Raises SettingsError as host_libraries does.
     """
     host_libraries(approach, site)
@@ -111,18 +194,84 @@ def settings_for(approach, site, facts):
     injected = host.get('injected', []) if approach['inject'] else []
     comes_from = approach['comes_from']
     by_owner = {'image': image, 'host': host}
+    mpi, libfabric = (by_owner[comes_from[name]][key] for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')))
+    plugin = (image if approach['container'] else host).get('rccl_plugin')
+    known_facts = {
+        'gpu': bool(site['gpu']['value']), 'cxi': site['provider']['value'] == 'cxi', 'rccl plugin': bool(plugin),
+        'mpich': release(mpi) if (mpi or '').startswith('MPICH ') else (), 'libfabric': release(libfabric),
+    }
     pmi = pmi_for(approach, site)
-    variables = _variables(approach, site)
+    variables = _variables(approach, site, known_facts,
+                           {'provider': site['provider']['value'], 'rccl_plugin': plugin or ''})
     programs = image.get('programs', {})
+    preload = [library for name in approach['preload'] for library in injected if library.get('name') == name]
 
     return Settings(
         site=site['name'], approach=approach['name'], title=approach['title'],
-        mpi="%s of the %s" % (by_owner[comes_from['libmpi']]['mpi'], comes_from['libmpi']),
-        libfabric="libfabric %s of the %s" % (by_owner[comes_from['libfabric']]['libfabric'], comes_from['libfabric']),
+        mpi="%s of the %s" % (mpi, comes_from['libmpi']),
+        libfabric="libfabric %s of the %s" % (libfabric, comes_from['libfabric']),
         provider=dict((v['name'], v['value']) for v in variables).get('FI_PROVIDER'),
         pmi=pmi, pmi_variable=site['pmi_variables']['value'].get(pmi),
         env_prefix=ENV_PREFIXES[host['runtime']['name']] if approach['container'] else None,
-        binds=[(lib['path'], INJECT_FOLDER + '/' + lib['soname'], lib['why']) for lib in injected],
-        library_path=[INJECT_FOLDER] if injected else [],
+        binds=_binds(approach, site, injected, host),
+        library_path=_library_path(injected, image),
         program_path=sorted(set(programs.values())),
-        variables=variables, programs=sorted(programs))
+        preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
+        variables=variables,
+        unset=_applying(approach['unset'], known_facts),
+        run_files=[{'path': host['root'] + path, 'target': path, 'why': fact['why'],
+                    'otherwise': fact.get('otherwise', {}), 'source': fact['source'], 'evidence': fact['evidence']}
+                   for name, fact in wanted_files(approach, site) if fact['bound'] == 'run' for path in fact['value']],
+        watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD],
+        conflicts=site['conflicts']['value'],
+        image_folders=[host['root'] + folder for folder in site['image_folders']['value']],
+        gpu_map=site['gpu_binding']['value'],
+        rank_variables=_applying(approach['rank_variables'], known_facts),
+        switches=sorted(set(re.match(r'\w+', v['when']).group() for v in variables if v.get('when'))),
+        programs=sorted(programs))
+
+
+def _binds(approach, site, injected, host):
+    """Return [(path on the host, path in the container, why)]: injected libraries, then the site's files."""
+    binds = [(library['path'], INJECT_FOLDER + '/' + name, library['why'])
+             for library in injected for name in [library['soname']] + library.get('names', [])]
+    for _, fact in wanted_files(approach, site):
+        if fact['bound'] == 'install':
+            binds += [(host['root'] + path, path, fact['why']) for path in fact['value'] if path in host['files']]
+    return binds
+
+
+def _library_path(injected, image):
+    """
+    Return the folders (list of str) for LD_LIBRARY_PATH in the container, [] where nothing is injected.
+
+    The variable replaces the image's own, so what the image had there must stay (the published hybrid run lost its
+    RCCL plugin that way). The plugin's folder stays in front, unless it holds what is injected.
+    """
+    if not injected:
+        return []
+    own = image.get('library_path', [])
+    plugin = image.get('rccl_plugin_folder')
+    front = [plugin] if plugin else []
+    return front + [INJECT_FOLDER] + [folder for folder in own if folder not in front]
+
+
+def explained(settings):
+    """
+    Return what osu-explain prints (dict of plain data): variables and binds, each with its reason and origin.
+
+    :param settings: Settings
+    """
+    site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
+    slurm = {'name': 'SLURM_MPI_TYPE', 'value': settings.pmi, 'origin': site, 'source': 'srun(1), --mpi',
+             'date': '2026-11-21', 'evidence': 'derived',
+             'why': 'ranks find each other through PMI; srun --mpi= on the command line wins over it'}
+    binds = [{'path': path, 'target': target, 'why': why, 'origin': approach} for path, target, why in settings.binds]
+    binds += [{'path': entry['path'], 'target': entry['target'], 'why': entry['why'],
+               'origin': approach + ', where it exists'} for entry in settings.run_files]
+    return {
+        'site': settings.site, 'title': settings.title, 'mpi': settings.mpi, 'libfabric': settings.libfabric,
+        'pmi': settings.pmi, 'variables': [slurm] + settings.variables, 'binds': binds,
+        'unset': [dict(entry, origin=approach) for entry in settings.unset],
+        'preload': settings.preload, 'library_path': settings.library_path,
+    }

@@ -2,66 +2,107 @@
 Sites: one entry for one system with one software stack. Data only.
 
 Every fact is a dict: value; why (what it is for); source (how it was found, so that it can be found again);
-evidence: 'measured' (seen on such a system), 'derived' (follows from a rule, which why names), 'untested'.
+date (when that was seen or read, ISO 8601); evidence: 'measured' (seen on such a system, by whom the source says),
+'derived' (follows from a rule, which why names), 'untested'.
 
 Keys of a site
+    based_on           str, optional: the entry that has the facts which are not named here. 'libraries' and 'files' are
+                       completed name by name, every other key replaces that of the other entry
     title              str, what the site is
-    hostnames          list of regular expressions; a login or compute node whose name matches is this site
+    recognised_by      dict: hostnames (list of regular expressions, one must match) and environment (dict of variable
+                       -> regular expression, all must match; an unset variable counts as empty)
     default_approach   which approach `module load osu-container` takes
     runtime            commands of the container runtime, the first one on PATH is used
     provider           libfabric provider of the fast network; on a machine without one, the best there is
     pmi                by whose MPI runs ('image', 'host'): the --mpi= of srun
     pmi_variables      by --mpi=: the variable that this PMI puts into the environment of every rank
-    libraries          host libraries that an approach may inject: name -> path on the host
+    gpu                architecture of the GPUs, None without
+    gpu_binding        None, or by GPU a dict: gcd (int), mask (str, cores), nic (str, name of the card)
+    libraries          host libraries that an approach may inject: name -> path on the host, None where it is not there
     library_folders    folders that the host's ld.so searches by default, for the dependencies of those libraries
+    one_build          folders whose libraries are one build: if one comes from the host, so do those that it needs
+    files              name -> paths that an approach may bind under their own names where they exist: bound 'install'
+                       (looked for when the module is made) or 'run' (on the node that runs the program; {kernel} is its
+                       kernel's release); otherwise: variables to set where the path is not there
+    conflicts          modules that cannot be loaded beside these
     variables          variables for every approach (see _mpicontainer_approaches.py for the keys)
     images             by approach: file name of the SIF, as it lies in EasyBuild's source path
+    image_folders      folders with images that a module falls back to when its own copy was deleted
     image_help         the command that makes that SIF
-    native             what a native build uses: mpicc, mpicxx (paths on the host), libmpi, python
+    native             what a native build uses: mpicc, mpicxx (path on the host, or a command that the modules bring),
+                       libmpi, python; optional: prgenv, modules, configopts, needed (sonames that programs must need)
+    wrapper_modules    modules that may have wrap-container (easyconfig parameter wrapper)
 
 Host paths are written as on the real system. EasyBuild's --sysroot (or ROOT in a local file, see mpicontainer.py) is
 put in front of them, so that a folder with the same tree stands in for the system.
 """
+from ._mpicontainer_sites_lumi import BASES as LUMI
+from ._mpicontainer_sites_lumi import STACKS as LUMI_STACKS
+
+_NOT_HERE = {
+    'why': 'an ordinary Linux machine has none',
+    'source': 'docs/workstation.md',
+    'date': '2026-11-21',
+    'evidence': 'measured',
+}
+
+#: Entries that no machine is, for based_on.
+BASES = dict(LUMI, plain={
+    'gpu': dict(_NOT_HERE, value=None),
+    'gpu_binding': dict(_NOT_HERE, value=None),
+    'one_build': dict(_NOT_HERE, value=[]),
+    'files': {},
+    'conflicts': dict(_NOT_HERE, value=[]),
+    'image_folders': dict(_NOT_HERE, value=[]),
+    'wrapper_modules': dict(_NOT_HERE, value=[]),
+})
 
 WORKSTATION_WHEEL = 'unpacked PyPI wheel of mpich 5.0.2, which bundles libfabric 2.5.1 (workstation/host_mpi.sh)'
 
-SITES = {
+SITES = dict(LUMI_STACKS, **{
     'workstation': {
+        'based_on': 'plain',
         'title': 'a Linux machine with the host MPI and the two-node Slurm that `make demo` sets up',
-        'hostnames': {
-            'value': [],
+        'recognised_by': {
+            'value': {},
             'why': 'any machine can be the workstation: it is recognised by the local file that the set-up writes',
             'source': 'workstation/host_mpi.sh',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'default_approach': {
             'value': 'pure',
             'why': 'there is no Slingshot network that opensource could reach',
             'source': 'docs/design.md, decision 7',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'runtime': {
             'value': ['apptainer', 'singularity'],
             'why': 'either runs the modules; Apptainer is what the set-up installs',
             'source': 'workstation/prerequisites.sh',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'provider': {
             'value': 'tcp',
             'why': 'the machine has no high-speed network; tcp is in every libfabric build',
             'source': 'fi_tcp(7); ran on Debian 12 with libfabric 1.22.0 and 2.5.1, 2026-11-21',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'pmi': {
             'value': {'image': 'pmi2', 'host': 'pmi2'},
             'why': 'MPICH wheels speak PMI-2, and Debian\'s Slurm has no pmix for them; without it each rank is alone',
             'source': 'srun --mpi=list of slurm-wlm 22.05; ran with MPICH 4.2.3 and 5.0.2, 2026-11-21',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'pmi_variables': {
             'value': {'pmi2': 'PMI_FD'},
             'why': 'Slurm\'s pmi2 plugin hands every rank a socket in PMI_FD; its absence shows a wrong --mpi= early',
             'source': 'environment of a step started with srun --mpi=pmi2, Slurm 22.05, 2026-11-21',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'libraries': {
@@ -69,12 +110,14 @@ SITES = {
                 'value': '/opt/mpich/5.0.2/lib/libmpi.so.12',
                 'why': 'the host\'s MPI, the part that Cray MPICH\'s lib-abi-mpich has on LUMI',
                 'source': WORKSTATION_WHEEL,
+                'date': '2026-11-21',
                 'evidence': 'measured',
             },
             'libfabric': {
                 'value': '/opt/mpich/5.0.2/lib/mpich/libfabric.so.1',
                 'why': 'the host\'s network library, the part that /opt/cray/libfabric has on LUMI',
                 'source': WORKSTATION_WHEEL,
+                'date': '2026-11-21',
                 'evidence': 'measured',
             },
         },
@@ -83,6 +126,7 @@ SITES = {
                       '/usr/lib/aarch64-linux-gnu', '/lib64', '/usr/lib64', '/lib', '/usr/lib'],
             'why': 'Debian\'s multiarch folders, then those of distributions without multiarch',
             'source': 'ld.so(8); /etc/ld.so.conf.d of Debian 12',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'variables': [
@@ -91,6 +135,7 @@ SITES = {
                 'value': 'ofi',
                 'why': 'the MPICH wheels have the netmods ofi and ucx; only ofi is compared here',
                 'source': 'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp',
+                'date': '2026-11-21',
                 'evidence': 'measured',
             },
         ],
@@ -99,12 +144,14 @@ SITES = {
                                    'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
             'why': 'one image serves all approaches: what differs is decided when it runs',
             'source': 'container-recipes/workstation.py',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'image_help': {
             'value': 'make image',
             'why': 'builds the image from container-recipes/ into sources/',
             'source': 'Makefile',
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
         'native': {
@@ -116,7 +163,8 @@ SITES = {
             },
             'why': 'the native build uses the MPI that bind injects; the distribution\'s Python is that of the image',
             'source': WORKSTATION_WHEEL,
+            'date': '2026-11-21',
             'evidence': 'measured',
         },
     },
-}
+})

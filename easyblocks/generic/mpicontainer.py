@@ -10,7 +10,12 @@ import os
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
 from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
 from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
-from easybuild.easyblocks.generic._mpicontainer_facts import find_runtime, read_facts, stale_libraries
+from easybuild.easyblocks.generic._mpicontainer_facts import (
+    find_runtime,
+    other_dependencies,
+    read_facts,
+    stale_libraries,
+)
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
 from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.framework.easyconfig import CUSTOM
@@ -55,11 +60,14 @@ class MPIContainer(SiteEasyBlock):
         """Check the image against the sha256 of the easyconfig or of the file beside it, the rest as EasyBuild does."""
         super(MPIContainer, self).checksum_step()
         wanted, beside = self.cfg['image_sha256'], self.sif + '.sha256'
+        if not wanted and not os.path.isfile(beside):
+            beside = self.obtain_file(self.sif_name + '.sha256', no_download=True, warning_only=True) or beside
         if not wanted and os.path.isfile(beside):
             wanted = (read_file(beside).split() or [None])[0]
         if not wanted:
-            raise EasyBuildError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s)",
-                                 self.sif, os.path.dirname(self.sif), self.sif_name, os.path.basename(beside))
+            raise EasyBuildError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s), "
+                                 "or give it: --try-amend=image_sha256=SUM", self.sif, os.path.dirname(self.sif),
+                                 self.sif_name, os.path.basename(beside))
         found = sha256_of(self.sif)
         if found != wanted:
             raise EasyBuildError("The image %s has the wrong sha256: found %s, wanted %s. Copy or make it again (%s)",
@@ -114,9 +122,29 @@ class MPIContainer(SiteEasyBlock):
         return self.facts['image']['osu']
 
     def sanity_check_step(self, *args, **kwargs):
-        """Check files and commands, and that the host libraries are still those that were looked at."""
-        facts = self.facts or self.recorded_facts()
-        self.sanity_check_fail_msgs.extend(stale_libraries(facts))
-        commands = ['bin/' + name for name in sorted(facts['image']['programs'])]
-        kwargs.setdefault('custom_paths', {'files': [facts['image']['file']] + commands, 'dirs': []})
+        """Check files and commands, and that host and image still are what the module was made for."""
+        facts = self.recorded_facts()
+        name = facts['image']['file']
+        if self.sif is None:
+            self.sanity_check_fail_msgs.extend(self.what_changed(facts))
+        commands = ['bin/' + name for name in sorted(facts['image']['programs']) + self.cfg['commands']]
+        # the user may have deleted the image where the site has it as well
+        elsewhere = self.image_elsewhere(name)
+        kwargs.setdefault('custom_paths', {'files': commands + ([] if elsewhere else [name]), 'dirs': []})
         super(MPIContainer, self).sanity_check_step(*args, **kwargs)
+
+    def image_elsewhere(self, name):
+        """Return the path (str) of the image name (str) in the site's own folders, None if it is not there."""
+        folders = [self.host_root + folder for folder in self.site['image_folders']['value']]
+        return next((path for path in (os.path.join(folder, name) for folder in folders) if os.path.isfile(path)), None)
+
+    def what_changed(self, then):
+        """Return sentences (list of str): how host and image differ from the recorded facts then (dict)."""
+        changed = stale_libraries(then)
+        inside = os.path.join(self.installdir, then['image']['file'])
+        sif = inside if os.path.isfile(inside) else self.image_elsewhere(then['image']['file'])
+        if changed or sif is None:
+            return changed
+        now = self.or_error(read_facts, self.approach, self.site, sif, self.host_root, then['host']['runtime'],
+                            self.cfg['program_prefix'])
+        return other_dependencies(then, now)
