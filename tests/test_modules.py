@@ -65,7 +65,7 @@ def test_load_then_unload_leaves_nothing_behind(site, approach, modules):
     before = environment(tree, ':')
     during = environment(tree, f'module load osu-container/{approach}')
     after = environment(tree, f'module load osu-container/{approach}; module unload osu-container/{approach}')
-    assert during != before and 'SIFOSUCONTAINER' in during
+    assert during != before and 'SIFOSUMINCONTAINER' in during
     assert after == before
 
 

@@ -29,7 +29,7 @@ def installed(tmp_path):
     runtime = root / 'runtime'
     runtime.write_text(RUNTIME)
     runtime.chmod(0o755)
-    environment = {'PATH': os.environ['PATH'], 'SIFOSUCONTAINER': str(root / 'x.sif'),
+    environment = {'PATH': os.environ['PATH'], 'SIFOSUMINCONTAINER': str(root / 'x.sif'),
                    'OSU_CONTAINER_RUNTIME': str(runtime), 'OSU_CONTAINER_PMI': 'pmi2 PMI_FD'}
 
     def call(name, *arguments, **variables):
@@ -76,7 +76,7 @@ def test_the_runtime_takes_the_place_of_the_wrapper(installed):
     process.stdout.close()
 
 
-@pytest.mark.parametrize('missing', ['SIFOSUCONTAINER', 'OSU_CONTAINER_RUNTIME'])
+@pytest.mark.parametrize('missing', ['SIFOSUMINCONTAINER', 'OSU_CONTAINER_RUNTIME'])
 def test_without_the_module_it_says_which_to_load(installed, missing):
     done = installed('osu_bw', **{missing: None})
     assert done.returncode == 1 and done.stdout == ''

@@ -47,25 +47,50 @@ def help_lines(settings, programs_are, example):
 
 def _condition(when):
     """Return the Lua text of the condition when (str, 'SWITCH=VALUE' or 'SWITCH!=VALUE')."""
-    name, sign, value = re.match(r'(\w+)(!?=)(.*)$', when).groups()
-    return 'os.getenv("%s") %s %s' % (name, '~=' if sign == '!=' else '==', lua_string(value))
+    name, sign, value = re.match(r'(\w+)(!?=)(\w+)$', when).groups()
+    return '%sswitches["%s=%s"]' % ('not ' if sign == '!=' else '', name, value)
 
 
-def default_line(entries):
+def default_lines(entries):
     """
-    Return the line (str) that gives a variable its value unless the user has set one.
+    Return the lines (str) that give a variable its value unless the user has set one.
 
     :param entries: list of dict, the entries of one variable; the first whose `when` holds counts, without one that
-                    holds the variable stays unset (pushenv with false)
+                    holds the variable is left alone
     pushenv keeps what was there before and restores it on unload; setenv in an `if not os.getenv(...)` would see its
     own value on unload and leave it behind.
     """
-    name = entries[0]['name']
-    values = []
+    text, word = '', 'if'
     for entry in entries:
-        value = lua_string(entry['value'])
-        values.append('(%s and %s)' % (_condition(entry['when']), value) if entry.get('when') else value)
-    return 'pushenv("%s", os.getenv("%s") or %s)\n' % (name, name, ' or '.join(values))
+        line = 'pushenv("%s", os.getenv("%s") or %s)\n' % (entry['name'], entry['name'], lua_string(entry['value']))
+        if not entry.get('when'):
+            return text + ('else\n    %send\n' % line if text else line)
+        text += '%s %s then\n    %s' % (word, _condition(entry['when']), line)
+        word = 'elseif'
+    return text + 'end\n'
+
+
+#: Unloading must undo what loading did, so it goes by the switches of that time. pushenv(NAME, false) would be shorter,
+#: but ends in an error in a subshell of Lmod 8.7.32 (github.com/TACC/Lmod/issues/745).
+SWITCHES_TEXT = """local switches = {}
+local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
+if mode() ~= "unload" then
+    loaded_with = ""
+    for _, name in ipairs(%s) do
+        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
+    end
+end
+for switch in loaded_with:gmatch("%%S+") do switches[switch] = true end
+setenv("OSU_LOADED_WITH", loaded_with)
+"""
+
+
+def switches_text(generator, settings):
+    """Return the text that reads the switches which the user may have set before loading."""
+    if not settings.switches:
+        return ''
+    return generator.comment("switches, as they were when the module was loaded; module help says what each does") + (
+        SWITCHES_TEXT % lua_list(settings.switches))
 
 
 def reason(fact):
@@ -81,7 +106,7 @@ def variables_text(generator, settings):
         entries = list(group)
         lines += [generator.comment(reason(entry) + (' if ' + entry['when'] if entry.get('when') else ''))
                   for entry in entries]
-        lines.append(default_line(entries))
+        lines.append(default_lines(entries))
     return ''.join(lines)
 
 
@@ -94,7 +119,7 @@ def common_text(generator, settings, family):
                   'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
     lines += [generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
               generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}),
-              variables_text(generator, settings)]
+              switches_text(generator, settings), variables_text(generator, settings)]
     if settings.gpu_map:
         lines += [generator.comment("read by osu-gpu-bind: GPU, cores, network card"),
                   generator.set_environment('OSU_GPU_MAP', ' '.join(
@@ -148,7 +173,7 @@ def image_text(generator, settings, sif, again):
         lua_string(sif), again)
     lines += [generator.conditional_statement('mode() == "load" and not isFile(sif)', gone),
               generator.comment("where the image is, under the names that LUMI's container modules use"),
-              'setenv("SIF", sif)\n', 'setenv("SIFOSUCONTAINER", sif)\n',
+              'setenv("SIF", sif)\n', 'setenv("SIFOSUMINCONTAINER", sif)\n',
               generator.set_environment('CONTAINERROOT', '', relpath=True)]
     return ''.join(lines)
 

@@ -163,6 +163,9 @@ BASES = {
             'slurm_spool': dict(_fact(
                 ['/var/spool/slurmd'], 'Cray PMI reads where the ranks are from a file that Slurm writes there',
                 _CONTRIB, '2026-05-04', 'measured'), bound='run'),
+            'cxi_state': dict(_fact(
+                ['/run/cxi'], 'lists of binds that work on LUMI have it: state of the cards for libcxi', _CONTRIB,
+                '2026-05-04', 'measured'), bound='run'),
             'libdrm_ids': dict(_fact(
                 ['/usr/share/libdrm/amdgpu.ids'], 'libdrm of the host\'s ROCm reads the names of the GPUs there',
                 _DEIC, '2025-03-07', 'measured'), bound='run'),
@@ -207,10 +210,11 @@ BASES = {
 def _recognised(stack, partitions):
     """Return how a stack is recognised; partitions: regular expression of LUMI_STACK_PARTITION."""
     return _fact(
-        {'hostnames': _HOSTS, 'environment': {'LUMI_STACK_VERSION': '^%s$' % stack.replace('.', r'\.'),
+        {'hostnames': _HOSTS, 'environment': {'LUMI_STACK_VERSION': r'^%s(\.dev)?$' % stack.replace('.', r'\.'),
                                              'LUMI_STACK_PARTITION': partitions}},
         'the modules LUMI/%s and partition/... are loaded when EasyBuild-user is' % stack,
-        'LUMI-SoftwareStack 02f17317, modules/LUMIstack and modules/LUMIpartition', '2026-07-10', 'derived')
+        'LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and modules/LUMIpartition/21.01.lua; host names: '
+        'LMOD/SitePackage.lua, detect_LUMI_partition', '2026-07-10', 'derived')
 
 
 #: Login nodes and compute nodes. partition/container serves both kinds of nodes: its modules are for GPU nodes unless

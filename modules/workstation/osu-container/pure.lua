@@ -40,7 +40,7 @@ if mode() == "load" and not isFile(pathJoin(root, "osu-workstation-mpich-4.2.3-l
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif"))
-setenv("SIFOSUCONTAINER", pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif"))
+setenv("SIFOSUMINCONTAINER", pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif"))
 setenv("CONTAINERROOT", root)
 -- read by bin/run-in-container: the runtime, and the variable that srun --mpi=pmi2 gives a rank
 setenv("OSU_CONTAINER_RUNTIME", "apptainer")
