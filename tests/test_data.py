@@ -1,40 +1,51 @@
 """The data of sites and approaches is complete, and every value says why and from where it is."""
+import datetime
+import re
+
 import pytest
-from generic._mpicontainer_approaches import APPROACHES
+from generic._mpicontainer_approaches import APPROACHES, SWITCHES
+from generic._mpicontainer_settings import site_entry
 from generic._mpicontainer_sites import SITES
 
 EVIDENCE = {'measured', 'derived', 'untested'}
-SITE_KEYS = {'title', 'hostnames', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'libraries',
-             'library_folders', 'variables', 'images', 'image_help', 'native'}
-APPROACH_KEYS = {'title', 'container', 'inject', 'comes_from', 'requires', 'variables'}
+SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
+             'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
+             'image_folders', 'image_help', 'native', 'wrapper_modules'}
+APPROACH_KEYS = {'title', 'container', 'inject', 'inject_if_known', 'preload', 'comes_from', 'requires', 'files',
+                 'unset', 'rank_variables', 'variables'}
+FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
 def facts_of(site):
     """Return [(key, fact)] of all facts of a site."""
-    entry = SITES[site]
+    entry = site_entry(site)
     facts = [(key, value) for key, value in entry.items() if isinstance(value, dict) and 'value' in value]
-    facts += [(f'libraries.{name}', fact) for name, fact in entry['libraries'].items() if fact]
+    for table in ('libraries', 'files'):
+        facts += [(f'{table}.{name}', fact) for name, fact in entry[table].items() if fact]
     return facts + [(f"variables.{variable['name']}", variable) for variable in entry['variables']]
 
 
 @pytest.mark.parametrize('site', SITES)
 def test_site_has_every_key_and_no_other(site):
-    assert set(SITES[site]) == SITE_KEYS
+    assert set(site_entry(site)) == SITE_KEYS
 
 
 @pytest.mark.parametrize('site', SITES)
 def test_every_fact_of_a_site_says_why_and_whence(site):
     for key, fact in facts_of(site):
-        assert set(fact) - {'name'} == {'value', 'why', 'source', 'evidence'}, key
+        optional = {'name', 'only', 'when', 'bound', 'otherwise'}
+        assert set(fact) - optional == FACT_KEYS, key
         assert len(fact['why']) > 10 and len(fact['source']) > 5, key
         assert fact['evidence'] in EVIDENCE, key
+        assert datetime.date.fromisoformat(fact['date']), key
 
 
 @pytest.mark.parametrize('site', SITES)
 def test_a_bare_value_hides_in_no_site(site):
-    bare = [key for key, value in SITES[site].items()
-            if key not in ('title', 'libraries', 'variables') and not (isinstance(value, dict) and 'value' in value)]
+    bare = [key for key, value in site_entry(site).items()
+            if key not in ('name', 'title', 'libraries', 'files', 'variables')
+            and not (isinstance(value, dict) and 'value' in value)]
     assert bare == []
 
 
@@ -45,10 +56,64 @@ def test_approach_has_every_key_and_no_other(approach):
 
 @pytest.mark.parametrize('approach', APPROACHES)
 def test_every_variable_of_an_approach_says_why_and_whence(approach):
-    for variable in APPROACHES[approach]['variables']:
-        assert set(variable) == {'name', 'value', 'why', 'source', 'evidence'}
+    entry = APPROACHES[approach]
+    for variable in entry['variables'] + entry['unset'] + entry['rank_variables']:
+        assert set(variable) - {'only', 'when'} == FACT_KEYS | {'name'}
         assert len(variable['why']) > 10 and len(variable['source']) > 5
         assert variable['evidence'] in EVIDENCE
+        assert datetime.date.fromisoformat(variable['date'])
+
+
+@pytest.mark.parametrize('approach', APPROACHES)
+def test_every_switch_is_described(approach):
+    for variable in APPROACHES[approach]['variables']:
+        if 'when' in variable:
+            switch, value = re.match(r'(\w+)!?=(\w+)$', variable['when']).groups()
+            assert len(SWITCHES[switch][value]) > 10
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_only_injected_libraries_are_preloaded(approach):
+    entry = APPROACHES[approach]
+    assert set(entry['preload']) <= set(entry['inject'] + entry['inject_if_known'])
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_files_are_bound_at_a_known_time(site):
+    for name, fact in site_entry(site)['files'].items():
+        assert fact['bound'] in ('install', 'run'), name
+        assert all(path.startswith('/') and not set(path) & set(':,| ') for path in fact['value']), name
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_gpus_are_bound_to_cores_of_their_own(site):
+    binding = site_entry(site)['gpu_binding']['value']
+    assert bool(binding) == bool(site_entry(site)['gpu']['value'])
+    masks = [int(gpu['mask'], 16) for gpu in binding or []]
+    assert [gpu['gcd'] for gpu in binding or []] == list(range(len(masks)))
+    assert sum(masks) == sum(set(masks)) and all(bin(mask).count('1') == 7 for mask in masks)
+    for mask in masks:
+        # the first core of each group of eight is the system's
+        assert mask >> (mask.bit_length() - 8) == 0xfe
+
+
+LUMI = [site for site in SITES if site.startswith('lumi')]
+
+
+@pytest.mark.parametrize('site', LUMI)
+def test_nothing_is_called_measured_by_this_project_on_lumi(site):
+    for key, fact in facts_of(site):
+        if fact['evidence'] == 'measured':
+            assert re.search(r'github\.com|LUMI|docs/', fact['source']), key
+            assert fact['date'] < '2026-11-21', f'{key}: this project was not on LUMI'
+
+
+@pytest.mark.parametrize('site', LUMI)
+def test_cpu_nodes_have_no_gpu_parts(site):
+    entry = site_entry(site)
+    gpu_parts = [entry['libraries'][name] for name in ('libmpi_gtl_hsa', 'libhsa-runtime64', 'libamdhip64')]
+    assert all(gpu_parts) if entry['gpu']['value'] else not any(gpu_parts)
+    assert 'rocm' not in str(entry['native']['value']).lower() or entry['gpu']['value']
 
 
 @pytest.mark.parametrize('approach', CONTAINERS)
@@ -59,7 +124,7 @@ def test_what_is_injected_is_what_comes_from_the_host(approach):
 
 @pytest.mark.parametrize('site', SITES)
 def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
-    entry = SITES[site]
+    entry = site_entry(site)
     assert set(entry['images']['value']) == set(CONTAINERS)
     assert entry['default_approach']['value'] in CONTAINERS
     for kind in entry['pmi']['value'].values():
@@ -68,6 +133,7 @@ def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
 
 @pytest.mark.parametrize('site', SITES)
 def test_host_paths_are_absolute_and_filled_in(site):
-    paths = [fact['value'] for fact in SITES[site]['libraries'].values() if fact]
-    for path in paths + SITES[site]['library_folders']['value']:
+    entry = site_entry(site)
+    paths = [fact['value'] for fact in entry['libraries'].values() if fact]
+    for path in paths + entry['library_folders']['value'] + entry['one_build']['value']:
         assert path.startswith('/') and not set(path) & set('{}:, '), path

@@ -9,7 +9,9 @@ from generic._mpicontainer_settings import (
     SettingsError,
     approach_entry,
     choose_site,
+    explained,
     host_libraries,
+    overridden,
     settings_for,
     site_entry,
 )
@@ -18,14 +20,16 @@ from generic._mpicontainer_sites import SITES
 PAIRS = [(approach, site) for approach in APPROACHES for site in SITES]
 
 
-def facts(runtime='apptainer'):
+def facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0'):
     """Facts of an image and a host, as read_facts() gives them."""
     return {
-        'image': {'file': 'x.sif', 'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0', 'osu': 'C',
+        'image': {'file': 'x.sif', 'mpi': mpi, 'libfabric': libfabric, 'osu': 'C', 'library_path': [],
+                  'rccl_plugin': '/opt/ofi/lib/librccl-net.so', 'rccl_plugin_folder': '/opt/ofi/lib',
                   'programs': {'osu_bw': '/opt/osu/bin', 'osu_latency': '/opt/osu/bin'}},
-        'host': {'root': '/stand-in', 'mpi': 'MPICH 5.0.2', 'libfabric': '2.5.1',
+        'host': {'root': '/stand-in', 'mpi': 'Cray MPICH 8.1.32', 'libfabric': '1.22.0', 'files': ['/pfs'],
                  'runtime': {'command': '/usr/bin/' + runtime, 'name': runtime},
-                 'injected': [{'soname': 'libfabric.so.1', 'path': '/stand-in/a/libfabric.so.1', 'why': 'network'}]},
+                 'injected': [{'soname': 'libfabric.so.1', 'path': '/stand-in/a/libfabric.so.1', 'why': 'network',
+                               'name': 'libfabric', 'names': [], 'size': 1, 'mtime': 2, 'what': 'libfabric 1.22.0'}]},
     }
 
 
@@ -39,7 +43,8 @@ def test_every_pair_gives_settings_that_keep_the_promise_of_the_approach(approac
     found = settings_for(entry, site_data, facts())
     assert found.mpi.endswith('of the ' + entry['comes_from']['libmpi'])
     assert found.libfabric.endswith('of the ' + entry['comes_from']['libfabric'])
-    assert bool(found.binds) == bool(entry['inject']) == bool(found.library_path)
+    injected = [bind for bind in found.binds if bind[1].startswith(INJECT_FOLDER)]
+    assert bool(injected) == bool(entry['inject']) == (INJECT_FOLDER in found.library_path)
     assert found.pmi == site_data['pmi']['value'][entry['comes_from']['libmpi']]
     assert found.provider and '{' not in found.provider
     assert (found.env_prefix is None) == (not entry['container'])
@@ -52,6 +57,132 @@ def test_every_variable_has_a_value_and_says_who_set_it(approach, site):
         assert variable['origin'] in (f'site {site}', f'approach {approach}')
 
 
+def value_of(name, approach, site, *switches, **kwargs):
+    """The value (str or None) that a module gives the variable name when the switches ('NAME=VALUE') are set."""
+    for variable in settings_for(*entries(approach, site), facts(**kwargs)).variables:
+        when = variable.get('when')
+        holds = not when or ((when.replace('!=', '=') in switches) != ('!=' in when))
+        if variable['name'] == name and holds:
+            return variable['value']
+    return None
+
+
+@pytest.mark.parametrize('name, approach, site, switches, kwargs, expected', [
+    # what the approach is about
+    ('FI_PROVIDER', 'pure', 'lumi-25.03', [], {}, 'tcp'),
+    ('NCCL_NET', 'pure', 'lumi-25.03', [], {}, 'Socket'),
+    ('NCCL_NET_PLUGIN', 'pure', 'lumi-25.03', [], {}, None),
+    ('FI_PROVIDER', 'bind', 'lumi-25.03', [], {}, 'cxi'),
+    ('MPICH_GPU_SUPPORT_ENABLED', 'bind', 'lumi-25.03', [], {}, '1'),
+    ('MPICH_OFI_NIC_POLICY', 'bind', 'lumi-25.03', [], {}, 'GPU'),
+    ('MPICH_OFI_NIC_POLICY', 'hybrid', 'lumi-25.03', [], {}, None),
+    ('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', 'bind', 'lumi-25.03', [], {}, None),
+    ('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', 'hybrid', 'lumi-25.03', [], {}, '1'),
+    ('NCCL_NET_PLUGIN', 'hybrid', 'lumi-25.03', [], {}, '/opt/ofi/lib/librccl-net.so'),
+    # nodes without a GPU
+    ('MPIR_CVAR_ENABLE_GPU', 'hybrid', 'lumi-c-25.03', [], {}, '0'),
+    ('MPIR_CVAR_ENABLE_GPU', 'hybrid', 'lumi-25.03', [], {}, None),
+    ('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', 'hybrid', 'lumi-c-25.03', [], {}, None),
+    ('MPICH_GPU_SUPPORT_ENABLED', 'bind', 'lumi-c-25.03', [], {}, None),
+    ('NCCL_SOCKET_IFNAME', 'opensource', 'lumi-c-25.03', [], {}, None),
+    # by release
+    ('MPIR_CVAR_CH4_OFI_ENABLE_INJECT', 'opensource', 'lumi-25.03', [], {'mpi': 'MPICH 4.2.3'}, None),
+    ('MPIR_CVAR_CH4_OFI_ENABLE_INJECT', 'opensource', 'lumi-25.03', [], {'mpi': 'MPICH 4.3.2'}, '0'),
+    ('MPIR_CVAR_CH4_OFI_ENABLE_INJECT', 'opensource', 'lumi-25.03', [], {'mpi': 'MPICH 5.0.2'}, None),
+    ('MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM', 'opensource', 'lumi-25.03', [], {'mpi': 'MPICH 5.0.2'}, '1'),
+    ('MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM', 'opensource', 'lumi-25.03', [], {'mpi': 'MPICH 4.3.2'}, None),
+    ('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', 'opensource', 'lumi-25.03', [], {'mpi': 'MPICH 3.4.3'}, None),
+    ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', [], {'mpi': 'MPICH 4.1.3'}, None),
+    ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': '1.22.0'}, '16384'),
+    ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': '2.4.0'}, None),
+    ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': 'unknown'}, None),
+    # switches
+    ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', [], {}, '0'),
+    ('SLURM_NETWORK', 'opensource', 'lumi-25.03', [], {}, 'single_node_vni'),
+    ('SLURM_NETWORK', 'bind', 'lumi-25.03', [], {}, None),
+    ('FI_PROVIDER', 'opensource', 'lumi-25.03', ['OSU_SINGLE_NODE=shm'], {}, None),
+    ('SLURM_NETWORK', 'opensource', 'lumi-25.03', ['OSU_SINGLE_NODE=shm'], {}, None),
+    ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', ['OSU_SINGLE_NODE=shm'], {}, None),
+    ('SLURM_NETWORK', 'hybrid', 'lumi-25.03', ['OSU_RCCL_ALT_READ=1'], {}, 'single_node_vni,disable_rdzv_get'),
+    ('FI_CXI_RDZV_PROTO', 'hybrid', 'lumi-25.03', ['OSU_RCCL_ALT_READ=1'], {}, 'alt_read'),
+    ('SLURM_NETWORK', 'native', 'lumi-25.03', ['OSU_RCCL_ALT_READ=1'], {}, 'disable_rdzv_get'),
+    ('NCCL_NET', 'bind', 'lumi-25.03', [], {}, None),
+    ('NCCL_NET', 'bind', 'lumi-25.03', ['OSU_RCCL_STRICT=1'], {}, 'AWS Libfabric'),
+])
+def test_a_variable_has_the_value_that_its_conditions_give(name, approach, site, switches, kwargs, expected):
+    assert value_of(name, approach, site, *switches, **kwargs) == expected
+
+
+@pytest.mark.parametrize('approach, site', PAIRS)
+def test_alt_read_and_its_srun_option_go_together(approach, site):
+    on = [value_of(name, approach, site, 'OSU_RCCL_ALT_READ=1') for name in ('FI_CXI_RDZV_PROTO', 'SLURM_NETWORK')]
+    off = [value_of(name, approach, site) for name in ('FI_CXI_RDZV_PROTO', 'SLURM_NETWORK')]
+    assert (on[0] is None) or 'disable_rdzv_get' in on[1]
+    assert off[0] is None and 'disable_rdzv_get' not in (off[1] or '')
+
+
+@pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource'])
+def test_fork_safe_is_taken_away_where_there_is_cxi(approach):
+    for site, expected in (('lumi-25.03', ['CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP']), ('workstation', [])):
+        assert [entry['name'] for entry in settings_for(*entries(approach, site), facts()).unset] == expected
+
+
+def test_only_open_source_mpich_gets_a_card_for_each_rank():
+    for approach, expected in (('hybrid', 2), ('opensource', 2), ('bind', 1), ('native', 1), ('pure', 1)):
+        assert len(settings_for(*entries(approach, 'lumi-25.03'), facts()).rank_variables) == expected
+        assert settings_for(*entries(approach, 'lumi-c-25.03'), facts()).rank_variables == []
+
+
+def test_the_image_keeps_its_library_path_and_the_plugin_its_place_in_front():
+    given = facts()
+    given['image']['library_path'] = ['/opt/rocm/lib', '/opt/ofi/lib']
+    found = settings_for(*entries('hybrid', 'lumi-25.03'), given)
+    assert found.library_path == ['/opt/ofi/lib', INJECT_FOLDER, '/opt/rocm/lib']
+    assert settings_for(*entries('opensource', 'lumi-25.03'), given).library_path == []
+
+
+def test_only_named_libraries_are_watched_and_a_handful_of_them():
+    given = facts()
+    library = given['host']['injected'][0]
+    dependency = {'soname': 'libz.so.1', 'path': '/z', 'why': 'needed'}
+    given['host']['injected'] = [dict(library, name=f'lib{n}') for n in range(9)] + [dependency]
+    watched = settings_for(*entries('bind', 'lumi-25.03'), given).watched
+    assert 1 < len(watched) <= 5 and dependency not in watched
+
+
+def test_files_that_exist_at_installation_and_files_of_the_node():
+    found = settings_for(*entries('hybrid', 'lumi-25.03'), facts())
+    assert ('/stand-in/pfs', '/pfs') in [bind[:2] for bind in found.binds]
+    assert '/scratch' not in [bind[1] for bind in found.binds]
+    kernel = [entry for entry in found.run_files if entry['target'] == '/boot/config-{kernel}']
+    assert kernel[0]['path'] == '/stand-in/boot/config-{kernel}'
+    assert kernel[0]['otherwise'] == {'FI_HMEM_ROCR_USE_DMABUF': '0'}
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_pure_binds_nothing_and_opensource_no_library(site):
+    pure = settings_for(*entries('pure', site), facts())
+    assert (pure.binds, pure.run_files, pure.library_path, pure.preload) == ([], [], [], [])
+    assert not any(INJECT_FOLDER in bind[1] for bind in settings_for(*entries('opensource', site), facts()).binds)
+
+
+@pytest.mark.parametrize('approach, site', PAIRS)
+def test_what_is_explained_is_what_is_set(approach, site):
+    settings = settings_for(*entries(approach, site), facts())
+    found = explained(settings)
+    assert [v['name'] for v in found['variables']] == ['SLURM_MPI_TYPE'] + [v['name'] for v in settings.variables]
+    assert [bind['target'] for bind in found['binds']] == (
+        [bind[1] for bind in settings.binds] + [entry['target'] for entry in settings.run_files])
+    for entry in found['variables'] + found['unset']:
+        assert entry['why'] and entry['source'] and entry['date'] and entry['evidence'] and entry['origin']
+
+
+def test_unknown_condition_is_refused():
+    site = dict(site_entry('workstation'), variables=[dict(SITES['workstation']['variables'][0], only=['gpus'])])
+    with pytest.raises(SettingsError, match=r"unknown condition 'gpus'; known: cxi, gpu, "):
+        settings_for(approach_entry('pure'), site, facts())
+
+
 def test_pure_uses_tcp_whatever_the_site_has():
     site = dict(site_entry('workstation'), provider=dict(SITES['workstation']['provider'], value='cxi'))
     assert settings_for(approach_entry('pure'), site, facts()).provider == 'tcp'
@@ -61,7 +192,7 @@ def test_pure_uses_tcp_whatever_the_site_has():
 def test_injected_libraries_appear_in_one_folder_of_their_own():
     found = settings_for(*entries('hybrid', 'workstation'), facts())
     assert found.binds == [('/stand-in/a/libfabric.so.1', INJECT_FOLDER + '/libfabric.so.1', 'network')]
-    assert found.library_path == [INJECT_FOLDER]
+    assert found.library_path == ['/opt/ofi/lib', INJECT_FOLDER]
 
 
 def test_the_approach_replaces_a_variable_of_the_site():
@@ -84,7 +215,7 @@ def test_settings_do_not_change_what_they_are_given():
 
 def test_unknown_site_names_the_known_ones():
     with pytest.raises(SettingsError, match=r"unknown site 'lummi'; known sites: .*workstation.*--try-amend=site="):
-        choose_site('lummi', None, 'host')
+        choose_site('lummi', None, 'host', {})
 
 
 def test_unknown_approach_names_the_known_ones():
@@ -94,14 +225,45 @@ def test_unknown_approach_names_the_known_ones():
 
 def test_a_machine_that_matches_no_site_is_told_what_to_do():
     with pytest.raises(SettingsError, match=r"host name 'nobody'.*--try-amend=site=NAME.*make demo"):
-        choose_site(None, None, 'nobody', {'workstation': SITES['workstation']})
+        choose_site(None, None, 'nobody', {}, {'workstation': SITES['workstation']})
 
 
 def test_site_is_wanted_then_local_then_by_host_name():
-    sites = {'a': dict(SITES['workstation'], hostnames={'value': [r'^uan\d']}), 'b': SITES['workstation']}
-    assert choose_site('b', 'a', 'uan01', sites)['name'] == 'b'
-    assert choose_site(None, 'b', 'uan01', sites)['name'] == 'b'
-    assert choose_site(None, None, 'uan01', sites)['name'] == 'a'
+    sites = {'a': dict(SITES['workstation'], recognised_by={'value': {'hostnames': [r'^uan\d']}}),
+             'b': SITES['workstation']}
+    assert choose_site('b', 'a', 'uan01', {}, sites)['name'] == 'b'
+    assert choose_site(None, 'b', 'uan01', {}, sites)['name'] == 'b'
+    assert choose_site(None, None, 'uan01', {}, sites)['name'] == 'a'
+
+
+@pytest.mark.parametrize('host, stack, partition, expected', [
+    ('uan02', '25.03', 'container', 'lumi-25.03'),
+    ('uan02', '25.03', 'G', 'lumi-25.03'),
+    ('nid006856', '25.09', 'G', 'lumi-25.09'),
+    ('nid001234', '25.09', 'C', 'lumi-c-25.09'),
+    ('uan01', '25.03', 'L', 'lumi-c-25.03'),
+    ('uan01', '24.03', 'container', 'lumi-24.03'),
+    ('uan01', '25.03.dev', 'container', 'lumi-25.03'),
+])
+def test_lumi_is_recognised_by_itself(host, stack, partition, expected):
+    environment = {'LUMI_STACK_VERSION': stack, 'LUMI_STACK_PARTITION': partition}
+    assert choose_site(None, None, host, environment)['name'] == expected
+    with pytest.raises(SettingsError, match='none of the known sites'):
+        choose_site(None, None, 'laptop', environment)
+
+
+def test_lumi_without_a_stack_is_told_the_names():
+    with pytest.raises(SettingsError, match=r"host name 'uan02'.*lumi-25.03, .*--try-amend=site=NAME"):
+        choose_site(None, None, 'uan02', {})
+
+
+def test_a_local_file_replaces_facts_of_any_site():
+    fact = dict(SITES['workstation']['provider'], value='tcp')
+    site = overridden(site_entry('lumi-25.03'), {'provider': fact, 'libraries': {'libpals': None}})
+    assert site['provider']['value'] == 'tcp' and site['name'] == 'lumi-25.03'
+    assert site['libraries']['libpals'] is None and site['libraries']['libcxi']
+    with pytest.raises(SettingsError, match="the local file overrides colour, which site 'lumi-25.03' does not have"):
+        overridden(site_entry('lumi-25.03'), {'colour': fact})
 
 
 @pytest.mark.parametrize('approach', [name for name in APPROACHES if APPROACHES[name]['inject']])
