@@ -70,7 +70,7 @@ _MPICH_OVER_CXI = [
     _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['no cxi']),
     _variable('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', '1', 'MPICH hands buffers in GPU memory to libfabric instead of copying '
               'them; off by default', 'MPICH CVAR list; wheels from 4.1.3 on have it; published runs reach 24 GB/s '
-              'with it', 'measured', only=['gpu', 'mpich >= 4.1']),
+              'with it', 'measured', only=['cxi', 'gpu', 'mpich >= 4.1']),
     _variable('MPIR_CVAR_SINGLE_HOST_ENABLED', '0', 'MPICH avoids cxi when all ranks are on one node, and with '
               'FI_PROVIDER=cxi nothing else is left', 'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from '
               '4.2.3 on have it', 'untested', only=['cxi', 'mpich >= 4.2'], when='OSU_SINGLE_NODE!=shm'),

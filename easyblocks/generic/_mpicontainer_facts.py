@@ -117,7 +117,7 @@ def read_facts(approach, site, sif, root, runtime, program_prefix):
                                  "fit this host (image %s, site '%s')"
                                  % (approach['name'], '\n  '.join(problems), sif, site['name']))
             host = dict(host_facts(site, root), runtime=runtime, files=_files(approach, site, root),
-                        injected=_injected(approach, site, root, libraries))
+                        injected=_injected(approach, site, root, libraries, image.libraries))
             return {'image': _image_facts(image, set(libraries)), 'host': host}
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
@@ -145,9 +145,9 @@ def _files(approach, site, root):
             for path in fact['value'] if os.path.exists(_on_host(root, path))]
 
 
-def _injected(approach, site, root, libraries):
+def _injected(approach, site, root, libraries, in_image):
     """
-    Return the list of dict for the libraries (OrderedDict soname -> ElfFacts).
+    Return the list of dict for the libraries (OrderedDict soname -> ElfFacts); in_image: sonames that the image has.
 
     Keys: soname, path, sha256, build_id, size (bytes), mtime (s since 1970), what (str, e.g. 'libfabric 1.22.0'), why;
     for those that the site names also name and names, the other names under which they are opened.
@@ -159,13 +159,11 @@ def _injected(approach, site, root, libraries):
         stat = os.stat(lib.path)
         entry = {'soname': soname, 'path': lib.path, 'sha256': sha256_of(lib.path), 'build_id': _build_id(lib.path),
                  'size': stat.st_size, 'mtime': int(stat.st_mtime), 'what': _what(lib.path, soname),
-                 'why': 'the image lacks it, or has one of another build; %s needs it' % needed_by.get(soname)}
+                 'why': ('%s needs it, and the two are one build' if soname in in_image else
+                         'the image lacks it, %s needs it') % needed_by.get(soname)}
         if lib.path in named:
-            # libfabric built with --enable-rocr-dlopen opens the name without a version (ofiwg/libfabric hmem_rocr.c)
-            plain = soname.partition('.so')[0] + '.so'
-            entry.update(name=named[lib.path], why=site['libraries'][named[lib.path]]['why'],
-                         names=[plain] if plain != soname and os.path.exists(
-                             os.path.join(os.path.dirname(lib.path), plain)) else [])
+            fact = site['libraries'][named[lib.path]]
+            entry.update(name=named[lib.path], why=fact['why'], names=fact.get('opened_as', []))
         found.append(entry)
     return found
 

@@ -197,9 +197,9 @@ def container_text(generator, settings, sif, runtime_command, again):
         generator.set_environment('OSU_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
     ]
     lines += _run_time_text(generator, settings)
-    for source, target, why in settings.binds:
-        lines += [generator.comment(why), 'append_path("%s_BIND", %s, ",")\n' % (
-            prefix, lua_string('%s:%s' % (source, target)))]
+    for why, binds in groupby(settings.binds, key=lambda bind: bind[2]):
+        lines.append(generator.comment(why))
+        lines += ['append_path("%s_BIND", %s, ",")\n' % (prefix, lua_string('%s:%s' % bind[:2])) for bind in binds]
     for folder in reversed(settings.library_path):
         lines += [generator.comment(
             "the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and "

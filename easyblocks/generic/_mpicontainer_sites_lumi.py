@@ -43,13 +43,14 @@ def _cray_mpich(version, folder, evidence, source, date):
 def _rocm(version, major, evidence, source, date):
     """Return the facts of libraries of ROCm version; major: of libamdhip64's soname."""
     return {
-        'libhsa-runtime64': _fact(
+        'libhsa-runtime64': dict(_fact(
             '/opt/rocm-%s/lib/libhsa-runtime64.so.1' % version,
             'the GTL needs it, and libfabric opens it; it must be the one that fits the host\'s GTL', source, date,
-            evidence),
-        'libamdhip64': _fact(
+            evidence), opened_as=['libhsa-runtime64.so']),
+        'libamdhip64': dict(_fact(
             '/opt/rocm-%s/lib/libamdhip64.so.%s' % (version, major),
             'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build', source, date, evidence),
+            opened_as=['libamdhip64.so']),
     }
 
 
