@@ -52,7 +52,8 @@ LIBRARIES = {
     'libhsa-runtime64': re.compile(r'libhsa-runtime64\.so(\.|$)'),
 }
 #: Variables of the process that decide how MPI reaches the network
-VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|PMI_|SLURM_MPI_TYPE$|LD_LIBRARY_PATH$|LD_PRELOAD$|MPI4PY_LIBMPI$)')
+VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|PMI_|PALS_|CXI_|NCCL_|ROCR_|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|'
+                       r'LD_PRELOAD$|MPI4PY_LIBMPI$)')
 
 
 class ProofError(Exception):

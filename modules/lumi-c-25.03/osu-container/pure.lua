@@ -1,0 +1,60 @@
+-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of LUMI: see stand-in/README.md
+help([==[
+
+Description
+===========
+OSU Micro-Benchmarks in a container: nothing from the host, TCP.
+
+
+Usage
+=====
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
+benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+variables:  FI_PROVIDER MPIR_CVAR_ENABLE_GPU; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+
+
+More information
+================
+ - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
+]==])
+
+whatis([==[Description: osu-container on site lumi-c-25.03: nothing from the host: TCP with what the image holds]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-container")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINCONTAINER", root)
+setenv("EBVERSIONOSUMINCONTAINER", "pure")
+
+
+-- pure on site lumi-c-25.03: nothing from the host: TCP with what the image holds
+family("osu_benchmarks")
+-- each of these sets SINGULARITY_BIND for itself
+conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "pmi2")
+-- without the host's libraries TCP is the only network that is everywhere [approach pure; fi_tcp(7); the published pure runs reach about 2 GB/s over TCP on Slingshot; 2026-11-21; measured]
+pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+-- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-25.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
+pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")
+local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
+-- the user may delete the copy in the installation; then the site's own is taken
+for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
+    if not isFile(sif) and isFile(pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")) then sif = pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") end
+end
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-pure.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINCONTAINER", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
+setenv("OSU_CONTAINER_RUNTIME", "singularity")
+setenv("OSU_CONTAINER_PREFIX", "SINGULARITY")
+setenv("OSU_CONTAINER_PMI", "pmi2 PMI_FD")
+-- the programs can be typed by name in the container
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")
