@@ -49,6 +49,9 @@ SOURCES = {
         'name': 'mpi4py', 'version': '4.1.2', 'url': 'PyPI', 'licence': 'BSD-3-Clause', 'file': 'mpi4py-4.1.2.tar.gz',
         'sha256': '56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02',
     },
+    # 3.4.3 and 4.1.3 go into no image: stand-in/make puts them to where Cray MPICH is on LUMI.
+    'mpich-3.4.3': _mpich('3.4.3', '6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0'),
+    'mpich-4.1.3': _mpich('4.1.3', 'd7e53f367fbc20315660cf76d7c12a7d9c003a37ae8a2754798ed6c4b8cc3ddb'),
     'mpich-4.2.3': _mpich('4.2.3', 'a0344298f6905db17d25a0687f08489bbaccd80b21c3d1317b0b30f0172ce3bf'),
     'mpich-5.0.2': _mpich('5.0.2', '8fed465ebff269ea2ebac179a25de02671ddf8df476e0f115be089015015cfd4'),
     'mpi4py-3.8': _mpi4py('3.8', '7021c5afa090967f31f841b1b1093f2929c9fb73595bacfb47d5ee32c4a66cf2'),

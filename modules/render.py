@@ -29,8 +29,8 @@ from generic._mpicontainer_sites import SITES  # noqa: E402
 
 MODULES = PROJECT / 'modules'
 INSTALL, HOST = '@INSTALL@', '@HOST@'
-STAND_IN_LINE = ("-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are "
-                 "those of a stand-in, not of LUMI: see stand-in/README.md\n")
+STAND_IN_LINE = ("-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs "
+                 "are those of a stand-in, not of LUMI: see stand-in/README.md\n")
 #: from here on the text is EasyBuild's and changes with its version
 FOOTER = '-- Built with EasyBuild version'
 
@@ -55,26 +55,30 @@ def eb_environment(eb, prefix):
     return environment
 
 
-def render(eb, site, approach, scratch):
+def render(eb, site, scratch):
     """
-    Return the module text (str) of approach on site.
+    Return {approach: module text (str)} of all approaches that site's facts.json holds.
 
     :param eb: str, the eb command
     :param scratch: Path, folder that is thrown away
     Raises RuntimeError with eb's output if eb fails.
     """
     facts = MODULES / site / 'facts.json'
-    prefix = Path(scratch) / f'{site}-{approach}'
-    command = [eb, f'osu-container-{approach}.eb', '--module-only', '--skip-sanity-check', '--force',
-               '--disable-generate-devel-module', f'--try-amend=site={site}', f'--try-amend=facts={facts}',
-               f'--tmpdir={prefix}-tmp']
+    approaches = [approach for name, approach in targets() if name == site]
+    prefix = Path(scratch) / site
+    command = [eb, *(f'osu-container-{approach}.eb' for approach in approaches), '--module-only',
+               '--skip-sanity-check', '--force', '--disable-generate-devel-module', f'--try-amend=site={site}',
+               f'--try-amend=facts={facts}', f'--tmpdir={prefix}-tmp']
     done = subprocess.run(command, env=eb_environment(eb, prefix), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True)
-    module = prefix / 'modules' / 'all' / 'osu-container' / f'{approach}.lua'
-    if done.returncode or not module.is_file():
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}")
-    text = module.read_text().replace(str(prefix / 'software' / 'osu-container' / approach), INSTALL)
-    return (STAND_IN_LINE if site in stand_ins() else '') + normal_text(text)
+    texts = {}
+    for approach in approaches:
+        module = prefix / 'modules' / 'all' / 'osu-container' / f'{approach}.lua'
+        if done.returncode or not module.is_file():
+            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}")
+        text = module.read_text().replace(str(prefix / 'software' / 'osu-container' / approach), INSTALL)
+        texts[approach] = (STAND_IN_LINE if site in stand_ins() else '') + normal_text(text)
+    return texts
 
 
 def normal_text(text):
@@ -157,11 +161,10 @@ def main():
                 record_stand_in(arguments.eb, site, scratch)
     stale = []
     with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [(site, approach, pool.submit(render, arguments.eb, site, approach, scratch))
-                for site, approach in targets()]
-        for site, approach, job in jobs:
+        jobs = {site: pool.submit(render, arguments.eb, site, scratch) for site, _ in targets()}
+        for site, approach in targets():
             path = MODULES / site / 'osu-container' / f'{approach}.lua'
-            text = job.result()
+            text = jobs[site].result()[approach]
             if path.is_file() and path.read_text() == text:
                 continue
             stale.append(path)

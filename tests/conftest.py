@@ -117,9 +117,20 @@ def eb(tmp_path):
     return EasyBuild('newest', tmp_path / 'prefix')
 
 
-def clean_shell(script, **variables):
-    """Run a bash script in an almost empty environment with Lmod's `module` defined; variables are added."""
-    text = '. /usr/share/lmod/lmod/init/bash >/dev/null\n' + script
+#: Lmod of this machine (8.6 on Debian 12), and that of LUMI's kind
+LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod', '8.7': str(STATE / 'lmod-8.7' / 'lmod')}
+
+
+def clean_shell(script, lmod='own', **variables):
+    """
+    Run a bash script in an almost empty environment with Lmod's `module` defined; variables are added.
+
+    :param lmod: str, key of LMODS
+    """
+    text = f""". /usr/share/lmod/lmod/init/bash >/dev/null
+export LMOD_CMD=$(readlink -f {LMODS[lmod]})
+module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
+""" + script
     environment = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8', **variables}
     return run(['bash', '--norc', '-c', text], env=environment)
 

@@ -1,12 +1,16 @@
 """The checked-in module text is what the easyblock writes; Lmod loads it and takes it away without a trace."""
 import json
+import os
 import re
 
 import pytest
 import render
-from conftest import EASYBUILD_VERSIONS, EasyBuild, clean_shell, folded, run
+from conftest import EASYBUILD_VERSIONS, LMODS, EasyBuild, clean_shell, folded, run
+from generic._mpicontainer_approaches import APPROACHES
+from generic._mpicontainer_settings import site_entry
 
 TARGETS = render.targets()
+INJECTING = [(site, approach) for site, approach in TARGETS if APPROACHES[approach]['inject']]
 #: Lmod's own bookkeeping, which it changes at every command, and bash's
 SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_=|SHLVL|'
                          r'BASH_FUNC)')
@@ -18,14 +22,29 @@ def checked_in(site, approach):
 
 @pytest.fixture
 def modules(tmp_path):
-    """A module tree of all checked-in texts of a site, with installations that hold an image; returns a function."""
+    """
+    A module tree of all checked-in texts of a site; returns a function.
+
+    Installations hold an image, and the host has the recorded libraries: files of their size and time, no content.
+    """
     def make(site):
         for _, approach in [target for target in TARGETS if target[0] == site]:
             root = tmp_path / 'software' / approach
             (root / 'bin').mkdir(parents=True)
             facts = json.loads((render.MODULES / site / 'facts.json').read_text())[approach]
             (root / facts['image']['file']).touch()
-            text = checked_in(site, approach).replace(render.INSTALL, str(root)).replace(render.HOST, '/stand-in')
+            text = checked_in(site, approach).replace(render.INSTALL, str(root))
+            for library in facts['host'].get('injected', []):
+                path = library['path'].replace(render.HOST, '')
+                text = text.replace(f'"{library["path"]}"', f'"{tmp_path}/host{path}"')
+                there = tmp_path / 'host' / path.lstrip('/')
+                there.parent.mkdir(parents=True, exist_ok=True)
+                there.touch()
+                os.truncate(there, library['size'])
+                os.utime(there, (library['mtime'], library['mtime']))
+            for folder in site_entry(site)['image_folders']['value']:
+                text = text.replace(folder, f'{tmp_path}/host{folder}')
+            text = text.replace(render.HOST, f'{tmp_path}/host')
             module = tmp_path / 'modules' / 'osu-container' / f'{approach}.lua'
             module.parent.mkdir(parents=True, exist_ok=True)
             module.write_text(text)
@@ -47,10 +66,12 @@ def environment(tree, script, **variables):
 
 
 @pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
-@pytest.mark.parametrize('site, approach', TARGETS)
-def test_checked_in_text_is_what_this_easybuild_writes(version, site, approach, tmp_path):
-    easybuild = EasyBuild(version, tmp_path)
-    assert render.render(str(easybuild.command), site, approach, tmp_path) == checked_in(site, approach)
+@pytest.mark.parametrize('site', sorted({site for site, _ in TARGETS}))
+def test_checked_in_text_is_what_this_easybuild_writes(version, site, tmp_path):
+    texts = render.render(str(EasyBuild(version, tmp_path).command), site, tmp_path)
+    assert set(texts) == {approach for name, approach in TARGETS if name == site}
+    for approach, text in texts.items():
+        assert text == checked_in(site, approach)
 
 
 @pytest.mark.parametrize('site', sorted({site for site, _ in TARGETS}))
@@ -78,10 +99,105 @@ def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, approach, 
         assert swapped == environment(tree, f'{load}/{approach}')
 
 
+@pytest.mark.parametrize('lmod', LMODS)
 @pytest.mark.parametrize('site, approach', TARGETS)
-def test_load_is_quiet(site, approach, modules):
-    done = in_lmod(modules(site), f'module load osu-container/{approach}; module unload osu-container')
-    assert (done.stdout, done.stderr) == ('', '')
+def test_load_and_unload_are_quiet(site, approach, lmod, modules):
+    done = in_lmod(modules(site), f'module load osu-container/{approach}; echo $SLURM_MPI_TYPE; module unload '
+                                  'osu-container; echo $SLURM_MPI_TYPE', lmod=lmod)
+    assert done.stderr == ''
+    assert done.stdout == site_entry(site)['pmi']['value'][APPROACHES[approach]['comes_from']['libmpi']] + '\n\n'
+
+
+@pytest.mark.parametrize('lmod', LMODS)
+@pytest.mark.parametrize('site', sorted({site for site, _ in TARGETS}))
+def test_help_and_a_subshell_with_loaded_modules_are_no_error(site, lmod, modules):
+    tree = modules(site)
+    for approach in [target[1] for target in TARGETS if target[0] == site]:
+        done = in_lmod(tree, f'module load osu-container/{approach}; module refresh; module show osu-container; '
+                             'module help osu-container; module whatis osu-container', lmod=lmod)
+        assert done.returncode == 0 and 'Lmod has detected' not in done.stderr and 'lua' not in done.stderr.replace(
+            f'{approach}.lua', ''), done.stderr
+        assert 'Description' in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize('lmod', LMODS)
+@pytest.mark.parametrize('site, approach', INJECTING)
+def test_a_changed_host_is_told_once_with_old_new_and_what_to_type(site, approach, lmod, modules):
+    tree = modules(site)
+    facts = json.loads((render.MODULES / site / 'facts.json').read_text())[approach]
+    fabric = next(library for library in facts['host']['injected'] if library['soname'] == 'libfabric.so.1')
+    path = tree / 'host' / fabric['path'].replace(render.HOST, '').lstrip('/')
+    os.truncate(path, 12345)
+    os.utime(path, (1767225600, 1767225600))  # 2026-01-01
+    done = in_lmod(tree, f'module load osu-container/{approach}; echo loaded $SIF; module unload osu-container',
+                   lmod=lmod)
+    text = folded(done.stderr)
+    assert text.count('The host has changed') == 1
+    assert f"{path} was {fabric['what']}, {fabric['size']} bytes of " in text
+    assert 'and is now 12345 bytes of 2026-01-01' in text
+    assert f'Install it again: eb osu-container-{approach}.eb -r --rebuild' in text
+    assert 'loaded /' in done.stdout and 'Error' not in done.stderr
+    path.unlink()
+    gone = folded(in_lmod(tree, f'module load osu-container/{approach}', lmod=lmod).stderr)
+    assert f"{path} is gone (it was {fabric['what']}, " in gone and gone.count('The host has changed') == 1
+
+
+@pytest.mark.parametrize('site, approach', TARGETS)
+def test_loading_starts_no_program(site, approach):
+    assert not re.search(r'capture|subprocess|os\.execute|io\.popen', checked_in(site, approach))
+
+
+SWITCHED = [(site, approach) for site, approach in TARGETS if 'switches[' in checked_in(site, approach)]
+
+
+@pytest.mark.parametrize('lmod', LMODS)
+@pytest.mark.parametrize('site, approach', SWITCHED)
+def test_switches_hold_from_load_to_unload(site, approach, lmod, modules):
+    tree = modules(site)
+    load = f'module load osu-container/{approach}'
+    on = environment(tree, load, lmod=lmod, OSU_RCCL_STRICT='1', OSU_RCCL_ALT_READ='1')
+    off = environment(tree, load, lmod=lmod)
+    if site_entry(site)['gpu']['value']:
+        assert (on['NCCL_NET'], on['FI_CXI_RDZV_PROTO']) == ('AWS Libfabric', 'alt_read')
+        assert 'disable_rdzv_get' in on['SLURM_NETWORK']
+    assert not {'NCCL_NET', 'FI_CXI_RDZV_PROTO'} & set(off)
+    # the user changes the switch while the module is loaded
+    after = environment(tree, f'export OSU_RCCL_STRICT=1; {load}; unset OSU_RCCL_STRICT; module unload osu-container',
+                        lmod=lmod)
+    late = environment(tree, f'{load}; export OSU_RCCL_STRICT=1 NCCL_NET=mine; module unload osu-container', lmod=lmod)
+    assert 'NCCL_NET' not in after and late['NCCL_NET'] == 'mine'
+
+
+@pytest.mark.parametrize('site, approach', SWITCHED)
+def test_network_of_the_job_wins(site, approach, modules):
+    tree = modules(site)
+    found = environment(tree, f'module load osu-container/{approach}', SLURM_NETWORK='job_vni', OSU_RCCL_ALT_READ='1')
+    assert found['SLURM_NETWORK'] == 'job_vni'
+
+
+@pytest.mark.parametrize('site, approach', [target for target in TARGETS
+                                            if site_entry(target[0])['conflicts']['value']])
+def test_other_modules_that_bind_are_refused_beside_it(site, approach, modules):
+    tree = modules(site)
+    for other in site_entry(site)['conflicts']['value']:
+        path = tree / 'modules' / other / '1.lua'
+        path.parent.mkdir()
+        path.write_text('setenv("SINGULARITY_BIND", "/theirs")')
+        done = in_lmod(tree, f'module load {other} && module load osu-container/{approach}; echo ${{SIF:-none}}')
+        assert 'none' in done.stdout and other in done.stderr
+
+
+@pytest.mark.parametrize('site, approach', [target for target in TARGETS
+                                            if site_entry(target[0])['image_folders']['value']])
+def test_the_sites_own_image_is_taken_where_the_copy_was_deleted(site, approach, modules):
+    tree = modules(site)
+    name = next((tree / 'software' / approach).glob('*.sif')).name
+    (tree / 'software' / approach / name).unlink()
+    folder = tree / 'host' / site_entry(site)['image_folders']['value'][0].lstrip('/')
+    folder.mkdir(parents=True)
+    (folder / name).touch()
+    found = environment(tree, f'module load osu-container/{approach}')
+    assert found['SIF'] == found['SIFOSUMINCONTAINER'] == str(folder / name)
 
 
 @pytest.mark.parametrize('site, approach', TARGETS)
@@ -130,5 +246,8 @@ def test_help_says_which_mpi_network_srun_and_benchmarks(site, approach, modules
 def test_every_setting_has_its_reason_in_the_line_above(site, approach):
     lines = checked_in(site, approach).splitlines()
     for number, line in enumerate(lines):
-        if re.match(r'(append_path|pushenv)', line):
-            assert lines[number - 1].startswith('-- '), line
+        if re.match(r' *(append_path|pushenv)', line):
+            # one reason may stand above several binds, and above the branches of a switch
+            above = next(other for other in reversed(lines[:number])
+                         if not re.match(r' *(append_path|pushenv|if |else|elseif )', other))
+            assert above.startswith('-- '), line

@@ -45,7 +45,8 @@ def test_no_two_sources_are_the_same():
 
 def test_every_mpich_has_a_wheel_and_a_libfabric():
     wheels = {source['version'] for source in versions.SOURCES.values() if source['name'] == 'mpich'}
-    assert wheels == set(versions.MPICH_LIBFABRIC)
+    # the stand-in for LUMI uses wheels that no image is made of
+    assert wheels >= set(versions.MPICH_LIBFABRIC)
     assert versions.DEFAULT_MPICH in wheels
 
 

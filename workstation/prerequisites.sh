@@ -9,12 +9,13 @@
 set -euo pipefail
 # shellcheck source=workstation/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=workstation/debian.sh
+. "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
 [[ $# == 0 || ( $# == 1 && $1 == --check ) ]] || die "usage: prerequisites.sh [--check], got: $*"
 check_only=$#
 os_release=${OS_RELEASE:-/etc/os-release}
 apptainer_prefix=$work/apptainer
-debian_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # Debian package | Fedora or EPEL package | what must be there (one of: command, /file) | why
 needs='
@@ -128,39 +129,18 @@ distribution_has_apptainer() {
     ! grep -q '^Inst libc6 ' <<<"$plan"
 }
 
-# Address of a Debian archive: $DEBIAN_MIRROR, else the one that this machine's own apt uses.
-debian_mirror() {
-    if [[ -n ${DEBIAN_MIRROR:-} ]]; then
-        echo "$DEBIAN_MIRROR"
-        return
-    fi
-    # shellcheck disable=SC2016  # $(..) is apt's own format
-    apt-get indextargets 'Created-By: Packages' 'Origin: Debian' 'Component: main' --format '$(SITE)' |
-        grep -v -- '-security' | sort -u | head -n 1 | grep .
-}
-
-# Debian's own signature is checked by apt as for any package; lists, cache and state are private.
-private_apt() {
-    local command=$1 state=$work/apt
-    shift
-    "$command" -o Dir::Etc::sourcelist="$state/sources.list" -o Dir::Etc::sourceparts=- \
-        -o Dir::State="$state/state" -o Dir::State::status=/dev/null -o Dir::Cache="$state/cache" \
-        -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none "$@"
-}
-
 # Unpacks Apptainer and the libraries that it asks for into .workstation/apptainer.
 make_private_apptainer() {
     local mirror=$1 state=$work/apt new=$apptainer_prefix.new packages package loader libraries program
-    rm -rf "$state" "$new"
-    mkdir -p "$state"/{state/lists/partial,cache/archives/partial,download} "$new"
-    echo "deb [signed-by=$debian_keyring] $mirror unstable main" >"$state/sources.list"
-    private_apt apt-get update
+    rm -rf "$new"
+    mkdir -p "$new"
+    private_apt_lists "$state" "$mirror" unstable
     # The host's libraries are too old for it (it needs glibc 2.38), so it gets all that it names, from the same place.
-    packages=$(private_apt apt-cache show --no-all-versions apptainer | sed -n 's/^Depends: //p' |
+    packages=$(private_apt "$state" apt-cache show --no-all-versions apptainer | sed -n 's/^Depends: //p' |
         tr ',' '\n' | awk '$1 ~ /^lib/ { print $1 }')
     [[ -n $packages ]] || { echo "apptainer is not among the packages of $mirror unstable"; return 1; }
     # shellcheck disable=SC2086  # a list of words
-    (cd "$state/download" && private_apt apt-get download apptainer $packages)
+    (cd "$state/download" && private_apt "$state" apt-get download apptainer $packages)
     for package in "$state/download"/*.deb; do
         dpkg -x "$package" "$new"
     done
