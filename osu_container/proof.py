@@ -13,8 +13,9 @@ How it looks, and why so:
 * The process is found by its libmpi: the container runtime forks, and a wrapper may, so the program is the process
   itself or a descendant of it.
 * It looks every 30 ms (more seldom where a look takes long: at most a fifth of one core on a node with thousands of
-  processes) and stops for good when two looks agree. The libraries are mapped before MPI_Init talks to the network,
-  so a benchmark is normally not yet measuring when the sampler is gone.
+  processes) and stops for good when looks agree and the process has run in between, or agree for a quarter of a
+  second. Agreement alone is not enough: on a busy node the loader may wait between two libraries. The libraries are
+  mapped before MPI_Init talks to the network, so a benchmark is normally not yet measuring when the sampler is gone.
 * "host" means: the file is the same (device and inode) as one that is seen without the container. "image" means: it
   lies on the container's own root, or on a file system that the host has not mounted. Anything else is null.
 * The release is read from the file that is mapped (_mpicontainer_versions.py); null where the file does not say it.
@@ -37,6 +38,8 @@ FORMAT = 1
 
 LOOK_EVERY = 0.03   # seconds between two looks
 LOOK_AGAIN = 0.01   # seconds to the look that confirms: short programs end soon after MPI_Init
+RAN = 0.001         # seconds on a core without mapping more: the loader maps the next library within microseconds
+AGREED = 0.25       # seconds of looks that agree which are enough for a process that waits: for a file, or its peers
 SETTLE = 2.0        # seconds that libfabric may come after libmpi; MPICH of kind ch3:nemesis never loads one
 GONE = 1.0          # seconds without a sign of the process after which it has ended, see sample()
 GIVE_UP = 60.0      # seconds after which nothing is expected any more: containers on a busy file system start slowly
@@ -52,8 +55,8 @@ LIBRARIES = {
     'libhsa-runtime64': re.compile(r'libhsa-runtime64\.so(\.|$)'),
 }
 #: Variables of the process that decide how MPI reaches the network
-VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|PMI_|PALS_|CXI_|NCCL_|ROCR_|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|'
-                       r'LD_PRELOAD$|MPI4PY_LIBMPI$)')
+VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|PMI_|PALS_|CXI_|NCCL_|ROCR_|SLURM_(MPI_TYPE|NETWORK)$|'
+                       r'LD_LIBRARY_PATH$|LD_PRELOAD$|MPI4PY_LIBMPI$)')
 
 
 class ProofError(Exception):
@@ -250,6 +253,12 @@ def _look(root):
     return None
 
 
+def _ran(pid):
+    """Return the seconds (float) that process pid has run on a core, None where the kernel does not count them."""
+    fields = _read('/proc/%s/schedstat' % pid).split()
+    return int(fields[0]) / 1e9 if fields else None
+
+
 def sample(root, give_up=GIVE_UP):
     """
     Watch process root (int, pid) until it or a descendant has MPI loaded.
@@ -260,16 +269,22 @@ def sample(root, give_up=GIVE_UP):
     begin = None
     start = seen = time.monotonic()
     found, since = None, None
+    facts = agreed = ran = None
     while True:
         before = time.monotonic()
         previous, found = found, _look(root)
         now = time.monotonic()
         if found and since is None:
             since = now
-        # Two looks that agree: the loader is done with mapping, and a shell that only starts the program is not taken
-        # for it (a preloaded library is in that shell too, but exec soon changes the executable).
-        if found and found == previous and ('libfabric' in found[2] or now - since > SETTLE):
-            return process_facts(found[0], found[2]), None
+        # Looks that agree: the loader is done with mapping, and a shell that only starts the program is not taken for
+        # it (a preloaded library is in that shell too, but exec soon changes the executable).
+        if found != previous:
+            facts = facts if found is None else None
+        elif found and ('libfabric' in found[2] or now - since > SETTLE):
+            if facts is None:
+                facts, agreed, ran = process_facts(found[0], found[2]), now, _ran(found[0])
+            elif now - agreed > AGREED or (ran is not None and (_ran(found[0]) or 0) - ran > RAN):
+                return facts, None
         # Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another program, the
         # process is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start time; another start time is
         # another process that was given the pid.
@@ -277,6 +292,8 @@ def sample(root, give_up=GIVE_UP):
         begin = begin or (stat and stat[1])
         if stat and stat[1] == begin:
             seen = now
+        elif facts:
+            return facts, None  # it has ended before it could be looked at once more
         elif now - seen > GONE:
             return None, "the program ended before it had loaded an MPI library, or before it could be looked at twice"
         if now - start > give_up:

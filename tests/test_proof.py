@@ -64,6 +64,14 @@ def loads(*paths, seconds=1.0):
             'time.sleep(float(sys.argv[1]))\nsys.exit(7)', seconds, *paths]
 
 
+def test_a_library_that_comes_after_a_pause_of_the_loader_is_in_the_proof(tmp_path, libraries):
+    cxi = compile_library(tmp_path / 'libcxi.so.1')
+    program = ('import ctypes, sys, time\nctypes.CDLL(sys.argv[1])\ntime.sleep(0.12)\nctypes.CDLL(sys.argv[2])\n'
+               'time.sleep(1)')
+    _, found = start(tmp_path, sys.executable, '-c', program, libraries / 'libmpi.so.12', cxi)
+    assert found['libraries']['libcxi']['path'] == str(cxi)
+
+
 # ---- releases --------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('release', ['4.2.3', '3.4.3', '5.0.2', '4.3.0b1'])
