@@ -82,11 +82,11 @@ def stack(tmp_path_factory):
 
 @pytest.fixture
 def own_stack(tmp_path):
-    """Function (site, approaches) -> Stack of this test alone, to be changed."""
+    """Function (site, approaches) -> Stack of this test alone, to be changed; approaches are installed."""
     def make(site, *approaches):
         made = Stack(site, tmp_path)
-        done = made.install(*approaches)
-        assert done.returncode == 0, done.stdout
+        done = made.install(*approaches) if approaches else None
+        assert done is None or done.returncode == 0, done.stdout
         return made
     return make
 
@@ -269,6 +269,80 @@ def test_fork_safe_of_the_image_is_taken_away(own_stack, make_sif, tmp_path):
     # as the module of a site with cxi has it (modules/lumi-25.03/osu-container/opensource.lua)
     taken = this.shell(script.replace(';', '; export OSU_CONTAINER_UNSET="CXI_FORK_SAFE CXI_FORK_SAFE_HP";', 1)).stdout
     assert 'CXI_FORK_SAFE' not in taken.replace('OSU_CONTAINER_UNSET=CXI_FORK_SAFE CXI_FORK_SAFE_HP', '')
+
+
+#: Does what lumi-container-wrapper's own does (github.com/CSCfi/hpc-container-wrapper, generate_wrappers.sh), in short:
+#: a copy of the image, wrappers that add binds to SINGULARITY_BIND and start bash in the container, exit code 0 always.
+WRAP_CONTAINER = r"""#!/bin/bash
+while [[ $# -gt 1 ]]; do case $1 in -w) folder=$2 ;; --prefix) prefix=$2 ;; esac; shift 2; done
+[[ -z ${BROKEN-} ]] || { echo "no space left"; exit 0; }
+cp "$1" "$prefix/container.sif"
+mkdir "$prefix/bin" "$prefix/_bin"
+for name in $(singularity exec "$1" ls "$folder"); do
+    ln -s "$folder/$name" "$prefix/_bin/$name"
+    cat >"$prefix/bin/$name" <<'END'
+#!/bin/bash
+DIR=$(cd -P "$(dirname "$0")" && pwd)
+export SINGULARITY_BIND="$SINGULARITY_BIND,/tmp,$DIR/../_bin:$DIR"
+export SINGULARITYENV_LD_LIBRARY_PATH="$SINGULARITYENV_LD_LIBRARY_PATH:/.singularity.d/libs"
+singularity --silent exec "$DIR/../container.sif" bash -c "exec -a $0 $DIR/${0##*/} $(printf " %q" "$@")"
+END
+    chmod +x "$prefix/bin/$name"
+done
+"""
+WRAPPED = '--try-amend=wrapper=lumi-container-wrapper'
+
+
+@pytest.fixture
+def wrap_container(tmp_path):
+    """Folder with a wrap-container."""
+    path = tmp_path / 'tykky' / 'wrap-container'
+    path.parent.mkdir()
+    path.write_text(WRAP_CONTAINER)
+    path.chmod(0o755)
+    return path.parent
+
+
+@pytest.mark.parametrize('approach', ['bind', 'hybrid'])
+def test_lumi_container_wrapper_keeps_binds_library_paths_and_preloads(approach, own_stack, wrap_container, tmp_path):
+    this = own_stack('lumi-25.03')
+    this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
+    done = this.install(approach, options=[WRAPPED])
+    assert done.returncode == 0, done.stdout
+    root = this.eb.prefix / 'software' / 'osu-container' / approach
+    assert os.readlink(root / 'wrappers' / 'container.sif').startswith('../')
+    mine = {'APPTAINER_BIND': '/srv:/mnt/mine'}
+    for proof in this.prove(approach, tmp_path / 'proof', **mine):
+        for name in APPROACHES[approach]['inject'] + APPROACHES[approach]['inject_if_known']:
+            if name in IN_PROOF:
+                assert proof['libraries'][IN_PROOF[name]]['host_path'] == this.host(name)
+        assert proof['variables'].get('LD_PRELOAD', '').count('gtl') == (approach == 'bind')
+
+
+def test_lumi_container_wrapper_that_is_absent_or_fails_is_told_and_nothing_is_left(own_stack, wrap_container):
+    this = own_stack('lumi-25.03')
+    done = this.install('hybrid', options=[WRAPPED])
+    assert done.returncode != 0
+    assert 'no command wrap-container on PATH, nor a module of: lumi-container-wrapper' in folded(done.stdout)
+    this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
+    this.eb.environment['BROKEN'] = '1'
+    done = this.install('hybrid', options=[WRAPPED])
+    assert done.returncode != 0 and 'has not made wrappers for osu_' in done.stdout
+    assert 'no space left' in done.stdout
+    assert this.eb.left_behind() == []
+    done = this.install('hybrid', options=['--try-amend=wrapper=tykky'])
+    assert done.returncode != 0 and "unknown wrapper 'tykky'; known: run-in-container, " in folded(done.stdout)
+
+
+def test_lumi_container_wrapper_is_brought_by_its_module(own_stack, wrap_container, tmp_path):
+    this = own_stack('lumi-25.03')
+    module = tmp_path / 'modules' / 'lumi-container-wrapper' / '0.5.2.lua'
+    module.parent.mkdir(parents=True)
+    module.write_text(f'prepend_path("PATH", "{wrap_container}")\n')
+    this.eb.environment['MODULEPATH'] = str(tmp_path / 'modules')
+    done = this.install('opensource', options=[WRAPPED])
+    assert done.returncode == 0, done.stdout
+    assert this.shell('module load osu-container/opensource && osu_bw --help').returncode == 0
 
 
 def test_the_private_slurm_is_there():

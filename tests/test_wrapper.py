@@ -123,3 +123,55 @@ def test_binds_under_the_older_name_are_not_lost(installed, before, after):
 def test_the_wrapper_is_clean_for_shellcheck():
     done = run([STATE / 'venv' / 'bin' / 'shellcheck', WRAPPER])
     assert done.returncode == 0, done.stdout
+
+
+def binds(done, prefix='APPTAINER'):
+    """The binds (list) that the runtime was given."""
+    return done.stdout.split(f'{prefix}_BIND=')[1].split()[0].split(',')
+
+
+@pytest.mark.parametrize('prefix', ['APPTAINER', 'SINGULARITY'])
+def test_files_of_the_node_are_bound_where_they_exist(installed, tmp_path, prefix):
+    (tmp_path / 'there').touch()
+    (tmp_path / f'config-{os.uname().release}').touch()
+    done = installed('osu_bw', OSU_CONTAINER_PREFIX=prefix, OSU_CONTAINER_FILES=(
+        f'{tmp_path}/there:/there,{tmp_path}/gone:/gone,{tmp_path}/config-{{kernel}}:/boot/config-{{kernel}}|X=0'),
+        **{f'{prefix}_BIND': '/mine'})
+    assert binds(done, prefix) == ['/mine', f'{tmp_path}/there:/there',
+                                   f'{tmp_path}/config-{os.uname().release}:/boot/config-{os.uname().release}']
+
+
+def test_a_file_that_is_not_there_sets_its_variables_unless_the_user_has(installed, tmp_path):
+    shown = f'{installed.root}/runtime'
+    with open(shown, 'a') as runtime:
+        runtime.seek(0)
+        runtime.truncate()
+        runtime.write('#!/bin/bash\necho "A=${A-unset} B=${B-unset}"\n')
+    files = {'OSU_CONTAINER_FILES': f'{tmp_path}/gone:/gone|A=0|B=x y'}
+    assert installed('osu_bw', **files).stdout == 'A=0 B=x y\n'
+    assert installed('osu_bw', A='', B='1', **files).stdout == 'A= B=1\n'
+
+
+def test_variables_are_taken_away_in_the_container(installed):
+    sif = str(installed.root / 'x.sif')
+    done = installed('osu_bw', 'H', 'H', OSU_CONTAINER_UNSET='CXI_FORK_SAFE CXI_FORK_SAFE_HP ')
+    assert done.stdout.split('\n')[:8] == ['[exec]', f'[{sif}]', '[env]', '[-u]', '[CXI_FORK_SAFE]', '[-u]',
+                                           '[CXI_FORK_SAFE_HP]', '[osu_bw]']
+
+
+@pytest.mark.parametrize('ours, theirs', [('APPTAINER', 'SINGULARITY'), ('SINGULARITY', 'APPTAINER')])
+def test_binds_of_both_names_end_in_the_one_that_the_module_uses(installed, ours, theirs):
+    done = installed('osu_bw', OSU_CONTAINER_PREFIX=ours, **{f'{ours}_BIND': '/a', f'{theirs}_BIND': '/b'})
+    assert f'{ours}_BIND=/a,/b' in done.stdout and f'{theirs}_BIND=unset' in done.stdout
+
+
+def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installed, tmp_path):
+    other = tmp_path / 'other' / 'osu_bw'
+    other.parent.mkdir()
+    other.write_text('#!/bin/bash\nprintf "other [%s] %s" "$*" "$SINGULARITY_BIND"\n')
+    other.chmod(0o755)
+    (tmp_path / 'there').touch()
+    done = installed('osu_bw', 'H', 'H', OSU_CONTAINER_WRAPPERS=str(other.parent), OSU_CONTAINER_PREFIX='SINGULARITY',
+                     OSU_CONTAINER_FILES=f'{tmp_path}/there:/there')
+    assert done.stdout == f'other [H H] {tmp_path}/there:/there'
+    assert installed('osu-exec', 'ls', OSU_CONTAINER_WRAPPERS=str(other.parent)).stdout.startswith('[exec]')

@@ -18,6 +18,7 @@ from ._mpicontainer_install import StagedInstall, free_space_problem, remove_emp
 from ._mpicontainer_module import help_lines
 from ._mpicontainer_settings import SettingsError, approach_entry, choose_site, explained, host_libraries, overridden
 from ._mpicontainer_sites import SITES
+from ._mpicontainer_wrappers import WrapperError
 
 try:
     # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
@@ -31,6 +32,13 @@ FACTS_FILE = 'facts.json'
 SETTINGS_FILE = 'settings.json'  # read by osu-explain
 
 
+def this_site(wanted):
+    """Return the whole entry (dict) of the site wanted (str), None: of this machine. Raises SettingsError."""
+    sites = dict(SITES, **getattr(local, 'SITES', {}))
+    site = choose_site(wanted, getattr(local, 'SITE', None), socket.gethostname(), os.environ, sites)
+    return overridden(site, getattr(local, 'OVERRIDES', {}))
+
+
 class SiteEasyBlock(EasyBlock):
     """An installation whose module depends on the site it is made for."""
 
@@ -42,6 +50,7 @@ class SiteEasyBlock(EasyBlock):
             'site': [None, "Site whose host paths the module uses; default: found by host name or local file", CUSTOM],
             'program_prefix': ['', "Start of the names of programs that become commands, e.g. 'osu_'", CUSTOM],
             'example': [None, "Command that the module help shows behind srun", CUSTOM],
+            'gpu_example': [None, "The same for a site with GPUs; default: example", CUSTOM],
             'commands': [[], "Sources that are commands beside the programs", CUSTOM],
             'family': [None, "Lmod family: only one module of a family is loaded at a time", CUSTOM],
         })
@@ -66,11 +75,8 @@ class SiteEasyBlock(EasyBlock):
             # Lmod makes the variable LMOD_FAMILY_<name> of it, which bash refuses for a name with a hyphen
             raise EasyBuildError("%s: family must be a name of letters, digits and _, found %r",
                                  os.path.basename(self.cfg.path), self.cfg['family'])
-        sites = dict(SITES, **getattr(local, 'SITES', {}))
         self.approach = self.or_error(approach_entry, approach, approaches)
-        self.site = self.or_error(choose_site, self.cfg['site'], getattr(local, 'SITE', None), socket.gethostname(),
-                                  os.environ, sites)
-        self.site = self.or_error(overridden, self.site, getattr(local, 'OVERRIDES', {}))
+        self.site = self.or_error(this_site, self.cfg['site'])
         self.or_error(host_libraries, self.approach, self.site)
         self.host_root = (build_option('sysroot') or getattr(local, 'ROOT', '')).rstrip('/')
 
@@ -78,7 +84,7 @@ class SiteEasyBlock(EasyBlock):
         """Call function; its SettingsError or FactsError becomes an EasyBuildError with the easyconfig's name."""
         try:
             return function(*args, **kwargs)
-        except (SettingsError, FactsError) as err:
+        except (SettingsError, FactsError, WrapperError) as err:
             raise EasyBuildError("%s: %s", os.path.basename(self.cfg.path), err)
 
     def recorded_facts(self):
@@ -156,6 +162,7 @@ class SiteEasyBlock(EasyBlock):
 
     def make_module_description(self):
         """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
-        self.cfg['usage'] = '\n'.join(help_lines(self.settings(), self.programs_are(), self.cfg['example']))
+        example = self.site['gpu']['value'] and self.cfg['gpu_example'] or self.cfg['example']
+        self.cfg['usage'] = '\n'.join(help_lines(self.settings(), self.programs_are(), example))
         self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title'])]
         return super(SiteEasyBlock, self).make_module_description()

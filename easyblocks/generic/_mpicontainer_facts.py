@@ -202,6 +202,8 @@ def _image_facts(image, injected):
         'programs': image.programs,
         'library_path': [part for part in environment.get('LD_LIBRARY_PATH', '').split(':') if part.startswith('/')],
         'rccl_plugin': plugin,
+        'environment': sorted(environment),
+        'libraries_beside': dict((folder, image.libraries_beside(folder)) for folder in set(image.programs.values())),
         # not in front if it holds a library that is to be replaced
         'rccl_plugin_folder': folder if folder and not image.folder_has(folder, injected) else None,
     }

@@ -267,6 +267,13 @@ class Image(object):
         """Return whether the folder (str) of the image holds a file of one of the names (set of str)."""
         return any((folder + '/' + soname) in self.squashfs.entries for soname in sonames)
 
+    def libraries_beside(self, folder):
+        """Return the names (list of str) of libraries in lib and lib64 beside the folder (str) of the image."""
+        beside = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
+        return sorted(posixpath.basename(path) for path in self.squashfs.entries
+                      if path.startswith(beside) and '.so' in posixpath.basename(path)
+                      and posixpath.dirname(path) + '/' in beside)
+
     def mpi(self):
         """
         Return (family, soname, ElfFacts) of the image's MPI; MPICH ABI wins where several are installed.

@@ -5,6 +5,7 @@ What EasyBuild's generator writes differently from one version to the next is av
 with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
 """
 import json
+import os
 import re
 from itertools import groupby
 
@@ -178,13 +179,14 @@ def image_text(generator, settings, sif, again):
     return ''.join(lines)
 
 
-def container_text(generator, settings, sif, runtime_command, again):
+def container_text(generator, settings, sif, runtime_command, again, wrapped=False):
     """
     Return the text of a container module: the image, the runtime, binds, library path, folders of programs.
 
     :param sif: str, file name of the SIF in the installation
     :param runtime_command: str, command of the container runtime
     :param again: str, what to type to install the module again
+    :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
     """
     prefix = settings.env_prefix
     lines = [
@@ -196,6 +198,9 @@ def container_text(generator, settings, sif, runtime_command, again):
         generator.set_environment('OSU_CONTAINER_PREFIX', prefix),
         generator.set_environment('OSU_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
     ]
+    if wrapped:
+        lines += [generator.comment("made by lumi-container-wrapper; bin/run-in-container ends in them"),
+                  generator.set_environment('OSU_CONTAINER_WRAPPERS', os.path.join('wrappers', 'bin'), relpath=True)]
     lines += _run_time_text(generator, settings)
     for why, binds in groupby(settings.binds, key=lambda bind: bind[2]):
         lines.append(generator.comment(why))

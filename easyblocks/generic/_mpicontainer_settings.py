@@ -6,6 +6,7 @@ from collections import namedtuple
 
 from ._mpicontainer_approaches import APPROACHES
 from ._mpicontainer_sites import BASES, SITES
+from ._mpicontainer_wrappers import ENV_PREFIX as WRAPPERS_PREFIX
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
 #: nothing else of the host's library folders comes along, and no file of the image is hidden.
@@ -187,6 +188,7 @@ def settings_for(approach, site, facts):
                   rccl_plugin: str or None) and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
                   injected: list of dict soname, path, why, size, mtime, what, names; files: list of str;
                   rccl_plugin) as _mpicontainer_facts.py reads them. A native module has no 'image' and no runtime.
+                  'wrapper': True where lumi-container-wrapper made the commands
     Raises SettingsError as host_libraries does.
     """
     host_libraries(approach, site)
@@ -212,7 +214,7 @@ def settings_for(approach, site, facts):
         libfabric="libfabric %s of the %s" % (libfabric, comes_from['libfabric']),
         provider=dict((v['name'], v['value']) for v in variables).get('FI_PROVIDER'),
         pmi=pmi, pmi_variable=site['pmi_variables']['value'].get(pmi),
-        env_prefix=ENV_PREFIXES[host['runtime']['name']] if approach['container'] else None,
+        env_prefix=_env_prefix(facts) if approach['container'] else None,
         binds=_binds(approach, site, injected, host),
         library_path=_library_path(injected, image),
         program_path=sorted(set(programs.values())),
@@ -229,6 +231,11 @@ def settings_for(approach, site, facts):
         rank_variables=_applying(approach['rank_variables'], known_facts),
         switches=sorted(set(re.match(r'\w+', v['when']).group() for v in variables if v.get('when'))),
         programs=sorted(programs))
+
+
+def _env_prefix(facts):
+    """Return how the names of the runtime's variables start (str): as the runtime, or the wrappers, want them."""
+    return WRAPPERS_PREFIX if facts.get('wrapper') else ENV_PREFIXES[facts['host']['runtime']['name']]
 
 
 def _binds(approach, site, injected, host):

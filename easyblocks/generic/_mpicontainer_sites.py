@@ -32,7 +32,9 @@ Keys of a site
     image_folders      folders with images that a module falls back to when its own copy was deleted
     image_help         the command that makes that SIF
     native             what a native build uses: mpicc, mpicxx (path on the host, or a command that the modules bring),
-                       libmpi, python; optional: prgenv, modules, configopts, needed (sonames that programs must need)
+                       libmpi, python; optional: prgenv ('amd' or 'gnu', of Cray's programming environment), modules,
+                       plugin (name and version of an easyconfig, RCCL's), configopts, needed (sonames that programs
+                       must need)
     wrapper_modules    modules that may have wrap-container (easyconfig parameter wrapper)
 
 Host paths are written as on the real system. EasyBuild's --sysroot (or ROOT in a local file, see mpicontainer.py) is

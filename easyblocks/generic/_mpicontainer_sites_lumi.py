@@ -64,14 +64,22 @@ def _pmi(version, evidence):
     }
 
 
-def _native(prgenv, rocm, libmpi):
-    """Return what a native build uses; prgenv: 'amd' or 'gnu'; rocm: version or None for CPU nodes."""
+def _native(prgenv, rocm, libmpi, plugin=None):
+    """
+    Return what a native build uses.
+
+    :param prgenv: str, compilers; rocm: version, None for CPU nodes; plugin: name and version of RCCL's, an easyconfig
+    """
+    # Without a path in the program ld.so takes MPI and GTL of the system's default release, whatever stack is loaded
+    # (LUMI-training-materials d64bc58c, 102-CPE.md).
+    rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else '')
     return {
         'mpicc': 'cc', 'mpicxx': 'CC', 'libmpi': libmpi, 'python': '/usr/bin/python3',
         'prgenv': prgenv,
         'modules': ['PrgEnv-' + prgenv] + (['craype-accel-amd-gfx90a', 'rocm/' + rocm] if rocm else []),
-        'configopts': '--enable-rocm --with-rocm=/opt/rocm-%s --enable-rcclomb --with-rccl=/opt/rocm-%s' % (rocm, rocm)
-                      if rocm else '',
+        'plugin': plugin,
+        'configopts': ('--enable-rocm --with-rocm=$ROCM_PATH --enable-rcclomb --with-rccl=$ROCM_PATH ' if rocm else '')
+                      + 'LDFLAGS="%s"' % rpath,
         'needed': ['libmpi_gtl_hsa.so.0'] if rocm else [],
     }
 
@@ -248,7 +256,8 @@ _GPU_STACKS = {
                                 'mpich-4.2.3-libfabric-1.22.0-libcxi'),
                         'the three images that were built by default; ' + _IMAGE_PURPOSE, _DEIC, '2025-03-07',
                         'measured'),
-        'native': _fact(_native('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12'),
+        'native': _fact(_native('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
+                                ('aws-ofi-rccl', '17d41cb')),
                         'the compiler modules of the published native build', _DEIC, '2025-03-07', 'measured'),
     },
     'lumi-25.03': {
@@ -271,7 +280,8 @@ _GPU_STACKS = {
                                 'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
                         'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
                         '2026-11-21', 'untested'),
-        'native': _fact(_native('amd', '6.3.4', '/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12'),
+        'native': _fact(_native('amd', '6.3.4', '/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                                ('aws-ofi-nccl', '1.20.0')),
                         'the compiler modules of partition/G', _STACK % '25.03', '2026-07-10', 'derived'),
     },
     'lumi-25.09': {
@@ -293,7 +303,8 @@ _GPU_STACKS = {
                                 'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
                         'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
                         '2026-11-21', 'untested'),
-        'native': _fact(_native('amd', '6.4.4', '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12'),
+        'native': _fact(_native('amd', '6.4.4', '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                                ('aws-ofi-nccl', '1.20.0')),
                         'the compiler modules of partition/G', _STACK % '25.09', '2026-07-10', 'derived'),
     },
 }

@@ -6,6 +6,7 @@ _mpicontainer_sites.py, how the two become a module in _mpicontainer_settings.py
 """
 import json
 import os
+import shutil
 
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
 from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
@@ -18,6 +19,7 @@ from easybuild.easyblocks.generic._mpicontainer_facts import (
 )
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
 from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
+from easybuild.easyblocks.generic._mpicontainer_wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError
 from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, symlink
@@ -33,6 +35,8 @@ class MPIContainer(SiteEasyBlock):
         extra_vars.update({
             'image': [None, "File name of the SIF, searched in the source path; default: the site's", CUSTOM],
             'image_sha256': [None, "sha256 of the SIF; default: read from the file IMAGE.sha256 beside it", CUSTOM],
+            'wrapper': ['run-in-container', "What starts the commands in the container: run-in-container, or "
+                        "lumi-container-wrapper where it is installed", CUSTOM],
             'facts': [None, "JSON file with recorded facts of image and host, to render a module without them", CUSTOM],
         })
         return extra_vars
@@ -43,6 +47,9 @@ class MPIContainer(SiteEasyBlock):
         self.settle(self.version, dict(item for item in APPROACHES.items() if item[1]['container']))
         self.sif_name = self.cfg['image'] or self.site['images']['value'].get(self.approach['name'])
         self.sif = None
+        if self.cfg['wrapper'] not in WRAPPERS:
+            raise EasyBuildError("%s: unknown wrapper '%s'; known: %s", os.path.basename(self.cfg.path),
+                                 self.cfg['wrapper'], ', '.join(WRAPPERS))
         if self.site['default_approach']['value'] == self.approach['name']:
             self.set_default_module = True
 
@@ -81,6 +88,27 @@ class MPIContainer(SiteEasyBlock):
         runtime = self.or_error(find_runtime, self.site['runtime']['value'])
         self.facts = self.or_error(read_facts, self.approach, self.site, self.sif, self.host_root, runtime,
                                    self.cfg['program_prefix'])
+        if self.cfg['wrapper'] != WRAPPERS[0]:
+            self.facts['wrapper'] = True
+            self.wrap_container = self.find_wrap_container()
+
+    def find_wrap_container(self):
+        """Return the path (str) of wrap-container: on PATH or brought by a module of the site, else an error."""
+        image, modules = self.facts['image'], self.site['wrapper_modules']['value']
+        problem = defeated([entry['name'] for entry in self.settings().unset], sorted(set(image['programs'].values())),
+                           [library['soname'] for library in self.facts['host']['injected']], image)
+        if problem:
+            raise EasyBuildError("%s: wrapper=%s: %s. Use the bundled one: leave --try-amend=wrapper= out",
+                                 os.path.basename(self.cfg.path), self.cfg['wrapper'], problem)
+        if not shutil.which(COMMAND):
+            self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
+        path = shutil.which(COMMAND)
+        if not path:
+            raise EasyBuildError("%s: wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module that has "
+                                 "it, or use the bundled wrapper: leave --try-amend=wrapper= out",
+                                 os.path.basename(self.cfg.path), self.cfg['wrapper'], COMMAND,
+                                 ', '.join(modules) or 'none on this site')
+        return path
 
     def build_step(self):
         """Nothing to build: the image is made by container-recipes/."""
@@ -96,6 +124,11 @@ class MPIContainer(SiteEasyBlock):
         helpers = [self.cfg['program_prefix'].rstrip('_') + '-' + name for name in ('shell', 'exec')]
         for command in sorted(self.facts['image']['programs']) + helpers:
             symlink(os.path.basename(wrapper), os.path.join(bindir, command), use_abspath_source=False)
+        if self.facts.get('wrapper'):
+            programs = self.facts['image']['programs']
+            self.log.info(self.or_error(make_wrappers, self.wrap_container, os.path.join(folder, self.sif_name),
+                                        sorted(set(programs.values())), os.path.join(folder, 'wrappers'),
+                                        sorted(programs)))
 
     def needed_space(self):
         """Bytes (int) that the installation takes."""
@@ -115,7 +148,8 @@ class MPIContainer(SiteEasyBlock):
         again = "eb %s -r --rebuild" % os.path.basename(self.cfg.path)
         return super(MPIContainer, self).make_module_extra(*args, **kwargs) + module_text.common_text(
             self.module_generator, settings, self.cfg['family']) + module_text.container_text(
-            self.module_generator, settings, image['file'], self.facts['host']['runtime']['command'], again)
+            self.module_generator, settings, image['file'], self.facts['host']['runtime']['command'], again,
+            self.facts.get('wrapper', False))
 
     def programs_are(self):
         """What the benchmark programs in the image are (str)."""
