@@ -55,7 +55,11 @@ host-mpi: python-env ## unpack the host's MPI
 	@workstation/host_mpi.sh
 
 .PHONY: test-env
-test-env: prerequisites python-env $(addprefix easybuild-,$(OLD_EASYBUILD))
+test-env: prerequisites python-env lmod-87 $(addprefix easybuild-,$(OLD_EASYBUILD))
+
+.PHONY: lmod-87
+lmod-87: prerequisites
+	@workstation/lmod_87.sh
 
 .PHONY: easybuild-%
 easybuild-%:
@@ -90,12 +94,21 @@ check-modules: prerequisites
 .PHONY: check-easyconfigs
 check-easyconfigs: prerequisites python-env
 	@# In a shell of its own, for EasyBuild as a user has it after the set-up
-	. ./env.sh && eb --check-contrib easyconfigs/o/*/*.eb
+	. ./env.sh && eb --check-contrib easyconfigs/*/*/*.eb
 
 .PHONY: modules
-modules: prerequisites python-env ## write modules/ and container-recipes/rendered/ anew
+modules: prerequisites python-env ## write modules/, container-recipes/rendered/ and the table of variables anew
 	$(PYTHON_ENV)/python modules/render.py
+	$(PYTHON_ENV)/python docs/tables.py
 	$(PYTHON_ENV)/python container-recipes/render
+
+.PHONY: lumi
+lumi: ## on LUMI: link easyblocks and easyconfigs into your EasyBuild tree (docs/install-lumi.md)
+	@lumi/link
+
+.PHONY: unlumi
+unlumi: ## on LUMI: take these links away again
+	@lumi/link --remove
 
 .PHONY: bench
 bench: setup ## measure the figures that the project promises (after make demo; BENCH="wrapper module" picks some)

@@ -161,7 +161,8 @@ def main():
                 record_stand_in(arguments.eb, site, scratch)
     stale = []
     with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = {site: pool.submit(render, arguments.eb, site, scratch) for site, _ in targets()}
+        sites = sorted({site for site, _ in targets()})
+        jobs = {site: pool.submit(render, arguments.eb, site, scratch) for site in sites}
         for site, approach in targets():
             path = MODULES / site / 'osu-container' / f'{approach}.lua'
             text = jobs[site].result()[approach]

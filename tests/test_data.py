@@ -108,6 +108,14 @@ def test_nothing_is_called_measured_by_this_project_on_lumi(site):
             assert fact['date'] < '2026-11-21', f'{key}: this project was not on LUMI'
 
 
+@pytest.mark.parametrize('approach', APPROACHES)
+def test_no_approach_calls_measured_what_nobody_has_published(approach):
+    entry = APPROACHES[approach]
+    for variable in entry['variables'] + entry['unset'] + entry['rank_variables']:
+        if variable['evidence'] == 'measured':
+            assert 'github.com' in variable['source'] and variable['date'] < '2026-11-21', variable['name']
+
+
 @pytest.mark.parametrize('site', LUMI)
 def test_cpu_nodes_have_no_gpu_parts(site):
     entry = site_entry(site)

@@ -15,10 +15,11 @@ PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', PROJECT / 'C
                 *(PROJECT / 'docs').glob('*.md')])
 TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
 #: Folders in which a path in the text must exist. What `make demo` makes is not among them.
-FOLDERS = ('.ci', '.github', 'benchmarks', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'modules',
-           'osu_container', 'tests', 'workstation')
+FOLDERS = ('.ci', '.github', 'benchmarks', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'lumi', 'modules',
+           'osu_container', 'stand-in', 'tests', 'workstation')
 #: Who says a message that is not ours; the text below its heading begins with "From <name>"
-OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'Slurm', 'bash', 'the loader', "mpi4py's port")
+OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 'the loader', "mpi4py's port",
+          'libfabric', 'MPICH', 'Cray MPICH', 'RCCL')
 EASYBLOCKS = sorted((PROJECT / 'easyblocks' / 'generic').glob('*.py'))
 #: Its errors are never shown: who reads a library's release takes them for "not known"
 SILENT = PROJECT / 'easyblocks/generic/_mpicontainer_versions.py'
@@ -133,7 +134,7 @@ def text_of(node):
 def project_strings():
     """Return the texts of all files of the project that print messages."""
     files = [PROJECT / 'Makefile', PROJECT / 'env.sh']
-    for folder in ('.ci', 'container-recipes', 'easyblocks', 'easyconfigs', 'osu_container', 'workstation'):
+    for folder in ('.ci', 'container-recipes', 'easyblocks', 'easyconfigs', 'lumi', 'osu_container', 'workstation'):
         files += [path for path in (PROJECT / folder).rglob('*') if path.is_file() and path.suffix != '.pyc']
     return [text for path in files for text in strings_of(path)]
 
@@ -143,7 +144,9 @@ def easybuild_strings():
     found = list((STATE / 'venv').glob('lib/python3*/site-packages/easybuild'))
     assert found, 'no EasyBuild in .workstation/venv: `make test` sets it up'
     return [text for path in (found[0] / 'main.py', found[0] / 'tools/filetools.py', found[0] / 'tools/options.py',
-                              found[0] / 'framework/easyconfig/easyconfig.py') for text in strings_of(path)]
+                              found[0] / 'tools/robot.py', found[0] / 'framework/easyblock.py',
+                              found[0] / 'framework/easyconfig/easyconfig.py')
+            for text in strings_of(path)]
 
 
 def fixed_parts(heading):

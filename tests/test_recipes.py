@@ -53,10 +53,14 @@ def test_every_mpich_has_a_wheel_and_a_libfabric():
 def test_other_files_pin_the_same_sums():
     """An easyconfig cannot read versions.py, and a script need not; they must not differ from it."""
     ours = {source['sha256'] for source in versions.SOURCES.values()}
-    port = hashlib.sha256((PROJECT / OSU_PORT).read_bytes()).hexdigest()
-    native = set(SHA256.findall((PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()))
-    assert native <= ours | {port}
-    assert port in native
+    folder = PROJECT / 'easyconfigs/o/osu-native'
+    port, *commands = (hashlib.sha256((folder / name).read_bytes()).hexdigest()
+                       for name in ('osu-port', 'osu-gpu-bind', 'osu-explain'))
+    for easyconfig in folder.glob('*.eb'):
+        native = set(SHA256.findall(easyconfig.read_text()))
+        assert native <= ours | {port, *commands}, easyconfig.name
+        assert native >= {versions.SOURCES['osu']['sha256'], *commands}, easyconfig.name
+    assert port in (folder / 'osu-native.eb').read_text()
     assert set(SHA256.findall((PROJECT / 'workstation/host_mpi.sh').read_text())) <= ours
 
 

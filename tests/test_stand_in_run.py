@@ -345,6 +345,25 @@ def test_lumi_container_wrapper_is_brought_by_its_module(own_stack, wrap_contain
     assert this.shell('module load osu-container/opensource && osu_bw --help').returncode == 0
 
 
+def test_an_image_in_the_folder_of_the_site_is_installed_and_taken_again_when_the_copy_is_gone(own_stack, tmp_path):
+    this = own_stack('lumi-25.03')
+    name = site_entry('workstation')['images']['value']['hybrid']
+    central = Path(f"{this.tree}{this.data['image_folders']['value'][0]}")
+    shutil.copy(PROJECT / 'sources' / name, central)
+    mine = tmp_path / 'sources'
+    mine.mkdir()
+    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(mine)
+    assert 'No sha256 to check the image' in this.install('hybrid').stdout
+    shutil.copy(PROJECT / 'sources' / f'{name}.sha256', mine)
+    done = this.install('hybrid')
+    assert done.returncode == 0, done.stdout
+    (this.eb.prefix / 'software' / 'osu-container' / 'hybrid' / name).unlink()
+    used = this.shell('module load osu-container/hybrid && echo $SIF && osu_bw --help')
+    assert used.returncode == 0 and used.stdout.startswith(f'{central}/{name}\n')
+    done = this.install('hybrid', options=['--sanity-check-only'])
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_private_slurm_is_there():
     """So that a missing Slurm is one clear failure beside many."""
     done = run(['sinfo', '-h'], env={**os.environ, 'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')})

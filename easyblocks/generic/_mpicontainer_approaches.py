@@ -31,12 +31,14 @@ An approach's variables replace those of the site of the same name.
 
 _READ = '2026-11-21'
 _CXI = 'fi_cxi(7), libfabric main caf5652c'
-_SEED = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
+_PUBLISHED = ('github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on '
+              'LUMI: the published runs')
+_PUBLISHED_ON = '2025-03-07'
 
 
-def _variable(name, value, why, source, evidence, **conditions):
-    """Return the dict of one variable, read on the day of _READ."""
-    return dict(conditions, name=name, value=value, why=why, source=source, date=_READ, evidence=evidence)
+def _variable(name, value, why, source, evidence, date=_READ, **conditions):
+    """Return the dict of one variable; date: when it was seen, default: when the source was read."""
+    return dict(conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence)
 
 
 #: Switches that a user sets (`export NAME=VALUE`) before `module load`: value -> what it does.
@@ -54,14 +56,14 @@ SWITCHES = {
 }
 
 _PROVIDER = ('the provider of this network or an error, never another one in silence', 'fi_fabric(7), FI_PROVIDER',
-             'measured')
+             'derived')
 _PROVIDER_OF_SITE = _variable('FI_PROVIDER', '{provider}', *_PROVIDER)
 
 _GPU_IN_CRAY_MPICH = [
     _variable('MPICH_GPU_SUPPORT_ENABLED', '1', 'Cray MPICH takes buffers in GPU memory only then; it needs the GTL '
-              'library too', 'CSCS documentation, cray-mpich', 'measured', only=['gpu']),
+              'library too', _PUBLISHED + ' over Cray MPICH set it', 'measured', _PUBLISHED_ON, only=['gpu']),
     _variable('MPICH_OFI_NIC_POLICY', 'GPU', 'each rank takes the card nearest to its GPU; only Cray MPICH reads it',
-              'LUMI training 2026-04, 202-Binding.md', 'measured', only=['gpu']),
+              'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['gpu']),
 ]
 
 # Open-source MPICH over cxi, in hybrid and opensource
@@ -69,8 +71,8 @@ _MPICH_OVER_CXI = [
     _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
     _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['no cxi']),
     _variable('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', '1', 'MPICH hands buffers in GPU memory to libfabric instead of copying '
-              'them; off by default', 'MPICH CVAR list; wheels from 4.1.3 on have it; published runs reach 24 GB/s '
-              'with it', 'measured', only=['cxi', 'gpu', 'mpich >= 4.1']),
+              'them; off by default', _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have '
+              'the CVAR', 'measured', _PUBLISHED_ON, only=['cxi', 'gpu', 'mpich >= 4.1']),
     _variable('MPIR_CVAR_SINGLE_HOST_ENABLED', '0', 'MPICH avoids cxi when all ranks are on one node, and with '
               'FI_PROVIDER=cxi nothing else is left', 'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from '
               '4.2.3 on have it', 'untested', only=['cxi', 'mpich >= 4.2'], when='OSU_SINGLE_NODE!=shm'),
@@ -107,7 +109,7 @@ _RCCL = [
               _CXI + '; HewlettPackard/shs-ccl-docs', 'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1'),
 ]
 _RCCL_PLUGIN = _variable('NCCL_NET_PLUGIN', '{rccl_plugin}', 'by full path: it is found whatever the library path is; '
-                         'without it RCCL uses TCP (3 GB/s published)', 'aws-ofi-nccl README; ' + _SEED, 'derived',
+                         'without it RCCL uses TCP (3 GB/s published)', 'aws-ofi-nccl README; ' + _PUBLISHED, 'derived',
                          only=['gpu', 'rccl plugin'])
 _ALT_READ_NETWORK = _variable('SLURM_NETWORK', 'disable_rdzv_get', 'the card leaves rendezvous to the provider, as '
                               'FI_CXI_RDZV_PROTO=alt_read needs', 'srun(1) of Slurm 24.05, --network; ' + _CXI,
@@ -121,7 +123,7 @@ _NO_FORK_SAFE = [
     for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')]
 
 _GPU_OF_RANK = _variable('ROCR_VISIBLE_DEVICES', 'gcd', 'the rank sees the GPU next to its cores and no other',
-                         'LUMI training 2026-04, 202-Binding.md', 'measured', only=['gpu'])
+                         'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['gpu'])
 _NIC_OF_RANK = _variable('FI_CXI_DEVICE_NAME', 'nic', 'open-source MPICH takes the card next to the cores of the rank, '
                          'or the first; MPICH_OFI_NIC_POLICY means nothing to it', _CXI, 'derived', only=['gpu', 'cxi'])
 
@@ -152,7 +154,7 @@ APPROACHES = {
         'rank_variables': [_GPU_OF_RANK],
         'variables': [
             _variable('FI_PROVIDER', 'tcp', 'without the host\'s libraries TCP is the only network that is everywhere',
-                      'fi_tcp(7); the published pure runs reach about 2 GB/s over TCP on Slingshot', 'measured'),
+                      _PUBLISHED + ' of pure reach about 2 GB/s over TCP', 'measured', _PUBLISHED_ON),
             _variable('NCCL_NET', 'Socket', 'RCCL over TCP as well, also where the image has a plugin',
                       'NCCL documentation, NCCL_NET', 'derived', only=['gpu']),
         ],

@@ -23,10 +23,24 @@ def _on_host(root, path):
     return root.rstrip('/') + path if root else path
 
 
+def _libraries(approach, site, root):
+    """
+    Return [(name, path on the host with root in front)] of the libraries that approach injects on site.
+
+    One that only goes with the others and whose path nobody has seen ('untested') is left out where it is not there:
+    what needs it brings it along as a dependency, from wherever the host's ld.so finds it.
+    """
+    found = []
+    for name, path in host_libraries(approach, site):
+        guess = name in approach['inject_if_known'] and site['libraries'][name]['evidence'] == 'untested'
+        if not guess or os.path.exists(_on_host(root, path)):
+            found.append((name, _on_host(root, path)))
+    return found
+
+
 def missing_host_paths(approach, site, root):
     """Return the host paths (list of str, root in front) that approach needs on site and that are not there."""
-    paths = [_on_host(root, path) for _, path in host_libraries(approach, site)]
-    return sorted(path for path in paths if not os.path.exists(path))
+    return sorted(path for _, path in _libraries(approach, site, root) if not os.path.exists(path))
 
 
 def _version_problems(subjects, provider_of):
@@ -52,7 +66,7 @@ def _version_problems(subjects, provider_of):
 
 def _injection(approach, site, root, image):
     """Return (libraries, problems): closure of what approach injects into image, and why it would not run there."""
-    starts = [_on_host(root, path) for _, path in host_libraries(approach, site)]
+    starts = [path for _, path in _libraries(approach, site, root)]
     folders = site['library_folders']['value']
     # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the machine it lies on.
     search = [_on_host(root, folder) for folder in folders] + (folders if root else [])
@@ -152,7 +166,7 @@ def _injected(approach, site, root, libraries, in_image):
     Keys: soname, path, sha256, build_id, size (bytes), mtime (s since 1970), what (str, e.g. 'libfabric 1.22.0'), why;
     for those that the site names also name and names, the other names under which they are opened.
     """
-    named = dict((_on_host(root, path), name) for name, path in host_libraries(approach, site))
+    named = dict((path, name) for name, path in _libraries(approach, site, root))
     needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
     found = []
     for soname, lib in libraries.items():

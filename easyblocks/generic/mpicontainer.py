@@ -54,14 +54,16 @@ class MPIContainer(SiteEasyBlock):
             self.set_default_module = True
 
     def fetch_step(self, *args, **kwargs):
-        """Find the wrapper as any source, and the image in the source path or at the source URLs."""
+        """Find the wrapper as any source, the image in the source path, at the source URLs or in the site's folder."""
         super(MPIContainer, self).fetch_step(*args, **kwargs)
         how = "\nIt is made by: %s\nor copied by you into a folder of the source path, with %s.sha256 beside it" % (
             self.site['image_help']['value'], self.sif_name)
         try:
             self.sif = self.obtain_file(self.sif_name, urls=self.cfg['source_urls'], download_instructions=how)
         except EasyBuildError as err:
-            raise EasyBuildError("The image %s is not there.%s\n(%s)", self.sif_name, how, err.msg)
+            self.sif = self.image_elsewhere(self.sif_name)
+            if self.sif is None:
+                raise EasyBuildError("The image %s is not there.%s\n(%s)", self.sif_name, how, err.msg)
 
     def checksum_step(self):
         """Check the image against the sha256 of the easyconfig or of the file beside it, the rest as EasyBuild does."""

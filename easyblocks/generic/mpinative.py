@@ -3,24 +3,69 @@ EasyBuild support for building MPI benchmarks with the MPI of the host, as an ea
 """
 import glob
 import os
+import re
+import shutil
 import subprocess
 import tarfile
 import zipfile
 
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
 from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
-from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
+from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock, this_site
+from easybuild.easyblocks.generic._mpicontainer_elf import ElfError, elf_facts
 from easybuild.easyblocks.generic._mpicontainer_facts import native_facts
-from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
+from easybuild.easyblocks.generic._mpicontainer_settings import SettingsError, settings_for
 from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
 from easybuild.framework.easyconfig import CUSTOM
+from easybuild.framework.easyconfig.constants import EXTERNAL_MODULE_MARKER
 from easybuild.tools.build_log import EasyBuildError, print_msg
 from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, symlink
+from easybuild.tools.modules import get_software_root
+
+#: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
+RCCL_PLUGIN = 'lib/librccl-net.so'
+#: Libraries that only programs which use MPI need: libmpi.so.12, libmpi_amd.so.12, not the GPU transport layer.
+USES_MPI = re.compile(r'libmpi(?!_gtl)')
+
+
+def modules_of(native, prgenv):
+    """Return the modules (list of str) that a native build loads; native: the site's value (dict); prgenv: str."""
+    return ['PrgEnv-' + prgenv if name.startswith('PrgEnv-') else name for name in native.get('modules', [])]
+
+
+def stack_parameters(site, prgenv):
+    """
+    Return {'versionsuffix': str, 'dependencies': list} of an easyconfig for the software stack of a site.
+
+    osu-native.eb calls it, so that it is the easyconfig of the machine on which it is read. A site without programming
+    environment has no such easyconfig, nor has a machine that is not known; MPINative then says what is wrong.
+
+    :param site: str or None, the easyconfig parameter; None: the site of this machine
+    :param prgenv: str or None, the easyconfig parameter; None: the site's
+    """
+    try:
+        entry = this_site(site)
+    except SettingsError:
+        return {'versionsuffix': '', 'dependencies': []}
+    native = entry['native']['value'] or {}
+    own = native.get('prgenv')
+    if not own:
+        return {'versionsuffix': '', 'dependencies': []}
+    stack, prgenv = '-' + entry['name'], prgenv or own
+    dependencies = [(name, EXTERNAL_MODULE_MARKER) for name in modules_of(native, prgenv)]
+    if native.get('plugin'):
+        dependencies.append(tuple(native['plugin']) + (stack,))
+    return {'versionsuffix': stack + ('' if prgenv == own else '-' + prgenv), 'dependencies': dependencies}
 
 
 class MPINative(SiteEasyBlock, ConfigureMake):
-    """Build C benchmarks with the site's mpicc; where their archive cannot be had, install mpi4py's ports of them."""
+    """
+    Build C benchmarks with the site's MPI compilers.
+
+    On a site with Cray's programming environment these are its cc and CC, which the modules of the dependencies bring.
+    Elsewhere, where the archive of the benchmarks cannot be had, mpi4py's ports of them are installed.
+    """
 
     @staticmethod
     def extra_options(extra_vars=None):
@@ -30,27 +75,46 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             'stand_in': [{}, "Ports that take the place of the C programs: name (str), and file name -> sha256 of the "
                              "source archive, of the wheels (the one for the site's Python is taken), and of the "
                              "launcher", CUSTOM],
+            'prgenv': [None, "Programming environment that compiles, 'amd' or 'gnu'; default: the site's", CUSTOM],
         })
         return extra_vars
 
     def __init__(self, *args, **kwargs):
-        """Settle the site; a site without native MPI fails here."""
+        """Settle the site."""
         super(MPINative, self).__init__(*args, **kwargs)
         self.settle('native', APPROACHES)
-        self.facts = self.or_error(native_facts, self.site, self.host_root)
-        self.native = dict((key, path if key == 'python' else self.host_root + path)
-                           for key, path in self.site['native']['value'].items())
+        self.native = dict(self.site['native']['value'] or {})
+        for key in ('mpicc', 'mpicxx', 'libmpi'):
+            if self.native.get(key, '').startswith('/'):  # else a command that the modules bring
+                self.native[key] = self.host_root + self.native[key]
+        self.prgenv = self.cfg['prgenv'] or self.native.get('prgenv')
+        if self.prgenv and not self.native.get('prgenv'):
+            raise EasyBuildError("%s: site '%s' has no programming environments, found prgenv = '%s': leave it out",
+                                 os.path.basename(self.cfg.path), self.site['name'], self.prgenv)
+        if self.prgenv and self.prgenv == self.native['prgenv']:
+            # Lmod would take the last name in the alphabet: a build with another compiler
+            self.set_default_module = True
         self.ports = {}
 
     def fetch_step(self, *args, **kwargs):
-        """Find or download the C source; where that fails, find what stands in for it and say so."""
+        """
+        Find or download the C source; where that fails, find what stands in for it and say so.
+
+        Not on a site with a programming environment: the ports know no GPU, so they would be no baseline there.
+        A site without native MPI fails here.
+        """
+        self.facts = self.or_error(native_facts, self.site, self.host_root)
         try:
             super(MPINative, self).fetch_step(*args, **kwargs)
         except EasyBuildError as err:
-            if not self.cfg['stand_in']:
+            if self.prgenv or not self.cfg['stand_in']:
                 raise
             self.log.warning("No C source: %s", err)
             self.src = []
+            sources, commands = self.cfg['sources'], self.cfg['commands']
+            self.fetch_sources(sources=[name for name in sources if name in commands],
+                               checksums=[sha256 for name, sha256 in zip(sources, self.cfg['checksums'])
+                                          if name in commands])
             self.ports = self.find_ports()
             print_msg("WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C "
                       "programs", self.cfg['sources'][0], self.cfg['stand_in']['name'], log=self.log)
@@ -84,16 +148,47 @@ class MPINative(SiteEasyBlock, ConfigureMake):
                                      path, found, wanted)
 
     def extract_step(self):
-        """Unpack the C source; the stand-in is unpacked where it goes."""
+        """Unpack the C source; the stand-in is unpacked where it goes, commands are no archives."""
         if not self.ports:
+            everything = self.src
+            self.src = [source for source in everything if source['name'] not in self.cfg['commands']]
             super(MPINative, self).extract_step()
+            self.src = everything
+
+    def prepare_step(self, *args, **kwargs):
+        """Load the modules of the dependencies; they must bring the compilers before anything is configured."""
+        super(MPINative, self).prepare_step(*args, **kwargs)
+        problems = self.environment_problems() if self.prgenv else []
+        if problems:
+            raise EasyBuildError("%s: the loaded modules are not those that site '%s' builds with: %s. Dependencies of "
+                                 "the easyconfig must load them: module load %s", os.path.basename(self.cfg.path),
+                                 self.site['name'], '; '.join(problems), ' '.join(self.modules()))
+
+    def modules(self):
+        """Names (list of str) of the modules that the site builds with."""
+        return modules_of(self.native, self.prgenv)
+
+    def environment_problems(self):
+        """Return sentences (list of str): what of the programming environment is not there now."""
+        problems = ["no command %s on PATH" % command for command in (self.native['mpicc'], self.native['mpicxx'])
+                    if not shutil.which(command)]
+        # cc alone proves nothing: Linux has one that is gcc. Every PrgEnv-<name> sets PE_ENV to <NAME>.
+        if os.environ.get('PE_ENV') != self.prgenv.upper():
+            problems.append("PE_ENV is %s, wanted %s" % (os.environ.get('PE_ENV', 'not set'), self.prgenv.upper()))
+        # the release comes with the stack that is loaded, not with the dependencies
+        wanted = re.search(r'/mpich/([\d.]+)/', self.native['libmpi'])
+        if wanted and os.environ.get('CRAY_MPICH_VERSION', wanted.group(1)) != wanted.group(1):
+            problems.append("cray-mpich is %s, wanted %s: load the software stack of the site before eb"
+                            % (os.environ['CRAY_MPICH_VERSION'], wanted.group(1)))
+        needed = sorted(set(re.findall(r'\$(\w+)', self.native['configopts'])))
+        return problems + ["%s is not set" % name for name in needed if not os.environ.get(name)]
 
     def configure_step(self):
         """Configure for the site's MPI compilers."""
         if not self.ports:
             self.cfg['configure_without_installdir'] = True  # EasyBuild would not quote a prefix that holds a space
-            self.cfg.update('configopts', "--prefix='%s' CC='%s' CXX='%s'" % (
-                self.installdir, self.native['mpicc'], self.native['mpicxx']))
+            self.cfg.update('configopts', "--prefix='%s' CC='%s' CXX='%s' %s" % (
+                self.installdir, self.native['mpicc'], self.native['mpicxx'], self.native.get('configopts', '')))
             super(MPINative, self).configure_step()
 
     def build_step(self):
@@ -121,7 +216,15 @@ class MPINative(SiteEasyBlock, ConfigureMake):
                 symlink(os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path)),
                         use_abspath_source=False)
         self.facts['programs'] = sorted(os.listdir(bindir))
+        self.facts['host']['rccl_plugin'] = self.rccl_plugin()
+        self.facts['prgenv'] = self.prgenv
         self.facts['programs_are'] = self.cfg['stand_in']['name'] if self.ports else self.version + ' C'
+
+    def rccl_plugin(self):
+        """Return the path (str) of RCCL's network plugin that a dependency has brought, None if none has."""
+        names = [dependency['name'] for dependency in self.cfg.dependencies() if not dependency['external_module']]
+        paths = [os.path.join(get_software_root(name) or '', RCCL_PLUGIN) for name in names]
+        return next((path for path in paths if os.path.isfile(path)), None)
 
     def install_ports(self, folder):
         """Lay out the ports, mpi4py and the launcher under folder (str) as the launcher expects them."""
@@ -147,7 +250,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def settings(self):
         """Settings of the module, from the facts of this run or of the installation."""
-        if 'programs' not in self.facts:
+        if 'programs' not in (self.facts or {}):
             self.facts = self.recorded_facts()
         settings = self.or_error(settings_for, self.approach, self.site, self.facts)
         return settings._replace(programs=self.facts['programs'])
@@ -163,7 +266,31 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.module_generator, settings, self.cfg['family'])
 
     def sanity_check_step(self, *args, **kwargs):
-        """Check that every program that was installed is there."""
+        """Check that the site's MPI and all programs are there, and that the programs are linked with what it needs."""
+        self.or_error(native_facts, self.site, self.host_root)
         programs = self.settings().programs
-        kwargs.setdefault('custom_paths', {'files': ['bin/' + name for name in programs], 'dirs': ['libexec']})
+        self.sanity_check_fail_msgs.extend(self.link_problems(programs))
+        files = ['bin/' + name for name in programs + self.cfg['commands']]
+        kwargs.setdefault('custom_paths', {'files': files, 'dirs': ['libexec']})
         super(MPINative, self).sanity_check_step(*args, **kwargs)
+
+    def link_problems(self, programs):
+        """Return sentences (list of str): which of programs (names) use MPI without the libraries of native.needed."""
+        needs = {}
+        for name in programs if self.native.get('needed') else []:
+            path = os.path.realpath(os.path.join(self.installdir, 'bin', name))
+            try:
+                needed = elf_facts(path).needed
+            except ElfError as err:
+                return [str(err)]
+            if any(USES_MPI.match(soname) for soname in needed):
+                needs[name] = needed
+        problems = []
+        for soname in self.native.get('needed', []):
+            without = sorted(name for name in needs if soname not in needs[name])
+            if without:
+                problems.append("%s is not linked with %s, without which MPI fails on buffers in GPU memory. Build it "
+                                "again after: module load %s (%s needs %s; %d of %d programs: %s)" % (
+                                    without[0], soname, ' '.join(self.modules()), without[0],
+                                    ' '.join(needs[without[0]]), len(without), len(needs), ' '.join(without)))
+        return problems

@@ -54,11 +54,11 @@ setenv("OSU_LOADED_WITH", loaded_with)
 if switches["OSU_RCCL_ALT_READ=1"] then
     pushenv("FI_CXI_RDZV_PROTO", os.getenv("FI_CXI_RDZV_PROTO") or "alt_read")
 end
--- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; measured]
+-- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
 pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
--- Cray MPICH takes buffers in GPU memory only then; it needs the GTL library too [approach bind; CSCS documentation, cray-mpich; 2026-11-21; measured]
+-- Cray MPICH takes buffers in GPU memory only then; it needs the GTL library too [approach bind; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs over Cray MPICH set it; 2025-03-07; measured]
 pushenv("MPICH_GPU_SUPPORT_ENABLED", os.getenv("MPICH_GPU_SUPPORT_ENABLED") or "1")
--- each rank takes the card nearest to its GPU; only Cray MPICH reads it [approach bind; LUMI training 2026-04, 202-Binding.md; 2026-11-21; measured]
+-- each rank takes the card nearest to its GPU; only Cray MPICH reads it [approach bind; LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
 pushenv("MPICH_OFI_NIC_POLICY", os.getenv("MPICH_OFI_NIC_POLICY") or "GPU")
 -- each of the four cards reaches every card of another node [site lumi-24.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested]
 pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
@@ -78,7 +78,7 @@ if switches["OSU_RCCL_ALT_READ=1"] then
 end
 -- read by osu-gpu-bind: GPU, cores, network card
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3")
--- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-11-21; measured]
+-- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
 local sif = pathJoin(root, "osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif")
 -- the user may delete the copy in the installation; then the site's own is taken

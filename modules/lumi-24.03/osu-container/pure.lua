@@ -37,7 +37,7 @@ family("osu_benchmarks")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
--- without the host's libraries TCP is the only network that is everywhere [approach pure; fi_tcp(7); the published pure runs reach about 2 GB/s over TCP on Slingshot; 2026-11-21; measured]
+-- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
 pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
 -- each of the four cards reaches every card of another node [site lumi-24.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested]
 pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
@@ -51,7 +51,7 @@ pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
 pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn0,hsn1,hsn2,hsn3")
 -- read by osu-gpu-bind: GPU, cores, network card
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3")
--- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-11-21; measured]
+-- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
 local sif = pathJoin(root, "osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif")
 -- the user may delete the copy in the installation; then the site's own is taken

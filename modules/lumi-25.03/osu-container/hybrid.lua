@@ -59,11 +59,11 @@ if switches["OSU_RCCL_ALT_READ=1"] then
 end
 -- messages up to this many bytes go eagerly: takes away the step at 8 to 16 KiB of the old default 2048 [approach hybrid; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default; 2026-11-21; untested]
 pushenv("FI_CXI_RDZV_THRESHOLD", os.getenv("FI_CXI_RDZV_THRESHOLD") or "16384")
--- the provider of this network or an error, never another one in silence [approach hybrid; fi_fabric(7), FI_PROVIDER; 2026-11-21; measured] if OSU_SINGLE_NODE!=shm
+-- the provider of this network or an error, never another one in silence [approach hybrid; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
 if not switches["OSU_SINGLE_NODE=shm"] then
     pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
 end
--- MPICH hands buffers in GPU memory to libfabric instead of copying them; off by default [approach hybrid; MPICH CVAR list; wheels from 4.1.3 on have it; published runs reach 24 GB/s with it; 2026-11-21; measured]
+-- MPICH hands buffers in GPU memory to libfabric instead of copying them; off by default [approach hybrid; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR; 2025-03-07; measured]
 pushenv("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", os.getenv("MPIR_CVAR_CH4_OFI_ENABLE_HMEM") or "1")
 -- MPICH avoids cxi when all ranks are on one node, and with FI_PROVIDER=cxi nothing else is left [approach hybrid; MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it; 2026-11-21; untested] if OSU_SINGLE_NODE!=shm
 if not switches["OSU_SINGLE_NODE=shm"] then
@@ -90,7 +90,7 @@ elseif not switches["OSU_SINGLE_NODE=shm"] then
 end
 -- read by osu-gpu-bind: GPU, cores, network card
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3")
--- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-11-21; measured]
+-- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
 -- FI_CXI_DEVICE_NAME: open-source MPICH takes the card next to the cores of the rank, or the first; MPICH_OFI_NIC_POLICY means nothing to it [fi_cxi(7), libfabric main caf5652c; 2026-11-21; derived]
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")

@@ -36,7 +36,7 @@ family("osu_benchmarks")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "cray_shasta")
--- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; measured]
+-- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
 pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
 -- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-24.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
 pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")

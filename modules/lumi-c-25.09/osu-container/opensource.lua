@@ -53,7 +53,7 @@ setenv("OSU_LOADED_WITH", loaded_with)
 pushenv("FI_CXI_RDZV_EAGER_SIZE", os.getenv("FI_CXI_RDZV_EAGER_SIZE") or "2048")
 -- messages up to this many bytes go eagerly: takes away the step at 8 to 16 KiB of the old default 2048 [approach opensource; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default; 2026-11-21; untested]
 pushenv("FI_CXI_RDZV_THRESHOLD", os.getenv("FI_CXI_RDZV_THRESHOLD") or "16384")
--- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; measured] if OSU_SINGLE_NODE!=shm
+-- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
 if not switches["OSU_SINGLE_NODE=shm"] then
     pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
 end

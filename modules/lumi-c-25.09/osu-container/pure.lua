@@ -36,7 +36,7 @@ family("osu_benchmarks")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
--- without the host's libraries TCP is the only network that is everywhere [approach pure; fi_tcp(7); the published pure runs reach about 2 GB/s over TCP on Slingshot; 2026-11-21; measured]
+-- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
 pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
 -- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-25.09; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
 pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")

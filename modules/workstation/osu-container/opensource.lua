@@ -33,7 +33,7 @@ setenv("EBVERSIONOSUMINCONTAINER", "opensource")
 family("osu_benchmarks")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
--- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; measured]
+-- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
 pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
 -- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; 2026-11-21; measured]
 pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")

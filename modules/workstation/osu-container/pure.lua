@@ -33,7 +33,7 @@ setenv("EBVERSIONOSUMINCONTAINER", "pure")
 family("osu_benchmarks")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
--- without the host's libraries TCP is the only network that is everywhere [approach pure; fi_tcp(7); the published pure runs reach about 2 GB/s over TCP on Slingshot; 2026-11-21; measured]
+-- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
 pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
 -- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; 2026-11-21; measured]
 pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""
+Write the table of variables in docs/approaches.md from the data: what is set on LUMI, when, why, and how sure.
+
+The table stands between <!-- variables-table --> and <!-- /variables-table -->; the text around it is left as it is.
+
+usage: docs/tables.py [--check]
+"""
+import argparse
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+PAGE = PROJECT / 'docs' / 'approaches.md'
+BEGIN, END = '<!-- variables-table -->', '<!-- /variables-table -->'
+sys.path.insert(0, str(PROJECT / 'easyblocks'))
+
+from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
+from generic._mpicontainer_settings import pmi_for, site_entry, wanted_files  # noqa: E402
+from generic._mpicontainer_sites import SITES  # noqa: E402
+
+#: What osu-gpu-bind sets for each rank
+OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
+
+
+def lumi_sites():
+    """Return the entries (list of dict) of all sites of LUMI."""
+    return [site_entry(name) for name in sorted(SITES) if name.startswith('lumi')]
+
+
+def decided(entry, site):
+    """
+    Return (whether entry can hold on site, what its conditions leave open as text).
+
+    :param entry: dict, a variable of an approach or a site; site: dict
+    """
+    of_site = {'gpu': bool(site['gpu']['value']), 'cxi': site['provider']['value'] == 'cxi'}
+    open_ones = []
+    for condition in entry.get('only', []):
+        word = condition.split()[-1]
+        if word not in of_site:
+            open_ones.append(condition)
+        elif of_site[word] == condition.startswith('no '):
+            return False, ''
+        elif word == 'gpu':
+            open_ones.append('GPU nodes' if of_site['gpu'] else 'CPU nodes')
+    if entry.get('when'):
+        name, sign, value = entry['when'].partition('!=')
+        open_ones.append(f'unless `{name}={value}`' if sign else f'`{entry["when"]}`')
+    return True, ', '.join(open_ones)
+
+
+def settings_of(approach, site):
+    """Return [(value as it is shown, entry)] of all that an approach (dict) sets or takes away on a site (dict)."""
+    replaced = {entry['name'] for entry in approach['variables']}
+    entries = approach['variables'] + [entry for entry in site['variables'] if entry['name'] not in replaced]
+    words = {'provider': site['provider']['value'], 'rccl_plugin': '<path>'}
+    found = [(f'`{entry["name"]}={entry["value"].format(**words)}`', entry) for entry in entries]
+    found.append((f'`SLURM_MPI_TYPE={pmi_for(approach, site)}`', dict(site['pmi'], name='SLURM_MPI_TYPE')))
+    found += [(f'`{entry["name"]}`: taken away', entry) for entry in approach['unset']]
+    found += [(f'`{entry["name"]}`: {OF_RANK[entry["value"]]}, by osu-gpu-bind', entry)
+              for entry in approach['rank_variables']]
+    for _, fact in wanted_files(approach, site):
+        for name, value in sorted(fact.get('otherwise', {}).items()):
+            found.append((f'`{name}={value}`', dict(fact, name=name, only=[f'no `{fact["value"][0]}` on the node'])))
+    return found
+
+
+def variables_table():
+    """Return the table (str) of every variable by approach on the sites of LUMI."""
+    rows, sites = {}, lumi_sites()
+    for site in sites:
+        for approach in APPROACHES:
+            for shown, entry in settings_of(APPROACHES[approach], site):
+                holds, condition = decided(entry, site)
+                if holds:
+                    row = rows.setdefault((entry['name'], condition, shown, entry['why']), (entry, set(), set()))
+                    row[1].add(approach)
+                    row[2].add(site['name'])
+    lines = [['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+    for (_, condition, shown, why), (entry, approaches, found_on) in sorted(rows.items(), key=lambda row: row[0]):
+        if found_on != {site['name'] for site in sites} and 'nodes' not in condition:
+            condition = ', '.join([*sorted(found_on), *([condition] if condition else [])])
+        names = 'all' if approaches == set(APPROACHES) else ', '.join(name for name in APPROACHES if name in approaches)
+        lines.append([shown, names, condition or 'always', why, entry['evidence'],
+                      f'{entry["source"]}, {entry["date"]}'])
+    return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)
+
+
+def renewed(text):
+    """Return text (str) of the page with the table as the data have it. Raises ValueError if a marker is missing."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise ValueError(f"{PAGE}: the lines {BEGIN} and {END} must be there once, in this order")
+    before, rest = text.split(BEGIN)
+    return f'{before}{BEGIN}\n\n{variables_table()}\n{END}{rest.split(END)[1]}'
+
+
+def main():
+    """Write the page, or with --check compare; exit code 1 if the table is stale or has no place."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0].strip())
+    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if the table is stale")
+    arguments = parser.parse_args()
+    text = PAGE.read_text()
+    try:
+        new = renewed(text)
+    except ValueError as err:
+        sys.exit(f'docs/tables.py: {err}')
+    if new == text:
+        return
+    if arguments.check:
+        sys.exit(f'stale, run `make modules`: {PAGE.relative_to(PROJECT)}')
+    PAGE.write_text(new)
+    print(f'rendered {PAGE.relative_to(PROJECT)}')
+
+
+if __name__ == '__main__':
+    main()

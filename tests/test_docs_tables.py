@@ -1,0 +1,101 @@
+"""What the documentation says of LUMI follows from the data: the table of variables, names of images, examples."""
+import re
+import sys
+
+import pytest
+from conftest import PROJECT, run
+from generic._mpicontainer_approaches import APPROACHES
+from generic._mpicontainer_settings import overridden, site_entry
+from generic._mpicontainer_sites import SITES
+
+sys.path.append(str(PROJECT / 'docs'))
+import tables  # noqa: E402, the path above is needed first
+
+PAGE = PROJECT / 'docs' / 'approaches.md'
+LUMI = [name for name in SITES if name.startswith('lumi')]
+
+
+def rows():
+    """Return the rows of the table (list of lists of str) without its header."""
+    return [[cell.strip() for cell in re.split(r'(?<!\\)\|', line.strip('|'))]
+            for line in tables.variables_table().splitlines()[2:]]
+
+
+def test_the_table_on_the_page_is_current():
+    done = run([sys.executable, PROJECT / 'docs' / 'tables.py', '--check'])
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize('approach', APPROACHES)
+def test_every_variable_of_an_approach_is_in_the_table(approach):
+    entry = APPROACHES[approach]
+    shown = {re.match(r'`(\w+)', row[0]).group(1) for row in rows()
+             if row[1] == 'all' or approach in row[1].split(', ')}
+    of_sites = {variable['name'] for site in LUMI for variable in site_entry(site)['variables']}
+    wanted = {variable['name'] for variable in entry['variables'] + entry['unset'] + entry['rank_variables']}
+    assert shown >= wanted | of_sites | {'SLURM_MPI_TYPE'}
+
+
+def test_every_row_has_why_evidence_and_source():
+    for row in rows():
+        assert len(row) == 6 and all(row), row
+        assert row[4] in ('measured', 'derived', 'untested') and re.search(r'\d{4}-\d\d-\d\d$', row[5]), row
+
+
+def test_what_cannot_be_on_lumi_is_left_out():
+    assert not any('no cxi' in row[2] for row in rows())
+    assert {row[2] for row in rows() if row[0].startswith('`MPIR_CVAR_ENABLE_GPU=')} == {'CPU nodes, mpich >= 3.4'}
+
+
+def test_a_change_of_the_data_is_noticed(monkeypatch):
+    text = PAGE.read_text()
+    assert tables.renewed(text) == text
+    monkeypatch.setitem(APPROACHES['pure'], 'variables', APPROACHES['pure']['variables'][:-1])
+    assert tables.renewed(text) != text
+
+
+@pytest.mark.parametrize('text', ['', tables.BEGIN, tables.END + tables.BEGIN, (tables.BEGIN + tables.END) * 2])
+def test_a_page_without_a_place_for_the_table_is_an_error(text):
+    with pytest.raises(ValueError, match=re.escape(tables.BEGIN)):
+        tables.renewed(text)
+
+
+def test_the_text_around_the_table_stays():
+    found = tables.renewed(f'before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n')
+    assert found.startswith(f'before\n{tables.BEGIN}\n\n| variable |') and found.endswith(f'|\n\n{tables.END}\nafter\n')
+
+
+# ---- install-lumi.md, add-a-site.md
+
+@pytest.mark.parametrize('site', LUMI)
+def test_the_names_of_the_images_are_those_that_are_looked_for(site):
+    text = (PROJECT / 'docs' / 'install-lumi.md').read_text()
+    assert [name for name in site_entry(site)['images']['value'].values() if f'`{name}`' not in text] == []
+    assert set(re.findall(r'`(osu-lumi-\S+\.sif)`', text)) == {
+        name for site in LUMI for name in site_entry(site)['images']['value'].values()}
+
+
+@pytest.mark.parametrize('site', LUMI)
+def test_the_releases_of_the_stacks_are_those_of_the_data(site):
+    text = (PROJECT / 'docs' / 'install-lumi.md').read_text()
+    row = re.search(rf'^\| {site[-5:]} \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|', text, re.M)
+    paths = {name: fact['value'] for name, fact in site_entry(site)['libraries'].items() if fact}
+    assert f'/mpich/{row[1]}/' in paths['libmpi'] and f'/libfabric/{row[3]}/' in paths['libfabric']
+    assert 'libamdhip64' not in paths or f'/opt/rocm-{row[2]}/' in paths['libamdhip64']
+
+
+def test_the_page_says_first_that_nothing_was_run_on_lumi():
+    first = (PROJECT / 'docs' / 'install-lumi.md').read_text().split('\n\n')[1]
+    assert first.startswith('**No command of this page was run on LUMI by this project.**')
+
+
+def test_the_example_of_a_file_of_ones_own_replaces_the_fact():
+    text = (PROJECT / 'docs' / 'add-a-site.md').read_text()
+    code = re.search(r'(?:^ {4}.*\n)+', text[text.index('    OVERRIDES = '):], re.M).group()
+    found = {}
+    exec(re.sub('^ {4}', '', code, flags=re.M), found)
+    before = site_entry('lumi-25.03')
+    after = overridden(before, found['OVERRIDES'])
+    assert after['libraries']['libfabric'] == found['OVERRIDES']['libraries']['libfabric']
+    assert set(after['libraries']['libfabric']) == set(before['libraries']['libfabric'])
+    assert after['libraries']['libcxi'] == before['libraries']['libcxi']
