@@ -1,6 +1,7 @@
 """Facts of the host that need no image: the runtime, the native MPI, libraries that changed."""
 import pytest
 from conftest import compile_library
+from generic._mpicontainer_elf import closure
 from generic._mpicontainer_facts import (
     FactsError,
     find_runtime,
@@ -9,6 +10,7 @@ from generic._mpicontainer_facts import (
     sha256_of,
     stale_libraries,
 )
+from generic._mpicontainer_image import parse_environment
 from generic._mpicontainer_settings import approach_entry, site_entry
 from generic._mpicontainer_sites import SITES
 
@@ -79,3 +81,34 @@ def test_a_recorded_library_that_changed_or_went_is_named(tmp_path):
     path.unlink()
     assert stale_libraries(facts) == [
         f'host library {path} is gone since the module was installed; install it again']
+
+
+@pytest.mark.parametrize('line, expected', [
+    ('export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-"/opt/ofi/lib:/opt/rocm/lib"}"', '/opt/ofi/lib:/opt/rocm/lib'),
+    ('export LD_LIBRARY_PATH=/opt/ofi/lib', '/opt/ofi/lib'),
+    ("    export LD_LIBRARY_PATH='/opt/ofi/lib'  ", '/opt/ofi/lib'),
+    ('# export LD_LIBRARY_PATH=/no', None),
+    ('LD_LIBRARY_PATH=/no', None),
+])
+def test_environment_of_an_image_is_read_as_the_runtime_writes_it(line, expected):
+    assert parse_environment(f'#!/bin/sh\n{line}\nexport OTHER="a b"\n').get('LD_LIBRARY_PATH') == expected
+    assert parse_environment(f'{line}\nexport OTHER="a b"')['OTHER'] == 'a b'
+
+
+def test_libraries_of_one_build_come_along_although_the_image_has_the_soname(tmp_path):
+    rocm, usr = tmp_path / 'rocm', tmp_path / 'usr'
+    helper = compile_library(rocm / 'libhelper.so.1')
+    other = compile_library(usr / 'libz.so.1')
+    top = compile_library(rocm / 'libhsa.so.1', needed=[helper, other])
+    found, missing = closure([str(top)], [str(usr)], lambda soname: True, [str(rocm)])
+    assert list(found) == ['libhsa.so.1', 'libhelper.so.1'] and missing == []
+    found, _ = closure([str(top)], [str(usr)], lambda soname: True)
+    assert list(found) == ['libhsa.so.1']
+
+
+def test_a_library_at_a_path_that_nobody_has_seen_is_left_out_where_it_is_missing(tmp_path):
+    site, bind = site_entry('lumi-25.03'), approach_entry('bind')
+    pals = str(tmp_path) + site['libraries']['libpals']['value']
+    assert pals not in missing_host_paths(bind, site, str(tmp_path))
+    seen = dict(site, libraries=dict(site['libraries'], libpals=dict(site['libraries']['libpals'], evidence='derived')))
+    assert pals in missing_host_paths(bind, seen, str(tmp_path))

@@ -11,11 +11,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT, STATE, EasyBuild, clean_shell, folded, run
+from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, folded, run
 from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_image import read_sif
 from generic._mpicontainer_settings import site_entry
 from generic._mpicontainer_sites import SITES
+from generic._mpicontainer_versions import sha256_of
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
@@ -256,14 +257,56 @@ def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand
                    for name in extra), extra
 
 
-def test_fork_safe_of_the_image_is_taken_away(own_stack, make_sif, tmp_path):
-    this = own_stack('lumi-25.03', 'opensource')
-    sif = next((this.eb.prefix / 'software' / 'osu-container' / 'opensource').glob('*.sif'))
-    done = run(['unsquashfs', '-n', '-no-xattrs', '-o', str(read_sif(str(sif))[0]), '-d', tmp_path / 'image', sif])
-    assert done.returncode == 0, done.stderr
-    (tmp_path / 'image' / '.singularity.d' / 'env' / '91-environment.sh').write_text(
-        'export CXI_FORK_SAFE=1\nexport CXI_FORK_SAFE_HP=1\n')
-    os.replace(make_sif(tmp_path / 'new.sif', tmp_path / 'image'), sif)
+@pytest.fixture
+def other_image(make_sif, tmp_path):
+    """Function (environment script, change) -> name of an image in a source path of its own: ours with both changes."""
+    def make(script, change=lambda folder: None):
+        sif = PROJECT / 'sources' / site_entry('workstation')['images']['value']['hybrid']
+        folder, sources = tmp_path / 'image', tmp_path / 'sources'
+        done = run(['unsquashfs', '-n', '-no-xattrs', '-o', str(read_sif(str(sif))[0]), '-d', folder, sif])
+        assert done.returncode == 0, done.stderr
+        (folder / '.singularity.d' / 'env' / '91-environment.sh').write_text(script)
+        change(folder)
+        sources.mkdir()
+        made = make_sif(sources / 'other.sif', folder)
+        (sources / 'other.sif.sha256').write_text(sha256_of(str(made)))
+        return sources
+    return make
+
+
+def test_the_images_library_path_and_rccl_plugin_stay(own_stack, other_image):
+    def add_plugin(folder):
+        compile_library(folder / 'opt' / 'ofi' / 'lib' / 'librccl-net.so')
+    this = own_stack('lumi-25.03')
+    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(other_image(
+        'export LD_LIBRARY_PATH=/opt/own/lib:/opt/ofi/lib\n', add_plugin))
+    done = this.install('bind', 'hybrid', 'opensource', options=['--try-amend=image=other.sif'])
+    assert done.returncode == 0, done.stdout
+    for approach in ('bind', 'hybrid', 'opensource'):
+        found = dict(line.partition('=')[::2] for line in this.shell(
+            f'module load osu-container/{approach}; osu-exec env').stdout.splitlines())
+        assert found['NCCL_NET_PLUGIN'] == '/opt/ofi/lib/librccl-net.so'
+        assert found['LD_LIBRARY_PATH'].split(':')[:3] == {
+            'opensource': ['/opt/own/lib', '/opt/ofi/lib', '/.singularity.d/libs'],
+        }.get(approach, ['/opt/ofi/lib', '/opt/host-mpi/lib', '/opt/own/lib'])
+
+
+def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
+    this = own_stack('lumi-25.03')
+    this.eb.environment.update(LUMI_STACK_VERSION='25.03', LUMI_STACK_PARTITION='container')
+    # a host name of its own, in a namespace of its own
+    eb = (f'hostname uan02 && exec {this.eb.command} osu-container-pure.eb --sysroot={this.tree}')
+    done = run(['unshare', '--user', '--map-root-user', '--uts', 'bash', '-c', eb], env=this.eb.environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'pure on site lumi-25.03' in this.eb.module('osu-container/pure').read_text()
+
+
+def test_fork_safe_of_the_image_is_taken_away(own_stack, other_image):
+    this = own_stack('lumi-25.03')
+    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(other_image(
+        'export CXI_FORK_SAFE=1\nexport CXI_FORK_SAFE_HP=1\n'))
+    done = this.install('opensource', options=['--try-amend=image=other.sif'])
+    assert done.returncode == 0, done.stdout
     script = 'module load osu-container/opensource; osu-exec env'
     assert 'CXI_FORK_SAFE=1\n' in this.shell(script).stdout, 'the image does not set it'
     # as the module of a site with cxi has it (modules/lumi-25.03/osu-container/opensource.lua)

