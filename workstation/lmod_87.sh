@@ -35,6 +35,9 @@ for own in "${LMOD_CMD:-}" /usr/share/lmod/lmod/libexec/lmod; do
         exit
     fi
 done
-mirror=$(debian_mirror) ||
-    die "no Debian archive among the sources of apt, which Lmod 8.7 comes from. Give one: DEBIAN_MIRROR=<address> make test"
+if ! mirror=$(debian_mirror); then
+    warn "no Debian archive among the sources of apt, which Lmod 8.7 comes from: the tests use this machine's own Lmod only." \
+        "To test both: DEBIAN_MIRROR=<address of a Debian archive> make test"
+    exit
+fi
 run_logged lmod-8.7 "getting Lmod 8.7 from Debian 13, for the tests" unpack_lmod "$mirror"
