@@ -117,7 +117,7 @@ def eb(tmp_path):
     return EasyBuild('newest', tmp_path / 'prefix')
 
 
-#: Lmod of this machine (8.6 on Debian 12), and that of LUMI's kind where the set-up could have it (workstation/lmod_87.sh)
+#: Lmod of this machine (8.6 on Debian 12), and LUMI's kind where the set-up could have it (workstation/lmod_87.sh)
 LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod'}
 if (STATE / 'lmod-8.7' / 'lmod').exists():
     LMODS['8.7'] = str(STATE / 'lmod-8.7' / 'lmod')
