@@ -20,12 +20,12 @@ import time
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT))
+sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks')]
 
-from osu_container import osu_output, proof, record, table  # noqa: E402, the path above is needed first
+from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the paths above are needed first
+from generic._mpicontainer_settings import site_entry  # noqa: E402
 
-sys.path.insert(0, str(PROJECT / 'easyblocks' / 'generic'))
-from _mpicontainer_approaches import APPROACHES  # noqa: E402
+from osu_container import osu_output, proof, record, table  # noqa: E402
 
 #: (approach, easyconfig, module) in the order of the table
 MODULES = [('native', 'osu-native.eb', 'osu-native')] + [
@@ -242,8 +242,7 @@ class Demo:
 
     def image(self):
         """Return the path of the image file that the easyconfigs take (Path). Raises StepError if data name several."""
-        from _mpicontainer_sites import SITES
-        names = set(SITES['workstation']['images']['value'].values())
+        names = set(site_entry('workstation')['images']['value'].values())
         if len(names) != 1:
             raise StepError(f"the approaches of site workstation use {len(names)} images ({', '.join(sorted(names))}); "
                             "this step builds one")
@@ -339,7 +338,6 @@ class Demo:
 
         :param environments: {module: environment (dict) after loading it}
         """
-        from _mpicontainer_sites import SITES
         found = {'commands': record.digest(repr((SRUN, BENCHMARKS)))}
         for _, _, module in MODULES:
             env = environments[module]
@@ -347,7 +345,7 @@ class Demo:
             found[f'module {module}'] = proof.sha256_of(path)
             if env.get('SIF'):
                 found[f'image of {module}'] = proof.sha256_of(env['SIF'])
-        for name, library in SITES['workstation']['libraries'].items():
+        for name, library in site_entry('workstation')['libraries'].items():
             path = Path(f"{self.work / 'host'}{library['value']}")
             found[f'host {name}'] = proof.sha256_of(path) if path.is_file() else 'none'
         return found
