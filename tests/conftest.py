@@ -1,4 +1,5 @@
 """Fixtures that several test files share. Those of one file only stand in that file."""
+import json
 import os
 import shutil
 import signal
@@ -135,6 +136,38 @@ module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
 """ + script
     environment = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8', **variables}
     return run(['bash', '--norc', '-c', text], env=environment)
+
+
+class StandIn:
+    """A tree with LUMI's paths for one site (stand-in/README.md), and an EasyBuild that installs from it."""
+
+    def __init__(self, site, folder, version='newest'):
+        self.site, self.tree = site, folder / 'tree'
+        done = run([PROJECT / 'stand-in' / 'make', site, self.tree])
+        assert done.returncode == 0, done.stderr
+        self.eb = EasyBuild(version, folder / 'prefix')
+        self.eb.local((self.tree / '_mpicontainer_local.py').read_text())
+        self.eb.environment['EASYBUILD_SYSROOT'] = str(self.tree)
+        self.eb.environment['PATH'] = f"{self.tree}/usr/bin:{self.eb.environment['PATH']}"
+
+    def shell(self, script, **variables):
+        """Run a bash script with the installed modules, the private Slurm and the tree's singularity."""
+        return clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', **{
+            'PATH': f"{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
+            'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'SLURM_JOB_NUM_NODES': '2', 'SLURM_NTASKS': '2',
+            **variables})
+
+    def proofs(self, command, folder, **variables):
+        """
+        Run a script whose {prove} stands before the program of two ranks.
+
+        :return: (CompletedProcess, [proof (dict)] by rank)
+        """
+        done = self.shell(command.format(prove=f'{PROJECT}/osu_container/rank-proof {folder}'), **variables)
+        assert done.returncode == 0, done.stderr
+        found = [json.loads(path.read_text()) for path in sorted(Path(folder).glob('rank-*.json'))]
+        assert len(found) == 2
+        return done, found
 
 
 def folded(text):

@@ -4,7 +4,7 @@ import re
 
 import osu_archive
 import pytest
-from conftest import PROJECT, STATE, EasyBuild, clean_shell, folded, run
+from conftest import PROJECT, STATE, EasyBuild, StandIn, folded, run
 from generic._mpicontainer_elf import elf_facts
 from generic._mpicontainer_settings import site_entry
 from generic._mpicontainer_sites import SITES
@@ -50,20 +50,17 @@ def parameters(path):
     return found
 
 
-class Stack:
-    """A tree of one site, and an EasyBuild that installs from it: a small archive, the modules of the tree."""
+class Stack(StandIn):
+    """The native build of one site: a small archive, the modules of the tree."""
 
     def __init__(self, site, folder, version='newest'):
-        self.site, self.folder, self.tree = site, folder, folder / 'tree'
-        done = run([PROJECT / 'stand-in' / 'make', site, self.tree])
-        assert done.returncode == 0, done.stderr
-        self.eb = EasyBuild(version, folder / 'prefix')
-        self.eb.local((self.tree / '_mpicontainer_local.py').read_text())
+        super().__init__(site, folder, version)
+        self.folder = folder
         sources = folder / 'sources'
         sources.mkdir()
         self.sha256 = osu_archive.make_archive(sources / 'osu-micro-benchmarks-7.5.2.tar.gz')
         self.eb.environment.update(MODULEPATH=f'{self.tree}/opt/cray/pe/lmod/modulefiles',
-                                   EASYBUILD_SYSROOT=str(self.tree), EASYBUILD_SOURCEPATH=str(sources))
+                                   EASYBUILD_SOURCEPATH=str(sources))
         # RCCL's plugin cannot be built without ROCm: a module and a file have its name.
         self.plugin = None
         if native(site)['plugin']:
@@ -95,11 +92,8 @@ class Stack:
         return self.eb.prefix / 'software' / 'osu-native' / f'7.5.2-{self.site}{suffix}'
 
     def shell(self, script, **variables):
-        """Run a bash script with the modules of the tree and the private Slurm."""
-        return clean_shell(
-            f'module use {self.eb.environment["MODULEPATH"]} {self.eb.prefix}/modules/all\n{script}',
-            PATH=f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin", SLURM_CONF=str(STATE / 'slurm' / 'slurm.conf'),
-            **variables)
+        """Run a bash script with the modules of the tree as well."""
+        return super().shell(f'module use {self.eb.environment["MODULEPATH"]}\n{script}', **variables)
 
 
 @pytest.fixture(scope='module')
@@ -290,12 +284,9 @@ def test_module_loads_the_programming_environment_and_names_the_plugin(site, sta
 @pytest.mark.slurm
 @pytest.mark.parametrize('site', CRAY)
 def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_path):
-    done = stack(site).shell(f'module load osu-native && srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} '
-                             'osu_latency -m 64:1024 -i 100 H H')
-    assert done.returncode == 0, done.stderr
+    script = 'module load osu-native && srun -N2 -n2 {prove} osu_latency -m 64:1024 -i 100 H H'
+    done, proofs = stack(site).proofs(script, tmp_path)
     assert len(re.findall(r'^1024 +[\d.]+$', done.stdout, re.M)) == 1, done.stdout
-    proofs = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
-    assert len(proofs) == 2
     for proof in proofs:
         paths = {name: found['host_path'] for name, found in proof['libraries'].items() if found}
         libfabric = site_entry(site)['libraries']['libfabric']['value']

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, folded, run
+from conftest import PROJECT, STATE, StandIn, compile_library, folded, run
 from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_image import read_sif
 from generic._mpicontainer_settings import site_entry
@@ -27,44 +27,30 @@ IN_PROOF = {'libmpi_gtl_hsa': 'libmpi_gtl', **{name: name for name in ('libmpi',
                                                                         'libhsa-runtime64')}}
 
 
-class Stack:
-    """One stand-in tree, and the modules of its site installed from it."""
+class Stack(StandIn):
+    """The containers of one site."""
 
-    def __init__(self, site, folder):
-        self.site, self.tree = site, folder / 'tree'
-        self.data = site_entry(site)
-        done = run([PROJECT / 'stand-in' / 'make', site, self.tree])
-        assert done.returncode == 0, done.stderr
-        self.eb = EasyBuild('newest', folder / 'prefix')
-        self.eb.local((self.tree / '_mpicontainer_local.py').read_text())
-        self.eb.environment['PATH'] = f"{self.tree}/usr/bin:{self.eb.environment['PATH']}"
+    @property
+    def data(self):
+        """The whole entry of the site."""
+        return site_entry(self.site)
 
-    def install(self, *approaches, **kwargs):
+    def install(self, *approaches, options=()):
         """Install the modules of approaches; return CompletedProcess."""
         return self.eb(*(f'osu-container-{approach}.eb' for approach in approaches), f'--sysroot={self.tree}',
-                       f'--try-amend=site={self.site}', *kwargs.get('options', []))
+                       f'--try-amend=site={self.site}', *options)
 
     def host(self, name):
         """Path in the tree of the library name of the site data, None if the site has none."""
         fact = self.data['libraries'].get(name)
         return f"{self.tree}{fact['value']}" if fact else None
 
-    def shell(self, script, **variables):
-        """Run a bash script with the modules of this stack, the private Slurm and the tree's singularity."""
-        return clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', **{
-            'PATH': f"{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
-            'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'SLURM_JOB_NUM_NODES': '2', 'SLURM_NTASKS': '2',
-            **variables})
-
     def prove(self, approach, folder, **variables):
         """Run osu_latency with a proof of each rank; return [proof (dict)] by rank."""
-        done = self.shell(f'module load osu-container/{approach} && srun {PROJECT}/osu_container/rank-proof {folder} '
-                          'osu_latency -m 4096 -i 300 H H', **variables)
-        assert done.returncode == 0, done.stderr
+        script = f'module load osu-container/{approach} && srun {{prove}} osu_latency -m 4096 -i 300 H H'
+        done, found = self.proofs(script, folder, **variables)
         assert re.search(r'^ *4096 +\d', done.stdout, re.M), done.stdout
-        proofs = [json.loads(path.read_text()) for path in sorted(Path(folder).glob('rank-*.json'))]
-        assert len(proofs) == 2
-        return proofs
+        return found
 
 
 @pytest.fixture(scope='module')
