@@ -54,6 +54,21 @@ def _rocm(version, major, evidence, source, date):
     }
 
 
+#: default folders of SLES, then those that Cray's and AMD's packages add in /etc/ld.so.conf.d
+_SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64', '/opt/amdgpu/lib64']
+
+
+def _rocm_folders(version, why, source, date, evidence, more=()):
+    """Return the facts of folders with libraries, ROCm version among them; more: names of its other library folders."""
+    rocm = '/opt/rocm-%s/' % version
+    return {
+        'library_folders': _fact(_SLES_FOLDERS + [rocm + 'lib'] + [rocm + name for name in more], why, source, date,
+                                 evidence),
+        'one_build': _fact([rocm + 'lib'], 'ROCm\'s libraries fit each other, not those of another release', source,
+                           date, 'derived'),
+    }
+
+
 def _pmi(version, evidence):
     """Return the facts of libraries of cray-pmi version."""
     return {
@@ -157,8 +172,7 @@ BASES = {
             'libxpmem': _LIBXPMEM_2026,
         },
         'library_folders': _fact(
-            ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64', '/opt/amdgpu/lib64'],
-            'default folders of SLES, then those that Cray\'s and AMD\'s packages add in /etc/ld.so.conf.d',
+            _SLES_FOLDERS, 'where the host\'s ld.so looks: the folders of SLES, then those of Cray\'s and AMD\'s packages',
             'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'derived'),
         'one_build': _fact(
             [], 'folders whose libraries are one build: if one is taken from the host, so are those that it needs, '
@@ -232,7 +246,7 @@ _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 
 _GPU_STACKS = {
-    'lumi-24.03': {
+    'lumi-24.03': dict({
         'based_on': 'lumi',
         'recognised_by': _recognised('24.03', _GPU_PARTITIONS),
         'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
@@ -246,12 +260,6 @@ _GPU_STACKS = {
                            'Cray MPICH shares memory between the ranks of a node by it', _CONTRIB, '2026-05-04',
                            'measured'),
             **dict(_rocm('6.0.3', '6', 'measured', _DEIC, '2025-03-07'), **_pmi('6.1.14', 'measured'))),
-        'library_folders': _fact(
-            ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64', '/opt/amdgpu/lib64',
-             '/opt/rocm-6.0.3/lib', '/opt/rocm-6.0.3/llvm/lib'],
-            'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler', _DEIC, '2025-03-07', 'measured'),
-        'one_build': _fact(['/opt/rocm-6.0.3/lib'], 'ROCm\'s libraries fit each other, not those of another release',
-                           _DEIC, '2025-03-07', 'derived'),
         'images': _fact(_images('6.0.3', 'mpich-3.1.4-libfabric-1.15.2', 'mpich-4.2.3-libfabric-1.15.2',
                                 'mpich-4.2.3-libfabric-1.22.0-libcxi'),
                         'the three images that were built by default; ' + _IMAGE_PURPOSE, _DEIC, '2025-03-07',
@@ -259,8 +267,9 @@ _GPU_STACKS = {
         'native': _fact(_native('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
                                 ('aws-ofi-rccl', '17d41cb')),
                         'the compiler modules of the published native build', _DEIC, '2025-03-07', 'measured'),
-    },
-    'lumi-25.03': {
+    }, **_rocm_folders('6.0.3', 'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler', _DEIC,
+                      '2025-03-07', 'measured', more=['llvm/lib'])),
+    'lumi-25.03': dict({
         'based_on': 'lumi',
         'recognised_by': _recognised('25.03', _GPU_PARTITIONS),
         'title': 'LUMI-G, stack LUMI/25.03, the default since January 2026',
@@ -269,13 +278,6 @@ _GPU_STACKS = {
                         'lib-abi-mpich was seen on Setonix (PawseySC/pawsey-spack-config 25b3ab1)', '2026-05-18'),
             **dict(_rocm('6.3.4', '6', 'measured', 'ROCM_PATH in the ' + _LOG, '2026-03-06'),
                    **_pmi('6.1.15', 'derived'))),
-        'library_folders': _fact(
-            ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64', '/opt/amdgpu/lib64',
-             '/opt/rocm-6.3.4/lib'],
-            'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder',
-            'ldd output in github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured'),
-        'one_build': _fact(['/opt/rocm-6.3.4/lib'], 'ROCm\'s libraries fit each other, not those of another release',
-                           'ROCM_PATH in the ' + _LOG, '2026-03-06', 'derived'),
         'images': _fact(_images('6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0',
                                 'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
                         'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
@@ -283,22 +285,17 @@ _GPU_STACKS = {
         'native': _fact(_native('amd', '6.3.4', '/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
                                 ('aws-ofi-nccl', '1.20.0')),
                         'the compiler modules of partition/G', _STACK % '25.03', '2026-07-10', 'derived'),
-    },
-    'lumi-25.09': {
+    }, **_rocm_folders('6.3.4', 'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder', 'ldd output in '
+                      'github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured')),
+    'lumi-25.09': dict({
         'based_on': 'lumi',
         'recognised_by': _recognised('25.09', _GPU_PARTITIONS),
         'title': 'LUMI-G, stack LUMI/25.09',
         'libraries': dict(
             _cray_mpich('9.0.1', 'gnu/12.3', 'derived', 'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its '
                         'lib-abi-mpich was seen on Perlmutter', '2026-03-06'),
-            **dict(_rocm('6.4.4', '6', 'derived', _STACK % '25.09' + ': ROCm 6.4.4 is a module of LUMI; that it lies '
+            **dict(_rocm('6.4.4', '6', 'untested', _STACK % '25.09' + ': ROCm 6.4.4 is a module of LUMI; that it lies '
                          'in /opt like 6.3.4 is a guess', '2026-07-10'), **_pmi('6.1.16', 'derived'))),
-        'library_folders': _fact(
-            ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64', '/opt/amdgpu/lib64',
-             '/opt/rocm-6.4.4/lib'],
-            'as for 25.03, with this stack\'s ROCm', _STACK % '25.09', '2026-07-10', 'derived'),
-        'one_build': _fact(['/opt/rocm-6.4.4/lib'], 'ROCm\'s libraries fit each other, not those of another release',
-                           _STACK % '25.09', '2026-07-10', 'derived'),
         'images': _fact(_images('6.4.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0',
                                 'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
                         'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
@@ -306,7 +303,7 @@ _GPU_STACKS = {
         'native': _fact(_native('amd', '6.4.4', '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
                                 ('aws-ofi-nccl', '1.20.0')),
                         'the compiler modules of partition/G', _STACK % '25.09', '2026-07-10', 'derived'),
-    },
+    }, **_rocm_folders('6.4.4', 'as for 25.03, with this stack\'s ROCm', _STACK % '25.09', '2026-07-10', 'untested')),
 }
 
 _NO_GPU = _fact(None, 'the node has no GPU', _TRAINING + '101-Architecture.md', '2026-06-17', 'measured')
