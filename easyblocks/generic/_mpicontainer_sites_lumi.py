@@ -172,7 +172,7 @@ BASES = {
             'libxpmem': _LIBXPMEM_2026,
         },
         'library_folders': _fact(
-            _SLES_FOLDERS, 'where the host\'s ld.so looks: the folders of SLES, then those of Cray\'s and AMD\'s packages',
+            _SLES_FOLDERS, 'where the host\'s ld.so looks: folders of SLES, then of Cray\'s and AMD\'s packages',
             'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'derived'),
         'one_build': _fact(
             [], 'folders whose libraries are one build: if one is taken from the host, so are those that it needs, '
