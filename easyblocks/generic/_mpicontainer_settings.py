@@ -265,7 +265,8 @@ def _library_path(injected, image):
 
 def explained(settings):
     """
-    Return what osu-explain prints (dict of plain data): variables and binds, each with its reason and origin.
+    Return what osu-explain prints (dict of plain data): variables, in the container and outside, and binds, each with
+    its reason and origin.
 
     :param settings: Settings
     """
@@ -276,9 +277,14 @@ def explained(settings):
     binds = [{'path': path, 'target': target, 'why': why, 'origin': approach} for path, target, why in settings.binds]
     binds += [{'path': entry['path'], 'target': entry['target'], 'why': entry['why'],
                'origin': approach + ', where it exists'} for entry in settings.run_files]
+    # what the program sees; outside of the container the names start with the runtime's prefix
+    in_container = [{'name': name, 'value': ':'.join(value), 'why': why, 'source': 'ld.so(8)', 'date': '2026-11-21',
+                     'evidence': 'derived', 'origin': approach} for name, value, why in (
+        ('LD_LIBRARY_PATH', settings.library_path, 'injected libraries come before the image\'s own'),
+        ('LD_PRELOAD', settings.preload, 'loaded before the program, which was not linked with it')) if value]
     return {
         'site': settings.site, 'title': settings.title, 'mpi': settings.mpi, 'libfabric': settings.libfabric,
         'pmi': settings.pmi, 'variables': [slurm] + settings.variables, 'binds': binds,
         'unset': [dict(entry, origin=approach) for entry in settings.unset],
-        'preload': settings.preload, 'library_path': settings.library_path,
+        'in_container': in_container,
     }
