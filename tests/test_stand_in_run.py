@@ -191,6 +191,7 @@ def test_a_module_of_2025_on_a_host_of_2026(own_stack):
                     for approach in ('bind', 'hybrid'))
     for text in (bind, hybrid):
         assert f"{this.host('libfabric')} is gone (it was libfabric 1.22.0, " in text
+        assert '-r --rebuild --try-amend=site=lumi-24.03' in text
         assert text.count('The host has changed') == 1
     assert f"{this.host('libhsa-runtime64')} is gone" in bind and 'libhsa' not in hybrid
     opensource = this.shell('module load osu-container/opensource && srun osu_latency -m 8 -i 10')

@@ -222,7 +222,8 @@ def settings_for(approach, site, facts):
         variables=variables,
         unset=_applying(approach['unset'], known_facts),
         run_files=[{'path': host['root'] + path, 'target': path, 'why': fact['why'],
-                    'otherwise': fact.get('otherwise', {}), 'source': fact['source'], 'evidence': fact['evidence']}
+                    'otherwise': fact.get('otherwise', {}), 'source': fact['source'], 'date': fact['date'],
+                    'evidence': fact['evidence']}
                    for name, fact in wanted_files(approach, site) if fact['bound'] == 'run' for path in fact['value']],
         watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD],
         conflicts=site['conflicts']['value'],

@@ -147,11 +147,17 @@ class MPIContainer(SiteEasyBlock):
     def make_module_extra(self, *args, **kwargs):
         """Add what the approach sets on this site."""
         settings, image = self.settings(), self.facts['image']
-        again = "eb %s -r --rebuild" % os.path.basename(self.cfg.path)
         return super(MPIContainer, self).make_module_extra(*args, **kwargs) + module_text.common_text(
             self.module_generator, settings, self.cfg['family']) + module_text.container_text(
-            self.module_generator, settings, image['file'], self.facts['host']['runtime']['command'], again,
-            self.facts.get('wrapper', False))
+            self.module_generator, settings, image['file'], self.facts['host']['runtime']['command'],
+            self.again(), self.facts.get('wrapper', False))
+
+    def again(self):
+        """Return what to type (str) to install the same once more."""
+        options = [] if self.cfg['facts'] else [
+            '--try-amend=%s=%s' % (name, self.cfg[name]) for name in ('site', 'image', 'wrapper')
+            if self.cfg[name] not in (None, WRAPPERS[0])]
+        return ' '.join(['eb', os.path.basename(self.cfg.path), '-r', '--rebuild'] + options)
 
     def programs_are(self):
         """What the benchmark programs in the image are (str)."""

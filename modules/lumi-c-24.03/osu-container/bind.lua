@@ -81,9 +81,9 @@ end
 setenv("OSU_CONTAINER_RUNTIME", "singularity")
 setenv("OSU_CONTAINER_PREFIX", "SINGULARITY")
 setenv("OSU_CONTAINER_PMI", "cray_shasta PALS_APINFO")
--- /var/spool/slurmd: Cray PMI reads where the ranks are from a file that Slurm writes there [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; measured]
--- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; measured]
--- /usr/share/libdrm/amdgpu.ids: libdrm of the host's ROCm reads the names of the GPUs there [github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; measured]
+-- /var/spool/slurmd: Cray PMI reads where the ranks are from a file that Slurm writes there [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
+-- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
+-- /usr/share/libdrm/amdgpu.ids: libdrm of the host's ROCm reads the names of the GPUs there [github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; 2025-03-07; measured]
 -- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
 setenv("OSU_CONTAINER_FILES", "/var/spool/slurmd:/var/spool/slurmd,/run/cxi:/run/cxi,/usr/share/libdrm/amdgpu.ids:/usr/share/libdrm/amdgpu.ids")
 -- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]

@@ -108,8 +108,8 @@ end
 setenv("OSU_CONTAINER_RUNTIME", "singularity")
 setenv("OSU_CONTAINER_PREFIX", "SINGULARITY")
 setenv("OSU_CONTAINER_PMI", "pmi2 PMI_FD")
--- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; measured]
--- /boot/config-{kernel}: libfabric looks there whether the kernel can share GPU memory with the card (DMABUF) [ofiwg/libfabric src/hmem_rocr.c; derived]
+-- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
+-- /boot/config-{kernel}: libfabric looks there whether the kernel can share GPU memory with the card (DMABUF) [ofiwg/libfabric src/hmem_rocr.c; 2026-11-21; derived]
 -- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
 setenv("OSU_CONTAINER_FILES", "/run/cxi:/run/cxi,/boot/config-{kernel}:/boot/config-{kernel}|FI_HMEM_ROCR_USE_DMABUF=0")
 -- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
