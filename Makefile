@@ -97,7 +97,8 @@ check-easyconfigs: prerequisites python-env
 	. ./env.sh && eb --check-contrib easyconfigs/*/*/*.eb
 
 .PHONY: modules
-modules: prerequisites python-env ## write modules/, container-recipes/rendered/ and the table of variables anew
+modules: prerequisites python-env ## write sums of easyconfigs, modules/, container-recipes/rendered/ and the table of variables anew
+	$(PYTHON_ENV)/python easyconfigs/sums.py
 	$(PYTHON_ENV)/python modules/render.py
 	$(PYTHON_ENV)/python docs/tables.py
 	$(PYTHON_ENV)/python container-recipes/render

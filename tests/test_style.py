@@ -7,3 +7,8 @@ from conftest import PROJECT, run
 def test_checks_of_style_pass(target):
     done = run(['make', '-C', PROJECT, target], timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+def test_sums_of_our_own_sources_are_current():
+    done = run([PROJECT / 'easyconfigs' / 'sums.py', '--check'])
+    assert done.returncode == 0, done.stderr
