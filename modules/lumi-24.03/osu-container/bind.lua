@@ -94,11 +94,11 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- host libraries as they were at installation: path, bytes, time stamp, what
 local host_libraries = {
-    {"/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12", 6225784, 1795244642, "MPICH 3.4.3"},
-    {"/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1", 1063512, 1795244642, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1795244642, "libcxi.so.1"},
-    {"/opt/cray/pe/mpich/8.1.29/gtl/lib/libmpi_gtl_hsa.so.0", 15176, 1795244642, "libmpi_gtl_hsa.so.0"},
-    {"/opt/rocm-6.0.3/lib/libhsa-runtime64.so.1", 2404192, 1795244642, "libhsa-runtime64.so.1"},
+    {"/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12", 6225785, 1767225600, "MPICH 3.4.3"},
+    {"/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
+    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
+    {"/opt/cray/pe/mpich/8.1.29/gtl/lib/libmpi_gtl_hsa.so.0", 15176, 1767225600, "libmpi_gtl_hsa.so.0"},
+    {"/opt/rocm-6.0.3/lib/libhsa-runtime64.so.1", 2404192, 1767225600, "libhsa-runtime64.so.1"},
 }
 if mode() == "load" then
     local changed = {}

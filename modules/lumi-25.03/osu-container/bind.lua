@@ -94,11 +94,11 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- host libraries as they were at installation: path, bytes, time stamp, what
 local host_libraries = {
-    {"/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 6225784, 1795244646, "MPICH 3.4.3"},
-    {"/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", 1063512, 1795244646, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1795244646, "libcxi.so.1"},
-    {"/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0", 15176, 1795244647, "libmpi_gtl_hsa.so.0"},
-    {"/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", 2404192, 1795244646, "libhsa-runtime64.so.1"},
+    {"/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 6225785, 1767225600, "MPICH 3.4.3"},
+    {"/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
+    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
+    {"/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0", 15176, 1767225600, "libmpi_gtl_hsa.so.0"},
+    {"/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", 2404192, 1767225600, "libhsa-runtime64.so.1"},
 }
 if mode() == "load" then
     local changed = {}

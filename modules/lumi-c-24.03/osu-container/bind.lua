@@ -54,11 +54,11 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- host libraries as they were at installation: path, bytes, time stamp, what
 local host_libraries = {
-    {"/opt/cray/pe/mpich/8.1.29/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 6225784, 1795244656, "MPICH 3.4.3"},
-    {"/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1", 1063512, 1795244656, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1795244656, "libcxi.so.1"},
-    {"/opt/cray/pe/pmi/6.1.14/lib/libpmi.so.0", 15160, 1795244656, "libpmi.so.0"},
-    {"/opt/cray/pe/pmi/6.1.14/lib/libpmi2.so.0", 15160, 1795244656, "libpmi2.so.0"},
+    {"/opt/cray/pe/mpich/8.1.29/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 6225785, 1767225600, "MPICH 3.4.3"},
+    {"/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
+    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
+    {"/opt/cray/pe/pmi/6.1.14/lib/libpmi.so.0", 15160, 1767225600, "libpmi.so.0"},
+    {"/opt/cray/pe/pmi/6.1.14/lib/libpmi2.so.0", 15160, 1767225600, "libpmi2.so.0"},
 }
 if mode() == "load" then
     local changed = {}

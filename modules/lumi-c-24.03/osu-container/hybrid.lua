@@ -84,8 +84,8 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- host libraries as they were at installation: path, bytes, time stamp, what
 local host_libraries = {
-    {"/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1", 1063512, 1795244656, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1795244656, "libcxi.so.1"},
+    {"/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
+    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
 }
 if mode() == "load" then
     local changed = {}

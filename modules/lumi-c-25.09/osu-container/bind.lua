@@ -54,11 +54,11 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- host libraries as they were at installation: path, bytes, time stamp, what
 local host_libraries = {
-    {"/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 12272560, 1795244665, "MPICH 4.1.3"},
-    {"/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", 1063512, 1795244665, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1795244665, "libcxi.so.1"},
-    {"/opt/cray/pe/pmi/6.1.16/lib/libpmi.so.0", 15160, 1795244665, "libpmi.so.0"},
-    {"/opt/cray/pe/pmi/6.1.16/lib/libpmi2.so.0", 15160, 1795244665, "libpmi2.so.0"},
+    {"/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 12272561, 1767225600, "MPICH 4.1.3"},
+    {"/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
+    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
+    {"/opt/cray/pe/pmi/6.1.16/lib/libpmi.so.0", 15160, 1767225600, "libpmi.so.0"},
+    {"/opt/cray/pe/pmi/6.1.16/lib/libpmi2.so.0", 15160, 1767225600, "libpmi2.so.0"},
 }
 if mode() == "load" then
     local changed = {}
