@@ -16,7 +16,7 @@ BEGIN, END = '<!-- variables-table -->', '<!-- /variables-table -->'
 sys.path.insert(0, str(PROJECT / 'easyblocks'))
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
-from generic._mpicontainer_settings import pmi_for, site_entry, wanted_files  # noqa: E402
+from generic._mpicontainer_settings import pmi_for, site_entry, site_words, switch_of, wanted_files  # noqa: E402
 from generic._mpicontainer_sites import SITES  # noqa: E402
 
 #: What osu-gpu-bind sets for each rank
@@ -34,7 +34,7 @@ def decided(entry, site):
 
     :param entry: dict, a variable of an approach or a site; site: dict
     """
-    of_site = {'gpu': bool(site['gpu']['value']), 'cxi': site['provider']['value'] == 'cxi'}
+    of_site = site_words(site)
     open_ones = []
     for condition in entry.get('only', []):
         word = condition.split()[-1]
@@ -45,8 +45,8 @@ def decided(entry, site):
         elif word == 'gpu':
             open_ones.append('GPU nodes' if of_site['gpu'] else 'CPU nodes')
     if entry.get('when'):
-        name, sign, value = entry['when'].partition('!=')
-        open_ones.append(f'unless `{name}={value}`' if sign else f'`{entry["when"]}`')
+        name, value, negative = switch_of(entry['when'])
+        open_ones.append(f'{"unless " if negative else ""}`{name}={value}`')
     return True, ', '.join(open_ones)
 
 

@@ -55,6 +55,14 @@ def eb_environment(eb, prefix):
     return environment
 
 
+def run_eb(command, environment):
+    """Run eb (list of str) and return its output (str). Raises RuntimeError with it if eb fails."""
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}")
+    return done.stdout
+
+
 def render(eb, site, scratch):
     """
     Return {approach: module text (str)} of all approaches that site's facts.json holds.
@@ -64,18 +72,17 @@ def render(eb, site, scratch):
     Raises RuntimeError with eb's output if eb fails.
     """
     facts = MODULES / site / 'facts.json'
-    approaches = [approach for name, approach in targets() if name == site]
+    approaches = list(json.loads(facts.read_text()))
     prefix = Path(scratch) / site
     command = [eb, *(f'osu-container-{approach}.eb' for approach in approaches), '--module-only',
                '--skip-sanity-check', '--force', '--disable-generate-devel-module', f'--try-amend=site={site}',
                f'--try-amend=facts={facts}', f'--tmpdir={prefix}-tmp']
-    done = subprocess.run(command, env=eb_environment(eb, prefix), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True)
+    said = run_eb(command, eb_environment(eb, prefix))
     texts = {}
     for approach in approaches:
         module = prefix / 'modules' / 'all' / 'osu-container' / f'{approach}.lua'
-        if done.returncode or not module.is_file():
-            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}")
+        if not module.is_file():
+            raise RuntimeError(f"{' '.join(command)} made no {module}:\n{said}")
         text = module.read_text().replace(str(prefix / 'software' / 'osu-container' / approach), INSTALL)
         texts[approach] = (STAND_IN_LINE if site in stand_ins() else '') + normal_text(text)
     return texts
@@ -109,8 +116,8 @@ def record(site, prefix=None, placeholder=HOST):
                             or Path.home() / '.local' / 'easybuild')
     facts = {}
     for path in sorted((prefix / 'software' / 'osu-container').glob('*/facts.json')):
-        found = json.loads(path.read_text())
-        text = json.dumps(found)
+        text = path.read_text()
+        found = json.loads(text)
         if found['host']['root']:
             text = text.replace(found['host']['root'], placeholder)
         facts[path.parent.name] = json.loads(text)
@@ -135,9 +142,7 @@ def record_stand_in(eb, site, scratch):
     environment['PATH'] = f"{tree}/usr/bin:{PROJECT / '.workstation' / 'bin'}:{environment['PATH']}"
     approaches = [f'osu-container-{name}.eb' for name in APPROACHES if APPROACHES[name]['container']]
     command = [eb, *approaches, f'--sysroot={tree}', f'--try-amend=site={site}', f'--tmpdir={prefix}-tmp']
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}")
+    run_eb(command, environment)
     record(site, prefix, '')
 
 

@@ -106,24 +106,29 @@ class SiteEasyBlock(EasyBlock):
         self.staged = StagedInstall(self.installdir)
         mkdir(self.staged.stage, parents=True)
         self.fill_installdir(self.staged.stage)
-        self.copy_commands(os.path.join(self.staged.stage, 'bin'))
-        write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
-        self.staged.commit()
-
-    def copy_commands(self, bindir):
-        """Copy the sources that are commands for people, those that the easyconfig names as such, to bindir (str)."""
         for source in self.src:
             if source['name'] in self.cfg['commands']:
-                target = os.path.join(bindir, source['name'])
-                copy_file(source['path'], target)
-                adjust_permissions(target, 0o755, relative=False)
+                self.copy_command(source, os.path.join(self.staged.stage, 'bin'))
+        write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
+        self.write_settings(self.staged.stage)
+        self.staged.commit()
 
-    def make_module_extra(self, *args, **kwargs):
-        """Write beside the installation what osu-explain prints, so that it always fits the module file."""
-        if os.path.isdir(self.installdir) and os.access(self.installdir, os.W_OK):
-            content = dict(explained(self.settings()), module=self.full_mod_name)
-            write_file(os.path.join(self.installdir, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
-        return super(SiteEasyBlock, self).make_module_extra(*args, **kwargs)
+    def copy_command(self, source, bindir):
+        """Copy a source (dict of EasyBuild) that is a script to the folder bindir (str), to be run by everybody."""
+        target = os.path.join(bindir, source['name'])
+        copy_file(source['path'], target)
+        adjust_permissions(target, 0o755, relative=False)
+
+    def write_settings(self, folder):
+        """Write to folder (str) what osu-explain prints."""
+        content = dict(explained(self.settings()), module=self.full_mod_name)
+        write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
+
+    def make_module_step(self, fake=False):
+        """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""
+        if not fake and self.staged is None and os.path.isdir(self.installdir) and os.access(self.installdir, os.W_OK):
+            self.write_settings(self.installdir)
+        return super(SiteEasyBlock, self).make_module_step(fake=fake)
 
     def run_all_steps(self, *args, **kwargs):
         """Run the steps; an error or an interruption leaves what was there before: installation and module file."""

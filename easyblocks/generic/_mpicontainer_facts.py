@@ -11,7 +11,7 @@ import subprocess
 from ._mpicontainer_elf import ElfError, closure
 from ._mpicontainer_image import Image, ImageError
 from ._mpicontainer_settings import host_libraries, wanted_files
-from ._mpicontainer_versions import read_library, sha256_of
+from ._mpicontainer_versions import LibraryVersion, read_library, sha256_of
 
 
 class FactsError(Exception):
@@ -84,12 +84,17 @@ def _injection(approach, site, root, image):
     return libraries, problems + _version_problems(subjects, provider_of)
 
 
+def _library(path):
+    """Return (LibraryVersion, build id) of the library file path, None in them for what the file does not say."""
+    try:
+        return read_library(path)
+    except (OSError, ValueError):
+        return LibraryVersion(None, None), None
+
+
 def _release(path):
     """Return (family, release) of the library file path as str, 'unknown' for what the file does not say."""
-    try:
-        version, _ = read_library(path)
-    except (OSError, ValueError):
-        return 'unknown', 'unknown'
+    version, _ = _library(path)
     return version.family or 'unknown', version.release or 'unknown'
 
 
@@ -170,9 +175,10 @@ def _injected(approach, site, root, libraries, in_image):
     needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
     found = []
     for soname, lib in libraries.items():
-        stat = os.stat(lib.path)
-        entry = {'soname': soname, 'path': lib.path, 'sha256': sha256_of(lib.path), 'build_id': _build_id(lib.path),
-                 'size': stat.st_size, 'mtime': int(stat.st_mtime), 'what': _what(lib.path, soname),
+        stat, (version, build_id) = os.stat(lib.path), _library(lib.path)
+        entry = {'soname': soname, 'path': lib.path, 'sha256': sha256_of(lib.path), 'build_id': build_id,
+                 'size': stat.st_size, 'mtime': int(stat.st_mtime),
+                 'what': '%s %s' % version if version.family and version.release else soname,
                  'why': ('%s needs it, and the two are one build' if soname in in_image else
                          'the image lacks it, %s needs it') % needed_by.get(soname)}
         if lib.path in named:
@@ -180,20 +186,6 @@ def _injected(approach, site, root, libraries, in_image):
             entry.update(name=named[lib.path], why=fact['why'], names=fact.get('opened_as', []))
         found.append(entry)
     return found
-
-
-def _build_id(path):
-    """Return the build id (str) of the library path, None if it has none."""
-    try:
-        return read_library(path)[1]
-    except (OSError, ValueError):
-        return None
-
-
-def _what(path, soname):
-    """Return what the library path is (str): family and release, else its soname."""
-    family, release = _release(path)
-    return '%s %s' % (family, release) if 'unknown' not in (family, release) else soname
 
 
 def _image_facts(image, injected):

@@ -6,11 +6,10 @@ with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
 """
 import json
 import os
-import re
 from itertools import groupby
 
 from ._mpicontainer_approaches import SWITCHES
-from ._mpicontainer_settings import INJECT_FOLDER
+from ._mpicontainer_settings import INJECT_FOLDER, switch_of
 
 
 def lua_string(value):
@@ -48,8 +47,8 @@ def help_lines(settings, programs_are, example):
 
 def _condition(when):
     """Return the Lua text of the condition when (str, 'SWITCH=VALUE' or 'SWITCH!=VALUE')."""
-    name, sign, value = re.match(r'(\w+)(!?=)(\w+)$', when).groups()
-    return '%sswitches["%s=%s"]' % ('not ' if sign == '!=' else '', name, value)
+    name, value, negative = switch_of(when)
+    return '%sswitches["%s=%s"]' % ('not ' if negative else '', name, value)
 
 
 def default_lines(entries):

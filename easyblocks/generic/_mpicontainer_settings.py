@@ -133,6 +133,17 @@ def release(text):
     return tuple(int(part) for part in found.group().split('.')) if found else ()
 
 
+def site_words(site):
+    """Return {word: bool} of the conditions of 'only' that a site (dict) decides."""
+    return {'gpu': bool(site['gpu']['value']), 'cxi': site['provider']['value'] == 'cxi'}
+
+
+def switch_of(when):
+    """Return (name, value, whether it must not be set) of a condition of 'when' (str, e.g. 'SWITCH!=VALUE')."""
+    name, sign, value = re.match(r'(\w+)(!?=)(\w+)$', when).groups()
+    return name, value, sign == '!='
+
+
 _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
 
 
@@ -198,10 +209,10 @@ def settings_for(approach, site, facts):
     by_owner = {'image': image, 'host': host}
     mpi, libfabric = (by_owner[comes_from[name]][key] for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')))
     plugin = (image if approach['container'] else host).get('rccl_plugin')
-    known_facts = {
-        'gpu': bool(site['gpu']['value']), 'cxi': site['provider']['value'] == 'cxi', 'rccl plugin': bool(plugin),
-        'mpich': release(mpi) if (mpi or '').startswith('MPICH ') else (), 'libfabric': release(libfabric),
-    }
+    known_facts = dict(site_words(site), **{
+        'rccl plugin': bool(plugin), 'libfabric': release(libfabric),
+        'mpich': release(mpi) if (mpi or '').startswith('MPICH ') else (),
+    })
     pmi = pmi_for(approach, site)
     variables = _variables(approach, site, known_facts,
                            {'provider': site['provider']['value'], 'rccl_plugin': plugin or ''})
@@ -230,7 +241,7 @@ def settings_for(approach, site, facts):
         image_folders=[host['root'] + folder for folder in site['image_folders']['value']],
         gpu_map=site['gpu_binding']['value'],
         rank_variables=_applying(approach['rank_variables'], known_facts),
-        switches=sorted(set(re.match(r'\w+', v['when']).group() for v in variables if v.get('when'))),
+        switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when'))),
         programs=sorted(programs))
 
 

@@ -22,7 +22,7 @@ from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.easyblocks.generic._mpicontainer_wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError
-from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, symlink
+from easybuild.tools.filetools import copy_file, mkdir, read_file, symlink
 
 
 class MPIContainer(SiteEasyBlock):
@@ -96,9 +96,9 @@ class MPIContainer(SiteEasyBlock):
 
     def find_wrap_container(self):
         """Return the path (str) of wrap-container: on PATH or brought by a module of the site, else an error."""
-        image, modules = self.facts['image'], self.site['wrapper_modules']['value']
-        problem = defeated([entry['name'] for entry in self.settings().unset], sorted(set(image['programs'].values())),
-                           [library['soname'] for library in self.facts['host']['injected']], image)
+        settings, modules = self.settings(), self.site['wrapper_modules']['value']
+        problem = defeated([entry['name'] for entry in settings.unset], settings.program_path,
+                           [library['soname'] for library in self.facts['host']['injected']], self.facts['image'])
         if problem:
             raise EasyBuildError("%s: wrapper=%s: %s. Use the bundled one: leave --try-amend=wrapper= out",
                                  os.path.basename(self.cfg.path), self.cfg['wrapper'], problem)
@@ -120,17 +120,15 @@ class MPIContainer(SiteEasyBlock):
         copy_file(self.sif, os.path.join(folder, self.sif_name))
         bindir = os.path.join(folder, 'bin')
         mkdir(bindir)
-        wrapper = os.path.join(bindir, self.src[0]['name'])
-        copy_file(self.src[0]['path'], wrapper)
-        adjust_permissions(wrapper, 0o755, relative=False)
+        wrapper = self.src[0]
+        self.copy_command(wrapper, bindir)
         helpers = [self.cfg['program_prefix'].rstrip('_') + '-' + name for name in ('shell', 'exec')]
         for command in sorted(self.facts['image']['programs']) + helpers:
-            symlink(os.path.basename(wrapper), os.path.join(bindir, command), use_abspath_source=False)
+            symlink(wrapper['name'], os.path.join(bindir, command), use_abspath_source=False)
         if self.facts.get('wrapper'):
-            programs = self.facts['image']['programs']
+            settings = self.settings()
             self.log.info(self.or_error(make_wrappers, self.wrap_container, os.path.join(folder, self.sif_name),
-                                        sorted(set(programs.values())), os.path.join(folder, 'wrappers'),
-                                        sorted(programs)))
+                                        settings.program_path, os.path.join(folder, 'wrappers'), settings.programs))
 
     def needed_space(self):
         """Bytes (int) that the installation takes."""
