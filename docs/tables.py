@@ -16,7 +16,14 @@ BEGIN, END = '<!-- variables-table -->', '<!-- /variables-table -->'
 sys.path.insert(0, str(PROJECT / 'easyblocks'))
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
-from generic._mpicontainer_settings import pmi_for, site_entry, site_words, switch_of, wanted_files  # noqa: E402
+from generic._mpicontainer_settings import (  # noqa: E402
+    pmi_for,
+    runs_on,
+    site_entry,
+    site_words,
+    switch_of,
+    wanted_files,
+)
 from generic._mpicontainer_sites import SITES  # noqa: E402
 
 #: What osu-gpu-bind sets for each rank
@@ -69,8 +76,9 @@ def settings_of(approach, site):
 def variables_table():
     """Return the table (str) of every variable by approach on the sites of LUMI."""
     rows, sites = {}, lumi_sites()
+    possible = [name for name in APPROACHES if any(runs_on(APPROACHES[name], site) for site in sites)]
     for site in sites:
-        for approach in APPROACHES:
+        for approach in [name for name in possible if runs_on(APPROACHES[name], site)]:
             for shown, entry in settings_of(APPROACHES[approach], site):
                 holds, condition = decided(entry, site)
                 if holds:
@@ -81,7 +89,7 @@ def variables_table():
     for (_, condition, shown, why), (entry, approaches, found_on) in sorted(rows.items(), key=lambda row: row[0]):
         if found_on != {site['name'] for site in sites} and 'nodes' not in condition:
             condition = ', '.join([*sorted(found_on), *([condition] if condition else [])])
-        names = 'all' if approaches == set(APPROACHES) else ', '.join(name for name in APPROACHES if name in approaches)
+        names = 'all' if approaches == set(possible) else ', '.join(name for name in possible if name in approaches)
         lines.append([shown, names, condition or 'always', why, entry['evidence'],
                       f'{entry["source"]}, {entry["date"]}'])
     return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)

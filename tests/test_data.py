@@ -4,14 +4,15 @@ import re
 
 import pytest
 from generic._mpicontainer_approaches import APPROACHES, SWITCHES
-from generic._mpicontainer_settings import site_entry
+from generic._mpicontainer_image import MPI_FAMILIES
+from generic._mpicontainer_settings import runs_on, site_entry
 from generic._mpicontainer_sites import SITES
 
 EVIDENCE = {'measured', 'derived', 'untested'}
 SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
              'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
              'image_folders', 'image_help', 'native', 'wrapper_modules'}
-APPROACH_KEYS = {'title', 'container', 'inject', 'inject_if_known', 'preload', 'comes_from', 'requires', 'files',
+APPROACH_KEYS = {'title', 'container', 'mpi', 'inject', 'inject_if_known', 'preload', 'comes_from', 'requires', 'files',
                  'unset', 'rank_variables', 'variables'}
 FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -52,6 +53,7 @@ def test_a_bare_value_hides_in_no_site(site):
 @pytest.mark.parametrize('approach', APPROACHES)
 def test_approach_has_every_key_and_no_other(approach):
     assert set(APPROACHES[approach]) == APPROACH_KEYS
+    assert APPROACHES[approach]['mpi'] in MPI_FAMILIES.values()
 
 
 @pytest.mark.parametrize('approach', APPROACHES)
@@ -133,7 +135,7 @@ def test_what_is_injected_is_what_comes_from_the_host(approach):
 @pytest.mark.parametrize('site', SITES)
 def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
     entry = site_entry(site)
-    assert set(entry['images']['value']) == set(CONTAINERS)
+    assert set(entry['images']['value']) == {name for name in CONTAINERS if runs_on(APPROACHES[name], entry)}
     assert entry['default_approach']['value'] in CONTAINERS
     for kind in entry['pmi']['value'].values():
         assert kind in entry['pmi_variables']['value']

@@ -75,7 +75,7 @@ def project(tmp_path, monkeypatch):
     (root / 'env.sh').write_text('. /usr/share/lmod/lmod/init/bash\n'
                                  f'export ROOT={root} MODULEPATH={root}/modules PATH={root}/bin:$PATH\n')
     script(root / 'bin' / 'eb', EB)
-    script(root / 'container-recipes' / 'build', BUILD.replace('ROOT', str(root)))
+    script(root / 'bin' / 'osu-container', BUILD.replace('ROOT', str(root)))
     (root / 'container-recipes' / 'workstation.py').write_text('# recipe\n')
     script(root / 'workstation' / 'slurm.sh', '#!/bin/sh\necho "slurm $1"\n')
     script(root / 'workstation' / 'host_mpi.sh', '#!/bin/sh\necho "==> host MPI"\n')
@@ -213,7 +213,7 @@ def test_an_image_that_does_not_have_its_sha256_is_an_error(project, small):
 
 
 def test_a_build_that_leaves_nothing_is_an_error(project, small):
-    script(project / 'container-recipes' / 'build', '')
+    script(project / 'bin' / 'osu-container', '#!/bin/sh\n')
     with pytest.raises(demo.StepError, match=f'ended without an error, but {SIF} is missing'):
         small.step_image()
 

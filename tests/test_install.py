@@ -90,7 +90,8 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
     assert done.returncode == 0, done.stdout[-3000:]
     root = any_eb.prefix / 'software' / 'osu-container' / approach
     facts = json.loads((root / 'facts.json').read_text())
-    assert sha256_of(root / IMAGE) == sha256_of(PROJECT / 'sources' / IMAGE)
+    image = SITES['workstation']['images']['value'][approach]
+    assert sha256_of(root / image) == sha256_of(PROJECT / 'sources' / image)
     assert sorted(path.name for path in (root / 'bin').iterdir()) == sorted(
         [*facts['image']['programs'], 'run-in-container', 'osu-shell', 'osu-exec', 'osu-explain', 'osu-gpu-bind'])
     injected = [library['soname'] for library in facts['host']['injected']]
@@ -277,7 +278,7 @@ def test_unknown_approach(any_eb, tmp_path):
     for wrong in ('hybird', 'native'):  # native is an approach, but none of a container
         path = tmp_path / f'osu-container-{wrong}.eb'
         path.write_text(text.replace("'pure'", f"'{wrong}'"))
-        assert_refused(any_eb, any_eb(path), f"unknown approach '{wrong}'; known approaches: bind, hybrid, opensource")
+        assert_refused(any_eb, any_eb(path), f"unknown approach '{wrong}'; known approaches: bind, hybrid, openmpi, opensource")
 
 
 def test_machine_that_is_no_known_site(eb):
@@ -289,7 +290,7 @@ def test_site_that_lacks_what_the_approach_needs(eb, approach):
     laptop = dict(SITES['workstation'], libraries={})
     eb.local(f"SITE = 'laptop'\nROOT = ''\nSITES = {{'laptop': {laptop!r}}}\n")
     assert_refused(eb, eb(f'osu-container-{approach}.eb', '-r'), "which site 'laptop' does not have",
-                   'approaches that need nothing more than it has: opensource, pure')
+                   'approaches that need nothing more than it has: openmpi, opensource, pure')
 
 
 def test_host_path_that_does_not_exist(eb, tmp_path):
@@ -305,11 +306,60 @@ def test_tcl_modules_are_refused(eb):
 
 # ---- what is wrong with the image
 
-def test_image_missing(any_eb, tmp_path):
-    any_eb.local(workstation())
+def no_image(easybuild, tmp_path):
+    """Let easybuild find no image; return the empty folder (Path) that is its source path."""
+    easybuild.local(workstation())
     (tmp_path / 'empty').mkdir()
-    any_eb.environment['EASYBUILD_SOURCEPATH'] = str(tmp_path / 'empty')
-    assert_refused(any_eb, any_eb('osu-container-pure.eb', '-r'), f'The image {IMAGE} is not there.', 'make image')
+    easybuild.environment['EASYBUILD_SOURCEPATH'] = str(tmp_path / 'empty')
+    return tmp_path / 'empty'
+
+
+def files_in(folder):
+    """Return the names (set) of the files in a folder (Path); EasyBuild makes itself a folder o in a source path."""
+    return {path.name for path in folder.iterdir() if path.is_file()}
+
+
+def test_missing_image_is_built(any_eb, tmp_path):
+    """As on a laptop without an image at hand; the stages of earlier builds are kept in the clone."""
+    folder = no_image(any_eb, tmp_path)
+    done = any_eb('osu-container-opensource.eb', '-r')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f'building the image {IMAGE}' in done.stdout and 'stage runtime' in done.stdout
+    assert files_in(folder) == {IMAGE, f'{IMAGE}.sha256', f'{IMAGE}.json'}
+
+
+def test_missing_image_that_must_not_be_built(any_eb, tmp_path):
+    folder = no_image(any_eb, tmp_path)
+    assert_refused(any_eb, any_eb('osu-container-pure.eb', '-r', '--try-amend=build_image=no'),
+                   f'The image {IMAGE} is not there.', f'bin/osu-container image build {IMAGE[:-4]}')
+    assert files_in(folder) == set()
+
+
+@pytest.mark.parametrize(('option', 'image', 'why'), [
+    ('build_image=no', IMAGE, 'Not built here: build_image=no was given'),
+    ('build_image=auto', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif', 'min to build, --within allows 15'),
+    ('build_image=auto', 'nobodys.sif', "Not built here: no image is called 'nobodys.sif'"),
+    ('build_image=perhaps', IMAGE, "unknown build_image 'perhaps'; known: auto, yes, no")])
+def test_image_that_is_not_built_says_why_and_how(eb, tmp_path, option, image, why):
+    folder = no_image(eb, tmp_path)
+    done = eb('osu-container-pure.eb', '-r', f'--try-amend={option}', f'--try-amend=image={image}')
+    assert_refused(eb, done, why, *([] if 'perhaps' in option else [f'{image}.sha256 beside it', str(folder)]))
+    assert files_in(folder) == set()
+
+
+def changed(path, target, place):
+    """Write to target (Path) the image path (Path) with one bit changed, place (int, bytes) into its squashfs."""
+    content = bytearray(path.read_bytes())
+    content[content.index(b'hsqs') + place] ^= 1
+    target.write_bytes(content)
+
+
+def test_image_that_is_not_as_its_bill_of_materials_says(any_eb, tmp_path):
+    """The sum beside it was made after the change, as by somebody who changed a file in it."""
+    any_eb.local(workstation())
+    changed(PROJECT / 'sources' / IMAGE, tmp_path / 'changed.sif', 1 << 20)
+    use_image(any_eb, tmp_path / 'changed.sif')
+    assert_refused(any_eb, any_eb('osu-container-pure.eb', '-r'), 'was changed after it was described')
 
 
 def test_image_without_a_sum(eb, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import render
 from conftest import EASYBUILD_VERSIONS, LMODS, EasyBuild, clean_shell, folded, run
 from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import site_entry
+from generic._mpicontainer_settings import pmi_for, site_entry
 
 TARGETS = render.targets()
 INJECTING = [(site, approach) for site, approach in TARGETS if APPROACHES[approach]['inject']]
@@ -105,7 +105,7 @@ def test_load_and_unload_are_quiet(site, approach, lmod, modules):
     done = in_lmod(modules(site), f'module load osu-container/{approach}; echo $SLURM_MPI_TYPE; module unload '
                                   'osu-container; echo $SLURM_MPI_TYPE', lmod=lmod)
     assert done.stderr == ''
-    assert done.stdout == site_entry(site)['pmi']['value'][APPROACHES[approach]['comes_from']['libmpi']] + '\n\n'
+    assert done.stdout == pmi_for(APPROACHES[approach], site_entry(site)) + '\n\n'
 
 
 @pytest.mark.parametrize('lmod', LMODS)
@@ -237,7 +237,8 @@ def test_deleted_image_is_an_error_that_says_how_to_get_it_back(site, approach, 
 @pytest.mark.parametrize('site, approach', TARGETS)
 def test_help_says_which_mpi_network_srun_and_benchmarks(site, approach, modules):
     text = in_lmod(modules(site), f'module help osu-container/{approach}').stderr
-    for line in (r'^MPI: +MPICH \S+ of the (image|host) over libfabric \S+ of the (image|host), provider \w+$',
+    mpi = 'Open MPI' if approach == 'openmpi' else 'MPICH'
+    for line in (rf'^MPI: +{mpi} \S+ of the (image|host) over libfabric \S+ of the (image|host), provider \w+$',
                  r'^srun: +--mpi=\w+.*srun -N2 -n2 osu_bw', r'^benchmarks: .*osu_bw .*osu_latency'):
         assert re.search(line, text, re.M), line
 

@@ -5,8 +5,6 @@ part runs the real ports on the real mpi4py and MPICH, which it takes from sourc
 `slurm`, so that the fast tests stay off the network; the ranks are started by MPICH's own mpiexec.
 """
 
-import importlib.machinery
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -17,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.image import catalogue, fetch
+
 PROJECT = Path(__file__).resolve().parent.parent
 OSU_PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
-RECIPES = PROJECT / 'container-recipes'
 PYTHON = '/usr/bin/python3'  # of osu-port's first line
 PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',
          'scatter')
@@ -207,15 +206,11 @@ def test_modules_and_environments_of_the_user_do_not_reach_it(fake, tmp_path):
 @pytest.fixture(scope='module')
 def real(tmp_path_factory):
     """Return (prefix with the real ports and mpi4py, folder of MPICH 4.2.3)."""
-    loader = importlib.machinery.SourceFileLoader('recipes_build', str(RECIPES / 'build'))
-    sys.path.append(str(RECIPES))
-    build = importlib.util.module_from_spec(importlib.util.spec_from_loader('recipes_build', loader))
-    loader.exec_module(build)
     folder = tmp_path_factory.mktemp('real')
     python = run([PYTHON, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'])[1].strip()
     keys = ['mpich-4.2.3', 'mpi4py-source', f'mpi4py-{python}']
-    build.fetch_from_pypi(keys, PROJECT / 'sources', folder / 'fetch.log')
-    mpich, source, wheel = (PROJECT / 'sources' / build.SOURCES[key]['file'] for key in keys)
+    fetch.fetch(keys, PROJECT / 'sources', folder / 'fetch.log')
+    mpich, source, wheel = (PROJECT / 'sources' / catalogue.SOURCES[key]['file'] for key in keys)
     prefix = prefix_with(folder, [f'osu_{name}' for name in PORTS])
     with tarfile.open(source) as archive:
         for member in archive:

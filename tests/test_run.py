@@ -7,12 +7,15 @@ import osu_archive
 import pytest
 from conftest import PROJECT, run
 from generic._mpicontainer_approaches import APPROACHES
+from generic._mpicontainer_settings import pmi_for, site_entry
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
 MODULES = {approach: 'osu-native' if not entry['container'] else f'osu-container/{approach}'
            for approach, entry in APPROACHES.items()}
 CONTAINERS = [approach for approach, entry in APPROACHES.items() if entry['container']]
+#: Image of the modules on this machine
+IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 SMALL = ['H', 'H', '-m', '1024', '-i', '20', '-x', '2']
 
 
@@ -79,8 +82,8 @@ def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand
     """The whole C way, with an archive that has the layout and build interface of the real one."""
     archive = tmp_path / 'osu-micro-benchmarks-7.5.2.tar.gz'
     sha256 = osu_archive.make_archive(archive)
-    built = run([PROJECT / 'container-recipes' / 'build', '--osu-archive', archive, '--osu-sha256', sha256,
-                 '--output', tmp_path / 'c.sif', '--log', tmp_path / 'build.log'], timeout=600)
+    built = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', IMAGE, '--osu-archive', archive,
+                 '--osu-sha256', sha256, '--output', tmp_path / 'c.sif', '--log', tmp_path / 'build.log'], timeout=600)
     assert built.returncode == 0, built.stdout + built.stderr
     easyconfig = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
     (tmp_path / 'osu-native.eb').write_text(re.sub(r"(?m)^(checksums = \[\s+)'\w{64}'", rf"\1'{sha256}'", easyconfig))
@@ -108,7 +111,8 @@ def test_wrong_mpi_type_is_an_error_and_no_result(shell, approach, wrong):
     done = shell(f'module load {MODULES[approach]} && srun --mpi={wrong} -N2 -n2 osu_barrier')
     assert done.returncode != 0
     assert table(done.stdout) == {}
-    assert 'srun --mpi=pmi2' in done.stderr
+    wanted = pmi_for(APPROACHES[approach], site_entry('workstation'))
+    assert f'srun --mpi={wanted}' in done.stderr
 
 
 def test_wrong_mpi_type_of_the_native_program_is_an_error(shell):

@@ -14,14 +14,15 @@ import pytest
 from conftest import PROJECT, STATE, StandIn, compile_library, folded, run
 from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_image import read_sif
-from generic._mpicontainer_settings import site_entry
+from generic._mpicontainer_settings import runs_on, site_entry
 from generic._mpicontainer_sites import SITES
 from generic._mpicontainer_versions import sha256_of
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
 LUMI = [site for site in SITES if site.startswith('lumi')]
-CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
+CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']
+              and all(runs_on(APPROACHES[name], site_entry(site)) for site in LUMI)]
 #: name in the site data -> name in a proof
 IN_PROOF = {'libmpi_gtl_hsa': 'libmpi_gtl', **{name: name for name in ('libmpi', 'libfabric', 'libcxi',
                                                                         'libhsa-runtime64')}}

@@ -297,8 +297,8 @@ class Demo:
     def step_image(self):
         """Build the image unless it is there and made from the same inputs: the script compares their sums."""
         before = self.image().stat().st_mtime_ns if self.image().exists() else None
-        # With this Python: the recipes need HPCCM, which is in the same virtual environment.
-        self.run('image', [sys.executable, str(self.project / 'container-recipes/build')], what='build', echo=True)
+        self.run('image', [str(self.project / 'bin/osu-container'), 'image', 'build', self.image().stem],
+                 what='osu-container image build', echo=True)
         problem = self.image_problem()
         if problem:
             raise StepError(f'the build ended without an error, but {problem}', self.work / 'log' / 'image.log')

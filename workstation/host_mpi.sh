@@ -46,7 +46,8 @@ unpack_wheel() {
     mv "$new" "$prefix"
 }
 
-"$python" "$project/container-recipes/build" --fetch "mpich-$version" mpi4py-source "mpi4py-$native_python"
+"$project/bin/osu-container" image fetch --source "mpich-$version" --source mpi4py-source \
+    --source "mpi4py-$native_python"
 if ! works "$prefix"; then
     run_logged mpich-unpack "unpacking MPICH $version as the host's MPI" unpack_wheel
 fi

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Installs what a Linux machine lacks for `make demo`: prerequisites.sh [--check]
+# Installs what a Linux machine lacks for `make demo`: prerequisites.sh [--check] [--tests]
 #
-# --check only says what is missing (exit 1 if something is).
+# --check only says what is missing (exit 1 if something is); --tests: also what only the tests use.
 # Debian and Ubuntu: missing packages by apt-get, as root or by sudo; Apptainer from the distribution where it
 # has a fitting package, else unpacked from Debian unstable into .workstation/apptainer, which needs no root.
 # Elsewhere: lists what is missing and how to get it; exit 0 if nothing is.
@@ -12,8 +12,14 @@ set -euo pipefail
 # shellcheck source=workstation/debian.sh
 . "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
-[[ $# == 0 || ( $# == 1 && $1 == --check ) ]] || die "usage: prerequisites.sh [--check], got: $*"
-check_only=$#
+check_only=0 with_tests=0
+for argument in "$@"; do
+    case $argument in
+        --check) check_only=1 ;;
+        --tests) with_tests=1 ;;
+        *) die "usage: prerequisites.sh [--check] [--tests], got: $*" ;;
+    esac
+done
 os_release=${OS_RELEASE:-/etc/os-release}
 apptainer_prefix=$work/apptainer
 
@@ -33,9 +39,17 @@ squashfs-tools|squashfs-tools|mksquashfs|Apptainer packs the image with it
 squashfuse|squashfuse|squashfuse_ll squashfuse|Apptainer mounts the image with it
 uidmap|shadow-utils|newuidmap|lets an ordinary user make an image with several user ids in it
 slurm-wlm|slurm slurm-slurmctld slurm-slurmd|@slurm|two nodes of a private Slurm
+libpmix-dev|pmix-devel|@pmix|has libpmix.so, which the PMIx plugin of Slurm opens: it starts ranks of Open MPI
 munge|munge|@munge|the private Slurm signs its messages with it
 patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
 '
+
+# The same, for the tests only
+test_needs='
+buildah|buildah|buildah|builds an image from its Dockerfile
+docker-registry|docker-distribution|docker-registry /usr/bin/registry|a container registry on this machine, to copy images to and from
+'
+(( with_tests )) && needs+=$test_needs
 
 # --- what is there -------------------------------------------------------------------------------------------
 
@@ -65,6 +79,8 @@ there() {
             @lmod) have_lmod ;;
             @keyring) [[ -e $debian_keyring ]] ;;
             @slurm) cluster_reached || { find_command slurmctld && find_command slurmd && find_command srun; } >/dev/null ;;
+            # Debian's plugin opens the name without a version, and only in the folder of its own PMIx
+            @pmix) cluster_reached || compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null || [[ -e /usr/lib64/libpmix.so ]] ;;
             @munge) cluster_reached || find_command munged >/dev/null ;;
             @patchelf) [[ $private_apptainer == no ]] || find_command patchelf >/dev/null ;;
             /*) [[ -e $what ]] ;;
@@ -183,6 +199,7 @@ switch_off_services() {
         case $package in
             munge) services+=(munge) ;;
             slurm-wlm) services+=(slurmctld slurmd) ;;
+            docker-registry) services+=(docker-registry) ;;
         esac
     done
     (( ${#services[@]} )) || return 0
@@ -227,8 +244,8 @@ install_on_debian() {
     if (( ${#missing[@]} )); then
         say "these packages will be installed by apt-get$how:"
         printf '    %s\n' "${missing_lines[@]}"
-        if [[ -d /run/systemd/system && " ${missing[*]} " =~ \ (munge|slurm-wlm)\  ]]; then
-            note "Their system services are switched off again: the private Slurm runs its own."
+        if [[ -d /run/systemd/system && " ${missing[*]} " =~ \ (munge|slurm-wlm|docker-registry)\  ]]; then
+            note "Their system services are switched off again: what needs them runs its own."
         fi
     fi
     have_subids || {

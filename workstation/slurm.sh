@@ -67,6 +67,12 @@ run_folder() {
     fi
 }
 
+# Folder for TmpFS. In /tmp, which Apptainer shows in the container: ranks of Open MPI meet in a folder that Slurm's PMIx
+# makes there, and one that they cannot see ends them with a segmentation fault.
+tmp_folder() {
+    printf '/tmp/osu-slurm-%s-%s-tmp' "$(id -u)" "$(printf '%s' "$folder" | cksum | cut -d ' ' -f 1)"
+}
+
 # Prints COUNT ports of loopback that nobody listens on. Below 32768, so that no outgoing connection takes them.
 free_ports() {
     local port count=$1
@@ -108,7 +114,7 @@ SlurmdPidFile=$run/%n.pid
 SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/slurmd-%n.log
 # Two slurmd on one machine: what tasks of one node put into TmpFS must not meet that of the other.
-TmpFS=$run/%n/tmp
+TmpFS=$(tmp_folder)/%n
 # A plain process tree. Control groups need root and a systemd that hands them out.
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -216,13 +222,14 @@ start() {
     run=$(run_folder)
     [[ ! -e $run || -O $run ]] || die "$run is another user's; remove it, the private Slurm keeps its sockets there"
     # State and sockets of a run that crashed would keep its jobs and nodes.
-    rm -rf "$run" "$pids" "$folder/log.old"
+    rm -rf "$run" "$pids" "$folder/log.old" "$(tmp_folder)"
     [[ ! -d $folder/log ]] || mv "$folder/log" "$folder/log.old"
     mkdir -p "$folder/log"
     mkdir -m 700 "$run"
+    mkdir -m 700 "$(tmp_folder)"
     mkdir "$run/state"
     for node in "${nodes[@]}"; do
-        mkdir -p "$run/$node/tmp"
+        mkdir -p "$run/$node" "$(tmp_folder)/$node"
     done
     [[ $run == "$folder/run" ]] || ln -sfn "$run" "$folder/run"
     (umask 077 && head -c 128 /dev/urandom >"$run/munge.key")
@@ -304,6 +311,7 @@ stop() {
     fi
     run=$(run_folder)
     [[ ! -O $run ]] || rm -rf "$run"
+    rm -rf "$(tmp_folder)"
     rm -f "$pids"
     [[ ! -L $folder/run ]] || rm -f "$folder/run"
 }

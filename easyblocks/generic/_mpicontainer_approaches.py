@@ -4,13 +4,16 @@ Approaches: the ways in which a container reaches the network, and the native bu
 Keys of an approach
     title            str, one clause for the module help
     container        bool, False for the native build
+    mpi              family of the MPI that it runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
+                     (_mpicontainer_image.py); images of another one are refused
     inject           names of the site's libraries that are put in front of the image's own, with their dependencies
     inject_if_known  names of libraries that go with them on sites that have them
     preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
                      container only
     comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what ranks must be seen to load; help, proof and
                      the --mpi= of srun follow from it
-    requires         sonames of libraries that the image's own libmpi must need, else injection has no effect
+    requires         sonames of libraries that the image's own libmpi must need or open, else injection has no
+                     effect
     files            names of the site's files that are bound under their own names where they exist
     unset            list of dict as for variables, value None: variables that must not be there, even where the image
                      sets them
@@ -34,6 +37,7 @@ _CXI = 'fi_cxi(7), libfabric main caf5652c'
 _PUBLISHED = ('github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on '
               'LUMI: the published runs')
 _PUBLISHED_ON = '2025-03-07'
+_CSCS = 'docs.cscs.ch, software/communication/openmpi'
 
 
 def _variable(name, value, why, source, evidence, date=_READ, **conditions):
@@ -115,6 +119,22 @@ _ALT_READ_NETWORK = _variable('SLURM_NETWORK', 'disable_rdzv_get', 'the card lea
                               'FI_CXI_RDZV_PROTO=alt_read needs', 'srun(1) of Slurm 24.05, --network; ' + _CXI,
                               'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1')
 
+# Open MPI 5 over libfabric, for every message: also between ranks of one node
+_OPENMPI_OVER_LIBFABRIC = [
+    _PROVIDER_OF_SITE,
+    _variable('OMPI_MCA_pml', 'cm', 'messages are matched by the network library; left to itself Open MPI takes TCP or '
+              'shared memory of its own where it knows no fast network', _CSCS, 'derived'),
+    _variable('OMPI_MCA_mtl', 'ofi', 'that network library is libfabric', _CSCS, 'derived'),
+    _variable('OMPI_MCA_opal_common_ofi_provider_include', '{provider}', 'Open MPI leaves out the providers tcp, shm '
+              'and others unless they are named', 'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude',
+              'derived'),
+    _variable('PMIX_MCA_psec', 'native', 'the security domain of Slurm\'s PMIx; otherwise PMIx prints warnings', _CSCS,
+              'derived'),
+    _variable('PMIX_MCA_gds', 'hash', 'what ranks tell each other goes by messages: the shared memory for it lies in '
+              'the spool folder of slurmd, which the container does not show', 'PMIX_SERVER_TMPDIR of a step started '
+              'with srun --mpi=pmix, Slurm 22.05', 'derived'),
+]
+
 # Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path on as well.
 _NO_FORK_SAFE = [
     _variable(name, None, 'libfabric copies every small message from GPU memory by a slow path where it is set, '
@@ -131,6 +151,7 @@ APPROACHES = {
     'native': {
         'title': 'programs built on this host with its own MPI',
         'container': False,
+        'mpi': 'MPICH ABI',
         'inject': [],
         'inject_if_known': [],
         'preload': [],
@@ -144,6 +165,7 @@ APPROACHES = {
     'pure': {
         'title': 'nothing from the host: TCP with what the image holds',
         'container': True,
+        'mpi': 'MPICH ABI',
         'inject': [],
         'inject_if_known': [],
         'preload': [],
@@ -162,6 +184,7 @@ APPROACHES = {
     'bind': {
         'title': 'the host\'s MPI and network libraries replace the image\'s',
         'container': True,
+        'mpi': 'MPICH ABI',
         'inject': ['libmpi', 'libfabric'],
         'inject_if_known': ['libcxi', 'libmpi_gtl_hsa', 'libhsa-runtime64', 'libamdhip64', 'libpmi', 'libpmi2',
                             'libpals', 'libxpmem'],
@@ -176,6 +199,7 @@ APPROACHES = {
     'hybrid': {
         'title': 'the image\'s MPI over the host\'s network library',
         'container': True,
+        'mpi': 'MPICH ABI',
         'inject': ['libfabric'],
         'inject_if_known': ['libcxi'],
         'preload': [],
@@ -189,6 +213,7 @@ APPROACHES = {
     'opensource': {
         'title': 'everything, the network library included, is in the image',
         'container': True,
+        'mpi': 'MPICH ABI',
         'inject': [],
         'inject_if_known': [],
         'preload': [],
@@ -198,5 +223,19 @@ APPROACHES = {
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _NIC_OF_RANK],
         'variables': _MPICH_OVER_CXI + _SMALL_DEVICE_MESSAGES + _RCCL + [_RCCL_PLUGIN],
+    },
+    'openmpi': {
+        'title': 'everything is in the image, and its MPI is Open MPI',
+        'container': True,
+        'mpi': 'Open MPI',
+        'inject': [],
+        'inject_if_known': [],
+        'preload': [],
+        'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
+        'requires': [],
+        'files': ['file_systems', 'cxi_state', 'kernel_config'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _NIC_OF_RANK],
+        'variables': _OPENMPI_OVER_LIBFABRIC,
     },
 }

@@ -14,6 +14,7 @@ from easybuild.tools.config import build_option, install_path
 from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, write_file
 
 from ._mpicontainer_facts import FactsError, missing_host_paths
+from ._mpicontainer_image import ImageError
 from ._mpicontainer_install import StagedInstall, free_space_problem, remove_empty_folders
 from ._mpicontainer_module import help_lines
 from ._mpicontainer_settings import SettingsError, approach_entry, choose_site, explained, host_libraries, overridden
@@ -81,10 +82,10 @@ class SiteEasyBlock(EasyBlock):
         self.host_root = (build_option('sysroot') or getattr(local, 'ROOT', '')).rstrip('/')
 
     def or_error(self, function, *args, **kwargs):
-        """Call function; its SettingsError or FactsError becomes an EasyBuildError with the easyconfig's name."""
+        """Call function; what it raises for people becomes an EasyBuildError with the easyconfig's name."""
         try:
             return function(*args, **kwargs)
-        except (SettingsError, FactsError, WrapperError) as err:
+        except (SettingsError, FactsError, ImageError, WrapperError) as err:
             raise EasyBuildError("%s: %s", os.path.basename(self.cfg.path), err)
 
     def recorded_facts(self):

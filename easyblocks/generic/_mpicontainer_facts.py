@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 from ._mpicontainer_elf import ElfError, closure
-from ._mpicontainer_image import Image, ImageError
+from ._mpicontainer_image import MPI_FAMILIES, Image, ImageError
 from ._mpicontainer_settings import host_libraries, wanted_files
 from ._mpicontainer_versions import LibraryVersion, read_library, sha256_of
 
@@ -129,7 +129,9 @@ def read_facts(approach, site, sif, root, runtime, program_prefix):
     try:
         with Image(sif, program_prefix) as image:
             _check_image(approach, image, program_prefix)
-            libraries, problems = _injection(approach, site, root, image) if approach['inject'] else ({}, [])
+            # without an injection MPI meets the image's own libraries, and may be newer than they are
+            libraries, problems = (_injection(approach, site, root, image) if approach['inject'] else
+                                   ({}, _version_problems([image.mpi()[2]], image.elf)))
             if problems:
                 # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
                 raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
@@ -145,11 +147,12 @@ def read_facts(approach, site, sif, root, runtime, program_prefix):
 def _check_image(approach, image, program_prefix):
     """Raise FactsError if the open Image has no MPI or no programs that approach can run."""
     family, soname, mpi = image.mpi()
-    if family != 'MPICH ABI':
-        raise FactsError("the MPI in %s is %s (%s), approach '%s' needs one of the MPICH ABI (libmpi.so.12); "
-                         "use an image with MPICH" % (image.path, family, soname, approach['name']))
+    if family != approach['mpi']:
+        wanted = sorted((name for name in MPI_FAMILIES if MPI_FAMILIES[name] == approach['mpi']), reverse=True)
+        raise FactsError("the MPI in %s is %s (%s), approach '%s' needs %s (%s); use an image with that, or another "
+                         "approach" % (image.path, family, soname, approach['name'], approach['mpi'], wanted[0]))
     for needed in approach['requires']:
-        if needed not in mpi.needed:
+        if needed not in mpi.needed and not image.opens(soname, needed):
             raise FactsError("%s in %s does not use %s (an MPICH of device ch3, or built for another netmod), so "
                              "approach '%s' has no network; use an image with MPICH ch4:ofi"
                              % (soname, image.path, needed, approach['name']))

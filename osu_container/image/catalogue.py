@@ -1,0 +1,100 @@
+"""The named images: what container-recipes/images.py says of them, found by name or pattern, and their state here."""
+from __future__ import annotations
+
+import csv
+import difflib
+import fnmatch
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from . import ImageError
+
+PROJECT = Path(__file__).resolve().parents[2]
+RECIPES = PROJECT / 'container-recipes'
+RENDERED = RECIPES / 'rendered'
+
+sys.path.insert(0, str(RECIPES))
+from images import FAMILIES, IMAGES  # noqa: E402, the path above is needed first
+from versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES  # noqa: E402
+
+__all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'RECIPES', 'RENDERED',
+           'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'sha256_of', 'shown', 'state']
+
+
+def shown(path):
+    """Return the path as text, relative to the project's folder where it is inside."""
+    path = Path(path)
+    return str(path.relative_to(PROJECT)) if path.is_relative_to(PROJECT) else str(path)
+
+
+def sha256_of(path):
+    """Return the sha256 of a file, 64 hex digits."""
+    digest = hashlib.sha256()
+    with open(path, 'rb') as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def command_path(*names):
+    """Return the path of the first of the commands that is there, or None. Daemons' folders count as well."""
+    path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(PROJECT / '.workstation' / 'bin'), '/usr/sbin',
+                            '/sbin'])
+    return next((found for name in names if (found := shutil.which(name, path=path))), None)
+
+
+def published_rows():
+    """Return the rows of the published table (list of dict of str), keys as in the head of compatibility.csv.
+
+    Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI",
+    2025-03-07: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3.
+    """
+    with open(RECIPES / 'compatibility.csv', newline='') as stream:
+        return list(csv.DictReader(stream))
+
+
+def find(patterns):
+    """Return the names of the images that any of the patterns means, in the order of the catalogue; all for none.
+
+    A pattern is a name, with or without '.sif', a family, or has shell wildcards. Raises ImageError if it fits none.
+    """
+    if not patterns:
+        return list(IMAGES)
+    wanted = set()
+    for pattern in patterns:
+        plain = pattern[:-len('.sif')] if pattern.endswith('.sif') else pattern
+        fitting = {name for name, entry in IMAGES.items()
+                   if entry['family'] == plain or fnmatch.fnmatchcase(name, plain)}
+        if not fitting:
+            near = difflib.get_close_matches(plain, IMAGES, n=3, cutoff=0.5)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ''
+            raise ImageError(f"no image is called {pattern!r}.{hint} All names: osu-container image list")
+        wanted |= fitting
+    return [name for name in IMAGES if name in wanted]
+
+
+def image_of(path):
+    """Return the name of the image that a file is by its own name, None if it is none of the catalogue."""
+    name = Path(path).name
+    name = name[:-len('.sif')] if name.endswith('.sif') else name
+    return name if name in IMAGES else None
+
+
+def state(name, folder, current):
+    """Return (word, detail) about an image in a folder: what is there of it.
+
+    current: function (name, record) -> whether the record says that the image was built from today's inputs.
+    """
+    sif = Path(folder) / f'{name}.sif'
+    if not sif.exists():
+        why = IMAGES[name]['unbuilt']
+        return ('unbuilt', why) if why else ('not here', '')
+    try:
+        record = json.loads(Path(f'{sif}.json').read_text())
+    except (OSError, ValueError):
+        return 'here', 'not built by this command'
+    return ('built' if current(name, record) else 'outdated'), record.get('inputs', {}).get('osu', '')

@@ -1,0 +1,294 @@
+"""osu-container image ...: the command line of the images."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from . import ImageError
+from .catalogue import FAMILIES, IMAGES, PROJECT, RENDERED, SOURCES, find, shown, state
+
+EPILOG = """
+NAME is the name of an image (osu-container image list), a family such as workstation, or a pattern such as '*5.0.2*'.
+Exit codes: 0 done, 1 not possible or not right, with the reason on stderr, 2 wrong usage, 130 interrupted.
+"""
+
+
+def add_arguments(parser):
+    """Add the subcommands to the parser of `osu-container image`."""
+    commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
+
+    def command(name, function, text, after="repeat the command, it goes on with what is there"):
+        below = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG,
+                                    formatter_class=argparse.RawDescriptionHelpFormatter)
+        below.set_defaults(function=function, prog=f'osu-container image {name}', after_interrupt=after,
+                           errors=(ImageError, OSError))
+        return below
+
+    below = command('list', list_images, "show every named image, what it is for and what is here of it")
+    below.add_argument('names', nargs='*', metavar='NAME')
+    below.add_argument('--json', action='store_true', help="the same and more for programs, as JSON")
+    _add_sources(below)
+
+    below = command('show', show, "show what is in an image, what its build takes and how to run it")
+    below.add_argument('names', nargs='+', metavar='NAME')
+    _add_sources(below)
+
+    below = command('fetch', fetch_sources, "download and check the sources of images, so that their build needs no "
+                    "network; without NAME those of all")
+    below.add_argument('names', nargs='*', metavar='NAME')
+    below.add_argument('--source', action='append', default=[], choices=sorted(SOURCES), metavar='KEY',
+                       help="only this source, by its key in container-recipes/versions.py (can be repeated)")
+    _add_sources(below)
+    _add_work(below)
+
+    below = command('build', build_images, "build images: sources, base, stages, SIF, test, SBOM, signature, sum",
+                    "finished stages and downloads are kept: repeat the command to go on. An older image is as it was")
+    below.add_argument('names', nargs='+', metavar='NAME')
+    _add_build_options(below)
+
+    below = command('verify', verify_files, "check SIF files: sum, content against their SBOM, labels, signature")
+    below.add_argument('files', nargs='+', type=Path, metavar='FILE')
+    below.add_argument('--sbom', type=Path, metavar='OUT', help="write the SBOM of the (one) file there, as SPDX 2.3")
+    _add_work(below)
+
+    below = command('push', push, "copy a checked SIF to a registry (oras://REGISTRY/NAME:TAG)")
+    below.add_argument('file', type=Path, metavar='FILE')
+    below.add_argument('uri', metavar='URI')
+    _add_registry(below)
+    _add_work(below)
+
+    below = command('pull', pull, "copy a SIF from a registry and check it before it gets its name")
+    below.add_argument('uri', metavar='URI')
+    below.add_argument('file', type=Path, nargs='?', metavar='FILE',
+                       help="default: named after the image inside, in the source folder")
+    below.add_argument('--sha256', metavar='SUM', help="what the file must have (default: its SBOM alone decides)")
+    below.add_argument('--force', action='store_true', help="replace FILE if it is there")
+    _add_registry(below)
+    _add_sources(below)
+    _add_work(below)
+
+    below = command('clean', clean, "remove kept stages; with --all bases and times too. Images and sources stay")
+    below.add_argument('--all', action='store_true', help="bases too: the next build makes them anew")
+    _add_work(below)
+
+
+def _add_sources(parser):
+    parser.add_argument('--sources', type=_absolute, default=PROJECT / 'sources', metavar='DIR',
+                        help="where downloads and images are (default: sources in the project)")
+
+
+def _add_work(parser):
+    parser.add_argument('--work', type=_absolute, default=PROJECT / '.workstation' / 'image', metavar='DIR',
+                        help="for bases, kept stages and temporary files (default: .workstation/image in the project)")
+
+
+def _add_registry(parser):
+    parser.add_argument('--no-https', action='store_true', help="the registry speaks plain HTTP")
+
+
+def _add_build_options(parser):
+    _add_sources(parser)
+    _add_work(parser)
+    add = parser.add_argument
+    add('--check', action='store_true', help="build nothing; say whether this machine can, exit code 1 if not")
+    add('--within', type=float, metavar='MINUTES', help="refuse an image whose build is estimated to take longer")
+    add('--force', action='store_true', help="build although the image is there")
+    add('--output', type=_absolute, metavar='SIF', help="for one image (default: NAME.sif in the sources folder)")
+    add('--osu', choices=('auto', 'c', 'mpi4py', 'python'), default='auto',
+        help="benchmark programs: the C programs, mpi4py's ports of them, or (auto, the default) the C programs where "
+             "the archive can be had and else the ports")
+    add('--osu-archive', type=_absolute, metavar='FILE', help="use this archive, which needs --osu-sha256")
+    add('--osu-sha256', default=SOURCES['osu']['sha256'], metavar='SUM',
+        help="its sha256 (default: that of the release)")
+    add('--sourcepath', default=os.environ.get('EASYBUILD_SOURCEPATH', ''), metavar='DIR[:DIR...]',
+        help="where else the OSU archive may be, with EasyBuild's folders o/osu-native etc. (default: "
+             "$EASYBUILD_SOURCEPATH)")
+    add('--no-download', dest='download', action='store_false', help="do not try to get the OSU archive")
+    add('--engine', choices=('auto', 'apptainer', 'buildah', 'podman', 'docker'), default='auto',
+        help="what builds (default: apptainer or singularity, else one of the others and then apptainer)")
+    add('--base', choices=('auto', 'mmdebstrap', 'debootstrap', 'registry'), default='auto',
+        help="where Debian comes from (default: mmdebstrap, else debootstrap)")
+    add('--mirror', default='', help="Debian mirror (default: that of mmdebstrap or debootstrap)")
+    add('--build-arg', action='append', default=[], metavar='NAME=VALUE',
+        help="value of an argument of the definition file (can be repeated)")
+    add('--no-sign', dest='sign', action='store_false', help="do not sign, although there is a key")
+    add('--key', metavar='PEM', help="sign with this key (default: the first secret key of the keyring, if any)")
+    add('--log', type=_absolute, metavar='FILE',
+        help="output of the programs (default: .workstation/log/image-NAME.log)")
+
+
+def _absolute(text):
+    return Path(text).absolute()
+
+
+def list_images(options):
+    """Print one line an image, by family."""
+    from . import build
+    names = find(options.names)
+    states = {name: state(name, options.sources, build.looks_current) for name in names}
+    if options.json:
+        print(json.dumps([{'name': name, 'state': states[name][0], 'detail': states[name][1],
+                           **{key: IMAGES[name][key] for key in ('family', 'purpose', 'published', 'default',
+                                                                 'recommended', 'fails', 'unbuilt')}}
+                          for name in names], indent=1))
+        return 0
+    width = max(map(len, names))
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for family, text in FAMILIES.items():
+        mine = [name for name in names if IMAGES[name]['family'] == family]
+        if not mine:
+            continue
+        print(f"{family}: {text}")
+        for name in mine:
+            entry = IMAGES[name]
+            marks = ('P' if entry['published'] else ' ') + ('D' if entry['default'] else ' ') + (
+                'R' if entry['recommended'] else ' ') + ('!' if entry['fails'] else ' ')
+            size = options.sources / f'{name}.sif'
+            size = f"{size.stat().st_size / 1e6:.0f} MB" if size.exists() else ''
+            line = f"  {name:{width}}  {marks}  {states[name][0]:8}  {size:>7}  {entry['purpose']}".rstrip()
+            print(line if columns is None or len(line) <= columns else line[:columns - 3] + '...')
+        print()
+    print("P: a published combination; D: one that the published pipeline built by default; R: recommended today;\n"
+          "!: its MPI does not load with its own libfabric, it is for bind and hybrid.\n"
+          "built: from today's inputs; outdated: from older ones; here: not built by this command; unbuilt: our tests\n"
+          "do not build it, `osu-container image show NAME` says why.")
+    return 0
+
+
+def show(options):
+    """Print all that is known of images."""
+    from . import build, published
+    for number, name in enumerate(find(options.names)):
+        entry = IMAGES[name]
+        word, detail = state(name, options.sources, build.looks_current)
+        lines = [('for', entry['purpose']), ('recommended', entry['recommended']),
+                 ('published', published.sentence(entry)), ('state', f"{word}{detail and ': ' + detail}"),
+                 ('does not load', entry['fails'])]
+        start = entry['base']
+        lines.append(('base', ' '.join(f'{kind} {value}' for kind, value in start.items())))
+        for kind, variant in entry['variants'].items():
+            lines.append((f'variant {kind}', f"container-recipes/rendered/{variant['rendered']}.def, .Dockerfile"))
+            lines += [('', f"{SOURCES[key]['name']} {SOURCES[key]['version']} ({SOURCES[key]['licence']})"
+                       + ('' if SOURCES[key]['sha256'] else '  NO KNOWN SHA256')) for key in variant['sources']]
+        lines += [('takes', f"about {entry['minutes']:g} min, {entry['gigabytes']:g} GB of disk"),
+                  ('weights', entry.get('weights', '')),
+                  ('build', f"osu-container image build {name}"),
+                  ('by hand', f"see the head of {shown(RENDERED)}/{next(iter(entry['variants'].values()))['rendered']}"
+                              ".def")]
+        print(('\n' if number else '') + name)
+        for title, text in lines:
+            for line in str(text).splitlines():
+                print(f"  {title:14} {line}")
+                title = ''
+    return 0
+
+
+def _log(work, name):
+    """Return the log file of a command, its folder made."""
+    path = work.parent / 'log' / f'{name}.log'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b'')
+    return path
+
+
+def fetch_sources(options):
+    """Download sources; go on with the next one after a failure, and fail at the end."""
+    from . import fetch
+    keys = list(options.source)
+    if not keys or options.names:
+        for name in find(options.names):
+            for variant in IMAGES[name]['variants'].values():
+                keys += [key for key in variant['sources'] if key not in keys]
+    log, failed = _log(options.work, 'image-fetch'), []
+    for key in keys:
+        try:
+            fetch.fetch([key], options.sources, log)
+        except ImageError as err:
+            failed.append(key)
+            print(f"{options.prog}: {key}: {err}", file=sys.stderr)
+    print(f"{len(keys) - len(failed)} of {len(keys)} sources are in {shown(options.sources)}, with the right sha256")
+    if failed:
+        raise ImageError(f"not to be had: {', '.join(failed)}")
+    return 0
+
+
+def build_images(options):
+    """Build images one after the other."""
+    from .build import Build, Options
+    names = find(options.names)
+    if options.output and len(names) > 1:
+        raise ImageError(f"--output names one file, but {len(names)} images are meant: {', '.join(names)}")
+    arguments = dict(item.partition('=')[::2] for item in options.build_arg)
+    given = Options(
+        osu=options.osu, osu_archive=options.osu_archive, osu_sha256=options.osu_sha256, download=options.download,
+        sources=options.sources, work=options.work, log=options.log, output=options.output, engine=options.engine,
+        sourcepath=(options.sources, *(Path(path) for path in options.sourcepath.split(':') if path)),
+        base=options.base, mirror=options.mirror, arguments=arguments, force=options.force, sign=options.sign,
+        key=options.key)
+    failed = []
+    for name in names:
+        build = Build(name, given)
+        try:
+            minutes = build.entry['minutes']
+            if options.within is not None and minutes > options.within:
+                raise ImageError(f"{name} takes about {minutes:g} min to build, --within allows {options.within:g}")
+            if options.check:
+                problems = build.problems()
+                if problems:
+                    raise ImageError('\n'.join(problems))
+                print(f"{name}: can be built here, by {build.engine.why}, in about {minutes:g} min")
+            else:
+                build.run()
+        except ImageError as err:
+            if len(names) == 1:
+                raise
+            failed.append(name)
+            print(f"{options.prog}: {name}: {err}", file=sys.stderr)
+    if failed:
+        raise ImageError(f"{len(failed)} of {len(names)} images failed: {', '.join(failed)}")
+    return 0
+
+
+def verify_files(options):
+    """Check files; exit code 1 if anything is wrong with one."""
+    from . import engines, sbom, verify
+    if options.sbom and len(options.files) > 1:
+        raise ImageError("--sbom names one file, so give one SIF")
+    options.work.mkdir(parents=True, exist_ok=True)
+    wrong = []
+    for path in options.files:
+        checks = verify.verify(path, engines.runtime(), options.work)
+        verify.print_report(path, checks)
+        if any(state == 'wrong' for _, state, _ in checks):
+            wrong.append(str(path))
+        if options.sbom:
+            sbom.write(sbom.extract(path), options.sbom)
+    if wrong:
+        raise ImageError(f"do not use {', '.join(wrong)}: see what is wrong above. Build or copy it again")
+    return 0
+
+
+def push(options):
+    """Copy a checked SIF to a registry."""
+    from . import share
+    share.push(options.file, options.uri, options.work, options.no_https, _log(options.work, 'image-push'))
+    return 0
+
+
+def pull(options):
+    """Copy a SIF from a registry and check it."""
+    from . import share
+    share.pull(options.uri, options.file, options.sources, options.work, wanted=options.sha256, force=options.force,
+               plain=options.no_https, log=_log(options.work, 'image-pull'))
+    return 0
+
+
+def clean(options):
+    """Remove what only makes later builds quicker."""
+    from .build import clean as remove
+    print(f"removed {remove(options.work, options.all) / 1e6:.0f} MB from {shown(options.work)}")
+    return 0

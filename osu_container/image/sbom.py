@@ -1,0 +1,451 @@
+"""
+The bill of materials of an image: an SPDX 2.3 document (JSON) that names every file, its sums and where it comes from.
+
+It is written from the finished image and then put into the SIF beside its squashfs, whose sha256 it has. What the SPDX
+format has no field for stands in annotations of the packages, in the forms that _Notes writes and reads again:
+symbolic links, sizes, what an image was built from. A document is a dict, as json.load gives it.
+"""
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+from urllib.parse import quote
+
+from . import ImageError, licences, origins
+from .contents import named, sif_file, unpack, unpacked
+
+__all__ = ['check_library', 'embed', 'explain', 'extract', 'heaviest', 'make', 'problems', 'unpack']
+
+ROOT = 'SPDXRef-Image'
+TOOL = 'osu-container'
+
+
+def check_library():
+    """Raise ImageError if the library that writes SPDX is not there."""
+    try:
+        import spdx_tools.spdx.model  # noqa: F401
+    except ImportError as err:
+        raise ImageError("the Python package spdx-tools is not there; it writes the bill of materials of an image. Run "
+                         "workstation/python_env.sh, or: pip install spdx-tools==0.8.5") from err
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+def make(sif, entry, sources, programs, inputs, folder, work=None, created=None):
+    """Return the document (dict) of an image, valid by spdx-tools.
+
+    entry: of the catalogue, with name, purpose, recipe, recipe_version and parts (path in the image -> keys of sources,
+    or paths in this repository). sources: SOURCES of versions.py. programs: what the benchmark programs are, as in the
+    label. inputs: what the image was built from (plain values); of it 'sources' (file name -> sha256). folder: with the
+    sources. work: folder for temporary files, None for the system's. created: time of the document (UTC), now if None.
+    Raises ImageError if nothing explains a file, a source is not there, or the library is not.
+    """
+    check_library()
+    created = (created or datetime.datetime.now(datetime.timezone.utc)).replace(microsecond=0, tzinfo=None)
+    with unpacked(sif, work) as tree:
+        owners = origins.explain(tree, entry['parts'], sources, inputs, folder)
+        return _Writer(tree, owners, created).document(entry, programs, inputs)
+
+
+class _Writer:
+    """Makes the SPDX document of the owners of an image's files."""
+
+    def __init__(self, tree, owners, created):
+        """tree: contents.Tree. owners: list of origins.Owner. created: datetime, UTC."""
+        from spdx_tools.common.spdx_licensing import spdx_licensing
+        from spdx_tools.spdx import model
+        self.spdx, self.tree, self.owners, self.created = model, tree, owners, created
+        release = tree.text('/etc/os-release') or tree.text('/usr/lib/os-release')
+        self.release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release, re.M))
+        self.references, self.annotations, self.relationships = {}, [], []
+        self.known_licences = {name.lower(): name for name, symbol in spdx_licensing.known_symbols.items()
+                               if not symbol.is_exception and not name.startswith('LicenseRef-')}
+        self.numbers = {path: f'SPDXRef-File-{number}' for number, path in enumerate(
+            (path for path, item in tree.items.items() if item.target is None), 1)}
+
+    def document(self, entry, programs, inputs):
+        """Return the whole document (dict). Raises ImageError if spdx-tools does not find it valid."""
+        from spdx_tools.spdx.jsonschema.document_converter import DocumentConverter
+        spdx, total = self.spdx, partition_sha256(self.tree.sif)
+        packages = [self.root(entry, programs, inputs, total), *map(self.package, self.owners)]
+        files = [self.file(path, owner.found[path]) for path, owner in sorted(
+            (path, owner) for owner in self.owners for path in owner.found if path in self.numbers)]
+        creation = spdx.CreationInfo(
+            'SPDX-2.3', 'SPDXRef-DOCUMENT', entry['name'], f"https://spdx.org/spdxdocs/{entry['name']}-{total}",
+            [spdx.Actor(spdx.ActorType.TOOL, TOOL)], self.created)
+        self.relate('SPDXRef-DOCUMENT', 'DESCRIBES', ROOT)
+        document = spdx.Document(creation, packages, files, annotations=self.annotations,
+                                 relationships=self.relationships,
+                                 extracted_licensing_info=[self.reference(*item) for item in sorted(
+                                     self.references.items())])
+        _validate(document)
+        return DocumentConverter().convert(document)
+
+    def root(self, entry, programs, inputs, total):
+        """Return the package that is the image itself; its sha256 is that of the squashfs."""
+        spdx = self.spdx
+        self.annotate(ROOT, _Notes.programs(programs))
+        self.annotate(ROOT, _Notes.inputs(inputs))
+        return spdx.Package(
+            ROOT, entry['name'], spdx.SpdxNoAssertion(), version=entry.get('recipe_version') or None,
+            checksums=[self.sum('SHA256', total)], files_analyzed=False, summary=entry['purpose'],
+            comment=f"The sha256 is that of the squashfs partition of the SIF. Recipe: {entry['recipe']}",
+            primary_package_purpose=spdx.PackagePurpose.CONTAINER)
+
+    def package(self, owner):
+        """Return the package of an owner, with its relationships and annotations."""
+        name = 'SPDXRef-' + re.sub(r'[^A-Za-z0-9.]+', lambda found: found.group(0).replace('+', 'p').replace(
+            '_', '-').replace('/', '-').replace(':', '-'), f'{owner.sort}-{owner.key}')
+        spdx = self.spdx
+        self.relate(ROOT, 'CONTAINS', name)
+        inside = [path for path in sorted(owner.found) if path in self.numbers]
+        for path in inside:
+            self.relate(name, 'CONTAINS', self.numbers[path])
+        items = [self.tree.items[path] for path in owner.found]
+        self.annotate(name, _Notes.size(sum(item.size for item in items), len(inside), len(items) - len(inside)))
+        links = {}
+        for path, evidence in sorted(owner.found.items()):
+            if path not in self.numbers:
+                links.setdefault(str(evidence), []).append((path, self.tree.items[path].target))
+        for evidence, pairs in sorted(links.items()):
+            self.annotate(name, _Notes.links(evidence, pairs))
+        absent = _absent(owner)
+        if absent:
+            self.annotate(name, absent)
+        # SPDX 2.3, 7.9: sha1 of the sums, in order
+        code = hashlib.sha1(''.join(sorted(self.tree.items[path].sha1 for path in inside)).encode(),
+                            usedforsecurity=False).hexdigest()
+        return spdx.Package(
+            name, owner.name, version=owner.version or None, files_analyzed=bool(inside),
+            verification_code=spdx.PackageVerificationCode(code) if inside else None, **getattr(
+                self, '_' + owner.sort)(owner))
+
+    def _debian(self, owner):
+        """Return the fields (dict) of a Debian package."""
+        spdx, facts = self.spdx, owner.facts
+        expression, references = licences.declared(self.tree.text(f'/usr/share/doc/{owner.name}/copyright'),
+                                                   self.known_licences)
+        for reference in references:
+            self.references.setdefault(reference, (references[reference], set()))[1].add(owner.name)
+        supplier = re.match(r'([^<]+?) *(?:<(.*)>)?$', facts['maintainer'])
+        distribution = self.release.get('ID', 'debian')
+        url = (f"pkg:deb/{distribution}/{quote(owner.name)}@{quote(owner.version, safe='.-~')}"
+               f"?arch={facts['architecture']}&distro={distribution}-{self.release.get('VERSION_ID', '')}")
+        return {
+            'download_location': spdx.SpdxNoAssertion(), 'primary_package_purpose': spdx.PackagePurpose.LIBRARY
+            if owner.name.startswith('lib') else spdx.PackagePurpose.APPLICATION,
+            'license_declared': self.licence(expression),
+            'supplier': spdx.Actor(spdx.ActorType.ORGANIZATION, *supplier.groups()) if supplier else None,
+            'source_info': f"source package {facts['source']}; status in dpkg: {facts['status']}",
+            'external_references': [spdx.ExternalPackageRef(spdx.ExternalPackageRefCategory.PACKAGE_MANAGER, 'purl',
+                                                            url)]}
+
+    def _source(self, owner):
+        """Return the fields (dict) of a source of the recipe."""
+        spdx, facts = self.spdx, owner.facts
+        pypi = facts['url'] == 'PyPI'
+        references = []
+        if pypi:
+            references = [spdx.ExternalPackageRef(
+                spdx.ExternalPackageRefCategory.PACKAGE_MANAGER, 'purl',
+                f"pkg:pypi/{quote(owner.name)}@{owner.version}?file_name={quote(facts['file'])}")]
+        # The sum is in a comment: as the package's checksum it would be taken for that of the files in the image.
+        return {
+            'download_location': f'https://pypi.org/project/{owner.name}/{owner.version}/' if pypi else facts['url'],
+            'file_name': facts['file'], 'license_declared': self.licence(facts['licence']),
+            'primary_package_purpose': spdx.PackagePurpose.LIBRARY, 'external_references': references,
+            'checksums': [self.sum('SHA256', facts['sha256'])],
+            'comment': f"The sha256 is that of {facts['file']}, from which the files were taken or built"}
+
+    def _repository(self, owner):
+        """Return the fields (dict) of a file of this repository."""
+        return {'download_location': self.spdx.SpdxNoAssertion(), 'file_name': owner.facts['file'],
+                'license_declared': self.licence(owner.facts['licence']),
+                'checksums': [self.sum('SHA256', owner.facts['sha256'])],
+                'comment': f"The file {owner.facts['file']} of the repository of the recipe"}
+
+    def _made(self, owner):
+        """Return the fields (dict) of a group of files that belong to no package."""
+        return {'download_location': self.spdx.SpdxNone(), 'primary_package_purpose': self.spdx.PackagePurpose.OTHER,
+                'comment': "Files of no package; each says why it is there"}
+
+    def licence(self, expression):
+        """Return an SPDX expression (str or None) as the library wants it."""
+        from spdx_tools.common.spdx_licensing import spdx_licensing
+        return spdx_licensing.parse(expression) if expression else self.spdx.SpdxNoAssertion()
+
+    def reference(self, reference, found):
+        """Return the entry of a licence that SPDX does not list. found: (Debian's name, names of packages)."""
+        name, packages = found
+        text = f"Licence that Debian calls {name!r}; its text in the image: " + ', '.join(
+            f'/usr/share/doc/{package}/copyright' for package in sorted(packages))
+        return self.spdx.ExtractedLicensingInfo(reference, text, name)
+
+    def file(self, path, evidence):
+        """Return the SPDX file of a path."""
+        item = self.tree.items[path]
+        return self.spdx.File(f'.{path}', self.numbers[path],
+                              [self.sum('SHA1', item.sha1), self.sum('SHA256', item.sha256)], comment=str(evidence))
+
+    def sum(self, algorithm, value):
+        """Return a checksum."""
+        return self.spdx.Checksum(self.spdx.ChecksumAlgorithm[algorithm], value)
+
+    def relate(self, one, how, other):
+        """Add a relationship."""
+        self.relationships.append(self.spdx.Relationship(one, self.spdx.RelationshipType[how], other))
+
+    def annotate(self, name, text):
+        """Add an annotation to the package of this SPDX identifier."""
+        self.annotations.append(self.spdx.Annotation(
+            name, self.spdx.AnnotationType.OTHER, self.spdx.Actor(self.spdx.ActorType.TOOL, TOOL), self.created, text))
+
+
+def _absent(owner):
+    """Return the note about files of an owner that are not in the image, '' if there are none."""
+    left_out = [path for path in owner.absent if origins.NOT_UNPACKED.match(path)]
+    others = [path for path in owner.absent if path not in left_out]
+    texts = [f"{len(left_out)} files of documentation and translations"] if left_out else []
+    return "not in the image: " + ', '.join(texts + others) if owner.absent else ''
+
+
+def _validate(document):
+    """Raise ImageError if spdx-tools does not find a document valid."""
+    from spdx_tools.spdx.validation import spdx_id_validators
+    from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
+    # The library lists all identifiers anew for each end of each relationship: 20 s for 8,000 files. They do not change
+    # meanwhile.
+    listed = spdx_id_validators.get_list_of_all_spdx_ids
+    known = frozenset(listed(document))
+    spdx_id_validators.get_list_of_all_spdx_ids = lambda _: known
+    try:
+        messages = validate_full_spdx_document(document)
+    finally:
+        spdx_id_validators.get_list_of_all_spdx_ids = listed
+    if messages:
+        texts = [f"    {message.validation_message} ({message.context.spdx_id or message.context.parent_id})"
+                 for message in messages[:10]]
+        raise ImageError(f"the bill of materials is not valid SPDX, {len(messages)} findings:\n" + '\n'.join(texts)
+                         + "\nThis is a mistake in osu_container/image/sbom.py")
+
+
+class _Notes:
+    """Texts of annotations, and what they say when read again."""
+
+    @staticmethod
+    def size(total, files, links):
+        """What a package weighs: bytes (unpacked), number of files and links."""
+        return f'size: {total} bytes in {files} files and {links} links'
+
+    @staticmethod
+    def links(evidence, pairs):
+        """Links of a package, for which SPDX has no element: pairs of (path, target)."""
+        odd = [path for pair in pairs for path in pair if '\n' in path or ' -> ' in path]
+        if odd:
+            raise ImageError(f"links whose names cannot be written down, with ' -> ' or a line end: {named(odd)}")
+        return '\n'.join([f'symbolic links, {evidence}', *(f'.{path} -> {target}' for path, target in pairs)])
+
+    @staticmethod
+    def programs(label):
+        """Which benchmark programs are inside, as in the label."""
+        return f'benchmark programs: {label}'
+
+    @staticmethod
+    def inputs(inputs):
+        """What the image was built from."""
+        return 'built from: ' + json.dumps(inputs, sort_keys=True)
+
+    @staticmethod
+    def read_size(text):
+        """Return (bytes, files, links), None if the text is another note."""
+        found = re.fullmatch(r'size: (\d+) bytes in (\d+) files and (\d+) links', text)
+        return tuple(map(int, found.groups())) if found else None
+
+    @staticmethod
+    def read_links(text):
+        """Return (evidence, path -> target), None if the text is another note."""
+        first, *lines = text.split('\n')
+        if not first.startswith('symbolic links, '):
+            return None
+        return first.partition(', ')[2], {line.partition(' -> ')[0][1:]: line.partition(' -> ')[2] for line in lines}
+
+
+# ---- in the SIF ------------------------------------------------------------------------------------------------------
+
+def partition_sha256(sif):
+    """Return the sha256 (hex) of the squashfs partition of a SIF. Raises ImageError."""
+    try:
+        return sif_file.partition_sha256(str(sif))
+    except sif_file.ImageError as err:
+        raise ImageError(str(err)) from err
+
+
+def extract(sif):
+    """Return the document (dict) in a SIF, None if there is none. Raises ImageError if it is no JSON."""
+    try:
+        raw = sif_file.sbom_of(str(sif))
+    except sif_file.ImageError as err:
+        raise ImageError(str(err)) from err
+    if raw is None:
+        return None
+    try:
+        document = json.loads(raw.decode())
+        document['packages'], document['files'], document['relationships']  # noqa: B018, KeyError if one is missing
+    except (ValueError, KeyError, TypeError) as err:
+        raise ImageError(f"the bill of materials in {sif} is damaged, or no SPDX document. Copy or build the image "
+                         "again") from err
+    return document
+
+
+def embed(sif, document, runtime):
+    """Put a document (dict) into a SIF, in group 1 beside its squashfs, so that a signature covers both.
+
+    runtime: path of apptainer or singularity. The SIF changes in one step, or not at all. Raises ImageError if it has
+    a document or a signature already, or the runtime cannot.
+    """
+    sif = Path(sif)
+    objects = sif_objects(sif)
+    if any(item.kind == sif_file.DATA_SIGNATURE for item in objects):
+        raise ImageError(f"{sif} is signed; a bill of materials that is put in now would break the signature. Build "
+                         "the image again, or remove the signature (apptainer sif list, apptainer sif del)")
+    if sif_file.sbom_of(str(sif)) is not None:
+        raise ImageError(f"{sif} has a bill of materials already. Build the image again, or remove it (apptainer sif "
+                         "list, apptainer sif del)")
+    labels = sif_file.read_sif(str(sif))[1]
+    with changed(sif) as new, tempfile.TemporaryDirectory(prefix='sbom-') as temporary:
+        path = Path(temporary) / sif_file.SBOM_NAME
+        path.write_text(json.dumps(document, separators=(',', ':')) + '\n')
+        command = [str(runtime), 'sif', 'add', '--datatype', '9', '--sbomformat', 'spdx-json', '--groupid', '1',
+                   '--filename', sif_file.SBOM_NAME, str(new), str(path)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode:
+            raise ImageError(f"{runtime} sif add ended with exit code {done.returncode}: {done.stderr.strip()[-500:]}. "
+                             "It must be Apptainer 1.0, SingularityCE 3.10 or newer")
+        if extract(new) != document or sif_file.read_sif(str(new))[1] != labels:
+            raise ImageError(f"{runtime} sif add wrote an image that does not read back. Is the disk full?")
+
+
+def sif_objects(sif):
+    """Return what a SIF holds (list of SifObject). Raises ImageError."""
+    try:
+        return sif_file.data_objects(str(sif))
+    except sif_file.ImageError as err:
+        raise ImageError(str(err)) from err
+
+
+@contextlib.contextmanager
+def changed(sif):
+    """Give the path of a copy of a file that takes its place when the with statement ends without an error."""
+    new = sif.with_name(f'.{sif.name}.{os.getpid()}')
+    try:
+        shutil.copy2(sif, new)
+        yield new
+        os.replace(new, sif)
+    except OSError as err:
+        raise ImageError(f"cannot change {sif}: {err.strerror}") from err
+    finally:
+        new.unlink(missing_ok=True)
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+def sizes(document):
+    """Return [(package (dict), bytes, files, links)] of all packages that have files or links, as in the document."""
+    found = []
+    for package in document['packages']:
+        for note in package.get('annotations', []):
+            size = _Notes.read_size(note['comment'])
+            if size:
+                found.append((package, *size))
+    return found
+
+
+def heaviest(document, count=10):
+    """Return [(name, version, bytes)] of the packages that take most room unpacked, the largest first."""
+    largest = sorted(sizes(document), key=lambda item: (-item[1], item[0]['name']))[:count]
+    return [(package['name'], package.get('versionInfo', ''), size) for package, size, _, _ in largest]
+
+
+def links_of(document):
+    """Return path -> (target, evidence) of all symbolic links that the document names."""
+    found = {}
+    for package in document['packages']:
+        for note in package.get('annotations', []):
+            evidence, links = _Notes.read_links(note['comment']) or ('', {})
+            found.update({path: (target, evidence) for path, target in links.items()})
+    return found
+
+
+def evidence_of(document):
+    """Return kind of evidence -> number of files and links that have it."""
+    texts = [item.get('comment', '') for item in document['files']]
+    texts += [evidence for _, evidence in links_of(document).values()]
+    return Counter(text.partition(':')[0] for text in texts)
+
+
+_GROUPS = {'debian': 'Debian packages', 'source': 'sources of the recipe', 'repository': 'files of the repository',
+           'made': 'belongs to no package'}
+
+
+def explain(document):
+    """Return a summary (str, a few lines): what an image consists of, how sure that is, and what is heaviest."""
+    rows, found = {}, sizes(document)
+    for package, size, files, links in found:
+        sort = package['SPDXID'].split('-')[1]
+        number, *numbers = rows.get(sort, (0, 0, 0, 0))
+        rows[sort] = (number + 1, *(a + b for a, b in zip(numbers, (size, files, links))))
+    total = [sum(column) for column in zip(*(item[1:] for item in found))] or [0, 0, 0]
+    lines = [f"{document['name']}: {total[1]} files and {total[2]} links, all explained; "
+             f"{total[0] / 1e6:.1f} MB unpacked",
+             f"    {'':26}{'number':>7}{'files':>7}{'links':>7}{'MB':>8}"]
+    for sort, title in _GROUPS.items():
+        if sort in rows:
+            number, size, files, links = rows[sort]
+            lines.append(f"    {title:26}{number:7}{files:7}{links:7}{size / 1e6:8.1f}")
+    counted = evidence_of(document)
+    lines.append("    evidence: " + ', '.join(f"{counted[kind]} {kind}" for kind in origins.KINDS if counted[kind]))
+    lines.append("    heaviest: " + ', '.join(f"{' '.join(filter(None, (name, version)))} {size / 1e6:.1f} MB"
+                                              for name, version, size in heaviest(document, 6)))
+    return '\n'.join(lines)
+
+
+def problems(sif, document, work=None):
+    """Return what of an image is not as its document says (list of str), [] if all is.
+
+    Every file and link of the squashfs is compared, and the sum of the squashfs. work: folder for temporary files.
+    """
+    found = []
+    root = next((package for package in document['packages'] if package['SPDXID'] == ROOT), {})
+    wanted = [item['checksumValue'] for item in root.get('checksums', []) if item['algorithm'] == 'SHA256']
+    try:
+        total = partition_sha256(sif)
+        if wanted != [total]:
+            found.append(f"sha256 of the squashfs is {total}, in the bill of materials {', '.join(wanted) or 'none'}")
+        with unpacked(sif, work) as tree:
+            items = tree.items
+    except ImageError as err:
+        return [*found, str(err)]
+    sums = {item['fileName'][1:]: next((each['checksumValue'] for each in item['checksums']
+                                        if each['algorithm'] == 'SHA256'), None) for item in document['files']}
+    links = {path: target for path, (target, _) in links_of(document).items()}
+    for path in sorted({*items, *sums, *links}):
+        item = items.get(path)
+        if item is None:
+            found.append(f"missing: {path}")
+        elif path not in sums and path not in links:
+            found.append(f"additional: {path}")
+        elif item.target != links.get(path):
+            found.append(f"link: {path} leads to {item.target or 'nothing, it is a file'}, "
+                         f"wanted {links.get(path) or 'a file'}")
+        elif item.target is None and item.sha256 != sums[path]:
+            found.append(f"changed: {path}, sha256 {item.sha256}, wanted {sums[path]}")
+    return found

@@ -1,0 +1,175 @@
+"""Whether an image is what it says: its sum, its bill of materials, its labels and its signature, each by its own."""
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+from . import ImageError, sbom, sign
+from .contents import named, sif_file
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
+from generic import _mpicontainer_versions as versions  # noqa: E402, the path above is needed first
+
+OK, NOT_CHECKED, WRONG = 'ok', 'not checked', 'wrong'
+
+PREFIX = 'org.osu-container.'
+#: Labels that every image of ours has (container-recipes/common.py)
+LABELS = ('mpi', 'libfabric', 'libcxi', 'gpu', 'osu', 'recipe-version')
+
+#: Names of packages, sources or Debian's, that are an MPI library, and how labels call it
+_MPI = ((r'mpich|libmpich12(t64)?', 'MPICH'), (r'openmpi|libopenmpi\d+(t64)?', 'Open MPI'), ('mvapich', 'MVAPICH'))
+
+
+def verify(path, runtime, work=None, key=None):
+    """Return [(check, 'ok', 'not checked' or 'wrong', text)] of an image.
+
+    path: SIF. runtime: path of apptainer or singularity. work: folder for temporary files. key: public key (PEM) of a
+    signature that was made with a key file. Never raises ImageError: what cannot be read is wrong.
+    """
+    path = Path(path)
+    found = [_answer('sum', _sum, path)]
+    try:
+        labels = sif_file.read_sif(str(path))[1]
+    except sif_file.ImageError as err:
+        return [*found, ('image', WRONG, str(err))]
+    try:
+        document = sbom.extract(path)
+        contents = _answer('contents', _contents, path, document, work)
+    except ImageError as err:
+        document, contents = None, ('contents', WRONG, str(err))
+    return [*found, contents,
+            _answer('labels', _labels, labels, document),
+            _answer('libraries', _libraries, path, labels),
+            _answer('signature', _signature, path, runtime, key)]
+
+
+def print_report(path, checks, write=print):
+    """Print what verify() found of an image, one check a line. write: function that takes a line."""
+    write(f"{path}:")
+    for check, state, text in checks:
+        first, *others = text.split('\n')
+        write(f"    {check:10} {state:12} {first}")
+        for line in others:
+            write(f"    {'':23} {line}")
+
+
+def _answer(check, function, *arguments):
+    """Return (check, state, text) of a check; an ImageError is what is wrong."""
+    try:
+        return (check, *function(*arguments))
+    except (ImageError, sif_file.ImageError) as err:
+        return check, WRONG, str(err)
+
+
+def _sum(path):
+    """Compare an image with the file beside it that has its sha256."""
+    beside = Path(f'{path}.sha256')
+    try:
+        words = beside.read_text().split()
+    except FileNotFoundError:
+        return NOT_CHECKED, f"no {beside.name} beside it"
+    except (OSError, UnicodeDecodeError) as err:
+        return WRONG, f"cannot read {beside.name}: {err}"
+    if not words or not re.fullmatch(r'[0-9a-fA-F]{64}', words[0]):
+        return WRONG, f"{beside.name} holds no sha256. It should read: SHA256  {path.name}"
+    digest = hashlib.sha256()
+    try:
+        with open(path, 'rb') as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except OSError as err:
+        return WRONG, f"cannot read the image: {err.strerror}"
+    found = digest.hexdigest()
+    if found != words[0].lower():
+        return WRONG, f"sha256 is {found}, {beside.name} says {words[0]}. Copy or build the image again"
+    return OK, f"sha256 {found}, as in {beside.name}"
+
+
+def _contents(path, document, work):
+    """Compare every file of an image with its bill of materials."""
+    if document is None:
+        return NOT_CHECKED, f"no bill of materials in it ({sif_file.SBOM_NAME}); our builds put one in"
+    found = sbom.problems(path, document, work)
+    if found:
+        more = [f"and {len(found) - 10} more"] if len(found) > 10 else []
+        return WRONG, '\n'.join([f"{len(found)} differences to its bill of materials:", *found[:10], *more])
+    return OK, (f"{len(document['files'])} files and {len(sbom.links_of(document))} links are as in the bill of "
+                f"materials of {document['creationInfo']['created']}")
+
+
+def _labels(labels, document):
+    """Compare the labels of an image with its bill of materials."""
+    missing = [PREFIX + name for name in LABELS if PREFIX + name not in labels]
+    if len(missing) == len(LABELS):
+        return NOT_CHECKED, f"no label {PREFIX}*: not built by our recipes"
+    if missing:
+        return WRONG, f"labels missing: {named(missing)}"
+    said = ', '.join(f"{name} {labels[PREFIX + name]}" for name in ('mpi', 'libfabric', 'osu'))
+    if document is None:
+        return NOT_CHECKED, f"{said}; no bill of materials to compare with"
+    wrong = [f"{PREFIX}{name} says {labels[PREFIX + name]}, the bill of materials {', '.join(sorted(inside))}"
+             for name, inside in _versions(document).items()
+             if inside and not any(_same(labels[PREFIX + name], version) for version in inside)]
+    if wrong:
+        return WRONG, '\n'.join(wrong)
+    return OK, said
+
+
+def _versions(document):
+    """Return label -> set of what the bill of materials says is inside, empty where it does not know."""
+    found = {'mpi': set(), 'libfabric': set(), 'recipe-version': set(), 'osu': set()}
+    for package in document['packages']:
+        name, version, sort = package['name'], package.get('versionInfo', ''), package['SPDXID'].split('-')[1]
+        if package['SPDXID'] == sbom.ROOT:
+            found['recipe-version'].add(version)
+            found['osu'].update(note['comment'].partition(': ')[2] for note in package.get('annotations', [])
+                                if note['comment'].startswith('benchmark programs: '))
+            continue
+        if sort == 'debian':  # without Debian's own parts: epoch, revision
+            version = re.sub(r'^\d+:|[+~-].*$', '', version)
+        mpi = next((family for pattern, family in _MPI if re.fullmatch(pattern, name)), None)
+        if mpi:
+            found['mpi'].add(f'{mpi} {version}')
+        elif name in ('libfabric', 'libfabric1'):
+            found['libfabric'].add(version)
+    return found
+
+
+def _same(label, version):
+    """Return whether a label says a version: the same, or the version with something behind it."""
+    return re.match(re.escape(version) + r'(?![\w.])', label) is not None
+
+
+def _libraries(path, labels):
+    """Compare the labels of MPI and libfabric with what the libraries of the image say of themselves."""
+    wanted = {name: labels.get(PREFIX + name, 'none') for name in ('mpi', 'libfabric')}
+    good, wrong = [], []
+    with sif_file.Image(str(path), 'osu_') as image:
+        mpi = next((soname for soname in sif_file.MPI_FAMILIES if soname in image.libraries), None)
+        for name, soname in (('mpi', mpi), ('libfabric', 'libfabric.so.1')):
+            if wanted[name] == 'none' or soname not in image.libraries:
+                continue
+            try:
+                found = versions.read_library(image.local_copy(image.libraries[soname]))[0]
+            except (OSError, ValueError) as err:
+                wrong.append(f"{image.libraries[soname]} cannot be read: {err}")
+                continue
+            inside = f"{found.family} {found.release}" if name == 'mpi' else found.release
+            if found.release is None:
+                continue
+            if _same(wanted[name], inside):
+                good.append(f"{soname} is {found.family} {found.release}")
+            else:
+                wrong.append(f"{image.libraries[soname]} is {found.family} {found.release}, label {PREFIX}{name} says "
+                             f"{wanted[name]}. Build the image again")
+    if wrong:
+        return WRONG, '\n'.join(wrong)
+    return (OK, ', '.join(good)) if good else (NOT_CHECKED, "no label, or no library that says its release")
+
+
+def _signature(path, runtime, key):
+    """Say what the signature of an image is worth."""
+    state = sign.signature_state(path, runtime, key)
+    return (OK if state.endswith('verified') else NOT_CHECKED), state
