@@ -278,7 +278,7 @@ def test_unknown_approach(any_eb, tmp_path):
     for wrong in ('hybird', 'native'):  # native is an approach, but none of a container
         path = tmp_path / f'osu-container-{wrong}.eb'
         path.write_text(text.replace("'pure'", f"'{wrong}'"))
-        assert_refused(any_eb, any_eb(path), f"unknown approach '{wrong}'; known approaches: bind, hybrid, openmpi, opensource")
+        assert_refused(any_eb, any_eb(path), f"unknown approach '{wrong}'; known approaches: bind, hybrid, openmpi")
 
 
 def test_machine_that_is_no_known_site(eb):

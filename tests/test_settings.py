@@ -53,6 +53,14 @@ def test_every_pair_gives_settings_that_keep_the_promise_of_the_approach(approac
     assert (found.env_prefix is None) == (not entry['container'])
 
 
+@pytest.mark.parametrize('approach, site', [(approach, site) for approach in APPROACHES for site in SITES
+                                            if (approach, site) not in PAIRS])
+def test_site_whose_srun_cannot_start_this_mpi_refuses_the_approach(approach, site):
+    for refused in (host_libraries, lambda *pair: settings_for(*pair, facts())):
+        with pytest.raises(SettingsError, match="needs a PMI for Open MPI, which srun on site '%s' does not" % site):
+            refused(*entries(approach, site))
+
+
 @pytest.mark.parametrize('approach, site', PAIRS)
 def test_every_variable_has_a_value_and_says_who_set_it(approach, site):
     for variable in settings_for(*entries(approach, site), facts()).variables:

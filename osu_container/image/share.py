@@ -84,7 +84,7 @@ def _report(path, program, work):
 def _name_inside(new, uri, folder):
     """Return the path for a pulled file by the image's name in its SBOM. Raises ImageError if it does not say one."""
     document = sbom.extract(new)
-    name = sbom.image_name(document) if document else None
+    name = document['name'] if document else None
     if not name or not image_of(f'{name}.sif'):
         raise ImageError(f"what came from {uri} does not say which image it is. Name the file: osu-container image "
                          f"pull {uri} FILE")
