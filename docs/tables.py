@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """
-Write the table of variables in docs/approaches.md from the data: what is set on LUMI, when, why, and how sure.
+Write the tables of the documentation that follow from data; the text around them is left as it is.
 
-The table stands between <!-- variables-table --> and <!-- /variables-table -->; the text around it is left as it is.
+docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
+how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
 
 usage: docs/tables.py [--check]
 """
 import argparse
+import csv
 import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-PAGE = PROJECT / 'docs' / 'approaches.md'
-BEGIN, END = '<!-- variables-table -->', '<!-- /variables-table -->'
-sys.path.insert(0, str(PROJECT / 'easyblocks'))
+sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes')]
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
 from generic._mpicontainer_settings import (  # noqa: E402
@@ -25,6 +25,8 @@ from generic._mpicontainer_settings import (  # noqa: E402
     wanted_files,
 )
 from generic._mpicontainer_sites import SITES  # noqa: E402
+from images_slingshot import HOST_LIBFABRIC  # noqa: E402
+from versions import newer  # noqa: E402
 
 #: What osu-gpu-bind sets for each rank
 OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
@@ -95,30 +97,69 @@ def variables_table():
     return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)
 
 
-def renewed(text):
-    """Return text (str) of the page with the table as the data have it. Raises ValueError if a marker is missing."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"{PAGE}: the lines {BEGIN} and {END} must be there once, in this order")
-    before, rest = text.split(BEGIN)
-    return f'{before}{BEGIN}\n\n{variables_table()}\n{END}{rest.split(END)[1]}'
+def today(row):
+    """
+    Return what follows for hybrid and opensource on a host with HOST_LIBFABRIC (two str), of a published row (dict).
+
+    The rules are those of docs/images.md; that nothing of it was measured stands there.
+    """
+    if newer('4.0', row['mpich']):
+        return ('TCP', 'TCP') if row['mpich'].startswith('3.1') else ('unknown', 'unknown')  # 3.1: no libfabric device
+    hybrid = 'fails' if newer(row['libfabric'], HOST_LIBFABRIC) else 'works'
+    if row['libcxi'] == 'no':
+        return hybrid, 'no libcxi'
+    return hybrid, 'works' if newer(row['libfabric'], '1.20') else 'fails'
+
+
+def compatibility_table():
+    """Return the table (str, Markdown) of the published combinations, then and now."""
+    lines = [['libcxi', 'libfabric', 'MPICH', 'pure', 'bind', 'hybrid', 'opensource', 'default', 'hybrid now',
+              'opensource now'], ['---'] * 10]
+    with open(PROJECT / 'container-recipes' / 'compatibility.csv', newline='') as stream:
+        for row in csv.DictReader(stream):
+            lines.append([row[key].replace('??', '?') for key in (
+                'libcxi', 'libfabric', 'mpich', 'pure', 'bind', 'hybrid', 'opensource', 'built_by_default')]
+                + list(today(row)))
+    return ''.join('| {} |\n'.format(' | '.join(line)) for line in lines)
+
+
+#: page -> (name of the markers, function that makes the table)
+TABLES = {
+    PROJECT / 'docs' / 'approaches.md': ('variables-table', variables_table),
+    PROJECT / 'docs' / 'images.md': ('compatibility-table', compatibility_table),
+}
+
+
+def renewed(page, text):
+    """Return the text of a page with its table as the data have it. Raises ValueError if a marker is missing."""
+    name, table = TABLES[page]
+    begin, end = f'<!-- {name} -->', f'<!-- /{name} -->'
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+        raise ValueError(f"{page}: the lines {begin} and {end} must be there once, in this order")
+    before, rest = text.split(begin)
+    return f'{before}{begin}\n\n{table()}\n{end}{rest.split(end)[1]}'
 
 
 def main():
-    """Write the page, or with --check compare; exit code 1 if the table is stale or has no place."""
+    """Write the pages, or with --check compare; exit code 1 if a table is stale or has no place."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0].strip())
-    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if the table is stale")
+    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a table is stale")
     arguments = parser.parse_args()
-    text = PAGE.read_text()
-    try:
-        new = renewed(text)
-    except ValueError as err:
-        sys.exit(f'docs/tables.py: {err}')
-    if new == text:
-        return
-    if arguments.check:
-        sys.exit(f'stale, run `make modules`: {PAGE.relative_to(PROJECT)}')
-    PAGE.write_text(new)
-    print(f'rendered {PAGE.relative_to(PROJECT)}')
+    stale = []
+    for page in TABLES:
+        text = page.read_text()
+        try:
+            new = renewed(page, text)
+        except ValueError as err:
+            sys.exit(f'docs/tables.py: {err}')
+        if new == text:
+            continue
+        stale.append(str(page.relative_to(PROJECT)))
+        if not arguments.check:
+            page.write_text(new)
+            print(f'rendered {stale[-1]}')
+    if arguments.check and stale:
+        sys.exit(f"stale, run `make modules`: {', '.join(stale)}")
 
 
 if __name__ == '__main__':

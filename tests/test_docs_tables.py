@@ -8,6 +8,8 @@ from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_settings import overridden, runs_on, site_entry
 from generic._mpicontainer_sites import SITES
 
+from osu_container.image.catalogue import IMAGES, published_rows
+
 sys.path.append(str(PROJECT / 'docs'))
 import tables  # noqa: E402, the path above is needed first
 
@@ -50,20 +52,52 @@ def test_what_cannot_be_on_lumi_is_left_out():
 
 def test_a_change_of_the_data_is_noticed(monkeypatch):
     text = PAGE.read_text()
-    assert tables.renewed(text) == text
+    assert tables.renewed(PAGE, text) == text
     monkeypatch.setitem(APPROACHES['pure'], 'variables', APPROACHES['pure']['variables'][:-1])
-    assert tables.renewed(text) != text
+    assert tables.renewed(PAGE, text) != text
 
 
-@pytest.mark.parametrize('text', ['', tables.BEGIN, tables.END + tables.BEGIN, (tables.BEGIN + tables.END) * 2])
-def test_a_page_without_a_place_for_the_table_is_an_error(text):
-    with pytest.raises(ValueError, match=re.escape(tables.BEGIN)):
-        tables.renewed(text)
+@pytest.mark.parametrize('page', tables.TABLES, ids=lambda page: page.name)
+@pytest.mark.parametrize('text', ['', 'begin', 'end begin', 'begin end begin end'])
+def test_a_page_without_a_place_for_the_table_is_an_error(page, text):
+    name = tables.TABLES[page][0]
+    text = text.replace('begin', f'<!-- {name} -->').replace('end', f'<!-- /{name} -->')
+    with pytest.raises(ValueError, match=f'the lines <!-- {name} --> and '):
+        tables.renewed(page, text)
 
 
-def test_the_text_around_the_table_stays():
-    found = tables.renewed(f'before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n')
-    assert found.startswith(f'before\n{tables.BEGIN}\n\n| variable |') and found.endswith(f'|\n\n{tables.END}\nafter\n')
+@pytest.mark.parametrize('page', tables.TABLES, ids=lambda page: page.name)
+def test_the_text_around_the_table_stays(page):
+    name = tables.TABLES[page][0]
+    found = tables.renewed(page, f'before\n<!-- {name} -->\nold\n<!-- /{name} -->\nafter\n')
+    assert found.startswith(f'before\n<!-- {name} -->\n\n| ') and found.endswith(f'|\n\n<!-- /{name} -->\nafter\n')
+
+
+# ---- images.md
+
+def test_what_follows_for_today_agrees_with_the_images_that_the_sites_take():
+    """The images of a site with today's host are works, by the same rules; each for its own approach."""
+    now = {(row['libcxi'], row['libfabric'], row['mpich']): tables.today(row) for row in published_rows()}
+    for site in ('lumi-25.03', 'lumi-25.09'):
+        images = site_entry(site)['images']['value']
+        for number, approach in enumerate(('hybrid', 'opensource')):
+            arguments = IMAGES[images[approach][:-4]]['variants']['c']['arguments']
+            assert now[arguments['libcxi'], arguments['libfabric'], arguments['mpich']][number] == 'works'
+
+
+def test_published_combinations_that_failed_for_their_age_only_work_today():
+    for row in published_rows():
+        if row['hybrid_note'] == 'fails: MPICH expects a higher libfabric version' and row['mpich'] == '4.2.3':
+            assert tables.today(row)[0] == 'works', row
+    assert [tables.today(row)[0] for row in published_rows() if row['libfabric'] == '2.0.0'] == ['fails']
+
+
+def test_images_of_the_page_are_in_the_catalogue():
+    text = (PROJECT / 'docs' / 'images.md').read_text()
+    named = set(re.findall(r'`(osu-[a-z0-9.-]+)`', text))
+    assert named and named <= set(IMAGES)
+    recommended = {name for name, entry in IMAGES.items() if entry['recommended']}
+    assert recommended <= named
 
 
 # ---- install-lumi.md, add-a-site.md

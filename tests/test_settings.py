@@ -57,7 +57,7 @@ def test_every_pair_gives_settings_that_keep_the_promise_of_the_approach(approac
                                             if (approach, site) not in PAIRS])
 def test_site_whose_srun_cannot_start_this_mpi_refuses_the_approach(approach, site):
     for refused in (host_libraries, lambda *pair: settings_for(*pair, facts())):
-        with pytest.raises(SettingsError, match="needs a PMI for Open MPI, which srun on site '%s' does not" % site):
+        with pytest.raises(SettingsError, match=f"needs a PMI for Open MPI, which srun on site '{site}' does not"):
             refused(*entries(approach, site))
 
 
