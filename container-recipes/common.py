@@ -299,16 +299,6 @@ def numpy_and_launcher(python, omb_py):
         f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python'])
 
 
-def packages_known(python):
-    """Return the steps after which every python3 of the image finds mpi4py and NumPy, and mpi4py the right libmpi.
-
-    The programs of the image below go: one image has one set of benchmarks. A file .pth: also python3 -I reads it.
-    """
-    folder = f'/usr/local/lib/python{python}/dist-packages'
-    return shell(chdir=False, commands=[
-        'rm -rf /opt/osu', f'mkdir -p {folder}', f'echo {PYTHON_PREFIX}/lib/python >{folder}/mpi4py.pth'])
-
-
 def cupy_for_rocm(rocm, keys, packages):
     """Return the steps that build CuPy for HIP of ROCm in /opt/rocm-VERSION, and pack what it needs of ROCm.
 

@@ -83,9 +83,11 @@ def _mpi4py(base, cupy='none'):
         'minutes': 60 if key else 1, 'gigabytes': 20 if key else 1,
         'variants': {
             'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
-                       'sources': [*own, *key], 'files': files, 'parts': {'/opt/mpi4py': [*own, *files]}},
+                       'sources': [*own, *key], 'files': files,
+                       'parts': {'/opt/mpi4py': [*own, *files], '/opt/osu': []}},
             'python': {'rendered': name, 'arguments': {**arguments, 'osu': 'python'},
-                       'sources': [*own, 'osu', *key], 'files': files, 'parts': {'/opt/mpi4py': [*own, 'osu', *files]}},
+                       'sources': [*own, 'osu', *key], 'files': files,
+                       'parts': {'/opt/mpi4py': [*own, 'osu', *files], '/opt/osu': []}},
         },
     }
 

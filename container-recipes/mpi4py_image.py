@@ -82,10 +82,12 @@ Stage1 += hpccm.primitives.copy(_from='build', files={common.PYTHON_PREFIX: comm
 if cupy == 'rocm':
     Stage1 += hpccm.primitives.copy(_from='build', files={f"/opt/rocm-{below['rocm']}": f"/opt/rocm-{below['rocm']}"})
 Stage1 += common.debian_packages('python3', ['python3'])
-Stage1 += common.packages_known(python)
-# for programs of the user: else mpi4py would take the image's libmpi.so, not the libmpi.so.12 that bind puts in front
-Stage1 += hpccm.primitives.environment(
-    variables={'MPI4PY_LIBMPI': 'libmpi.so.40' if openmpi else 'libmpi.so.12'}, _export=False)
+# the programs of the image below: one image has one set of benchmarks
+Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
+# For programs of the user. Without the second mpi4py would take the image's libmpi.so, not the libmpi.so.12 that bind
+# puts in front.
+Stage1 += hpccm.primitives.environment(_export=False, variables={
+    'PYTHONPATH': f'{common.PYTHON_PREFIX}/lib/python', 'MPI4PY_LIBMPI': 'libmpi.so.40' if openmpi else 'libmpi.so.12'})
 Stage1 += common.creation_time()
 licences = common.licences(*built, *below['sources'], also=slingshot.ROCM_LICENCES if below.get('rocm') else set())
 Stage1 += common.labels(below['mpi'], osu_label, licences, below['libfabric'],

@@ -100,7 +100,7 @@ def _impi(part, sha256):
     text; no reverse engineering. So an image may be passed on as long as the text in /opt/intel-mpi/share stays in it.
     """
     return {'name': f'impi-{part}', 'version': '2021.19.0', 'url': 'PyPI', 'sha256': sha256,
-            'licence': 'LicenseRef-Intel-Simplified-Software-License',
+            'licence': 'LicenseRef-scancode-issl-2022',  # by ScanCode's name: SPDX has none
             'file': f'impi_{part}-2021.19.0-py2.py3-none-manylinux_2_28_x86_64.whl'}
 
 

@@ -8,7 +8,6 @@ part runs the real ports on the real mpi4py and MPICH, which it takes from sourc
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -31,7 +30,6 @@ class World:
 class MPI:
     COMM_WORLD = World()
     started = False
-import sys
 sys.modules['mpi4py.MPI'] = MPI
 """
 FAKE_PACKAGE = """\

@@ -77,7 +77,7 @@ RUN printf '/opt/intel-mpi/lib\n' >/etc/ld.so.conf.d/mpi.conf && \
 
 
 
-LABEL org.opencontainers.image.licenses="BSD-3-Clause AND LicenseRef-Intel-Simplified-Software-License" \
+LABEL org.opencontainers.image.licenses="BSD-3-Clause AND LicenseRef-scancode-issl-2022" \
     org.opencontainers.image.title="OSU Micro-Benchmarks with Intel MPI 2021.19.0" \
     org.opencontainers.image.version="1" \
     org.osu-container.gpu="none" \

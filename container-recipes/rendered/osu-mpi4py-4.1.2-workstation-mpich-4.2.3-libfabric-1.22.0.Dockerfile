@@ -65,11 +65,10 @@ COPY --from=build /opt/mpi4py /opt/mpi4py
 
 RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
 
-RUN rm -rf /opt/osu && \
-    mkdir -p /usr/local/lib/python3.11/dist-packages && \
-    echo /opt/mpi4py/lib/python >/usr/local/lib/python3.11/dist-packages/mpi4py.pth
+RUN rm -rf /opt/osu
 
-ENV MPI4PY_LIBMPI=libmpi.so.12
+ENV MPI4PY_LIBMPI=libmpi.so.12 \
+    PYTHONPATH=/opt/mpi4py/lib/python
 
 
 

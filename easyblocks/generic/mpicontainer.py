@@ -81,8 +81,9 @@ class MPIContainer(SiteEasyBlock):
         if why is not None:
             raise EasyBuildError(
                 "The image %s is not there. It is made by: %s\nNot built here: %s\nOr copy it, with %s.sha256 beside "
-                "it, into a folder of the source path (%s). More: %s", self.sif_name, image_build.command(self.sif_name),
-                why, self.sif_name, ':'.join(source_paths()), self.site['image_help']['value'])
+                "it, into a folder of the source path (%s). More: %s", self.sif_name,
+                image_build.command(self.sif_name), why, self.sif_name, ':'.join(source_paths()),
+                self.site['image_help']['value'])
         return target
 
     def checksum_step(self):

@@ -45,6 +45,7 @@ _MADE = [(re.compile(pattern), maker, why) for pattern, maker, why in (
     (r'/etc/(hosts|resolv\.conf)', BASE, "of the base; in a container the runtime shows the host's file there"),
     (r'/etc/ld\.so\.cache|/var/cache/ldconfig/aux-cache', RECIPE, "ldconfig: where libraries are"),
     (r'/etc/ld\.so\.conf\.d/[\w.-]+\.conf', RECIPE, "folders of the recipe in which the loader looks"),
+    (r'/opt/[\w.-]+/share/dpkg/(status|info/.+)', RECIPE, "record of the packages that the recipe unpacked"),
     (r'/opt/libfabric/lib/libfabric\.so\.1', RECIPE, "link by which the loader finds libfabric"),
     (r'/etc/hostname', BASE, "name of the machine that made the base"),
     (r'/etc/(fstab|environment|networks|timezone|localtime|machine-id)', BASE, "set when the base was made"),
@@ -85,6 +86,7 @@ _MAY_CHANGE = [(re.compile(pattern), why) for pattern, why in (
 )]
 
 NOT_UNPACKED = re.compile(r'/usr/share/(doc|man|info|locale|lintian|linda|groff)/|/usr/share/doc-base/')
+_RECORD = re.compile(r'/opt/[\w.-]+/share/dpkg/status')
 _BY_PIP = re.compile(r'.*\.dist-info/(INSTALLER|RECORD|REQUESTED|direct_url\.json)')
 _BYTE_CODE = re.compile(r'(.*)/__pycache__/([^/]+?)\.(cpython|pypy)-?\d+(\.opt-[12])?\.pyc')
 
@@ -153,10 +155,20 @@ def explain(tree, parts, sources, inputs, folder):
 
 # ---- Debian ----------------------------------------------------------------------------------------------------------
 
+def dpkg_records(tree):
+    """Return the folders with a record of dpkg: the image's own, and those of packages that a recipe unpacked."""
+    return ['/var/lib/dpkg', *sorted(path[:-len('/status')] for path in tree.items if _RECORD.fullmatch(path))]
+
+
 def debian_packages(tree):
-    """Return the Debian packages (list of Owner) of an image, by its /var/lib/dpkg/status; [] if it has no dpkg."""
+    """Return the Debian packages (list of Owner) of an image, by the records of dpkg; [] if it has none."""
+    return [owner for record in dpkg_records(tree) for owner in _packages_of(tree, record)]
+
+
+def _packages_of(tree, record):
+    """Return the packages (list of Owner) of one record of dpkg (folder in the image)."""
     owners = []
-    for paragraph in tree.text('/var/lib/dpkg/status').split('\n\n'):
+    for paragraph in tree.text(f'{record}/status').split('\n\n'):
         fields = _fields(paragraph)
         # Of a removed package, files of its set-up stay: 'deinstall ok config-files'.
         if 'Package' not in fields or fields.get('Status', '').split()[-1:] not in (['installed'], ['config-files']):
@@ -165,7 +177,7 @@ def debian_packages(tree):
         conffiles = dict(line.split()[:2] for line in fields.get('Conffiles', '').splitlines() if len(line.split()) > 1)
         owners.append(Owner('debian', f'{name}-{architecture}', name, fields.get('Version', ''), {
             'architecture': architecture, 'source': fields.get('Source', name), 'conffiles': conffiles,
-            'maintainer': fields.get('Maintainer', ''), 'status': fields['Status']}))
+            'maintainer': fields.get('Maintainer', ''), 'status': fields['Status'], 'record': record}))
     return owners
 
 
@@ -220,9 +232,9 @@ def _diversions(tree):
 def _dpkg_record(tree, owner):
     """Return (paths, path -> md5) that dpkg recorded for a package."""
     for name in (f"{owner.name}:{owner.facts['architecture']}", owner.name):
-        listed = tree.text(f'/var/lib/dpkg/info/{name}.list').splitlines()
+        listed = tree.text(f"{owner.facts['record']}/info/{name}.list").splitlines()
         if listed:
-            sums = tree.text(f'/var/lib/dpkg/info/{name}.md5sums').splitlines()
+            sums = tree.text(f"{owner.facts['record']}/info/{name}.md5sums").splitlines()
             md5 = {f'/{path}': total for total, path in (line.split(None, 1) for line in sums if ' ' in line)}
             md5.update(owner.facts['conffiles'])
             return [path for path in listed if path not in ('', '/.')], md5
