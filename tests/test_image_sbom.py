@@ -312,6 +312,50 @@ def test_removed_package_explains_only_what_is_left_of_it(clean):
         clean.make()
 
 
+def unpack_packages(little, tmp_path, **files):
+    """Make a .deb of the files (name -> text, below /opt/rocm) and unpack it into the tree as LUMI's recipe does."""
+    import slingshot
+    package, here = tmp_path / 'package', tmp_path / 'here'
+    here.mkdir()
+    control = package / 'DEBIAN' / 'control'
+    control.parent.mkdir(parents=True)
+    control.write_text('Package: hip\nVersion: 6.3\nArchitecture: amd64\nMaintainer: A Team <team@example.org>\n'
+                       'Description: one file\n')
+    for name, text in files.items():
+        path = package / 'opt/rocm/lib' / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    sums = [f'{hashlib.md5(text.encode()).hexdigest()}  opt/rocm/lib/{name}\n' for name, text in files.items()]
+    (control.parent / 'md5sums').write_text(''.join(sums))
+    assert run(['dpkg-deb', '--root-owner-group', '-b', package, here / 'hip.deb']).returncode == 0
+    commands = slingshot.unpacked_packages(f'{little.root}/opt/rocm/share/dpkg', little.root)
+    done = run(['sh', '-ex', '-c', '\n'.join(commands)], cwd=here)
+    assert done.returncode == 0, done.stderr
+
+
+def test_packages_that_a_recipe_unpacked_explain_their_files(clean, tmp_path):
+    clean.parts['/opt/rocm'] = []
+    unpack_packages(clean, tmp_path, libhip='HIP', libother='other')
+    found = origins_of(clean.make())
+    assert found['/opt/rocm/lib/libhip'] == ('hip', 'as packaged')
+    assert found['/opt/rocm/share/dpkg/status'][1].startswith('generated: record of the packages')
+    clean.write('opt/rocm/lib/libhip', 'hip')
+    with pytest.raises(ImageError, match='/opt/rocm/lib/libhip: differs from what dpkg recorded for hip'):
+        clean.make()
+    clean.write('opt/rocm/lib/libhip', 'HIP')
+    clean.write('opt/rocm/lib/libsurprise', 'x')
+    with pytest.raises(ImageError, match='/opt/rocm/lib/libsurprise'):
+        clean.make()
+
+
+def test_source_in_two_folders_is_one_package(clean):
+    clean.parts['/opt/more'] = ['osu']
+    clean.write('opt/more/COPYRIGHT', 'BSD')
+    document = clean.make()
+    assert [package['name'] for package in document['packages']].count('osu-micro-benchmarks') == 1
+    assert '/opt/more/COPYRIGHT' in origins_of(document)
+
+
 def test_device_nodes_are_refused(clean):
     sif = clean.sif(options=['-p', '/usr/disk c 666 root root 1 3'])
     with pytest.raises(ImageError, match='device nodes.*: /usr/disk'):

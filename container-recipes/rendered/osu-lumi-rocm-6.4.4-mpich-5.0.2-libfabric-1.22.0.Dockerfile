@@ -40,8 +40,8 @@ RUN mkdir -p /opt/build/rocm && \
     cd /opt/build/rocm && \
     apt-get -q update && \
     apt-get -q -o APT::Sandbox::User=root download comgr hip-dev hip-runtime-amd hsa-rocr hsa-rocr-dev rccl rccl-dev rocm-core rocm-smi-lib rocprofiler-register roctracer && \
-    for package in *.deb; do dpkg-deb -x "$package" /; done && \
-    for package in *.deb; do dpkg-deb -W "$package"; done >/opt/rocm-6.4.4/share/packages && \
+    mkdir -p /opt/rocm-6.4.4/share/dpkg/info && \
+    for package in *.deb; do dpkg-deb -x "$package" /; name=$(dpkg-deb -f "$package" Package); { echo "Status: install ok installed"; dpkg-deb -f "$package"; echo; } >>/opt/rocm-6.4.4/share/dpkg/status; dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s,^[.],,; s,/$,," >"/opt/rocm-6.4.4/share/dpkg/info/$name.list"; dpkg-deb -I "$package" md5sums >"/opt/rocm-6.4.4/share/dpkg/info/$name.md5sums" || true; done && \
     if [ ! -e /opt/rocm-6.4.4/lib/libhsa-runtime64.so ]; then ln -s libhsa-runtime64.so.1 /opt/rocm-6.4.4/lib/libhsa-runtime64.so; fi && \
     cd / && \
     rm -rf /opt/build/rocm /var/lib/apt/lists/*

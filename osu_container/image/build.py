@@ -23,7 +23,8 @@ from .catalogue import IMAGES, RECIPE_VERSION, RENDERED, SOURCES, sha256_of, sho
 from .progress import Steps, duration, run, say, write_file
 from .sif import reader, unpack
 
-STAGES = 'stages'  # folder of kept stages in the work folder
+# Folders in the work folder: kept stages, and unpacked images on which others stand
+STAGES, BELOW = 'stages', 'below'
 
 
 @dataclasses.dataclass
@@ -236,9 +237,24 @@ class Build:
             if process.isdigit() and not Path(f'/proc/{process}').exists():
                 path.unlink()
 
+    def below_folder(self):
+        """Return the folder with the files of the image on which this one stands, unpacked if it is not there yet.
+
+        From the SIF Apptainer would unpack them with their owners, for which --fakeroot is not enough.
+        """
+        folder = self.options.work / BELOW / sha256_of(self.below())[:16]
+        if not folder.is_dir():
+            folder.parent.mkdir(exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix='build-', dir=self.options.work) as temporary:
+                unpack(self.below(), Path(temporary) / 'root')
+                with contextlib.suppress(OSError):  # another build was faster
+                    os.rename(Path(temporary) / 'root', folder)
+        return folder
+
     def build_below(self):
-        """Build the image on which this one stands, with the same options."""
-        below = Build(self.entry['base']['image'], dataclasses.replace(self.options, output=None, force=False))
+        """Build the image on which this one stands, with the same options but for those that are for this one only."""
+        below = Build(self.entry['base']['image'], dataclasses.replace(
+            self.options, output=None, force=False, arguments={}, log=None, osu='auto'))
         if below.sif.exists() and not below.record.exists():
             say(f"{shown(below.sif)} was not built by this command: taken as it is")
         else:
@@ -320,7 +336,8 @@ class Build:
         arguments, start = self.default_arguments(), self.entry['base']
         self.base = json.dumps(self.base_identity(), sort_keys=True)
         if 'image' in start:
-            return {'BOOTSTRAP': 'localimage', 'BASE': str(self.named(self.below(), self.below().name)), **arguments}
+            folder = self.named(self.below_folder(), self.below().name)
+            return {'BOOTSTRAP': 'localimage', 'BASE': str(folder), **arguments}
         kind, words = base.command(self.options.base, start['debian'], self.options.mirror) \
             if 'debian' in start else ('registry', None)
         if kind == 'registry':
@@ -480,7 +497,7 @@ def looks_current(name, record):
 def clean(work, everything=False):
     """Remove kept stages, with everything bases too, and what a killed build left; return the freed bytes."""
     work = Path(work)
-    patterns = [f'{STAGES}/*', 'build-*', *(['base-*', 'times.json'] if everything else [])]
+    patterns = [f'{STAGES}/*', f'{BELOW}/*', 'build-*', *(['base-*', 'times.json'] if everything else [])]
     freed = 0
     for path in (path for pattern in patterns for path in work.glob(pattern)):
         if path.is_dir():

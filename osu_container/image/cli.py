@@ -71,7 +71,7 @@ def add_arguments(parser):
     _add_sources(below)
     _add_work(below)
 
-    below = command('clean', clean, "remove kept stages; with --all bases and times too. Images and sources stay")
+    below = command('clean', clean, "remove kept stages; with --all bases and times, too. SIFs and sources stay")
     below.add_argument('--all', action='store_true', help="bases too: the next build makes them anew")
     _add_work(below)
 
