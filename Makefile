@@ -79,6 +79,10 @@ test: setup test-env ## set up what is missing, then run all tests (PYTEST="-k w
 test-fast: test-env ## tests that need neither an image nor Slurm
 	$(PYTHON_ENV)/pytest -m "not apptainer and not slurm" $(PYTEST)
 
+.PHONY: test-images
+test-images: setup test-env ## build every image that can be built here, and run it through the modules
+	$(PYTHON_ENV)/pytest tests/test_image_build.py tests/test_images_run.py $(PYTEST)
+
 .PHONY: check
 check: check-python check-shell check-modules check-easyconfigs ## all checks of style
 

@@ -18,7 +18,8 @@ IMAGES: name (of the SIF and of the files in rendered/, without suffix) -> dict 
         arguments     of the recipe
         sources       keys of SOURCES in versions.py
         files         other files of this repository that the build copies in
-        parts         path in the image -> keys of SOURCES and files that explain what is below it
+        parts         path in the image -> keys of SOURCES and files that explain what is below it; none for packages
+                      that the recipe unpacks and records in share/dpkg there
 """
 
 from images_others import IMAGES as OTHERS

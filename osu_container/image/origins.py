@@ -129,7 +129,9 @@ def explain(tree, parts, sources, inputs, folder):
     reasons = {}
     found = _by_dpkg(tree, owners, reasons)
     of_recipe = {}
-    prefixes = [Part(prefix, keys, sources, inputs, folder, of_recipe) for prefix, keys in sorted(parts.items())]
+    # a folder without sources holds packages, which have a record of their own
+    prefixes = [Part(prefix, keys, sources, inputs, folder, of_recipe)
+                for prefix, keys in sorted(parts.items()) if keys]
     for part in prefixes:
         part.take(tree, found, reasons)
     owners += of_recipe.values()
