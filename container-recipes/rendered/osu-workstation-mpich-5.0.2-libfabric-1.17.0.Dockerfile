@@ -60,7 +60,7 @@ RUN rm -r /opt/mpich/lib/mpich/libfabric* && \
     DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends "libfabric1=1.17.0*" && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /run/adduser
 
-RUN echo /opt/mpich/lib >/etc/ld.so.conf.d/mpich.conf && \
+RUN printf '/opt/mpich/lib\n' >/etc/ld.so.conf.d/mpi.conf && \
     ldconfig
 
 

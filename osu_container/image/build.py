@@ -20,8 +20,8 @@ from pathlib import Path
 
 from . import ImageError, base, engines, fetch, sbom, sign, stages
 from .catalogue import IMAGES, RECIPE_VERSION, RENDERED, SOURCES, sha256_of, shown
+from .contents import sif_file, unpack
 from .progress import Steps, duration, run, say, write_file
-from .sif import reader, unpack
 
 # Folders in the work folder: kept stages, and unpacked images on which others stand
 STAGES, BELOW = 'stages', 'below'
@@ -434,7 +434,7 @@ class Build:
     def describe(self, new, temporary):
         """Write the SBOM into the image, and return it. Raises ImageError for a file that nothing explains."""
         self.steps.begin('SBOM')
-        programs = reader.read_sif(str(new))[1].get('org.osu-container.osu', self.osu)
+        programs = sif_file.read_sif(str(new))[1].get('org.osu-container.osu', self.osu)
         document = sbom.make(new, {**self.entry, 'name': self.name, 'recipe_version': RECIPE_VERSION,
                                    'parts': self.parts_below()},
                              SOURCES, programs=programs, inputs=self.public_inputs(), folder=self.options.sources,
