@@ -81,7 +81,7 @@ def test_all_approaches_are_tried():
 @pytest.mark.parametrize('name', [pytest.param(name, marks=needs_slurm) for name in BUILT])
 def test_image_runs_on_two_nodes(built, shell, name):
     approach = APPROACH_OF[name]
-    built(name)
+    assert built(name).stat().st_size < 200e6
     done = shell(f'{install(approach, name)} || exit; module load osu-container/{approach} && '
                  'srun -N2 -n2 osu_latency H H -m 64 -i 20 -x 2; module help osu-container')
     found = table(done.stdout)

@@ -180,8 +180,9 @@ class Build:
     def problems(self):
         """Return why this machine cannot build the image (list of str), empty if it seems to be able to."""
         found = []
-        if platform.machine() != 'x86_64' and self.entry['family'] != 'alps':
-            found.append(f"{self.name} is for x86_64, this machine is {platform.machine()}")
+        machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
+        if platform.machine() != machine:
+            found.append(f"the image is for {machine}, this machine is {platform.machine()}")
         try:
             self.engine = engines.choose(self.options.engine)
             if 'debian' in self.entry['base']:

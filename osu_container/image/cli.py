@@ -173,9 +173,10 @@ def show(options):
         for kind, variant in entry['variants'].items():
             lines.append((f'variant {kind}', f"container-recipes/rendered/{variant['rendered']}.def, .Dockerfile"))
             lines += [('', f"{SOURCES[key]['name']} {SOURCES[key]['version']} ({SOURCES[key]['licence']})"
-                       + ('' if SOURCES[key]['sha256'] else '  NO KNOWN SHA256')) for key in variant['sources']]
-        lines += [('takes', f"about {entry['minutes']:g} min, {entry['gigabytes']:g} GB of disk"),
-                  ('weights', entry.get('weights', '')),
+                       + ('' if SOURCES[key]['sha256'] else ', checked by its commit: no sha256 is published'))
+                      for key in variant['sources']]
+        lines += [('takes', f"about {entry['minutes']:g} min on two cores, {entry['gigabytes']:g} GB of disk"),
+                  ('weighs', _weights(options.sources / f'{name}.sif')),
                   ('build', f"osu-container image build {name}"),
                   ('by hand', f"see the head of {shown(RENDERED)}/{next(iter(entry['variants'].values()))['rendered']}"
                               ".def")]
@@ -185,6 +186,13 @@ def show(options):
                 print(f"  {title:14} {line}")
                 title = ''
     return 0
+
+
+def _weights(sif):
+    """Return what the SBOM of an image says that it weighs, '' if there is no image or no SBOM."""
+    from . import sbom
+    document = sbom.extract(sif) if sif.exists() else None
+    return sbom.explain(document) if document else ''
 
 
 def _log(work, name):
@@ -240,7 +248,9 @@ def build_images(options):
                 problems = build.problems()
                 if problems:
                     raise ImageError('\n'.join(problems))
-                print(f"{name}: can be built here, by {build.engine.why}, in about {minutes:g} min")
+                start = build.entry['base'].get('registry')
+                print(f"{name}: can be built here, by {build.engine.why}, in about {minutes:g} min"
+                      + (f", if {start} can be had from a container registry: that was not tried" if start else ''))
             else:
                 build.run()
         except ImageError as err:

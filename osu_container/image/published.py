@@ -1,6 +1,8 @@
 """What was published about the twelve combinations on LUMI: container-recipes/compatibility.csv, and in words."""
 from __future__ import annotations
 
+import re
+
 from .catalogue import published_rows
 
 APPROACHES = ('pure', 'bind', 'hybrid', 'opensource')
@@ -22,6 +24,7 @@ def sentence(entry):
         return ''
     lines = ["2025-03, host libfabric 1.15.2.0" + (", built by default" if entry['default'] else '')]
     for approach in APPROACHES:
-        note = row[f'{approach}_note']
-        lines.append(f"{approach}: {MARKS[row[approach]]}{note and f' ({note})'}")
+        word = MARKS[row[approach]]
+        note = re.sub(r'^(works|fails|not tested)[:;]? *', '', row[f'{approach}_note'])
+        lines.append(f"{approach}: {word}{note and f': {note}'}")
     return '\n'.join(lines)
