@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Makes this shell ready: `. ./env.sh` (bash, interactive or not, also under set -eu). Sourcing it twice changes nothing.
 #
-# PATH                           .workstation/bin in front: eb, and apptainer if it is the private one
+# PATH                           .workstation/bin in front: eb, osu-container, and apptainer if it is the private one
 # module                         Lmod's function, if the shell has none yet
 # EASYBUILD_ROBOT_PATHS          easyconfigs/ of this folder, then yours
 # EASYBUILD_INCLUDE_EASYBLOCKS   easyblocks/ of this folder and the local file of this machine, then yours

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes the Python environments: python_env.sh [EASYBUILD_VERSION]
 #
-# Without an argument: .workstation/venv from requirements.txt, and the command .workstation/bin/eb.
+# Without an argument: .workstation/venv from requirements.txt, and the commands eb and osu-container in .workstation/bin.
 # With one (the tests use 4.9.4 and 5.1.2): .workstation/easybuild/<version>, with nothing but that EasyBuild.
 # A second run does nothing unless the packages wanted, the Python or the place of this folder changed.
 set -euo pipefail
@@ -70,4 +70,5 @@ if (( $# == 0 )); then
     printf '#!/bin/sh\nEB_PYTHON=%q exec %q "$@"\n' "$folder/bin/python" "$folder/bin/eb" >"$work/bin/.eb.new"
     chmod 755 "$work/bin/.eb.new"
     mv "$work/bin/.eb.new" "$work/bin/eb"
+    ln -sfn "$project/bin/osu-container" "$work/bin/osu-container"
 fi
