@@ -22,7 +22,7 @@ def copy_project(folder):
     folder.mkdir(parents=True)
     for name in ('env.sh', 'Makefile'):
         shutil.copy(PROJECT / name, folder)
-    for name in ('workstation', 'container-recipes'):
+    for name in ('workstation', 'container-recipes', 'bin', 'osu_container', 'easyblocks'):
         shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
     return folder
 

@@ -46,7 +46,7 @@ unpack_wheel() {
     mv "$new" "$prefix"
 }
 
-"$project/bin/osu-container" image fetch --source "mpich-$version" --source mpi4py-source \
+"$project/bin/osu-container" image fetch --quiet --source "mpich-$version" --source mpi4py-source \
     --source "mpi4py-$native_python"
 if ! works "$prefix"; then
     run_logged mpich-unpack "unpacking MPICH $version as the host's MPI" unpack_wheel

@@ -42,6 +42,7 @@ def add_arguments(parser):
     below.add_argument('names', nargs='*', metavar='NAME')
     below.add_argument('--source', action='append', default=[], choices=sorted(SOURCES), metavar='KEY',
                        help="only this source, by its key in container-recipes/versions.py (can be repeated)")
+    below.add_argument('--quiet', action='store_true', help="say only what is fetched and what went wrong")
     _add_sources(below)
     _add_work(below)
 
@@ -218,7 +219,8 @@ def fetch_sources(options):
         except ImageError as err:
             failed.append(key)
             print(f"{options.prog}: {key}: {err}", file=sys.stderr)
-    print(f"{len(keys) - len(failed)} of {len(keys)} sources are in {shown(options.sources)}, with the right sha256")
+    if not options.quiet:
+        print(f"{len(keys) - len(failed)} of {len(keys)} sources are in {shown(options.sources)} and are what is meant")
     if failed:
         raise ImageError(f"not to be had: {', '.join(failed)}")
     return 0
