@@ -27,7 +27,7 @@ from conftest import interruptible
 from osu_archive import PROGRAMS as C_PROGRAMS
 from osu_archive import make_archive
 
-from osu_container.image import ImageError, catalogue, engines, fetch, published, stages
+from osu_container.image import ImageError, base, catalogue, engines, fetch, published, stages
 from osu_container.image import build as image_build
 from osu_container.image.progress import Steps, duration
 
@@ -111,6 +111,25 @@ def test_help_names_every_command():
     for name in ('list', 'show', 'fetch', 'build', 'verify', 'push', 'pull', 'clean'):
         assert re.search(rf'(?m)^    {name} ', text), name
         assert command(name, '--help').returncode == 0
+
+
+@pytest.mark.parametrize('newer', [True, False])
+def test_old_python_hands_over_to_a_newer_one_or_says_what_is_needed(tmp_path, newer):
+    old = next((python for python in [shutil.which('python3.6'), *map(str, Path.home().glob(
+        '.pyenv/versions/3.6.*/bin/python3.6'))] if python and not subprocess.run(
+            [python, '-c', ''], capture_output=True).returncode), None)
+    if old is None:
+        pytest.skip('no Python 3.6 on this machine')
+    shutil.copytree(PROJECT / 'bin', tmp_path / 'bin')
+    for name in ('osu_container', 'container-recipes', 'easyblocks'):
+        (tmp_path / name).symlink_to(PROJECT / name)
+    (tmp_path / 'path').mkdir()
+    if newer:
+        (tmp_path / 'path' / 'python3.11').symlink_to(sys.executable)
+    done = subprocess.run([old, tmp_path / 'bin' / 'osu-container', 'image', 'list', NAME], capture_output=True,
+                          text=True, env={'PATH': str(tmp_path / 'path'), 'HOME': os.environ['HOME']})
+    assert (done.returncode == 0) == newer
+    assert NAME in done.stdout if newer else 'this is Python 3.6, 3.9 or newer is needed' in done.stderr
 
 
 # Stages of a definition file
@@ -406,6 +425,18 @@ def test_another_archive_does_not_pass_for_the_release(build, tmp_path):
 def test_programs_that_cannot_be_had_are_said(build, options, message):
     with pytest.raises(ImageError, match=message):
         build(**options)
+
+
+@pytest.mark.parametrize(('name', 'osu', 'kind'), [
+    ('osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0', 'auto', 'mpi4py'),
+    ('osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0', 'python', 'python'),
+    ('alps-cuda-12.8.1-libfabric-2.6.0-libcxi', 'auto', 'c')])
+def test_image_without_c_programs_does_not_ask_for_their_archive(build, capsys, name, osu, kind):
+    made = build(name, osu=osu)
+    assert made.variant is made.entry['variants'][kind] and made.archive is None
+    assert 'download' not in capsys.readouterr().out
+    with pytest.raises(ImageError, match='has no programs in C'):
+        build(name, osu=osu, osu_archive=Path(__file__))
 
 
 def test_damaged_archive_is_not_passed_over(build, tmp_path):
@@ -852,6 +883,20 @@ def test_image_from_nothing_interrupted_once_finishes(tmp_path):
     assert (tmp_path / 'sources' / f'{name}.sif').stat().st_size < 200e6
     checked = command('verify', tmp_path / 'sources' / f'{name}.sif')
     assert checked.returncode == 0 and re.search(r'contents +ok', checked.stdout), checked.stdout + checked.stderr
+
+
+@pytest.mark.apptainer
+def test_definition_file_is_built_by_hand_as_its_head_says(apptainer, tmp_path):
+    """By a person who has neither HPCCM nor our command, but a folder with Debian."""
+    definition = catalogue.RENDERED / f'{NAME}-ports.def'
+    said = re.search(r'(?m)^# +Apptainer +apptainer (build .*)$', definition.read_text()).group(1)
+    words = [tmp_path / 'osu.sif' if word == 'osu.sif' else word for word in said.split()]
+    assert catalogue.RECIPES.name in said and '--fakeroot' in words
+    folder = base.folder_of(base.command('auto', 'bookworm', '')[1], PROJECT / '.workstation' / 'image')
+    done = subprocess.run([apptainer, words[0], '--build-arg', 'BOOTSTRAP=localimage', '--build-arg', f'BASE={folder}',
+                           *words[1:]], cwd=PROJECT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert 'MPICH 4.2.3' in in_image(tmp_path / 'osu.sif', 'cat', '/.singularity.d/labels.json')
 
 
 @pytest.mark.apptainer

@@ -68,10 +68,10 @@ class Build:
         options, variants = self.options, self.entry['variants']
         if options.osu not in ('auto', *variants):
             raise ImageError(f"--osu {options.osu}: {self.name} is made with {' or '.join(variants)}")
-        if 'c' not in variants:
-            if options.osu_archive and not any('osu' in variant['sources'] for variant in variants.values()):
+        if 'osu' not in variants.get('c', {'sources': []})['sources']:  # an image to build upon, or one for Python
+            if options.osu_archive:
                 raise ImageError(f"--osu-archive: {self.name} has no programs in C")
-            self.use(next(iter(variants)))
+            self.use(options.osu if options.osu in variants else next(iter(variants)))
         elif options.osu_archive:
             if options.osu not in ('auto', 'c'):
                 raise ImageError(f"--osu-archive and --osu {options.osu} contradict each other")
