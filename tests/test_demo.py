@@ -76,6 +76,7 @@ def project(tmp_path, monkeypatch):
                                  f'export ROOT={root} MODULEPATH={root}/modules PATH={root}/bin:$PATH\n')
     script(root / 'bin' / 'eb', EB)
     script(root / 'bin' / 'osu-container', BUILD.replace('ROOT', str(root)))
+    (root / 'container-recipes').mkdir()
     (root / 'container-recipes' / 'workstation.py').write_text('# recipe\n')
     script(root / 'workstation' / 'slurm.sh', '#!/bin/sh\necho "slurm $1"\n')
     script(root / 'workstation' / 'host_mpi.sh', '#!/bin/sh\necho "==> host MPI"\n')

@@ -30,6 +30,7 @@ class World:
 class MPI:
     COMM_WORLD = World()
     started = False
+import sys
 sys.modules['mpi4py.MPI'] = MPI
 """
 FAKE_PACKAGE = """\

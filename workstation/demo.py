@@ -242,7 +242,8 @@ class Demo:
 
     def image(self):
         """Return the path of the image file that the easyconfigs take (Path). Raises StepError if data name several."""
-        names = set(site_entry('workstation')['images']['value'].values())
+        images = site_entry('workstation')['images']['value']
+        names = {images[approach] for approach, _, _ in MODULES if approach in images}
         if len(names) != 1:
             raise StepError(f"the approaches of site workstation use {len(names)} images ({', '.join(sorted(names))}); "
                             "this step builds one")
