@@ -93,7 +93,7 @@ def test_images_are_found_by_name_family_and_pattern(patterns, number):
 @pytest.mark.parametrize(('arguments', 'code', 'message'), [
     (['show', 'osu-workstation-mpich-4.2.3'], 1, 'Did you mean osu-workstation-mpich-4.2.3-libfabric-'),
     (['build', 'nonsense'], 1, 'All names: osu-container image list'),
-    (['build', 'workstation', '--output', 'x.sif'], 1, f'--output names one file, but {len(WORKSTATION)} images are meant'),
+    (['build', 'workstation', '--output', 'x.sif'], 1, f'names one file, but {len(WORKSTATION)} images are meant'),
     (['build', 'workstation', '--osu', 'nonsense'], 2, 'invalid choice'),
     (['build'], 2, 'required: NAME'),
     (['verify', '/nowhere/x.sif'], 1, '/nowhere/x.sif'),
