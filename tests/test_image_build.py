@@ -109,7 +109,7 @@ def test_wrong_use_is_said_plainly(arguments, code, message):
 
 def test_help_names_every_command():
     text = command('--help').stdout
-    for name in ('list', 'show', 'fetch', 'build', 'verify', 'push', 'pull', 'clean'):
+    for name in ('list', 'show', 'fetch', 'build', 'verify', 'sign', 'push', 'pull', 'clean'):
         assert re.search(rf'(?m)^    {name} ', text), name
         assert command(name, '--help').returncode == 0
 
@@ -811,6 +811,33 @@ def test_key_of_the_user_signs_and_a_changed_image_is_found(tiny, tmp_path):
     code, output = tiny('verify', tiny.sif(), **keys)
     assert code == 1 and re.search(r'sum +wrong', output) and re.search(r'signature +wrong', output), output
     assert 'do not use' in output
+
+
+@pytest.mark.apptainer
+def test_image_that_is_here_is_signed_and_stays_current(tiny, tmp_path):
+    tiny('build', 'osu-tiny-a')
+    keys = {'APPTAINER_CONFIGDIR': str(tmp_path / 'keys')}
+    code, output = tiny('sign', tiny.sif(), **keys)
+    assert code == 1 and 'no secret key in the keyring. Make one: ' in output
+    made = subprocess.run(['apptainer', 'key', 'newpair', '--name', 'Test', '--email', 'test@example.org',
+                           '--comment', 'none', '--password', '', '--push=false'], capture_output=True, text=True,
+                          env={**tiny.environment, **keys})
+    assert made.returncode == 0, made.stderr
+    code, output = tiny('sign', tiny.sif(), **keys)
+    assert code == 0 and 'signed by Test ' in output, output
+    code, output = tiny('verify', tiny.sif(), **keys)
+    assert code == 0 and re.search(r'sum +ok', output) and re.search(r'signature +ok', output), output
+    assert 'is current' in tiny('build', 'osu-tiny-a', **keys)[1]
+
+
+@pytest.mark.apptainer
+def test_bill_of_materials_is_written_to_a_file(tiny, tmp_path):
+    tiny('build', 'osu-tiny-a')
+    code, output = tiny('verify', tiny.sif(), '--sbom', tmp_path / 'out.json')
+    assert code == 0, output
+    document = json.loads((tmp_path / 'out.json').read_text())
+    assert document['spdxVersion'] == 'SPDX-2.3' and document['name'] == 'osu-tiny-a'
+    assert any(item['fileName'] == './opt/tiny/tiny.txt' for item in document['files'])
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
 # The same, for the tests only
 test_needs='
 buildah|buildah|buildah|builds an image from its Dockerfile
+openssl|openssl|openssl|makes throw-away keys to sign images with
 mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
 docker-registry|docker-distribution|docker-registry /usr/bin/registry|a container registry on this machine, to copy images to and from
 '

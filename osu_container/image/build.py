@@ -59,7 +59,7 @@ class Build:
         self.record = Path(f'{self.sif}.json')
         self.log = options.log or options.work.parent / 'log' / f'image-{name}.log'
         self.archive, self.links = None, {}
-        self.variant = self.osu = self.engine = self.words = None
+        self.variant = self.osu = self.engine = None
 
     # ---- what goes in ----------------------------------------------------------------------------------------------
 
@@ -265,12 +265,12 @@ class Build:
         """Return whether there is an image that need not or must not be built, after saying so."""
         if self.is_current():
             say(f"{shown(self.sif)} is current ({self.osu})")
-            self.write_sum(json.loads(self.record.read_text())['sif-sha256'])
+            write_sum(self.sif, json.loads(self.record.read_text())['sif-sha256'])
             return True
         if self.sif.exists() and not self.record.exists():
             say(f"{shown(self.sif)} is there and was not built by this command: kept. To replace it: --force")
             if not Path(f'{self.sif}.sha256').exists():
-                self.write_sum(sha256_of(self.sif))
+                write_sum(self.sif, sha256_of(self.sif))
             return True
         return False
 
@@ -299,7 +299,7 @@ class Build:
         self.steps.begin('sum')
         total = sha256_of(new)
         os.replace(new, self.sif)
-        self.write_sum(total)
+        write_sum(self.sif, total)
         self.steps.end()
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
         write_file(self.record, json.dumps({
@@ -476,9 +476,21 @@ class Build:
             environment[f'{prefix}_TMPDIR'] = str(self.options.work)
         run(what, words, self.log, cwd=cwd, env=environment, alive=self.steps.alive)
 
-    def write_sum(self, total):
-        """Write the file beside the image from which `sha256sum -c` and the easyblock know what it must be."""
-        write_file(Path(f'{self.sif}.sha256'), f"{total}  {self.sif.name}\n")
+
+def write_sum(sif, total):
+    """Write the file beside an image from which `sha256sum -c` and the easyblock know what it must be."""
+    write_file(Path(f'{sif}.sha256'), f"{total}  {sif.name}\n")
+
+
+def changed_since_built(sif):
+    """Bring sum and record of an image, where it has them, up to what the file is now, as after a signature."""
+    total = sha256_of(sif)
+    write_sum(sif, total)
+    record = Path(f'{sif}.json')
+    if record.exists():
+        known = json.loads(record.read_text())
+        known.update({'sif-sha256': total, 'bytes': sif.stat().st_size})
+        write_file(record, json.dumps(known, indent=2) + '\n')
 
 
 def looks_current(name, record):

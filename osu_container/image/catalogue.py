@@ -4,7 +4,6 @@ from __future__ import annotations
 import csv
 import difflib
 import fnmatch
-import hashlib
 import json
 import os
 import shutil
@@ -17,7 +16,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 RECIPES = PROJECT / 'container-recipes'
 RENDERED = RECIPES / 'rendered'
 
-sys.path.insert(0, str(RECIPES))
+sys.path[:0] = [str(RECIPES), str(PROJECT / 'easyblocks')]
+from generic._mpicontainer_versions import sha256_of  # noqa: E402, the path above is needed first
 from images import FAMILIES, IMAGES  # noqa: E402, the path above is needed first
 from versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES  # noqa: E402
 
@@ -29,15 +29,6 @@ def shown(path):
     """Return the path as text, relative to the project's folder where it is inside."""
     path = Path(path)
     return str(path.relative_to(PROJECT)) if path.is_relative_to(PROJECT) else str(path)
-
-
-def sha256_of(path):
-    """Return the sha256 of a file, 64 hex digits."""
-    digest = hashlib.sha256()
-    with open(path, 'rb') as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def command_path(*names):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import ImageError
 from .catalogue import FAMILIES, IMAGES, PROJECT, RENDERED, SOURCES, find, shown, state
+from .progress import write_file
 
 EPILOG = """
 NAME is the name of an image (osu-container image list), a family such as workstation, or a pattern such as '*5.0.2*'.
@@ -55,6 +56,11 @@ def add_arguments(parser):
     below.add_argument('files', nargs='+', type=Path, metavar='FILE')
     below.add_argument('--sbom', type=Path, metavar='OUT', help="write the SBOM of the (one) file there, as SPDX 2.3")
     _add_work(below)
+
+    below = command('sign', sign_files, "sign SIF files that are here; a build does it where there is a key")
+    below.add_argument('files', nargs='+', type=Path, metavar='FILE')
+    below.add_argument('--key', metavar='KEY', help="PEM file, or the end of a fingerprint (default: the first secret "
+                       "key of the keyring)")
 
     below = command('push', push, "copy a checked SIF to a registry (oras://REGISTRY/NAME:TAG)")
     below.add_argument('file', type=Path, metavar='FILE')
@@ -278,9 +284,22 @@ def verify_files(options):
         if any(state == 'wrong' for _, state, _ in checks):
             wrong.append(str(path))
         if options.sbom:
-            sbom.write(sbom.extract(path), options.sbom)
+            document = sbom.extract(path)
+            if document is None:
+                raise ImageError(f"{path} has no SBOM in it, so {options.sbom} was not written")
+            write_file(options.sbom, json.dumps(document, indent=1) + '\n')
     if wrong:
         raise ImageError(f"do not use {', '.join(wrong)}: see what is wrong above. Build or copy it again")
+    return 0
+
+
+def sign_files(options):
+    """Sign files, and bring their sum and record up to date: a signature changes the file."""
+    from . import build, engines, sign
+    for path in options.files:
+        sign.sign(path, engines.runtime(), options.key)
+        build.changed_since_built(path)
+        print(f"{shown(path)}: {sign.signature_state(path, engines.runtime())}")
     return 0
 
 

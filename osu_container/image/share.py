@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 
 from . import ImageError, engines, sbom, verify
+from .build import write_sum
 from .catalogue import image_of, sha256_of, shown
-from .progress import run, say, write_file
+from .progress import run, say
 
 SCHEMES = ('oras://', 'docker://', 'library://')
 
@@ -68,7 +69,7 @@ def pull(uri, path, sources, work, *, wanted, force, plain, log):
         os.replace(new, target)
     # A record of an image that was built here would be about another file.
     Path(f'{target}.json').unlink(missing_ok=True)
-    write_file(Path(f'{target}.sha256'), f"{found}  {target.name}\n")
+    write_sum(target, found)
     say(f"{shown(target)}: {target.stat().st_size / 1e6:.0f} MB, sha256 {found}")
 
 

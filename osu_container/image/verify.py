@@ -1,7 +1,6 @@
 """Whether an image is what it says: its sum, its bill of materials, its labels and its signature, each by its own."""
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 from pathlib import Path
@@ -74,14 +73,10 @@ def _sum(path):
         return WRONG, f"cannot read {beside.name}: {err}"
     if not words or not re.fullmatch(r'[0-9a-fA-F]{64}', words[0]):
         return WRONG, f"{beside.name} holds no sha256. It should read: SHA256  {path.name}"
-    digest = hashlib.sha256()
     try:
-        with open(path, 'rb') as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
+        found = versions.sha256_of(path)
     except OSError as err:
         return WRONG, f"cannot read the image: {err.strerror}"
-    found = digest.hexdigest()
     if found != words[0].lower():
         return WRONG, f"sha256 is {found}, {beside.name} says {words[0]}. Copy or build the image again"
     return OK, f"sha256 {found}, as in {beside.name}"
