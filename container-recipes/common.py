@@ -11,6 +11,10 @@ from versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
 FILES = '/opt/files'  # where a build stage has its sources
 BUILD = '/opt/build'
+# A build without root's full rights cannot change to apt's own user.
+APT_INSTALL = ('DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install '
+               '--no-install-recommends')
+APT_CLEAN = 'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin'
 
 
 def singularity():
@@ -39,10 +43,7 @@ def debian(stage, release=DEFAULT_DEBIAN):
 def debian_packages(command, packages):
     """Return the step that installs Debian packages, unless the base has the command already."""
     return shell(chdir=False, commands=[
-        # A build without root's full rights cannot change to apt's own user.
-        f'command -v {command} >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y '
-        f'-o APT::Sandbox::User=root install --no-install-recommends {" ".join(packages)} && '
-        'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)'])
+        f'command -v {command} >/dev/null || (apt-get -q update && {APT_INSTALL} {" ".join(packages)} && {APT_CLEAN})'])
 
 
 def libfabric_from_debian(release, instead_of='/opt/mpich/lib/mpich/libfabric*'):
@@ -54,9 +55,8 @@ def libfabric_from_debian(release, instead_of='/opt/mpich/lib/mpich/libfabric*')
     return shell(chdir=False, commands=[
         *([f'rm -r {instead_of}'] if instead_of else []),
         'apt-get -q update',
-        'DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends '
-        f'"libfabric1={version}*"',
-        'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /run/adduser'])
+        f'{APT_INSTALL} "libfabric1={version}*"',
+        f'{APT_CLEAN} /run/adduser'])
 
 
 def files(*keys, also=()):

@@ -62,10 +62,8 @@ def packages(*names):
     """Return the step that installs Debian packages with what they depend on, unless the base has them already."""
     wanted = ' '.join(sorted(set(names)))
     return shell(chdir=False, commands=[
-        # A build without root's full rights cannot change to apt's own user.
-        f'dpkg -s {wanted} >/dev/null 2>&1 || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y '
-        f'-o APT::Sandbox::User=root install --no-install-recommends {wanted} && '
-        'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)'])
+        f'dpkg -s {wanted} >/dev/null 2>&1 || (apt-get -q update && {common.APT_INSTALL} {wanted} && '
+        f'{common.APT_CLEAN})'])
 
 
 def copied(stage, *paths):

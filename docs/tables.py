@@ -8,12 +8,11 @@ how sure. docs/images.md, <!-- compatibility-table -->: what was published about
 usage: docs/tables.py [--check]
 """
 import argparse
-import csv
 import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes')]
+sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes')]
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
 from generic._mpicontainer_settings import (  # noqa: E402
@@ -27,6 +26,8 @@ from generic._mpicontainer_settings import (  # noqa: E402
 from generic._mpicontainer_sites import SITES  # noqa: E402
 from images_slingshot import HOST_LIBFABRIC  # noqa: E402
 from versions import newer  # noqa: E402
+
+from osu_container.image.catalogue import published_rows  # noqa: E402
 
 #: What osu-gpu-bind sets for each rank
 OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
@@ -115,11 +116,10 @@ def compatibility_table():
     """Return the table (str, Markdown) of the published combinations, then and now."""
     lines = [['libcxi', 'libfabric', 'MPICH', 'pure', 'bind', 'hybrid', 'opensource', 'default', 'hybrid now',
               'opensource now'], ['---'] * 10]
-    with open(PROJECT / 'container-recipes' / 'compatibility.csv', newline='') as stream:
-        for row in csv.DictReader(stream):
-            lines.append([row[key].replace('??', '?') for key in (
-                'libcxi', 'libfabric', 'mpich', 'pure', 'bind', 'hybrid', 'opensource', 'built_by_default')]
-                + list(today(row)))
+    for row in published_rows():
+        lines.append([row[key].replace('??', '?') for key in (
+            'libcxi', 'libfabric', 'mpich', 'pure', 'bind', 'hybrid', 'opensource', 'built_by_default')]
+            + list(today(row)))
     return ''.join('| {} |\n'.format(' | '.join(line)) for line in lines)
 
 

@@ -422,14 +422,12 @@ class Build:
             self.command(first, words, cwd=context)
         if first != last:
             self.steps.begin(last, '(SIF of the OCI archive, and the test)')
-        program = engines.runtime()
-        fakeroot = ['--fakeroot'] if engines.without_full_rights() and not engines.no_mapping() else []
-        self.command(last, [program, 'build', '--force', *fakeroot, *engines.packing(program), new,
-                            engines.archive_reference(self.engine, archive)])
+        packer = engines.packer()
+        self.command(last, engines.sif_command(packer, engines.archive_reference(self.engine, archive), new))
         test = stages.test_section(parts[-1].text)
         if test:
-            self.command('the test of the recipe', [program, 'exec', '--cleanenv', '--containall', new, '/bin/sh', '-c',
-                                                    test])
+            self.command('the test of the recipe',
+                         [packer.program, 'exec', '--cleanenv', '--containall', new, '/bin/sh', '-c', test])
         self.steps.end()
 
     def describe(self, new, temporary):
@@ -440,7 +438,7 @@ class Build:
                                    'parts': self.parts_below()},
                              SOURCES, programs=programs, inputs=self.public_inputs(), folder=self.options.sources,
                              work=temporary)
-        sbom.embed(new, document, self.engine.program if self.engine.kind == 'apptainer' else engines.runtime())
+        sbom.embed(new, document, engines.runtime())
         self.steps.end()
         return document
 
@@ -449,10 +447,9 @@ class Build:
         parts, entry = dict(self.variant['parts']), self.entry
         if 'image' in entry['base']:
             below = Build(entry['base']['image'], dataclasses.replace(self.options, output=None))
-            with contextlib.suppress(OSError, ValueError, KeyError):
-                rendered = Path(json.loads(below.record.read_text())['inputs']['recipe']).stem
-                variant = next(item for item in below.entry['variants'].values() if item['rendered'] == rendered)
-                parts = {**variant['parts'], **parts}
+            with contextlib.suppress(OSError, ValueError):
+                variant = variant_built(below.name, json.loads(below.record.read_text()))
+                parts = {**(variant['parts'] if variant else {}), **parts}
         return parts
 
     def signature(self, new):
@@ -493,18 +490,22 @@ def changed_since_built(sif):
         write_file(record, json.dumps(known, indent=2) + '\n')
 
 
+def variant_built(name, record):
+    """Return the variant (dict) of an image that a record (dict) says was built, None if there is none like it."""
+    recipe = Path(record.get('inputs', {}).get('recipe', ''))
+    return next((item for item in IMAGES[name]['variants'].values() if item['rendered'] == recipe.stem), None)
+
+
 def looks_current(name, record):
     """Return whether a record (dict) says that an image was built from the inputs of today; no SIF is read."""
-    inputs = record.get('inputs', {})
-    recipe = Path(inputs.get('recipe', ''))
-    for variant in IMAGES[name]['variants'].values():
-        if variant['rendered'] == recipe.stem:
-            sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] for key in variant['sources']
-                    if key != 'osu' and SOURCES[key]['sha256']}
-            return (inputs.get('recipe-sha256') == sha256_of(RENDERED / recipe.name)
-                    and inputs.get('recipe-version') == RECIPE_VERSION
-                    and all(inputs['sources'].get(file) == total for file, total in sums.items()))
-    return False
+    variant, inputs = variant_built(name, record), record.get('inputs', {})
+    if variant is None:
+        return False
+    sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] for key in variant['sources']
+            if key != 'osu' and SOURCES[key]['sha256']}
+    return (inputs.get('recipe-sha256') == sha256_of(RENDERED / f"{variant['rendered']}.def")
+            and inputs.get('recipe-version') == RECIPE_VERSION
+            and all(inputs['sources'].get(file) == total for file, total in sums.items()))
 
 
 def clean(work, everything=False):

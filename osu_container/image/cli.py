@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from . import ImageError
+from . import ImageError, base, engines
 from .catalogue import FAMILIES, IMAGES, PROJECT, RENDERED, SOURCES, find, shown, state
 from .progress import write_file
 
@@ -115,9 +115,9 @@ def _add_build_options(parser):
         help="where else the OSU archive may be, with EasyBuild's folders o/osu-native etc. (default: "
              "$EASYBUILD_SOURCEPATH)")
     add('--no-download', dest='download', action='store_false', help="do not try to get the OSU archive")
-    add('--engine', choices=('auto', 'apptainer', 'buildah', 'podman', 'docker'), default='auto',
+    add('--engine', choices=engines.KINDS, default='auto',
         help="what builds (default: apptainer or singularity, else one of the others and then apptainer)")
-    add('--base', choices=('auto', 'mmdebstrap', 'debootstrap', 'registry'), default='auto',
+    add('--base', choices=base.KINDS, default='auto',
         help="where Debian comes from (default: mmdebstrap, else debootstrap)")
     add('--mirror', default='', help="Debian mirror (default: that of mmdebstrap or debootstrap)")
     add('--build-arg', action='append', default=[], metavar='NAME=VALUE',
@@ -273,7 +273,7 @@ def build_images(options):
 
 def verify_files(options):
     """Check files; exit code 1 if anything is wrong with one."""
-    from . import engines, sbom, verify
+    from . import sbom, verify
     if options.sbom and len(options.files) > 1:
         raise ImageError("--sbom names one file, so give one SIF")
     options.work.mkdir(parents=True, exist_ok=True)
@@ -295,7 +295,7 @@ def verify_files(options):
 
 def sign_files(options):
     """Sign files, and bring their sum and record up to date: a signature changes the file."""
-    from . import build, engines, sign
+    from . import build, sign
     for path in options.files:
         sign.sign(path, engines.runtime(), options.key)
         build.changed_since_built(path)

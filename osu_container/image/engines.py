@@ -68,6 +68,12 @@ def _apptainer():
     raise ImageError(lacking)
 
 
+def packer():
+    """Return the Engine that makes a SIF of an archive: that needs no rights, but uses them where they are there."""
+    how = ['--fakeroot'] if without_full_rights() and not no_mapping() else []
+    return Engine('apptainer', runtime(), how, 'packs')
+
+
 def has_proot_mode(program):
     """Return whether this is SingularityCE, which builds with PRoot; Apptainer does not."""
     done = subprocess.run([program, '--version'], capture_output=True, text=True)
@@ -109,7 +115,7 @@ def packing(program, fast=False):
 
 
 def sif_command(engine, definition, output, fast=False):
-    """Return the command that makes a SIF of a definition file."""
+    """Return the command that makes a SIF of a definition file, or of an archive by its reference."""
     return [engine.program, 'build', '--force', *engine.how, *packing(engine.program, fast), output, definition]
 
 
