@@ -59,6 +59,23 @@ def libfabric_from_debian(release, instead_of='/opt/mpich/lib/mpich/libfabric*')
         f'{APT_CLEAN} /run/adduser'])
 
 
+def unpacked_packages(record, root='/'):
+    """Return commands that unpack all Debian packages of the current folder and record them as dpkg does.
+
+    They are not installed: the dependencies of HIP would bring a compiler of a gigabyte. record: folder that gets
+    status and info/ in dpkg's own format.
+    """
+    return [
+        f'mkdir -p {record}/info',
+        'for package in *.deb; do '
+        f'dpkg-deb -x "$package" {root}; '
+        'name=$(dpkg-deb -f "$package" Package); '
+        f'{{ echo "Status: install ok installed"; dpkg-deb -f "$package"; echo; }} >>{record}/status; '
+        f'dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s,^[.],,; s,/$,," >"{record}/info/$name.list"; '
+        f'dpkg-deb -I "$package" md5sums >"{record}/info/$name.md5sums" || true; '
+        'done']
+
+
 def files(*keys, also=()):
     """Return the copy step for the sources of these keys, and for other files of the repository."""
     paths = [f'sources/{SOURCES[key]["file"]}' for key in keys] + list(also)
@@ -287,7 +304,7 @@ def cupy_for_rocm(rocm, keys, packages):
         shell(chdir=False, commands=[
             f'mkdir -p {BUILD}/rocm-cupy', f'cd {BUILD}/rocm-cupy', 'apt-get -q update',
             f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
-            'for package in *.deb; do dpkg-deb -x "$package" /; done']),
+            *unpacked_packages(f'/opt/rocm-{rocm}/share/dpkg')]),
         shell(chdir=False, commands=[
             *(checked(key) for key in keys),
             f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',

@@ -157,23 +157,6 @@ def rocm_repository(rocm):
         "printf 'Package: *\\nPin: release o=repo.radeon.com\\nPin-Priority: 600\\n' >/etc/apt/preferences.d/rocm"])
 
 
-def unpacked_packages(record, root='/'):
-    """Return commands that unpack all Debian packages of the current folder and record them as dpkg does.
-
-    They are not installed: the dependencies of HIP would bring a compiler of a gigabyte. record: folder that gets
-    status and info/ in dpkg's own format.
-    """
-    return [
-        f'mkdir -p {record}/info',
-        'for package in *.deb; do '
-        f'dpkg-deb -x "$package" {root}; '
-        'name=$(dpkg-deb -f "$package" Package); '
-        f'{{ echo "Status: install ok installed"; dpkg-deb -f "$package"; echo; }} >>{record}/status; '
-        f'dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s,^[.],,; s,/$,," >"{record}/info/$name.list"; '
-        f'dpkg-deb -I "$package" md5sums >"{record}/info/$name.md5sums" || true; '
-        'done']
-
-
 def rocm_libraries(rocm):
     """Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION, without compilers.
 
@@ -186,7 +169,7 @@ def rocm_libraries(rocm):
         f'cd {BUILD}/rocm',
         'apt-get -q update',
         f'apt-get -q -o APT::Sandbox::User=root download {names}',
-        *unpacked_packages(f'{prefix}/share/dpkg'),
+        *common.unpacked_packages(f'{prefix}/share/dpkg'),
         # libfabric opens it by this name, which only some releases have in the package of the library
         f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
         f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',

@@ -314,7 +314,7 @@ def test_removed_package_explains_only_what_is_left_of_it(clean):
 
 def unpack_packages(little, tmp_path, **files):
     """Make a .deb of the files (name -> text, below /opt/rocm) and unpack it into the tree as LUMI's recipe does."""
-    import slingshot
+    import common
     package, here = tmp_path / 'package', tmp_path / 'here'
     here.mkdir()
     control = package / 'DEBIAN' / 'control'
@@ -328,7 +328,7 @@ def unpack_packages(little, tmp_path, **files):
     sums = [f'{hashlib.md5(text.encode()).hexdigest()}  opt/rocm/lib/{name}\n' for name, text in files.items()]
     (control.parent / 'md5sums').write_text(''.join(sums))
     assert run(['dpkg-deb', '--root-owner-group', '-b', package, here / 'hip.deb']).returncode == 0
-    commands = slingshot.unpacked_packages(f'{little.root}/opt/rocm/share/dpkg', little.root)
+    commands = common.unpacked_packages(f'{little.root}/opt/rocm/share/dpkg', little.root)
     done = run(['sh', '-ex', '-c', '\n'.join(commands)], cwd=here)
     assert done.returncode == 0, done.stderr
 

@@ -70,7 +70,8 @@ RUN mkdir -p /opt/build/rocm-cupy && \
     cd /opt/build/rocm-cupy && \
     apt-get -q update && \
     apt-get -q -o APT::Sandbox::User=root download hipblas hipfft hiprand hipsparse rocblas rocfft rocrand rocsolver rocsparse hipblas-dev hipfft-dev hiprand-dev hipsparse-dev rocblas-dev rocfft-dev rocrand-dev rocsolver-dev rocsparse-dev hipcub-dev rocprim-dev rocthrust-dev roctracer roctracer-dev rocm-llvm hipcc && \
-    for package in *.deb; do dpkg-deb -x "$package" /; done
+    mkdir -p /opt/rocm-6.0.3/share/dpkg/info && \
+    for package in *.deb; do dpkg-deb -x "$package" /; name=$(dpkg-deb -f "$package" Package); { echo "Status: install ok installed"; dpkg-deb -f "$package"; echo; } >>/opt/rocm-6.0.3/share/dpkg/status; dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s,^[.],,; s,/$,," >"/opt/rocm-6.0.3/share/dpkg/info/$name.list"; dpkg-deb -I "$package" md5sums >"/opt/rocm-6.0.3/share/dpkg/info/$name.md5sums" || true; done
 
 RUN echo "3cba30ae3dd32b5d5c6536e710cb98015227cd4ba83c46b3f1825a7ae55b6667  /opt/files/cupy-13.6.0.tar.gz" | sha256sum -c - && \
     echo "c366a179d0c1f285c661efddcfe969f40208f76f008d4a5a657a0822ae3dbf96  /opt/files/cython-3.1.3-cp310-cp310-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl" | sha256sum -c - && \
