@@ -6,11 +6,19 @@ import importlib
 import os
 import signal
 import sys
+from pathlib import Path
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
+    'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
+    'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),
+    'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
+    'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),
+    'why': ('osu_container.why', "name cause and remedy of the messages in a job's output"),
 }
+#: What installs the libraries of the commands, where the set-up of the project is not there
+REQUIREMENTS = 'osu_container/requirements.txt'
 
 
 def main(arguments=None):
@@ -23,7 +31,16 @@ def main(arguments=None):
         # only the module of the subcommand that was called: others may need libraries that are not there
         below = commands.add_parser(name, help=text, description=text)
         if arguments[:1] == [name]:
-            importlib.import_module(module).add_arguments(below)
+            try:
+                importlib.import_module(module).add_arguments(below)
+            except ModuleNotFoundError as err:
+                if (err.name or '').partition('.')[0] == 'osu_container':
+                    raise
+                folder = Path(__file__).resolve().parent.parent
+                print(f"osu-container {name}: error: the Python package {err.name} is missing. Install what the command "
+                      f"needs, `make -C {folder} python-env`, or: {sys.executable} -m pip install -r "
+                      f"{folder / REQUIREMENTS}", file=sys.stderr)
+                return 1
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

@@ -49,6 +49,7 @@ test_needs='
 buildah|buildah|buildah|builds an image from its Dockerfile
 openssl|openssl|openssl|makes throw-away keys to sign images with
 mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
+chromium|chromium|chromium|opens the report and the documentation as a reader would
 docker-registry|docker-distribution|docker-registry /usr/bin/registry|a container registry on this machine, to copy images to and from
 '
 (( with_tests )) && needs+=$test_needs

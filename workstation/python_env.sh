@@ -43,7 +43,7 @@ if (( $# == 0 )); then
     name="python-env"
     text="Python environment with EasyBuild, HPCCM and pytest, from PyPI"
     packages=(-r "$project/workstation/requirements.txt")
-    wanted=$(cat "$project/workstation/requirements.txt")
+    wanted=$(cat "$project/workstation/requirements.txt" "$project/osu_container/requirements.txt")
     python=$(choose_python) || die "no Python 3.9 or newer with venv found. Run workstation/prerequisites.sh first."
 else
     [[ $# == 1 && $1 =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "usage: python_env.sh [EASYBUILD_VERSION], got: $*"

@@ -1,0 +1,229 @@
+"""
+results.jsonl: the file of a run, one JSON object a line. Layout: docs/results-format.md.
+
+A line is written in one piece when its measurement has ended, so an interrupted run loses the one that was running and
+no other. The first line says which format and which run it is.
+"""
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+
+from . import model
+
+#: Name and version of the layout
+FORMAT, VERSION = 'osu-container results', 2
+NAME = 'results.jsonl'
+#: kind of a line -> keys that it must have
+LINES = {
+    'run': ('format', 'version', 'run', 'started', 'site'),
+    'module': ('name', 'approach', 'container'),
+    'measurement': ('module', 'approach', 'case', 'repeat', 'status'),
+    'end': ('ended',),
+}
+STATUS = ('ok', 'failed', 'skipped')
+
+
+class ResultsError(Exception):
+    """Results that cannot be read or do not say what they must; the text names the file, the line and what to do."""
+
+
+def find(path):
+    """
+    Return the results file (Path) that path (str or Path) means: the file itself, or results.jsonl in a run's folder.
+
+    Raises ResultsError if there is none.
+    """
+    path = Path(path)
+    if path.is_dir():
+        if not (path / NAME).is_file():
+            raise ResultsError(f"{path} has no {NAME}: wanted the folder of a run, as `osu-container bench` leaves it")
+        return path / NAME
+    if not path.exists():
+        raise ResultsError(f"{path}: no such file or folder")
+    return path
+
+
+def _no_constant(text):
+    """Refuse NaN and Infinity, which are no JSON but which Python's reader takes."""
+    raise ValueError(f"{text} is no number")
+
+
+def lines(path):
+    """
+    Return (entries, problems): the lines of a results file as [(line number, dict)], and what was read around.
+
+    The last line may be cut off where a run was killed: it is left out, and problems (list of str) says so.
+    Raises ResultsError.
+    """
+    path = find(path)
+    try:
+        text = path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as err:
+        raise ResultsError(f"{path} cannot be read: {err}") from err
+    if not text.strip():
+        raise ResultsError(f"{path} is empty: the run ended before its first line was written. Measure again")
+    rows = text.split('\n')
+    entries, problems = [], []
+    for number, row in enumerate(rows, 1):
+        if not row.strip():
+            continue
+        try:
+            entry = json.loads(row, parse_constant=_no_constant)
+        except ValueError as err:
+            if number == len(rows) and number > 1:  # no newline at its end: it was being written
+                problems.append(f"{path}:{number}: the last line is cut off (the run was killed); left out")
+                continue
+            raise ResultsError(f"{path}:{number} is no complete JSON: {err}. A line is one JSON object; "
+                               "if the file was copied while it was written, copy it again") from err
+        _check_line(path, number, entry, first=not entries)
+        entries.append((number, entry))
+    if not entries:
+        raise ResultsError(f"{path} holds no complete line: the run was killed at its start. Measure again")
+    return entries, problems
+
+
+def _check_line(path, number, entry, *, first):
+    """Raise ResultsError unless entry has the keys of its kind, and unless the first line is that of a run."""
+    kind = entry.get('kind') if isinstance(entry, dict) else None
+    if first:
+        if kind is None and isinstance(entry, dict) and entry.get('format') == 1 and 'modules' in entry:
+            raise ResultsError(f"{path} has format 1 (results.json), wanted version {VERSION} ({NAME}): measure again")
+        if kind != 'run' or entry.get('format') != FORMAT:
+            raise ResultsError(f"{path}:{number} is no results file: the first line must say "
+                               f'"kind": "run", "format": "{FORMAT}"')
+        if entry.get('version') != VERSION:
+            raise ResultsError(f"{path} has version {entry.get('version')} of its format, wanted {VERSION}: measure "
+                               "again, or read it with the osu-container that wrote it")
+    if kind not in LINES:
+        raise ResultsError(f"{path}:{number} is of kind {kind!r}, wanted one of {', '.join(LINES)}")
+    missing = [key for key in LINES[kind] if key not in entry]
+    if missing:
+        raise ResultsError(f"{path}:{number}: a line of kind {kind} without {', '.join(missing)}")
+    if kind == 'run' and not first:
+        raise ResultsError(f"{path}:{number}: a second run begins here; one file holds one run")
+
+
+def _case(where, entry):
+    """Return the Case of a line; where: 'file:line'. Raises ResultsError."""
+    found = entry['case']
+    known = {'benchmark', 'buffers', 'nodes', 'ranks', 'variant'}
+    if not isinstance(found, dict) or not isinstance(found.get('benchmark'), str) or set(found) - known:
+        raise ResultsError(f"{where}: case must be an object with {', '.join(sorted(known))}; found {found!r}")
+    case = model.Case(**found)
+    if case.buffers not in model.BUFFERS:
+        raise ResultsError(f"{where}: buffers {case.buffers!r}, wanted one of {', '.join(map(repr, model.BUFFERS))}")
+    for key in ('nodes', 'ranks'):
+        value = getattr(case, key)
+        if value is not None and (not isinstance(value, int) or value < 1):
+            raise ResultsError(f"{where}: {key} is {value!r}, wanted a whole number from 1")
+    return case
+
+
+def _values(where, entry, case):
+    """Return {size: value} of a measurement that succeeded. Raises ResultsError."""
+    if entry.get('unit') != case.unit:
+        raise ResultsError(f"{where}: unit {entry.get('unit')!r}, but {case.benchmark} is in {case.unit}: units are "
+                           "never mixed. Was the line changed by hand?")
+    found = entry.get('values')
+    if not isinstance(found, dict) or not found:
+        raise ResultsError(f"{where}: status is ok, but there are no values")
+    values = {}
+    for size, value in found.items():
+        if not size.isdigit():
+            raise ResultsError(f"{where}: {size!r} is no message size in bytes")
+        if int(size) in values:
+            raise ResultsError(f"{where}: message size {int(size)} stands twice")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+            raise ResultsError(f"{where}: {case.benchmark} is {value!r} {case.unit} at {size} bytes, wanted a number "
+                               "above 0")
+        values[int(size)] = float(value)
+    return values
+
+
+def read(path):
+    """
+    Return the Dataset of a run (path: str or Path of its folder or of the file).
+
+    Raises ResultsError if it cannot be read, is of another version, or holds what cannot have been measured.
+    """
+    path = find(path)
+    entries, problems = lines(path)
+    header = entries[0][1]
+    dataset = model.Dataset(header['run'], 'run', f"run {header['run']} on {header['site']}", header,
+                            problems=problems, path=path)
+    series, seen = {}, {}
+    for number, entry in entries[1:]:
+        where = f'{path}:{number}'
+        if entry['kind'] == 'module':
+            dataset.modules[entry['name']] = entry
+        elif entry['kind'] == 'end':
+            dataset.facts = dict(dataset.facts, ended=entry['ended'])
+        elif entry['kind'] == 'measurement':
+            case, repeat = _case(where, entry), entry['repeat']
+            if entry['status'] not in STATUS:
+                raise ResultsError(f"{where}: status {entry['status']!r}, wanted one of {', '.join(STATUS)}")
+            if entry['status'] != 'ok':
+                dataset.failures.append(model.Failure(case, entry['approach'], repeat,
+                                                      entry.get('reason') or 'no reason was recorded',
+                                                      entry.get('errors'), entry['status'] == 'skipped'))
+                continue
+            key = (case, entry['approach'])
+            if seen.setdefault((key, repeat), number) != number:
+                raise ResultsError(f"{where}: {entry['approach']} {case.title}, repeat {repeat} stands already in line "
+                                   f"{seen[key, repeat]}: each repeat is measured once")
+            one = series.get(key)
+            if one is None:
+                one = series[key] = model.Series(case, entry['approach'], {}, entry.get('programs'),
+                                                 {'module': entry['module']})
+                dataset.series.append(one)
+            elif one.programs != entry.get('programs'):
+                raise ResultsError(f"{where}: {entry['approach']} {case.title} was run with {one.programs} and with "
+                                   f"{entry.get('programs')}, which do not compare")
+            for size, value in _values(where, entry, case).items():
+                one.values.setdefault(size, {})[repeat] = value
+    if 'ended' not in dataset.facts:
+        dataset.problems.append(f"{path}: the run has not ended; to go on: osu-container bench --resume {path.parent}")
+    return dataset
+
+
+class Writer:
+    """Appends lines to a results file; each is on the disk when add() returns."""
+
+    def __init__(self, path):
+        """:param path: Path, the file; it is made if it is missing"""
+        self.path = Path(path)
+
+    def begin(self, **facts):
+        """Write the first line of a new run. Raises ResultsError if the file is there already."""
+        entry = dict(kind='run', format=FORMAT, version=VERSION, **facts)
+        try:
+            with open(self.path, 'x', encoding='utf-8') as handle:
+                self._write(handle, entry)
+        except FileExistsError as err:
+            raise ResultsError(f"{self.path} is there already: a run is never written over. Go on with it by "
+                               f"`osu-container bench --resume {self.path.parent}`, or name another folder") from err
+
+    def add(self, kind, **facts):
+        """Append a line of this kind (str, see LINES)."""
+        with open(self.path, 'a', encoding='utf-8') as handle:
+            self._write(handle, dict(kind=kind, **facts))
+
+    def mend(self):
+        """Cut off a last line that a killed run left incomplete; return True if there was one."""
+        with open(self.path, 'rb+') as handle:
+            data = handle.read()
+            end = data.rfind(b'\n') + 1
+            if end == len(data):
+                return False
+            handle.truncate(end)
+        return True
+
+    @staticmethod
+    def _write(handle, entry):
+        """Write one line in one piece. Raises ValueError for NaN, which JSON has not."""
+        handle.write(json.dumps(entry, allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n')
+        handle.flush()
+        os.fsync(handle.fileno())
