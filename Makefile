@@ -113,6 +113,11 @@ modules: prerequisites python-env ## write sums of easyconfigs, modules/, contai
 	$(PYTHON_ENV)/python docs/tables.py
 	$(PYTHON_ENV)/python container-recipes/render
 
+.PHONY: docs
+docs: python-env ## build the documentation as a site, with strict checks of its links
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON_ENV)/mkdocs build --strict --quiet
+	@echo "docs: open $(CURDIR)/$(WORK)/site/index.html"
+
 .PHONY: lumi
 lumi: ## on LUMI: link easyblocks and easyconfigs into your EasyBuild tree (docs/install-lumi.md)
 	@lumi/link

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """
-Write the tables of the documentation that follow from data; the text around them is left as it is.
+Write the tables and the figure of the documentation that follow from data; the text around them is left as it is.
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
 how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
+docs/index.md, <!-- picture -->: the figure of docs/picture.py in words; docs/pictures/approaches.svg is that figure.
 
 usage: docs/tables.py [--check]
 """
@@ -12,9 +13,10 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes')]
+sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes'), str(PROJECT / 'docs')]
 
-from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
+import picture  # noqa: E402, the path above is needed first
+from generic._mpicontainer_approaches import APPROACHES  # noqa: E402
 from generic._mpicontainer_settings import (  # noqa: E402
     pmi_for,
     runs_on,
@@ -127,7 +129,10 @@ def compatibility_table():
 TABLES = {
     PROJECT / 'docs' / 'approaches.md': ('variables-table', variables_table),
     PROJECT / 'docs' / 'images.md': ('compatibility-table', compatibility_table),
+    PROJECT / 'docs' / 'index.md': ('picture', picture.markdown),
 }
+#: file -> function that makes all of it
+FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}
 
 
 def renewed(page, text):
@@ -141,15 +146,15 @@ def renewed(page, text):
 
 
 def main():
-    """Write the pages, or with --check compare; exit code 1 if a table is stale or has no place."""
+    """Write pages and figure, or with --check compare; exit code 1 if one is stale or a table has no place."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0].strip())
-    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a table is stale")
+    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if something is stale")
     arguments = parser.parse_args()
     stale = []
-    for page in TABLES:
-        text = page.read_text()
+    for page in [*TABLES, *FILES]:
+        text = page.read_text() if page in TABLES or page.exists() else None
         try:
-            new = renewed(page, text)
+            new = renewed(page, text) if page in TABLES else FILES[page]()
         except ValueError as err:
             sys.exit(f'docs/tables.py: {err}')
         if new == text:

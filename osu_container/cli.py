@@ -37,8 +37,8 @@ def main(arguments=None):
                 if (err.name or '').partition('.')[0] == 'osu_container':
                     raise
                 folder = Path(__file__).resolve().parent.parent
-                print(f"osu-container {name}: error: the Python package {err.name} is missing. Install what the command "
-                      f"needs, `make -C {folder} python-env`, or: {sys.executable} -m pip install -r "
+                print(f"osu-container {name}: error: the Python package {err.name} is missing. Install what this needs: "
+                      f"`make -C {folder} python-env`, or: {sys.executable} -m pip install -r "
                       f"{folder / REQUIREMENTS}", file=sys.stderr)
                 return 1
     options = parser.parse_args(arguments)

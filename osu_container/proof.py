@@ -372,6 +372,30 @@ def _identity(proof):
             for name, library in proof['libraries'].items()}
 
 
+def merged(proofs):
+    """
+    Return what the ranks of a run loaded, ranks that are alike together: list of dict, by the lowest rank.
+
+    Each has ranks (list of int), nodes (list of str), container, image, executable, libraries as in a proof, variables
+    that are the same on all of these ranks, and differing (list of str): names of variables that are not.
+    """
+    groups = {}
+    for proof in proofs:
+        key = json.dumps([_identity(proof), proof['container'], proof['image'], proof['executable']], sort_keys=True)
+        groups.setdefault(key, []).append(proof)
+    found = []
+    for alike in groups.values():
+        first = alike[0]
+        names = set().union(*(proof['variables'] for proof in alike))
+        same = {name for name in names if len(set(proof['variables'].get(name) for proof in alike)) == 1}
+        found.append({
+            'ranks': [proof['rank'] for proof in alike], 'nodes': sorted(set(proof['node'] for proof in alike)),
+            'container': first['container'], 'image': first['image'], 'executable': first['executable'],
+            'libraries': first['libraries'], 'differing': sorted(names - same),
+            'variables': {name: first['variables'][name] for name in sorted(same)}})
+    return found
+
+
 def broken_promises(proofs, comes_from, container):
     """
     Return what contradicts the promise of an approach, as a list of str; [] if all ranks loaded what it promises.

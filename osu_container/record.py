@@ -1,5 +1,5 @@
 """
-The record of a run: one JSON file with everything that is needed to repeat it. Layout: docs/results-format.md.
+Facts that a run is recorded with, so that it can be repeated: machine, versions, files, variables.
 
 Facts come from the thing itself (the loaded environment, the files, the commands' own --version), never from what a
 setting says should be there.
@@ -11,23 +11,15 @@ import json
 import os
 import platform
 import re
-import statistics
 import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
 
 from . import proof
 
-#: Version of the layout of results.json (docs/results-format.md)
-FORMAT = 1
-
 #: Variables that decide how a run behaves, whoever set them
 VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|OSU_CONTAINER_|APPTAINER|SINGULARITY)|'
                        r'SLURM_|(SIF|SIFOSUMINCONTAINER|CONTAINERROOT|LD_LIBRARY_PATH|LD_PRELOAD|PATH|MODULEPATH|LOADEDMODULES)$')
-
-
-class RecordError(Exception):
-    """A record that is missing, damaged or of another format; the text names the file."""
 
 
 def output_of(command, *, env=None, cwd=None):
@@ -112,46 +104,6 @@ def telling_variables(env):
     return {name: value for name, value in sorted(env.items()) if VARIABLES.match(name)}
 
 
-def host_libraries(runs):
-    """Return file entries (list of dict) of every library that a rank loaded from the host, once each, by path."""
-    paths = {library['host_path'] for run in runs for one in run['proof'] for library in one['libraries'].values()
-             if library['host_path']}
-    return [file_entry(path) for path in sorted(paths) if os.path.isfile(path)]
-
-
-def medians(runs):
-    """
-    Return {benchmark: {size in bytes, as str: {'median', 'least', 'most', 'repeats'}}} over runs (list of dict).
-
-    Sizes that not all repeats of a benchmark have would mean a damaged run: parse() has refused those.
-    """
-    return _summaries((run['benchmark'], size, value) for run in runs for size, value in run['values'].items())
-
-
-def ratios(runs, native):
-    """
-    Return the same as medians() for the ratios of runs to native (both list of dict), repeat by repeat.
-
-    A virtual machine may halve its speed for a minute. Numbers of one repeat were taken close to each other, so their
-    ratio says more than that of two medians, each of which may come from another minute.
-    """
-    values = {(run['benchmark'], run['repeat'], str(size)): value
-              for run in native for size, value in run['values'].items()}
-    return _summaries((run['benchmark'], size, value / values[key]) for run in runs
-                      for size, value in run['values'].items()
-                      if values.get(key := (run['benchmark'], run['repeat'], str(size))))
-
-
-def _summaries(found):
-    """Return {benchmark: {size as str: {'median', 'least', 'most', 'repeats'}}} of (benchmark, size, value) triples."""
-    lists = {}
-    for benchmark, size, value in found:
-        lists.setdefault(benchmark, {}).setdefault(str(size), []).append(value)
-    return {benchmark: {size: {'median': statistics.median(values), 'least': min(values), 'most': max(values),
-                               'repeats': len(values)} for size, values in sizes.items()}
-            for benchmark, sizes in lists.items()}
-
-
 def now():
     """Return the time as text, UTC to the second, ISO 8601."""
     return datetime.now(timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
@@ -160,22 +112,3 @@ def now():
 def digest(text):
     """Return the sha256 (hexadecimal digits) of a str."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def write(path, record):
-    """Write record (dict) to path, complete or not at all. Raises OSError."""
-    proof.write_json(str(path), dict(record, format=FORMAT))
-
-
-def read(path):
-    """Return the record (dict) in the file path. Raises RecordError if it is missing, damaged or of another format."""
-    try:
-        record = json.loads(Path(path).read_text())
-    except OSError as err:
-        raise RecordError(f"{path}: {err.strerror}") from err
-    except ValueError as err:
-        raise RecordError(f"{path} is damaged: {err}") from err
-    if not isinstance(record, dict) or record.get('format') != FORMAT:
-        found = record.get('format') if isinstance(record, dict) else type(record).__name__
-        raise RecordError(f"{path} has format {found}, wanted {FORMAT}: measure again")
-    return record

@@ -1,13 +1,15 @@
 """
 The table of a run: one row a module, as plain text for a terminal of 100 columns and as Markdown for notes.
 
-A row that ranks contradict is no row: check() raises TableError, and whoever prints has no table to show.
+A module that failed, or did not run what it promises, has no row: check() raises TableError, and whoever prints has no
+table to show.
 """
 from __future__ import annotations
 
+import statistics
 import textwrap
 
-from . import proof, record
+from . import proof
 
 #: (benchmark, size in bytes, title) of the columns
 COLUMNS = [('osu_bw', 1, '1 B'), ('osu_bw', 65536, '64 KiB'), ('osu_bw', 4194304, '4 MiB'),
@@ -20,32 +22,39 @@ RESTLESS = 0.25
 
 
 class TableError(Exception):
-    """A record that does not carry the table it should; the text says which row and why."""
+    """A run that does not carry the table it should; the text says which row and why."""
 
 
-def check(run_record):
+def check(run):
     """
-    Raise TableError if a module of a record (dict) lacks numbers, its ranks disagree, or loaded what is not promised.
+    Raise TableError if a run (model.Dataset) lacks a number of the table, a module failed, or its repeats differ.
     """
-    problems = []
-    for module in run_record['modules']:
+    problems = [f"{one.name} {one.case.title}: {one.reason}" for one in run.failures if not one.skipped]
+    problems += [f"{name} does not run: {entry['problem']}" for name, entry in run.modules.items()
+                 if entry.get('problem')]
+    for name in run.names:
         for benchmark, size, _ in COLUMNS:
-            if str(size) not in module['medians'].get(benchmark, {}):
-                problems.append(f"{module['name']}: no {benchmark} at {size} bytes")
-        proofs = [run['proof'] for run in module['runs']]
-        for ranks in proofs:
-            broken = proof.broken_promises(ranks, module['comes_from'], module['container'])
-            problems.extend(f"{module['name']}: {text}" for text in broken)
-        if proofs and any(_loaded(ranks[0]) != _loaded(proofs[0][0]) for ranks in proofs):
-            problems.append(f"{module['name']}: runs disagree about what they loaded")
-        if module['network']['netmod'] == 'ucx':
-            problems.append(f"{module['name']}: MPI ran over UCX, not libfabric (is MPIR_CVAR_CH4_NETMOD=ofi set?)")
-    programs = {run['programs'] for module in run_record['modules'] for run in module['runs']}
+            series = _series(run, name, benchmark)
+            if series is None or size not in series.values:
+                problems.append(f"{name}: no {benchmark} at {size} bytes")
+        loaded = {_loaded(proofs[0]) for one in run.of(name=name) for proofs in one.facts['proofs'] if proofs}
+        if len(loaded) > 1:
+            problems.append(f"{name}: runs disagree about what they loaded")
+    for entry in run.modules.values():
+        if (entry.get('network') or {}).get('netmod') == 'ucx':
+            problems.append(f"{entry['name']}: MPI ran over UCX, not libfabric (is MPIR_CVAR_CH4_NETMOD=ofi set?)")
+    programs = {one.programs for one in run.series}
     if len(programs) > 1:
         problems.append(f"modules ran different programs, which do not compare: {' and '.join(sorted(programs))}")
     if problems:
         # The same contradiction is in every repeat: say it once.
         raise TableError('\n'.join(dict.fromkeys(problems)))
+
+
+def _series(run, name, benchmark):
+    """Return the Series of a benchmark (str) under a name, over two nodes with host buffers; None if there is none."""
+    return next((one for one in run.of(name=name) if (one.case.benchmark, one.case.buffers, one.case.placement)
+                 == (benchmark, 'H H', 'two nodes')), None)
 
 
 def _loaded(rank):
@@ -67,53 +76,64 @@ def _short(library):
     return f"{library['release'] or 'unknown'} {library['where'] or 'unknown'}"
 
 
-def _ratios(run_record):
-    """Return [(approach, record.ratios() to the native module)] of the modules; empty ratios if native was not run."""
-    modules = run_record['modules']
-    native = next((module['runs'] for module in modules if module['approach'] == 'native'), [])
-    return [(module['approach'], record.ratios(module['runs'], native)) for module in modules]
+def _ratios(run, name, benchmark, size):
+    """Return the ratios to native (list of float) at a size, within each repeat; [] if native was not run."""
+    native, series = _series(run, 'native', benchmark), _series(run, name, benchmark)
+    if native is None or series is None:
+        return []
+    other = native.values.get(size, {})
+    return [value / other[repeat] for repeat, value in series.values.get(size, {}).items() if repeat in other]
 
 
-def rows(run_record):
+def rows(run):
     """Return the rows of the table: (approach, [(value, ratio) as text], libmpi, libfabric). Raises TableError."""
-    check(run_record)
+    check(run)
     found = []
-    for module, (_, ratios) in zip(run_record['modules'], _ratios(run_record)):
+    for name in run.names:
         cells = []
         for benchmark, size, _ in COLUMNS:
-            value = module['medians'][benchmark][str(size)]['median']
-            ratio = ratios.get(benchmark, {}).get(str(size))
-            cells.append((number(value), f"{ratio['median']:.2f}" if ratio else '-'))
-        libraries = module['runs'][0]['proof'][0]['libraries']
-        found.append((module['approach'], cells, _short(libraries.get('libmpi')), _short(libraries.get('libfabric'))))
+            ratios = _ratios(run, name, benchmark, size)
+            cells.append((number(_series(run, name, benchmark).median(size)),
+                          f"{statistics.median(ratios):.2f}" if ratios else '-'))
+        libraries = _first_proof(run, name)['libraries']
+        found.append((name, cells, _short(libraries.get('libmpi')), _short(libraries.get('libfabric'))))
     return found
 
 
-def notes(run_record):
+def _first_proof(run, name):
+    """Return what the first ranks of a module loaded (dict). Raises TableError if there is no proof."""
+    for one in run.of(name=name):
+        for proofs in one.facts['proofs']:
+            if proofs:
+                return proofs[0]
+    raise TableError(f"{name}: no proof of what its ranks loaded")
+
+
+def notes(run):
     """Return what must stand below the table (list of str)."""
-    modules = run_record['modules']
-    families = sorted({run['proof'][0]['libraries']['libmpi']['family'] or 'MPI of unknown family'
-                       for module in modules for run in module['runs']})
-    programs = sorted({run['programs'] for module in modules for run in module['runs']})
-    worst, where = _worst_spread(run_record)
+    families = sorted({_first_proof(run, name)['libraries']['libmpi']['family'] or 'MPI of unknown family'
+                       for name in run.names})
+    programs = sorted({one.programs for one in run.series})
     lines = [f"MPI is {' and '.join(families)}; releases and origin (host, image) were read from the running ranks."]
     if any('mpi4py' in program for program in programs):
         lines.append(f"Programs: {', '.join(programs)}, not the OSU C programs; compare them with each other only.")
     else:
         lines.append(f"Programs: {', '.join(programs)}.")
     by_network = {}
-    for module in modules:
-        provider = module['network']['provider'] or 'unknown (this MPI does not say)'
-        by_network.setdefault(provider, []).append(module['approach'])
+    for entry in run.modules.values():
+        provider = entry['network']['provider'] or 'unknown (this MPI does not say)'
+        by_network.setdefault(provider, []).append(entry['approach'])
     if len(by_network) == 1:
         lines.append(f"libfabric provider of all ranks: {next(iter(by_network))}.")
     else:
         lines.append('libfabric provider: ' + '; '.join(f"{provider}: {', '.join(names)}"
                                                        for provider, names in by_network.items()) + '.')
-    if run_record['repeats'] == 1:
+    repeats = max(one.repeats for one in run.series)
+    if repeats == 1:
         lines.append("Measured once: how much the numbers scatter is not known.")
     else:
-        lines.append(f"Medians of {run_record['repeats']} interleaved repeats; a ratio is taken within a repeat. "
+        worst, where = _worst_spread(run)
+        lines.append(f"Medians of {repeats} interleaved repeats; a ratio is taken within a repeat. "
                      f"Widest spread of a ratio: {worst:.0%}, {where}.")
         if worst > RESTLESS:
             lines.append("Repeats scatter too much to compare rows. Other work on this machine? Measure again.")
@@ -121,20 +141,20 @@ def notes(run_record):
     return lines
 
 
-def _worst_spread(run_record):
+def _worst_spread(run):
     """Return (spread, where) of the ratio in the table whose repeats differ most, as a fraction of its median."""
     found = [(0.0, 'no ratios')]
-    for approach, ratios in _ratios(run_record):
+    for name in run.names:
         for benchmark, size, title in COLUMNS:
-            entry = ratios.get(benchmark, {}).get(str(size))
-            if entry:
-                found.append(((entry['most'] - entry['least']) / entry['median'], f"{approach} {benchmark} {title}"))
+            ratios = _ratios(run, name, benchmark, size)
+            if ratios:
+                found.append(((max(ratios) - min(ratios)) / statistics.median(ratios), f"{name} {benchmark} {title}"))
     return max(found)
 
 
-def plain(run_record):
-    """Return the table of a record (dict) as text of at most 100 columns. Raises TableError."""
-    body = rows(run_record)
+def plain(run):
+    """Return the table of a run (model.Dataset) as text of at most 100 columns. Raises TableError."""
+    body = rows(run)
     titles = [title for _, _, title in COLUMNS]
     value_widths = [max(len(row[1][n][0]) for row in body) for n in range(len(titles))]
     ratio_widths = [max(len(row[1][n][1]) for row in body) for n in range(len(titles))]
@@ -153,17 +173,17 @@ def plain(run_record):
         texts = [f"{value} {part.rjust(part_width)}".rjust(width)
                  for (value, part), part_width, width in zip(cells, ratio_widths, widths)]
         lines.append(GAP.join([name.ljust(first)] + texts + [libmpi.ljust(mpi), libfabric]))
-    for note in [''] + notes(run_record):
+    for note in [''] + notes(run):
         lines += textwrap.wrap(note, WIDTH) or ['']
     return '\n'.join(line.rstrip() for line in lines) + '\n'
 
 
-def markdown(run_record):
-    """Return the table of a record (dict) as Markdown. Raises TableError."""
+def markdown(run):
+    """Return the table of a run (model.Dataset) as Markdown. Raises TableError."""
     kinds = {'osu_bw': 'MB/s', 'osu_latency': 'µs'}
     titles = ['approach'] + [f"{kinds[benchmark]} at {title}" for benchmark, _, title in COLUMNS] + ['MPI', 'libfabric']
     lines = ['| ' + ' | '.join(titles) + ' |', '|' + '---|' + '--:|' * len(COLUMNS) + '---|---|']
-    for name, cells, libmpi, libfabric in rows(run_record):
+    for name, cells, libmpi, libfabric in rows(run):
         texts = [f"{value} ({part})" for value, part in cells]
         lines.append('| ' + ' | '.join([name] + texts + [libmpi, libfabric]) + ' |')
-    return '\n'.join(lines + [''] + [f"* {note}" for note in notes(run_record)]) + '\n'
+    return '\n'.join(lines + [''] + [f"* {note}" for note in notes(run)]) + '\n'

@@ -11,7 +11,7 @@ from generic._mpicontainer_sites import SITES
 EVIDENCE = {'measured', 'derived', 'untested'}
 SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
              'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
-             'image_folders', 'image_help', 'native', 'wrapper_modules'}
+             'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'inject', 'inject_if_known', 'preload', 'comes_from', 'requires', 'files',
                  'unset', 'rank_variables', 'variables'}
 FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}

@@ -1,7 +1,6 @@
 """Reading the output of the OSU C programs and of mpi4py's ports of them."""
 import pytest
 
-from osu_container import osu_output
 from osu_container.osu_output import OutputError, network_of, parse, read
 
 C_PROGRAM = """
@@ -58,7 +57,36 @@ def test_foreign_lines_are_returned():
 
 def test_a_number_that_is_glued_to_a_message_is_not_taken():
     output = parse(C_PROGRAM + '131072  12.5srun: error\n', benchmark='osu_bw', source='x')
-    assert 131072 not in output.values and output.foreign == ['131072  12.5srun: error']
+    assert 131072 not in output.values and output.broken == ['131072  12.5srun: error'] and output.foreign == []
+
+
+@pytest.mark.parametrize('line', [
+    '4096   12.3srun: Step created for StepId=7.1',
+    'srun: Job 7 step creation temporarily disabled, retrying (Requested nodes are busy)4096                   12.30',
+    '4096                    nan',
+    '4096                   -nan',
+])
+def test_a_line_that_mixes_numbers_and_messages_is_counted_and_the_rest_is_read(line):
+    output = parse(C_PROGRAM.replace('65536', line + '\n65536', 1), benchmark='osu_bw', source='x', largest=65536)
+    assert sorted(output.values) == [1, 2, 65536]
+    assert output.broken == [line] and output.foreign == []
+
+
+def test_the_message_of_the_published_runs_is_foreign_not_broken():
+    # lumi-container-approaches.md, the opensource latency run
+    line = 'srun: Job 9813899 step creation temporarily disabled, retrying (Requested nodes are busy)'
+    output = parse(C_PROGRAM.replace('2    ', line + '\n2    ', 1), benchmark='osu_bw', source='x')
+    assert output.foreign == [line] and output.broken == [] and len(output.values) == 3
+
+
+def test_zero_is_no_value_but_is_said():
+    output = parse(C_PROGRAM.replace('2.53', '0.00'), benchmark='osu_bw', source='x', largest=65536)
+    assert sorted(output.values) == [2, 65536] and output.zeros == [1]
+
+
+def test_a_table_of_zeros_is_no_table():
+    with pytest.raises(OutputError, match='no number from osu_bw'):
+        parse('# OSU MPI Bandwidth Test v7.5\n1   0.00\n', benchmark='osu_bw', source='x')
 
 
 def test_a_cut_off_table_names_the_file_and_both_sizes():
@@ -84,9 +112,19 @@ def test_ranks_that_ran_alone_are_an_error(text):
         parse(text, benchmark='osu_bw', source='x')
 
 
-def test_a_benchmark_without_sizes_is_refused():
-    with pytest.raises(OutputError, match='osu_barrier prints no table by message size'):
-        parse('# OSU MPI Barrier Latency Test\n 1.25\n', benchmark='osu_barrier', source='x')
+@pytest.mark.parametrize('benchmark, text, value, unit', [
+    ('osu_barrier', '# OSU MPI Barrier Latency Test v7.5\n# Avg Latency(us)\n             1.53\n', 1.53, 'us'),
+    ('osu_barrier', '# osu_barrier: mpi4py 4.1.2 port\n# MPI Barrier Latency Test\nsrun: x\n         0        1.53\n', 1.53, 'us'),
+    ('osu_init', '# OSU MPI Init Test v7.5\nnprocs: 4, min: 50 ms, max: 61 ms, avg: 55 ms\n', 55.0, 'ms'),
+])
+def test_a_benchmark_without_sizes_has_its_number_at_size_0(benchmark, text, value, unit):
+    output = parse(text, benchmark=benchmark, source='x', largest=4194304)
+    assert (output.values, output.unit) == ({0: value}, unit)
+
+
+def test_two_numbers_of_a_benchmark_without_sizes_are_ranks_that_ran_alone():
+    with pytest.raises(OutputError, match='a second number of osu_barrier.*every rank run alone'):
+        parse(' 1.25\n 1.26\n', benchmark='osu_barrier', source='x')
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -107,8 +145,3 @@ def test_a_file_is_read(tmp_path):
 ])
 def test_the_provider_is_what_mpich_says(text, expected):
     assert network_of(text) == expected
-
-
-def test_every_bandwidth_benchmark_has_its_unit():
-    assert {osu_output.unit_of(name) for name in osu_output.BANDWIDTH} == {'MB/s'}
-    assert osu_output.unit_of('osu_allreduce') == 'us'

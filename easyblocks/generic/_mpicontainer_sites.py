@@ -32,6 +32,8 @@ Keys of a site
     images             by approach: file name of the SIF, as it lies in EasyBuild's source path
     image_folders      folders with images that a module falls back to when its own copy was deleted
     image_help         where to read how a machine like this comes by an image
+    jobs               how a job is asked for: partition (str or None), account (bool, one must be named), options (list
+                       of str, for salloc and sbatch), step (list of str, for srun)
     native             what a native build uses: mpicc, mpicxx (path on the host, or a command that the modules bring),
                        libmpi, python; optional: prgenv ('amd' or 'gnu', of Cray's programming environment), modules,
                        plugin (name and version of an easyconfig, RCCL's), configopts, needed (sonames that programs
@@ -147,6 +149,13 @@ SITES = dict(LUMI_STACKS, **{
                 'evidence': 'measured',
             },
         ],
+        'jobs': {
+            'value': {'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []},
+            'why': 'the private Slurm has one partition and no accounts; a job on it has the two nodes',
+            'source': 'workstation/slurm.sh',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
         'images': {
             'value': dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'opensource'],
                                         'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),

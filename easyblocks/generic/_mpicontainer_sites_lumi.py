@@ -223,6 +223,12 @@ BASES = {
         'image_help': _fact(
             'docs/install-lumi.md, section "The image"', 'an image is built elsewhere and copied to LUMI',
             'docs/install-lumi.md', '2026-11-21', 'derived'),
+        'jobs': _fact(
+            {'partition': 'standard-g', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
+             'step': ['--gpus-per-node=8']},
+            'whole nodes, so that nothing else is on the cards, and each rank can have the GPU next to it',
+            'LUMI documentation, Slurm partitions; job scripts in github.com/alazzaro/openmpi_on_ss11 627b2cc',
+            '2026-11-21', 'derived'),
         'wrapper_modules': _fact(
             ['lumi-container-wrapper'], 'has wrap-container where it is not on PATH', 'LUMI documentation, '
             'lumi-container-wrapper', '2026-11-21', 'derived'),
@@ -323,6 +329,10 @@ def _cpu_stack(version, mpich, evidence):
         'libraries': libraries,
         'library_folders': BASES['lumi']['library_folders'],
         'one_build': BASES['lumi']['one_build'],
+        'jobs': _fact(
+            {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
+            'whole nodes, so that nothing else is on the card', 'LUMI documentation, Slurm partitions', '2026-11-21',
+            'derived'),
         'native': _fact(_native('gnu', None, libraries['libmpi']['value']), 'the compiler modules of partition/C',
                         _STACK % version, '2026-07-10', 'derived'),
     }

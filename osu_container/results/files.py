@@ -23,6 +23,8 @@ LINES = {
     'measurement': ('module', 'approach', 'case', 'repeat', 'status'),
     'end': ('ended',),
 }
+#: Keys of LINES whose values are text
+TEXT = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
 STATUS = ('ok', 'failed', 'skipped')
 
 
@@ -51,6 +53,51 @@ def _no_constant(text):
     raise ValueError(f"{text} is no number")
 
 
+def _no_doubles(pairs):
+    """Return the dict of a JSON object; refuse a key that stands twice, of which Python's reader keeps the last."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} stands twice in one object")
+    return found
+
+
+def _entries(path, problems):
+    """
+    Yield (line number, dict) of the lines of a results file (Path), checked by _check_line; none is kept in memory.
+
+    The last line may be cut off where a run was killed: it is left out, and problems (list) gets a str that says so.
+    Raises ResultsError.
+    """
+    empty = True
+    try:
+        with open(path, 'rb') as handle:
+            for number, row in enumerate(handle, 1):
+                if not row.strip():
+                    continue
+                try:
+                    entry = json.loads(row.decode(), parse_constant=_no_constant, object_pairs_hook=_no_doubles)
+                except (json.JSONDecodeError, UnicodeDecodeError) as err:
+                    if empty and _is_format_1(path.read_bytes()):
+                        raise ResultsError(f"{path} {_OLD}") from err
+                    if not row.endswith(b'\n'):  # it was being written
+                        problems.append(f"{path}:{number}: the last line is cut off (the run was killed); left out")
+                        break
+                    raise ResultsError(f"{path}:{number} is no complete JSON: {err}. A line is one JSON object; "
+                                       "if the file was copied while it was written, copy it again") from err
+                except (ValueError, RecursionError) as err:
+                    raise ResultsError(f"{path}:{number}: {err}. Was the line changed by hand?") from err
+                _check_line(path, number, entry, first=empty)
+                empty = False
+                yield number, entry
+    except OSError as err:
+        raise ResultsError(f"{path} cannot be read: {err}") from err
+    if empty and problems:
+        raise ResultsError(f"{path} holds no complete line: the run was killed at its start. Measure again")
+    if empty:
+        raise ResultsError(f"{path} is empty: the run ended before its first line was written. Measure again")
+
+
 def lines(path):
     """
     Return (entries, problems): the lines of a results file as [(line number, dict)], and what was read around.
@@ -58,50 +105,44 @@ def lines(path):
     The last line may be cut off where a run was killed: it is left out, and problems (list of str) says so.
     Raises ResultsError.
     """
-    path = find(path)
-    try:
-        text = path.read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as err:
-        raise ResultsError(f"{path} cannot be read: {err}") from err
-    if not text.strip():
-        raise ResultsError(f"{path} is empty: the run ended before its first line was written. Measure again")
-    rows = text.split('\n')
-    entries, problems = [], []
-    for number, row in enumerate(rows, 1):
-        if not row.strip():
-            continue
+    problems = []
+    return list(_entries(find(path), problems)), problems
+
+
+#: What is said of the one file that demo wrote before there was bench
+_OLD = f"has format 1 (results.json), wanted version {VERSION} ({NAME}): measure again"
+
+
+def _is_format_1(data):
+    """Return True if data (bytes, or a dict of the first line) is the record of a run in format 1, one JSON object."""
+    if isinstance(data, bytes):
         try:
-            entry = json.loads(row, parse_constant=_no_constant)
-        except ValueError as err:
-            if number == len(rows) and number > 1:  # no newline at its end: it was being written
-                problems.append(f"{path}:{number}: the last line is cut off (the run was killed); left out")
-                continue
-            raise ResultsError(f"{path}:{number} is no complete JSON: {err}. A line is one JSON object; "
-                               "if the file was copied while it was written, copy it again") from err
-        _check_line(path, number, entry, first=not entries)
-        entries.append((number, entry))
-    if not entries:
-        raise ResultsError(f"{path} holds no complete line: the run was killed at its start. Measure again")
-    return entries, problems
+            data = json.loads(data)
+        except ValueError:
+            return False
+    return isinstance(data, dict) and data.get('format') == 1 and 'modules' in data
 
 
 def _check_line(path, number, entry, *, first):
     """Raise ResultsError unless entry has the keys of its kind, and unless the first line is that of a run."""
     kind = entry.get('kind') if isinstance(entry, dict) else None
     if first:
-        if kind is None and isinstance(entry, dict) and entry.get('format') == 1 and 'modules' in entry:
-            raise ResultsError(f"{path} has format 1 (results.json), wanted version {VERSION} ({NAME}): measure again")
+        if _is_format_1(entry):
+            raise ResultsError(f"{path} {_OLD}")
         if kind != 'run' or entry.get('format') != FORMAT:
             raise ResultsError(f"{path}:{number} is no results file: the first line must say "
                                f'"kind": "run", "format": "{FORMAT}"')
         if entry.get('version') != VERSION:
             raise ResultsError(f"{path} has version {entry.get('version')} of its format, wanted {VERSION}: measure "
                                "again, or read it with the osu-container that wrote it")
-    if kind not in LINES:
+    if not isinstance(kind, str) or kind not in LINES:
         raise ResultsError(f"{path}:{number} is of kind {kind!r}, wanted one of {', '.join(LINES)}")
     missing = [key for key in LINES[kind] if key not in entry]
     if missing:
         raise ResultsError(f"{path}:{number}: a line of kind {kind} without {', '.join(missing)}")
+    for key in TEXT.intersection(LINES[kind]):
+        if not isinstance(entry[key], str):
+            raise ResultsError(f"{path}:{number}: {key} is {entry[key]!r}, wanted text")
     if kind == 'run' and not first:
         raise ResultsError(f"{path}:{number}: a second run begins here; one file holds one run")
 
@@ -110,16 +151,22 @@ def _case(where, entry):
     """Return the Case of a line; where: 'file:line'. Raises ResultsError."""
     found = entry['case']
     known = {'benchmark', 'buffers', 'nodes', 'ranks', 'variant'}
-    if not isinstance(found, dict) or not isinstance(found.get('benchmark'), str) or set(found) - known:
+    if not isinstance(found, dict) or 'benchmark' not in found or set(found) - known or not all(
+            isinstance(found.get(key, ''), str) for key in ('benchmark', 'buffers', 'variant')):
         raise ResultsError(f"{where}: case must be an object with {', '.join(sorted(known))}; found {found!r}")
     case = model.Case(**found)
     if case.buffers not in model.BUFFERS:
         raise ResultsError(f"{where}: buffers {case.buffers!r}, wanted one of {', '.join(map(repr, model.BUFFERS))}")
     for key in ('nodes', 'ranks'):
         value = getattr(case, key)
-        if value is not None and (not isinstance(value, int) or value < 1):
+        if value is not None and not _counts(value):
             raise ResultsError(f"{where}: {key} is {value!r}, wanted a whole number from 1")
     return case
+
+
+def _counts(value):
+    """Return True if value is a whole number from 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _values(where, entry, case):
@@ -132,7 +179,7 @@ def _values(where, entry, case):
         raise ResultsError(f"{where}: status is ok, but there are no values")
     values = {}
     for size, value in found.items():
-        if not size.isdigit():
+        if not (size.isascii() and size.isdigit()):
             raise ResultsError(f"{where}: {size!r} is no message size in bytes")
         if int(size) in values:
             raise ResultsError(f"{where}: message size {int(size)} stands twice")
@@ -149,13 +196,13 @@ def read(path):
 
     Raises ResultsError if it cannot be read, is of another version, or holds what cannot have been measured.
     """
-    path = find(path)
-    entries, problems = lines(path)
-    header = entries[0][1]
+    path, problems = find(path), []
+    entries = _entries(path, problems)
+    header = next(entries)[1]
     dataset = model.Dataset(header['run'], 'run', f"run {header['run']} on {header['site']}", header,
                             problems=problems, path=path)
     series, seen = {}, {}
-    for number, entry in entries[1:]:
+    for number, entry in entries:
         where = f'{path}:{number}'
         if entry['kind'] == 'module':
             dataset.modules[entry['name']] = entry
@@ -165,6 +212,8 @@ def read(path):
             case, repeat = _case(where, entry), entry['repeat']
             if entry['status'] not in STATUS:
                 raise ResultsError(f"{where}: status {entry['status']!r}, wanted one of {', '.join(STATUS)}")
+            if not _counts(repeat):
+                raise ResultsError(f"{where}: repeat is {repeat!r}, wanted a whole number from 1")
             if entry['status'] != 'ok':
                 dataset.failures.append(model.Failure(case, entry['approach'], repeat,
                                                       entry.get('reason') or 'no reason was recorded',
@@ -177,11 +226,12 @@ def read(path):
             one = series.get(key)
             if one is None:
                 one = series[key] = model.Series(case, entry['approach'], {}, entry.get('programs'),
-                                                 {'module': entry['module']})
+                                                 {'module': entry['module'], 'typed': entry.get('typed'), 'proofs': []})
                 dataset.series.append(one)
             elif one.programs != entry.get('programs'):
                 raise ResultsError(f"{where}: {entry['approach']} {case.title} was run with {one.programs} and with "
                                    f"{entry.get('programs')}, which do not compare")
+            one.facts['proofs'].append(entry.get('proof') or [])
             for size, value in _values(where, entry, case).items():
                 one.values.setdefault(size, {})[repeat] = value
     if 'ended' not in dataset.facts:

@@ -1,0 +1,254 @@
+"""osu-container bench: run the benchmarks over Slurm, every approach and native in turn."""
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from .. import proof
+from ..results import files, select
+from . import BenchError, cases, modules, plan, settings
+from .session import Session, Wanted
+
+EXAMPLES = """examples:
+  osu-container bench --dry-run                       what would run: every srun line
+  osu-container bench                                 tag quick with every installed module
+  osu-container bench --tag published --account project_465000000
+  osu-container bench --module osu-native --module osu-container/hybrid --repeats 7 osu_bw osu_latency-HH
+  osu-container bench --resume latest                 go on after an interruption
+
+Outside of a job it asks Slurm for one (salloc) and runs there. Afterwards: osu-container compare latest,
+osu-container report latest -o report.html. Exit code: 0 all ran, 1 a run failed or nothing could be run, 2 wrong
+arguments, 130 interrupted."""
+
+
+def add_arguments(parser):
+    """Add the options of `osu-container bench` to parser."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = EXAMPLES
+    parser.add_argument('patterns', nargs='*', metavar='PATTERN',
+                        help="only runs whose name has this in it, or fits it with * ? [ ]: 'osu_bw', '*-HH-2x1-*'")
+    parser.add_argument('--tag', '-t', choices=list(cases.TAGS), default='quick', metavar='TAG',
+                        help='; '.join(f'{tag}: {title}' for tag, title in cases.TAG_TITLES.items()) + ' (quick)')
+    parser.add_argument('--module', '-m', action='append', metavar='NAME', dest='modules',
+                        help='an installed module, e.g. osu-container/hybrid; may be repeated (all, native first)')
+    parser.add_argument('--repeats', '-r', type=_count, metavar='N',
+                        help='how often each run is measured ('
+                        + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items()) + ')')
+    parser.add_argument('--dry-run', '-n', action='store_true', help='print what would run and run nothing')
+    parser.add_argument('--resume', metavar='RUN', help='go on with a run: its folder, its name, or latest')
+    parser.add_argument('--output', '-o', type=Path, metavar='DIR',
+                        help="folder of this run, which must not exist (the UTC time, in the folder of results)")
+    parser.add_argument('--nodes', '-N', type=_count, default=None, metavar='N',
+                        help="nodes of the job; what wants more is left out (2, or those of the job that it runs in)")
+    parser.add_argument('--account', '-A', metavar='A', help='account or project of the job ($SLURM_ACCOUNT)')
+    parser.add_argument('--partition', '-p', metavar='P', help="partition of the job (the site's)")
+    parser.add_argument('--time', metavar='T', help='time limit of the job, as for salloc (estimated)')
+    parser.add_argument('--budget', type=float, metavar='SECONDS',
+                        help='begin no repeat that would end later than this after the first one began')
+    parser.add_argument('--scheduler', choices=['allocation', 'jobs'], default='allocation',
+                        help='allocation: all runs in one job on the same nodes, which compares best; '
+                        'jobs: ReFrame submits a batch job for each test (allocation)')
+    parser.add_argument('--settings', type=Path, metavar='FILE',
+                        help="write ReFrame's settings of this site to FILE and run nothing")
+    parser.add_argument('--force', action='store_true', help='with --settings: write over FILE')
+    parser.set_defaults(function=main, prog='osu-container bench',
+                        errors=(BenchError, files.ResultsError, select.SelectError, proof.ProofError, OSError),
+                        after_interrupt='what was measured is kept; to go on: osu-container bench --resume latest')
+
+
+def _count(text):
+    """Return text as a whole number from 1 (for argparse)."""
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+class Screen:
+    """What the user sees: lines that stay, and one that is rewritten; in a log a line now and then in its place."""
+
+    EVERY = 10.0  # seconds between two lines of progress in a log
+
+    def __init__(self):
+        self.live, self.width = sys.stdout.isatty(), shutil.get_terminal_size().columns
+        self.last, self.begin = 0.0, time.monotonic()
+
+    def say(self, text=''):
+        """Print a line that stays."""
+        print(('\r\033[K' if self.live else '') + text, flush=True)
+
+    def progress(self, text):
+        """Show how far it is."""
+        line = f'[{time.monotonic() - self.begin:4.0f} s] {text}'
+        if self.live:
+            sys.stdout.write('\r\033[K' + line[:self.width - 1])
+            sys.stdout.flush()
+        elif time.monotonic() - self.last >= self.EVERY:
+            print(line, flush=True)
+            self.last = time.monotonic()
+
+
+def main(options):
+    """Do what the options (argparse) say; return the exit code."""
+    base = modules.base_environment()
+    folder = _resumed(options.resume) if options.resume else None
+    wanted = _wanted(options, base, folder)
+    found = [modules.load(name, base) for name in wanted.modules]
+    site = modules.site_of(found)
+    if options.settings:
+        return _write_settings(options, site)
+    runs = plan.make(wanted.tag, found, site, nodes=wanted.nodes, patterns=wanted.patterns)
+    if options.dry_run:
+        return _show(runs, wanted, site, options)
+    if folder and any(entry['kind'] == 'end' for _, entry in files.lines(folder)[0]):
+        print(f"{folder} has ended: nothing is left to measure")
+        return 0
+    _check_slurm(site, options)
+    if folder is None:
+        folder = (options.output or select.results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())).absolute()
+        if folder.exists() and any(folder.iterdir()):
+            raise BenchError(f"{folder} is there already and not empty: a run is never written over. Name another "
+                             f"folder, or go on with it: osu-container bench --resume {folder}")
+    if wanted.scheduler == 'local' and 'SLURM_JOB_ID' not in base:
+        return _in_a_job(options, wanted, site, runs, folder, base)
+    return _measure(options, wanted, found, base, folder)
+
+
+def _wanted(options, base, folder):
+    """Return what is to be measured (Wanted): what the options say, or what the run in folder was begun with."""
+    if folder:
+        header = files.lines(folder)[0][0][1]
+        wanted = Wanted(**header['wanted'])
+        wanted.partition, wanted.account = options.partition, options.account
+        wanted.budget = options.budget
+        return wanted
+    names = options.modules or modules.available(base)
+    if not names:
+        raise BenchError("no module osu-native or osu-container is installed where Lmod looks (MODULEPATH). "
+                         "Install some: eb osu-native.eb -r; eb osu-container-hybrid.eb -r")
+    in_job = 'SLURM_JOB_ID' in base
+    nodes = options.nodes or (int(base.get('SLURM_JOB_NUM_NODES', 2)) if in_job else 2)
+    return Wanted(options.tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[options.tag],
+                  options.patterns, nodes, 'slurm' if options.scheduler == 'jobs' else 'local', options.partition,
+                  options.account, options.budget)
+
+
+def _resumed(text):
+    """Return the folder (Path) of the run that --resume names. Raises BenchError, SelectError."""
+    if text == select.LATEST:
+        found = select.runs()
+        if not found:
+            raise BenchError(f"there is no run in {select.results_folder()} to go on with")
+        return found[-1]
+    path = Path(text) if Path(text).exists() else select.results_folder() / text
+    return files.find(path).parent.absolute()
+
+
+def _write_settings(options, site):
+    """Write ReFrame's settings; return the exit code."""
+    if options.settings.exists() and not options.force:
+        raise BenchError(f"{options.settings} is there already; --force writes over it")
+    settings.write(options.settings, site, scheduler='slurm' if options.scheduler == 'jobs' else 'local',
+                   partition=options.partition, account=options.account)
+    checks = Path(__file__).with_name('checks.py')
+    print(f"written: {options.settings}\nto run: reframe -C {options.settings} -c {checks} --tag {options.tag} -r")
+    return 0
+
+
+def _show(runs, wanted, site, options):
+    """Print what would run: the srun lines by case; return the exit code."""
+    shown = [run for run in runs if not run.skip]
+    print(f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats, "
+          f"about {_estimate(shown, wanted) / 60:.0f} min")
+    print('job:  ' + shlex.join(_salloc(wanted, site, options, shown)))
+    by_case = {}
+    for run in shown:
+        by_case.setdefault((run.case, run.typed), []).append(run.module)
+    for (case, typed), names in by_case.items():
+        print(f"\n{case.title}\n    {typed}\n    with {', '.join(names)}")
+    reasons = {}
+    for run in runs:
+        if run.skip:
+            reasons.setdefault(run.skip, []).append(run.name)
+    if reasons:
+        print('\nleft out:')
+    for reason, names in reasons.items():
+        print(f"  {reason}\n      {', '.join(names[:4])}" + (f" and {len(names) - 4} more" if len(names) > 4 else ''))
+    return 0
+
+
+def _estimate(runs, wanted):
+    """Return about how many seconds the runs take."""
+    return len(runs) * wanted.repeats * cases.GUESS + 10 * len(wanted.modules)
+
+
+def _salloc(wanted, site, options, runs):
+    """Return the command (list of str) that asks for the job, without what runs in it."""
+    ranks = max(run.case.ranks for run in runs)
+    minutes = max(10, round(3 * _estimate(runs, wanted) / 60))
+    return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}', f'--time={options.time or minutes}',
+            '--job-name=osu-container-bench',
+            *settings.job_options(site, partition=wanted.partition, account=wanted.account)]
+
+
+def _check_slurm(site, options):
+    """Raise BenchError if there is no Slurm, or if the site wants an account and none is named."""
+    if not shutil.which('srun', path=modules.base_environment().get('PATH')):
+        raise BenchError("srun is not there: the benchmarks run under Slurm. On your own machine `make demo` in "
+                         f"{modules.PROJECT} sets up a private one")
+    named = options.account or any(os.environ.get(f'{name}_ACCOUNT') for name in ('SLURM', 'SALLOC', 'SBATCH'))
+    if site['jobs']['value']['account'] and not named and 'SLURM_JOB_ID' not in os.environ:
+        raise BenchError(f"site {site['name']} wants an account for a job: --account PROJECT, or export "
+                         "SALLOC_ACCOUNT=PROJECT")
+
+
+def _in_a_job(options, wanted, site, runs, folder, base):
+    """Run this very command in a job; return its exit code."""
+    again = [sys.executable, str(modules.PROJECT / 'bin' / 'osu-container'), 'bench']
+    if (folder / files.NAME).exists():
+        again += ['--resume', str(folder)]
+    else:
+        again += ['--output', str(folder), '--tag', wanted.tag, '--repeats', str(wanted.repeats),
+                  '--nodes', str(wanted.nodes), *(['--budget', str(wanted.budget)] if wanted.budget else [])]
+        again += [word for name in wanted.modules for word in ('--module', name)] + ['--', *wanted.patterns]
+    command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
+    print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
+    if not shutil.which('salloc', path=base.get('PATH')):
+        raise BenchError("salloc is not there, and this is no job: start it in one (sbatch), or use --scheduler jobs")
+    os.execvpe('salloc', [*command, *again], base)
+
+
+def _measure(options, wanted, found, base, folder):
+    """Measure in this job; return the exit code."""
+    screen = Screen()
+    session = Session(folder, wanted, found, base, say=screen.say, progress=screen.progress)
+    if (folder / files.NAME).exists():
+        session.resume()
+    else:
+        session.start(sys.argv[1:])
+    count = sum(not run.skip for run in session.runs)
+    screen.say(f"{folder}: {count} runs of {len(found)} modules, {wanted.repeats} repeats, tag {wanted.tag}")
+    counts = session.go()
+    screen.say(f"{counts['ok']} measured, {counts['failed']} failed, {counts['skipped']} left out"
+               + (f", in {time.monotonic() - screen.begin:.0f} s"))
+    for failure in _failures(folder):
+        screen.say(f"  failed: {failure}")
+    screen.say(f"results: {folder / files.NAME}")
+    screen.say(f"next:    osu-container compare {folder}")
+    screen.say(f"         osu-container report {folder} -o report.html")
+    return 1 if counts['failed'] or not counts['ok'] else 0
+
+
+def _failures(folder):
+    """Return what failed in words (list of str), the same reason once."""
+    found = {}
+    for one in files.read(folder).failures:
+        if not one.skipped:
+            found.setdefault(one.reason, []).append(f"{one.name} {one.case.title} (repeat {one.repeat})")
+    return [f"{where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''}: {reason}"
+            for reason, where in found.items()]

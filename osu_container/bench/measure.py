@@ -1,0 +1,95 @@
+"""One run that has ended: its output, its ranks' proof and, if it failed, the reason -> a line of results.jsonl."""
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from .. import osu_output, proof, record, why
+
+#: Seconds that the samplers of a run's ranks may need after it: they notice the end within a moment
+PROOF_AFTER = 5.0
+#: Characters of output that are searched for known messages, from the end
+SEARCHED = 200000
+
+
+def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder, command):
+    """
+    Return the measurement (dict, a line of results.jsonl) of a run that has ended.
+
+    :param run: plan.Run; repeat: int
+    :param stdout, stderr: Path, what it printed; kept files, below folder (Path of the run)
+    :param code: int or None, its exit code
+    :param proofs: Path, folder in which its ranks left what they loaded
+    :param promise: {'comes_from': dict, 'container': bool} of its module
+    :param seconds: float, how long it took; command: str, the line as it was run
+    """
+    text, errors = _text(stdout), _text(stderr)
+    entry = {
+        'module': run.module, 'approach': run.series, 'case': asdict(run.case), 'repeat': repeat, 'typed': run.typed,
+        'command': command, 'raw': str(stdout.relative_to(folder)), 'errors': str(stderr.relative_to(folder)),
+        'seconds': round(seconds, 3), 'ended': record.now(), 'slurm': slurm_facts(os.environ),
+    }
+    try:
+        output = osu_output.parse(text, benchmark=run.case.benchmark, source=entry['raw'], largest=run.largest)
+    except osu_output.OutputError as err:
+        problem = str(err)
+    else:
+        problem = None
+        entry.update(unit=output.unit, programs=output.programs, comments=output.comments, foreign=output.foreign,
+                     broken=output.broken, zeros=output.zeros, values={str(k): v for k, v in output.values.items()})
+    if code not in (0, None):
+        problem = f"exit code {code}" + (f"; {problem}" if problem else '')
+    if problem is None:
+        problem = _proof(entry, run, proofs, promise)
+    if problem is None:
+        return dict(entry, status='ok')
+    entry.pop('values', None)  # numbers of a run that is not what it should be are in its raw output only
+    return dict(entry, status='failed', reason=reason(problem, text + '\n' + errors))
+
+
+def _proof(entry, run, folder, promise):
+    """Add what the ranks loaded to entry; return what is wrong with it (str), None if it is as promised."""
+    end = time.monotonic() + PROOF_AFTER
+    while time.monotonic() < end and len(list(folder.glob('rank-*.json'))) < run.case.ranks:
+        time.sleep(0.02)
+    try:
+        proofs = proof.read_proofs(folder, run.case.ranks)
+    except proof.ProofError as err:
+        return str(err)
+    entry['proof'] = proof.merged(proofs)
+    broken = proof.broken_promises(proofs, promise['comes_from'], promise['container'])
+    if not broken:
+        return None
+    shown = '; '.join(broken[:3]) + (f'; and {len(broken) - 3} more' if len(broken) > 3 else '')
+    return f"it did not run what it promises: {shown}"
+
+
+def reason(problem, text):
+    """
+    Return why a run failed (str): what was seen, then cause and remedy of the messages in its output that are known.
+
+    :param problem: str, what was seen; text: str, what it printed
+    """
+    known = why.explain(text[-SEARCHED:])
+    if known:
+        first = known[0]
+        return f"{problem}. {first['cause']} {first['remedy']}"
+    last = [one.strip() for one in text.splitlines() if one.strip() and not one.startswith('#')][-1:]
+    return f"{problem}. " + (f"Its last words: {last[0][:300]}" if last else 'It printed nothing.')
+
+
+def slurm_facts(env):
+    """Return {'job', 'partition', 'nodes', 'cluster'} (str or None each) of the job that env (dict) belongs to."""
+    names = {'job': 'SLURM_JOB_ID', 'partition': 'SLURM_JOB_PARTITION', 'nodes': 'SLURM_JOB_NODELIST',
+             'cluster': 'SLURM_CLUSTER_NAME'}
+    return {key: env.get(name) for key, name in names.items()}
+
+
+def _text(path):
+    """Return the text of a file, '' if it is missing."""
+    try:
+        return Path(path).read_text(errors='replace')
+    except OSError:
+        return ''

@@ -1,0 +1,186 @@
+"""
+What an installed module is: environment after `module load`, programs, image, and which network its ranks use.
+
+Everything comes from the loaded module itself. The file settings.json of the installation, which osu-explain reads too,
+says for which site it was made.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import proof, record
+from . import BenchError
+
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path.append(str(PROJECT / 'easyblocks'))
+
+from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
+from generic._mpicontainer_settings import site_entry  # noqa: E402
+
+#: Names of the modules of this project (the part before the slash)
+CONTAINER, NATIVE = 'osu-container', 'osu-native'
+
+
+def base_environment():
+    """
+    Return the environment (dict) in which `module load` works: that of the caller, or that of the project's env.sh.
+
+    Raises BenchError if there is neither.
+    """
+    if os.environ.get('LMOD_CMD') and os.environ.get('MODULEPATH'):
+        return dict(os.environ)
+    if (PROJECT / '.workstation' / 'bin' / 'eb').exists():
+        return _environment(f'. {shlex.quote(str(PROJECT / "env.sh"))}', dict(os.environ), '`. ./env.sh`')
+    raise BenchError("this shell has no Lmod (LMOD_CMD is not set), so modules cannot be loaded. On a supercomputer "
+                     "use a login shell (bash -l); on your own machine run `make demo` in this folder first")
+
+
+def _environment(script, env, what):
+    """Return the environment (dict) after a bash script. Raises BenchError naming what it was."""
+    done = subprocess.run(['bash', '--norc', '-c', f'set -e\n{script}\nprintf "\\0\\0"; env -0'], env=env,
+                          capture_output=True, text=True, errors='replace', stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise BenchError(f"{what} failed: {done.stderr.strip() or done.stdout.strip() or 'no message'}")
+    return dict(item.split('=', 1) for item in done.stdout.partition('\0\0')[2].split('\0') if '=' in item)
+
+
+def load_script(name):
+    """Return the lines of bash (str) that load a module: Lmod's command as the function `module` calls it."""
+    return f'load=$("$LMOD_CMD" bash load {shlex.quote(name)}) && eval "$load"'
+
+
+@dataclass
+class Module:
+    """
+    A module that can be loaded.
+
+    name         as loaded, 'osu-container/hybrid'
+    approach     'native' or the name of an approach
+    site         the site it was made for
+    environment  dict, after loading it
+    programs     set of str: the osu_* that it brings
+    """
+
+    name: str
+    approach: str
+    site: str
+    environment: dict
+    programs: set
+    warnings: list = field(default_factory=list)
+
+    @property
+    def container(self):
+        """Return True if its programs run in a container."""
+        return APPROACHES[self.approach]['container']
+
+    @property
+    def file(self):
+        """Return the module file (Path), None if Lmod does not name it."""
+        listed = self.environment.get('_LMFILES_', '').split(':')
+        wanted = re.compile(rf'/{re.escape(self.name)}(/[^/]+)?\.lua$')
+        return next((Path(path) for path in listed if wanted.search(path)), None)
+
+    def facts(self):
+        """Return what results.jsonl says of it (dict); network is added once a run has shown it."""
+        env = self.environment
+        found = {'name': self.name, 'approach': self.approach, 'container': self.container,
+                 'comes_from': APPROACHES[self.approach]['comes_from'], 'variables': record.telling_variables(env),
+                 'module_file': record.file_entry(self.file, text=True) if self.file else None}
+        if env.get('SIF'):
+            found['image'] = record.image_entry(env['SIF'], env.get('OSU_CONTAINER_RUNTIME', 'apptainer'))
+        return found
+
+    def inputs(self):
+        """Return {name: sha256} of what its numbers depend on: module file, image, host libraries that it injects."""
+        found = {f'module {self.name}': proof.sha256_of(self.file) if self.file else 'unknown'}
+        if self.environment.get('SIF'):
+            found[f'image of {self.name}'] = proof.sha256_of(self.environment['SIF'])
+        paths = [bind['path'] for bind in settings_of(self.environment).get('binds', [])]
+        if self.environment.get('EBROOTOSUMINNATIVE'):
+            paths.append(os.path.join(self.environment['EBROOTOSUMINNATIVE'], 'lib', 'libmpi.so.12'))
+        for path in paths:
+            if os.path.isfile(path):
+                found[f'host {os.path.realpath(path)}'] = proof.sha256_of(path)
+        return found
+
+
+def settings_of(env):
+    """Return what settings.json of the loaded module says (dict), {} if it cannot be read."""
+    root = env.get('EBROOTOSUMINCONTAINER') or env.get('EBROOTOSUMINNATIVE')
+    try:
+        return json.loads((Path(root or '/nonexistent') / 'settings.json').read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def load(name, base=None):
+    """
+    Return the Module of this name (str).
+
+    Raises BenchError if it cannot be loaded or is none of this project's.
+    """
+    base = base_environment() if base is None else base
+    # LD_LIBRARY_PATH etc. of a module that the caller has loaded would reach the runs of the others.
+    env = _environment(f'purge=$("$LMOD_CMD" bash unload {CONTAINER} {NATIVE} 2>/dev/null) && eval "$purge" || :\n'
+                       + load_script(name), base, f'`module load {name}`')
+    loaded = next((one for one in reversed(env.get('LOADEDMODULES', '').split(':'))
+                   if one.split('/')[0] in (CONTAINER, NATIVE)), None)
+    if loaded is None:
+        raise BenchError(f"module {name} is none of this project's: `module load {name}` brings neither {CONTAINER} "
+                         f"nor {NATIVE}")
+    settings = settings_of(env)
+    approach = 'native' if loaded.split('/')[0] == NATIVE else approach_of(loaded.partition('/')[2])
+    if approach is None or not settings.get('site'):
+        raise BenchError(f"module {loaded} does not say its site and approach (settings.json in its installation): it "
+                         "was installed by an older version. Install it again: eb ... --rebuild")
+    folder = Path(env.get('EBROOTOSUMINNATIVE') or env['EBROOTOSUMINCONTAINER']) if approach == 'native' else \
+        Path(env['EBROOTOSUMINCONTAINER'])
+    programs = {path.name for path in folder.rglob('osu_*')
+                if os.access(path, os.X_OK) and path.is_file() and 'ports' not in path.parts}
+    return Module(loaded, approach, settings['site'], env, programs)
+
+
+def approach_of(version):
+    """Return the approach (str) of a version of osu-container, such as 'hybrid' or 'hybrid-c'; None if it has none."""
+    parts = version.split('-')
+    return parts[0] if parts[0] in APPROACHES else None
+
+
+def available(base):
+    """
+    Return the names of the installed modules of this project (list of str): native first, then by approach.
+
+    :param base: dict, an environment with Lmod
+    """
+    done = subprocess.run([base['LMOD_CMD'], 'bash', '-t', 'avail', NATIVE + '/', CONTAINER + '/'], env=base,
+                          capture_output=True, text=True, errors='replace', stdin=subprocess.DEVNULL)
+    found = []
+    for line in (done.stderr + done.stdout).splitlines():
+        name = re.sub(r'(\(.*\)|<.*>)$', '', line.strip())
+        if re.fullmatch(rf'({NATIVE}|{CONTAINER})/[\w.+-]+', name) and name not in found:
+            found.append(name)
+    order = ['native', *APPROACHES]
+
+    def place(name):
+        approach = 'native' if name.startswith(NATIVE) else approach_of(name.partition('/')[2])
+        return order.index(approach) if approach in order else len(order)
+    # Of several versions of osu-native the default is enough: they are the same programs.
+    natives = [name for name in found if name.startswith(NATIVE)]
+    return sorted((name for name in found if name not in natives[:-1]), key=place)
+
+
+def site_of(modules):
+    """Return the site entry (dict) of modules (list of Module). Raises BenchError if they were made for several."""
+    sites = {module.site for module in modules}
+    if len(sites) != 1:
+        which = '; '.join(f"{module.name}: {module.site}" for module in modules)
+        raise BenchError(f"the modules were made for several sites, whose figures do not compare ({which}). "
+                         "Choose modules of one with --module")
+    return site_entry(sites.pop())

@@ -1,0 +1,181 @@
+"""
+What is run: every case of a tag with every module, and the exact srun line of each; or why one is left out.
+
+The order is that of the runs: case by case, and within a case module by module, so that what is compared was measured
+within seconds of each other. A machine that gets slower or faster for a minute then changes all modules alike. Each
+repeat begins with another module, so that none always follows the same neighbour.
+"""
+from __future__ import annotations
+
+import fnmatch
+import re
+import shlex
+from dataclasses import asdict, dataclass, field
+
+from ..results.model import WITHOUT_SIZES, Case
+from . import BenchError, cases
+
+#: What the programs call the GPU library of a site, by how the architecture's name begins; for the option -d
+ACCELERATORS = {'gfx': 'rocm', 'sm_': 'cuda'}
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    One run of a benchmark under a module, the same in every repeat.
+
+    module   name of the module; series: what its figures are called ('native', 'hybrid', 'hybrid-c')
+    case     Case
+    options  arguments of the program, before the buffers
+    srun     srun with its options, and the command that binds ranks to GPUs where the site has one (tuple of str)
+    program  the benchmark with its arguments (tuple of str)
+    largest  message in bytes at which the table must end, None where the program decides
+    skip     why it is left out, None if it is run
+    tags     set of str
+    """
+
+    module: str
+    series: str
+    case: Case
+    srun: tuple
+    program: tuple
+    largest: int | None = None
+    skip: str | None = None
+    tags: tuple = field(default=())
+
+    @property
+    def name(self):
+        """Return a name without blanks (str), the same in every repeat: 'osu_bw-HH-2x1-hybrid'."""
+        where = f'{self.case.nodes}x{self.case.ranks // self.case.nodes}'
+        parts = [self.case.benchmark, self.case.buffers.replace(' ', ''), where, self.series]
+        return '-'.join(part for part in parts if part)
+
+    @property
+    def typed(self):
+        """Return the command as a user types it after `module load` (str)."""
+        return shlex.join(self.srun + self.program)
+
+    def entry(self):
+        """Return it as a dict for JSON; from_entry() reads it back."""
+        return asdict(self)
+
+
+def from_entry(entry):
+    """Return the Run of a dict that Run.entry() made."""
+    return Run(entry['module'], entry['series'], Case(**entry['case']), tuple(entry['srun']), tuple(entry['program']),
+               entry['largest'], entry['skip'], tuple(entry['tags']))
+
+
+def placement(name, site):
+    """Return (nodes, ranks) of a placement (str) on a site (dict, entry of the site data)."""
+    nodes, per_node = cases.PLACEMENTS[name]
+    if per_node is None:
+        per_node = len(site['gpu_binding']['value'] or [None])
+    return nodes, nodes * per_node
+
+
+def srun_line(nodes, ranks, site, *, bind):
+    """
+    Return srun with its options (tuple of str) for ranks on nodes of a site.
+
+    --mpi and --network are not here: the module sets them (SLURM_MPI_TYPE, SLURM_NETWORK).
+    :param bind: bool, put the command in front that brings ranks next to their GPU, where the site has a map of them
+    """
+    command = ['srun', f'-N{nodes}', f'-n{ranks}', f'--ntasks-per-node={ranks // nodes}']
+    command += site['jobs']['value']['step']
+    return tuple(command + (['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []))
+
+
+def program_line(benchmark, buffers, options, site):
+    """Return the benchmark with its arguments (tuple of str)."""
+    kind = cases.BENCHMARKS[benchmark]['kind']
+    words = [benchmark, *([] if benchmark in WITHOUT_SIZES else options)]
+    if kind == 'collective':  # they have the same buffers on every rank, host memory unless -d says otherwise
+        return tuple(words + (['-d', accelerator(site)] if buffers == 'D D' else []))
+    return tuple(words + buffers.split())
+
+
+def accelerator(site):
+    """Return what the option -d of the programs calls the GPUs of a site (dict); '' where it has none."""
+    gpu = site['gpu']['value'] or ''
+    return next((name for start, name in ACCELERATORS.items() if gpu.startswith(start)), '')
+
+
+def why_not(run_case, module, site, nodes_there):
+    """
+    Return why a case is left out (str), None if it is run.
+
+    :param module: modules.Module; nodes_there: int, how many nodes the job has
+    """
+    if 'D' in run_case.buffers and not site['gpu']['value']:
+        return f"site {site['name']} has no GPU for buffers {run_case.buffers}"
+    if 'M' in run_case.buffers and accelerator(site) != 'cuda':
+        return f"managed memory (M M) is CUDA's; site {site['name']} has {site['gpu']['value'] or 'no GPU'}"
+    if run_case.nodes > nodes_there:
+        return f"wants {run_case.nodes} nodes, the job has {nodes_there} (--nodes)"
+    if run_case.benchmark not in module.programs:
+        return f"the module has no {run_case.benchmark}"
+    return None
+
+
+def make(tag, modules, site, *, nodes, patterns=()):
+    """
+    Return the runs (list of Run) of a tag, in order, those included that are left out.
+
+    :param tag: str, key of cases.TAGS
+    :param modules: list of modules.Module; site: dict, their site
+    :param nodes: int, how many nodes the job has
+    :param patterns: keep the runs whose name fits one of these shell patterns (list of str), all if it is empty
+    Raises BenchError if the tag is unknown or no run is left.
+    """
+    if tag not in cases.TAGS:
+        raise BenchError(f"unknown tag '{tag}'; known tags: {', '.join(cases.TAGS)}")
+    runs, names = [], series_names(modules)
+    for benchmark, buffers, place, options, _ in cases.TAGS[tag]:
+        count, ranks = placement(place, site)
+        for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
+            case = Case(benchmark, kind, count, ranks)
+            largest = int(options[options.index('-m') + 1]) if '-m' in options else None
+            for module in modules:
+                run = Run(module.name, names[module.name], case,
+                          srun_line(count, ranks, site, bind='D' in kind), program_line(benchmark, kind, options, site),
+                          None if benchmark in WITHOUT_SIZES else largest, why_not(case, module, site, nodes), (tag,))
+                if run.name not in {one.name for one in runs}:
+                    runs.append(run)
+    if patterns:
+        kept = [run for run in runs if any(_fits(run.name, pattern) for pattern in patterns)]
+        if not kept:
+            raise BenchError(f"no run of tag {tag} fits {' or '.join(patterns)}; its runs are named "
+                             f"{', '.join(run.name for run in runs[:4])}, ... (--dry-run lists all)")
+        runs = kept
+    if not any(run.skip is None for run in runs):
+        raise BenchError(f"nothing of tag {tag} can be run: " + '; '.join(dict.fromkeys(run.skip for run in runs)))
+    return runs
+
+
+def _fits(name, pattern):
+    """Return True if a pattern, or *pattern* where it has no wildcard, fits name."""
+    return fnmatch.fnmatchcase(name, pattern if re.search(r'[*?\[]', pattern) else f'*{pattern}*')
+
+
+def series_names(modules):
+    """
+    Return {module name: name of its series}: the approach, or the version where two modules have the same approach.
+    """
+    count = {}
+    for module in modules:
+        count[module.approach] = count.get(module.approach, 0) + 1
+    return {module.name: module.approach if count[module.approach] == 1 else module.name.partition('/')[2]
+            for module in modules}
+
+
+def rotated(runs, repeat):
+    """Return the runs (list of Run) of a repeat (int, from 1): within each case they begin with another module."""
+    by_case = {}
+    for run in runs:
+        by_case.setdefault(run.case, []).append(run)
+    ordered = []
+    for group in by_case.values():
+        turn = (repeat - 1) % len(group)
+        ordered += group[turn:] + group[:turn]
+    return ordered

@@ -1,0 +1,320 @@
+"""
+A run of `osu-container bench`: its folder, one ReFrame session a repeat, and going on after an interruption.
+
+    <folder>/results.jsonl        what was measured (docs/results-format.md)
+    <folder>/raw/, proof/         output of every run, and what each rank loaded
+    <folder>/settings.py          ReFrame's settings
+    <folder>/plan-<repeat>.json   what the session of a repeat runs
+    <folder>/reframe-<repeat>.log, .json   what ReFrame said, its report
+    <folder>/reframe/             ReFrame's stage and output folders
+"""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import osu_output, proof, record
+from ..image.progress import end_group, write_file
+from ..results import files, select
+from . import BenchError, cases, measure, modules, plan, settings
+
+CHECKS = Path(__file__).with_name('checks.py')
+RANK_PROOF = CHECKS.parents[1] / 'rank-proof'
+#: The first run of a module, which is not measured: MPICH says under this variable which provider it takes (60 lines)
+ASK = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
+#: Long enough (about a second) for rank-proof to look twice at a native program, which starts fast
+ASK_PROGRAM = ('osu_latency', '-m', '8', '-i', '4000', '-x', '1', 'H', 'H')
+ASK_LIMIT = 300
+#: ReFrame's main function; its package has no __main__
+REFRAME = 'import sys; from reframe.frontend.cli import main; sys.exit(main())'
+
+
+@dataclass
+class Wanted:
+    """
+    What a run measures: tag, names of modules, repeats, patterns, nodes, scheduler, partition, account.
+
+    budget: seconds after which no repeat is begun that would end later, None without a limit
+    """
+
+    tag: str
+    modules: list
+    repeats: int
+    patterns: list
+    nodes: int
+    scheduler: str = 'local'
+    partition: str | None = None
+    account: str | None = None
+    budget: float | None = None
+
+
+class Session:
+    """One run. say: function that takes a line (str) for the user; progress: the same for a line that may vanish."""
+
+    def __init__(self, folder, wanted, found, base, *, say, progress):
+        """
+        :param folder: Path; wanted: Wanted; found: list of modules.Module; base: dict, environment with Lmod
+        """
+        self.folder, self.wanted, self.modules, self.base = Path(folder), wanted, found, base
+        self.say, self.progress = say, progress
+        self.site = modules.site_of(found)
+        self.runs = plan.make(wanted.tag, found, self.site, nodes=wanted.nodes, patterns=wanted.patterns)
+        self.writer = files.Writer(self.folder / files.NAME)
+        self.begin = time.monotonic()
+        self.unusable = {}  # name of a module -> why none of its runs is tried
+
+    # ---- the file ----------------------------------------------------------------------------------------------------
+
+    def start(self, typed):
+        """Make the folder and the first lines of a new run. typed: the command, as the user typed it (list of str)."""
+        (self.folder / 'raw').mkdir(parents=True, exist_ok=True)
+        runtime = next((one.environment for one in self.modules if one.container), self.base)
+        self.writer.begin(
+            run=self.folder.name, started=record.now(), site=self.site['name'], tag=self.wanted.tag,
+            repeats=self.wanted.repeats, command=typed, wanted=vars(self.wanted), inputs=self.inputs(),
+            project=record.git_state(modules.PROJECT), machine=record.machine(),
+            versions=dict(record.versions(runtime), reframe=_version('reframe-hpc')),
+            slurm=measure.slurm_facts(os.environ))
+
+    def inputs(self):
+        """Return {name: sha256} of everything that the numbers depend on."""
+        found = {}
+        for module in self.modules:
+            found.update(module.inputs())
+        return found
+
+    def done(self):
+        """Return {(name of a run, repeat)} of what is in the file already."""
+        entries, _ = files.lines(self.writer.path)
+        names = {(run.module, run.case): run.name for run in self.runs}
+        return {(names.get((entry['module'], files.model.Case(**entry['case']))), entry['repeat'])
+                for _, entry in entries if entry['kind'] == 'measurement'}
+
+    def resume(self):
+        """
+        Check that the run in the folder can go on, and cut off a half-written line.
+
+        Raises BenchError if a module, image or library is not what it was, because its figures would not compare.
+        """
+        if self.writer.mend():
+            self.say('the last line of the results was cut off; that run is measured again')
+        header = files.lines(self.writer.path)[0][0][1]
+        now, then = self.inputs(), header['inputs']
+        changed = sorted(name for name in set(now) | set(then) if now.get(name) != then.get(name))
+        if changed:
+            raise BenchError(f"{self.folder} was begun with something else than what is installed now: "
+                             f"{', '.join(changed)} changed. Begin a new run instead of --resume")
+
+    def ended(self):
+        """Return True if the run in the folder has its last line."""
+        return any(entry['kind'] == 'end' for _, entry in files.lines(self.writer.path)[0])
+
+    # ---- running -----------------------------------------------------------------------------------------------------
+
+    def go(self):
+        """Measure what is not in the file yet; return {'ok', 'failed', 'skipped': counts}."""
+        settings.write(self.folder / 'settings.py', self.site, scheduler=self.wanted.scheduler,
+                       partition=self.wanted.partition, account=self.wanted.account,
+                       database=self.logs() / 'reframe.db', perflogs=self.logs() / 'perflogs')
+        done = self.done()
+        self.ask_modules()
+        for run in self.runs:
+            if run.skip and (run.name, 1) not in done:
+                self.writer.add('measurement', **_without_numbers(run, 1, 'skipped', run.skip))
+        begin, measured = time.monotonic(), 0
+        for repeat in range(1, self.wanted.repeats + 1):
+            so_far = time.monotonic() - begin
+            if self.wanted.budget and measured and so_far * (measured + 1) / measured > self.wanted.budget:
+                self.say(f"{repeat - 1} of {self.wanted.repeats} repeats: the next would pass "
+                         f"{self.wanted.budget:.0f} s")
+                break
+            left = [run for run in plan.rotated([run for run in self.runs if not run.skip], repeat)
+                    if (run.name, repeat) not in done]
+            for run in [run for run in left if run.module in self.unusable]:
+                self.writer.add('measurement', **_without_numbers(run, repeat, 'failed', self.unusable[run.module]))
+            left = [run for run in left if run.module not in self.unusable]
+            if left:
+                self.repeat(repeat, left)
+                measured += 1
+        counts = self.counts()
+        self.writer.add('end', ended=record.now(), **counts)
+        return counts
+
+    def logs(self):
+        """Return the folder (Path) of what ReFrame keeps over all runs: with them, or in that of a run elsewhere."""
+        results = select.results_folder().absolute()
+        return results if results in self.folder.parents else self.folder
+
+    def counts(self):
+        """Return {'ok', 'failed', 'skipped': how many measurements the file has}."""
+        found = [entry['status'] for _, entry in files.lines(self.writer.path)[0] if entry['kind'] == 'measurement']
+        return {status: found.count(status) for status in files.STATUS}
+
+    def ask_modules(self):
+        """Start each module once, unmeasured: does it run, what do its ranks load, over which network?"""
+        known = {entry['name'] for _, entry in files.lines(self.writer.path)[0] if entry['kind'] == 'module'}
+        for number, module in enumerate(self.modules, 1):
+            if module.name in known:
+                continue
+            self.progress(f"starting {module.name}, module {number} of {len(self.modules)}")
+            network, problem = self.ask(module)
+            if problem:
+                self.unusable[module.name] = problem
+                self.say(f"{module.name} does not run: {problem}")
+                self.writer.add('module', **module.facts(), network=network, problem=problem)
+            else:
+                self.writer.add('module', **module.facts(), network=network)
+
+    def ask(self, module):
+        """Run a module once; return ({'netmod', 'provider'}, why it cannot be used (str) or None)."""
+        nobody = {'netmod': None, 'provider': None}
+        nodes = min(2, self.wanted.nodes)
+        label = f'{plan.series_names(self.modules)[module.name]}-start'
+        raw, errors = self.folder / 'raw' / f'{label}.txt', self.folder / 'raw' / f'{label}.err'
+        proofs = self.folder / 'proof' / label
+        if 'osu_latency' not in module.programs:
+            return nobody, f"{module.name} has no osu_latency"
+        command = [*plan.srun_line(nodes, 2, self.site, bind=False)]
+        if self.wanted.scheduler == 'slurm':
+            command += settings.job_options(self.site, partition=self.wanted.partition, account=self.wanted.account)
+        command += [str(RANK_PROOF), str(proofs), *ASK_PROGRAM]
+        with open(raw, 'w') as out, open(errors, 'w') as err:
+            child = subprocess.Popen(command, env={**module.environment, **ASK}, stdin=subprocess.DEVNULL, stdout=out,
+                                     stderr=err, start_new_session=True)
+            try:
+                code = child.wait(timeout=ASK_LIMIT)
+            except subprocess.TimeoutExpired:
+                end_group(child)
+                return nobody, f"it did not end within {ASK_LIMIT} s ({errors})"
+            except BaseException:
+                end_group(child)
+                raise
+        text = raw.read_text(errors='replace')
+        try:
+            if code:
+                raise osu_output.OutputError(f"exit code {code}")
+            osu_output.parse(text, benchmark='osu_latency', source=raw.name, largest=8)
+            end = time.monotonic() + measure.PROOF_AFTER
+            while time.monotonic() < end and len(list(proofs.glob('rank-*.json'))) < 2:
+                time.sleep(0.02)
+            found = proof.read_proofs(proofs, 2)
+        except (osu_output.OutputError, proof.ProofError) as problem:
+            return nobody, measure.reason(str(problem), text + '\n' + errors.read_text(errors='replace'))
+        promise = module.facts()
+        broken = proof.broken_promises(found, promise['comes_from'], promise['container'])
+        netmod, provider = osu_output.network_of(text)
+        if broken:
+            return nobody, 'it does not run what it promises: ' + '; '.join(broken[:3])
+        return {'netmod': netmod, 'provider': provider}, None
+
+    def repeat(self, number, runs):
+        """Run the session of a repeat (int) with runs (list of plan.Run) under ReFrame."""
+        plan_file, report = self.folder / f'plan-{number}.json', self.folder / f'reframe-{number}.json'
+        promises = {module.name: {key: module.facts()[key] for key in ('comes_from', 'container')}
+                    for module in self.modules}
+        write_file(plan_file, json.dumps({'folder': str(self.folder), 'repeat': number, 'promises': promises,
+                                          'runs': [run.entry() for run in runs]}, indent=1) + '\n')
+        command = [sys.executable, '-c', REFRAME, '-C', str(self.folder / 'settings.py'), '-c', str(CHECKS), '-r',
+                   '--exec-policy=serial', '--nocolor', f'--prefix={self.folder / "reframe"}',
+                   f'--report-file={report}']
+        env = {**self.base, 'OSU_CONTAINER_PLAN': str(plan_file), 'RFM_SAVE_LOG_FILES': 'no',
+               'PYTHONUNBUFFERED': '1'}
+        log = self.folder / f'reframe-{number}.log'
+        with open(log, 'a') as out:
+            child = subprocess.Popen(command, env=env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out,
+                                     stderr=subprocess.STDOUT, start_new_session=True)
+            try:
+                self.follow(child, number, runs)
+            except BaseException:  # interrupted: ReFrame ends its test, srun its step
+                _interrupt(child)
+                raise
+        self.explain_missing(number, runs, report, log, child.returncode)
+
+    def follow(self, child, number, runs):
+        """Show how far the session is until it ends."""
+        already = len(self.done())
+        total = sum(not run.skip for run in self.runs) * self.wanted.repeats
+        begin, size = time.monotonic(), -1
+        while child.poll() is None:
+            time.sleep(0.2)
+            here = self.writer.path.stat().st_size
+            if here == size:
+                continue
+            size, here = here, min(len(self.done()) - already, len(runs) - 1)
+            each = (time.monotonic() - begin) / here if here else cases.GUESS
+            left = each * (total - (number - 1) * total / self.wanted.repeats - here)
+            run = runs[here]
+            self.progress(f"repeat {number} of {self.wanted.repeats}, run {here + 1} of {len(runs)}: "
+                          f"{run.case.title} {run.series}; about {_time(left)} left")
+
+    def explain_missing(self, number, runs, report, log, code):
+        """
+        Record why runs of a session left no line: ReFrame gave them up, or could not run at all.
+
+        Raises BenchError if the session as a whole did not work.
+        """
+        done = self.done()
+        missing = [run for run in runs if (run.name, number) not in done]
+        if not missing:
+            return
+        try:
+            cases_of = json.loads(report.read_text())['runs'][-1]['testcases']
+        except (OSError, ValueError, KeyError, IndexError):
+            tail = [line for line in log.read_text(errors='replace').splitlines() if line.strip()][-10:]
+            raise BenchError(f"ReFrame ended with exit code {code} and left no report. The end of {log}:\n"
+                             + '\n'.join('    ' + line for line in tail)) from None
+        reasons = {entry['name'].rpartition('case=')[2]: entry for entry in cases_of}
+        for run in missing:
+            entry = reasons.get(run.name, {})
+            said = (entry.get('fail_info') or {}).get('message') or entry.get('fail_reason') or 'ReFrame did not run it'
+            printed = _stage_output(entry)
+            self.writer.add('measurement', **_without_numbers(
+                run, number, 'failed', measure.reason(f"{said} (phase {entry.get('fail_phase')})", printed)))
+
+
+def _stage_output(entry):
+    """Return what a test that ReFrame gave up had printed (str); entry: its part of ReFrame's report (dict)."""
+    folder = Path(entry.get('stagedir') or '/nonexistent')
+    texts = []
+    for name in (entry.get('job_stdout'), entry.get('job_stderr')):
+        try:
+            texts.append((folder / name).read_text(errors='replace'))
+        except (OSError, TypeError):
+            pass
+    return '\n'.join(texts)
+
+
+def _without_numbers(run, repeat, status, reason):
+    """Return the line (dict) of a run that gave no numbers."""
+    return {'module': run.module, 'approach': run.series, 'case': run.entry()['case'], 'repeat': repeat,
+            'status': status, 'typed': run.typed, 'reason': reason}
+
+
+def _interrupt(child):
+    """End ReFrame as Ctrl-C would: it then ends its running test; force it if it does not."""
+    try:
+        child.send_signal(signal.SIGINT)
+        child.wait(timeout=10)
+    except (ProcessLookupError, subprocess.TimeoutExpired):
+        pass
+    end_group(child)
+
+
+def _time(seconds):
+    """Return seconds as text: '40 s', '3 min'."""
+    return f'{seconds:.0f} s' if seconds < 90 else f'{seconds / 60:.0f} min'
+
+
+def _version(package):
+    """Return the version (str) of an installed Python package, None if it is missing."""
+    from importlib import metadata
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,482 @@
+"""
+Ratio, spread and verdict at every message size. docs/compare.md says the same in plain words, with references.
+
+All is done on logarithms, where a ratio is a difference and twice as fast is as far from equal as half as fast.
+"""
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import stats
+
+from ..results.model import Case, Dataset, Series, size_text
+from .thresholds import margin_of
+
+#: Chance of a false verdict that is accepted, for all sizes of a curve together
+ALPHA = 0.05
+#: Worst first
+VERDICTS = ('worse', 'noisy', 'same', 'better')
+#: How those without a direction are said
+WORDS = {'noisy': 'within noise', 'same': 'same'}
+#: The programs print two decimals: the value behind a printed one is up to this far from it, in its unit
+ROUNDING = 0.005
+#: Parts of a curve whose mean ratio is shown: (key, words, least size, most size in bytes).
+#: Up to 128 B a message fits into the command to the card; at 8 KiB rendezvous may begin; from 1 MiB bandwidth counts
+REGIONS = (('small_ratio', '<= 128 B', 0, 128), ('middle_ratio', '8-16 KiB', 8192, 16384),
+           ('large_ratio', '>= 1 MiB', 1 << 20, 1 << 62))
+#: Chance to get a verdict with the number of repeats that is advised
+POWER = 0.8
+#: More repeats than this are never advised
+MOST_REPEATS = 100
+
+
+class CompareError(Exception):
+    """What cannot be compared; the text says why and what can be."""
+
+
+@dataclass
+class Point:
+    """
+    Both sides at one message size.
+
+    size       bytes (int)
+    a, b       medians over the repeats (float, in the unit of the case)
+    ratio      a / b
+    low, high  confidence interval (90 %) of the ratio of the geometric means, None for single values
+    verdict    of a: 'better', 'worse', 'same' (equal within the margin), 'noisy' (cannot be told)
+    method     'paired', 'Welch', 'one-sample' or 'threshold only'
+    p          p-value of the verdict, adjusted over the sizes of the curve, None for 'threshold only' and 'noisy'
+    gain       logarithm of how many times better a is (float; below 0: worse), whatever is better in this benchmark
+    repeats    (of a, of b); for 'paired' those that both have
+    repeats_needed  'noisy': about how many repeats would tell, None where repeats do not help or none were made
+    """
+
+    size: int
+    a: float
+    b: float
+    ratio: float
+    low: float | None
+    high: float | None
+    verdict: str
+    method: str
+    p: float | None
+    gain: float
+    repeats: tuple[int, int]
+    repeats_needed: int | None = None
+
+    @property
+    def times(self):
+        """Return how many times slower or faster a is than b (float, >= 1)."""
+        return math.exp(abs(self.gain))
+
+
+@dataclass
+class Comparison:
+    """
+    Two curves of one case.
+
+    case     Case of a; where b's was matched leniently, b.case differs in what is unknown
+    a, b     Series
+    points   list of Point, ascending by size
+    margin   fraction that counts as equal
+    verdict  the worst of its points: 'worse', 'noisy', 'same', 'better'
+    summary  dict: small_ratio, middle_ratio, large_ratio (geometric means of a / b over REGIONS, None where it has no
+             such size), peak_ratio (best of a / best of b), worst_size, worst_ratio, worst_times (where a is furthest
+             behind b, or least ahead), and how many points are worse, noisy, same, better
+    method   how it was decided, in words
+    notes    what must be known beside it (list of str)
+    only_a, only_b  sizes that the other side has not (list of int)
+    a_from, b_from  names of the datasets (str)
+    """
+
+    case: Case
+    a: Series
+    b: Series
+    points: list[Point]
+    margin: float
+    verdict: str
+    summary: dict
+    method: str
+    notes: list[str] = field(default_factory=list)
+    only_a: list[int] = field(default_factory=list)
+    only_b: list[int] = field(default_factory=list)
+    a_from: str = ''
+    b_from: str = ''
+
+    @property
+    def title(self):
+        """Return 'opensource against native' (str), with the datasets where they differ."""
+        if self.a_from == self.b_from:
+            return f'{self.a.name} against {self.b.name}'
+        return f'{of(self.a, self.a_from)} against {of(self.b, self.b_from)}'
+
+    @property
+    def repeats_needed(self):
+        """Return about how many repeats would decide its noisy points (int), None if none are or none would help."""
+        return max((point.repeats_needed for point in self.points if point.repeats_needed), default=None)
+
+    def label(self, size):
+        """Return a size in bytes (int) in words (str); '' for benchmarks without sizes."""
+        return size_text(size) or ('0 B' if len(self.points) > 1 else '')
+
+    def ranges(self):
+        """Return [(verdict, first Point, last Point, furthest Point)] of neighbouring points with equal verdicts."""
+        found = []
+        for point in self.points:
+            if found and found[-1][0] == point.verdict:
+                found[-1][1].append(point)
+            else:
+                found.append((point.verdict, [point]))
+        return [(verdict, points[0], points[-1], max(points, key=lambda point: abs(point.gain)))
+                for verdict, points in found]
+
+    @property
+    def words(self):
+        """Return the verdict in a sentence (str): 'worse at 1 B .. 128 B: up to 8.3 times slower; same above'."""
+        ranges, parts = self.ranges(), []
+        present = [verdict for verdict in ('worse', 'better', 'noisy', 'same') if self.summary[verdict]]
+        for verdict in present:
+            mine = [entry for entry in ranges if entry[0] == verdict]
+            if verdict in ('worse', 'better'):
+                parts.append(verdict + self._by_how_much(mine, 'slower' if verdict == 'worse' else 'faster'))
+                continue
+            count = sum(point.verdict == verdict for point in self.points)
+            if len(ranges) == 1:
+                where = ' at all sizes' if count > 1 else ''
+            elif len(mine) > 1:
+                where = f" at {'the other ' if parts and verdict == present[-1] else ''}{count} sizes"
+            elif len(ranges) == 2:
+                where = ' above' if mine[0] is ranges[-1] else ' below'
+            else:
+                where = self._where(mine[0])
+            parts.append(WORDS[verdict] + where)
+        return '; '.join(parts)
+
+    def _by_how_much(self, ranges, word):
+        """Return ' at 1 B .. 128 B: up to 8.3 times slower' (str) for entries of ranges()."""
+        if len(ranges) > 3:
+            count = sum(point.verdict == ranges[0][0] for point in self.points)
+            furthest = max((entry[3] for entry in ranges), key=lambda point: abs(point.gain))
+            return f' at {count} sizes: up to {_times(furthest)} times {word}, at {self.label(furthest.size)}'
+        return ' and'.join(f"{self._where(entry)}: {'' if entry[1] is entry[2] else 'up to '}{_times(entry[3])} times "
+                           f"{word}" for entry in ranges)
+
+    def _where(self, entry):
+        """Return ' at 1 B .. 128 B' (str) of an entry of ranges(), '' for benchmarks without sizes."""
+        first, last = self.label(entry[1].size), self.label(entry[2].size)
+        if not first:
+            return ''
+        return f' at {first}' if first == last else f' at {first} .. {last}'
+
+
+def _times(point):
+    """Return how many times slower or faster a is at a Point, as text."""
+    return f'{point.times:.2f}' if point.times < 2 else f'{point.times:.1f}' if point.times < 100 else \
+        f'{point.times:.0f}'
+
+
+def of(series, dataset):
+    """Return a series with its dataset (str) as a user types it: 'lumi-g-2025-03:native'."""
+    return f'{dataset}:{series.name}' if dataset else series.name
+
+
+def compare_series(a, b, thresholds=None, *, paired=False, alpha=ALPHA):
+    """
+    Compare two Series at the message sizes that both have; return a Comparison.
+
+    :param thresholds: {benchmark: fraction} in place of the table's margins
+    :param paired: bool, both come from one run, whose repeats alternate between them: repeat n belongs to repeat n
+    :param alpha: chance of a false verdict that is accepted
+    Raises CompareError if they are of different benchmarks or have no size in common.
+    """
+    if a.case.benchmark != b.case.benchmark:
+        raise CompareError(f"{a.name} is {a.case.benchmark}, {b.name} is {b.case.benchmark}: only one benchmark can be "
+                           "compared with itself")
+    sizes = sorted(set(a.values) & set(b.values))
+    if not sizes:
+        raise CompareError(f"{a.case.title}: {a.name} and {b.name} have no message size in common: {_sizes(a)} and "
+                           f"{_sizes(b)}")
+    groups = {}
+    for size in sizes:
+        groups.setdefault(_kind(a.values[size], b.values[size], paired), []).append(size)
+    tested = {key[0] for key in groups}
+    repeated = not tested & {'one-sample', 'threshold only'}
+    margin = margin_of(a.case.benchmark, repeated=repeated, overrides=thresholds)
+    points = _points(a, b, groups, math.log1p(margin), alpha)
+    comparison = Comparison(
+        a.case, a, b, points, margin, min((point.verdict for point in points), key=VERDICTS.index),
+        _summary(a, b, points), _method(a, b, tested, margin, alpha),
+        only_a=[size for size in a.sizes if size not in b.values],
+        only_b=[size for size in b.sizes if size not in a.values])
+    comparison.notes = _notes(comparison)
+    return comparison
+
+
+def _sizes(series):
+    """Return the range of sizes of a series in words (str)."""
+    sizes = [size_text(size) or '0 B' for size in series.sizes]
+    return 'nothing' if not sizes else sizes[0] if len(sizes) == 1 else f'{sizes[0]} .. {sizes[-1]}'
+
+
+def _kind(a, b, paired):
+    """Return (method, repeats of a, repeats of b) for the {repeat: value} of both sides at one size."""
+    if paired:
+        both = tuple(sorted(set(a) & set(b)))
+        if len(both) > 1:
+            return 'paired', both, both
+    if len(a) > 1 and len(b) > 1:
+        return 'Welch', tuple(sorted(a)), tuple(sorted(b))
+    if len(a) > 1 or len(b) > 1:
+        return 'one-sample', tuple(sorted(a)), tuple(sorted(b))
+    return 'threshold only', tuple(a), tuple(b)
+
+
+def _points(a, b, groups, margin, alpha):
+    """Return the points (list of Point, ascending) of two series. margin: logarithm; groups: {_kind(): [sizes]}."""
+    sign = 1.0 if a.case.more_is_better else -1.0
+    rows = []
+    for (method, of_a, of_b), sizes in groups.items():
+        raw_a = np.array([[a.values[size][repeat] for repeat in of_a] for size in sizes])
+        raw_b = np.array([[b.values[size][repeat] for repeat in of_b] for size in sizes])
+        log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
+        middle_a, middle_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
+        found = _tests(method, log_a, log_b, margin, alpha)
+        for index, size in enumerate(sizes):
+            rows.append({'size': size, 'a': float(middle_a[index]), 'b': float(middle_b[index]), 'method': method,
+                         'repeats': (len(of_a), len(of_b)), **{key: found[key][index] for key in found}})
+    rows.sort(key=lambda row: row['size'])
+    with_p = [row for row in rows if row['worse'] is not None]
+    for key in ('worse', 'better', 'same'):
+        if with_p:
+            adjusted = stats.false_discovery_control([row[key] for row in with_p], method='bh')
+            for row, value in zip(with_p, adjusted):
+                row[key] = float(value)
+    return [_point(row, sign, margin, alpha) for row in rows]
+
+
+def _tests(method, a, b, margin, alpha):
+    """
+    Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or None; 'gain'; 'needed'}.
+
+    :param a, b: arrays of sizes x repeats, logarithms whose larger ones are better
+    """
+    gain = a.mean(axis=1) - b.mean(axis=1)
+    if method == 'threshold only':
+        nothing = [None] * len(gain)
+        return dict.fromkeys(('worse', 'better', 'same', 'low', 'high', 'needed'), nothing) | {'gain': gain}
+    if method == 'Welch':
+        def test(zero, alternative):
+            return stats.ttest_ind(a - zero, b, axis=1, equal_var=False, alternative=alternative)
+        spread = np.sqrt(a.var(axis=1, ddof=1) + b.var(axis=1, ddof=1))
+    else:  # paired, or repeats against a single value: the differences are one sample
+        difference = a - b
+
+        def test(zero, alternative):
+            return stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
+        spread = difference.std(axis=1, ddof=1)
+    with warnings.catch_warnings(), np.errstate(all='ignore'):
+        # equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no spread: t is infinite,
+        # p is 0 or 1, which is right; the rounding is taken care of in _point()
+        warnings.simplefilter('ignore', RuntimeWarning)
+        p = {'worse': test(-margin, 'less').pvalue, 'better': test(margin, 'greater').pvalue,
+             'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue)}
+        interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * alpha)
+    found = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
+    return dict(found, gain=gain, low=interval.low, high=interval.high, needed=_needed(gain, spread, margin, alpha))
+
+
+def _needed(gain, spread, margin, alpha):
+    """
+    Return how many repeats would tell (array of int), MOST_REPEATS + 1 for more than that.
+
+    As many as make the one-sided test at alpha find a difference to the margin of the size that was seen, or of half
+    the margin if it was smaller, with the chance POWER.
+    """
+    distance = np.maximum(np.abs(margin - np.abs(gain)), margin / 2)
+    # reach falls as repeats grow: the first number whose reach is small enough
+    return 2 + np.searchsorted(-_reach(alpha), -distance / np.maximum(spread, 1e-12))
+
+
+@functools.cache
+def _reach(alpha):
+    """Return the smallest difference, in standard deviations, that 2, 3, ... MOST_REPEATS repeats find (array)."""
+    number = np.arange(2, MOST_REPEATS + 1)
+    return (stats.t.ppf(1 - alpha, number - 1) + stats.t.ppf(POWER, number - 1)) / np.sqrt(number)
+
+
+def _point(row, sign, margin, alpha):
+    """Return the Point of a row of _points(), whose p-values are adjusted."""
+    gain = float(row['gain'])
+    # a difference counts if rounding to two decimals alone cannot make it
+    beyond = margin + math.log1p(ROUNDING / row['a']) + math.log1p(ROUNDING / row['b'])
+    if row['worse'] is None:
+        same = abs(gain) <= margin * (1 + 1e-9)
+        verdict = 'same' if same else 'noisy' if abs(gain) <= beyond else 'better' if gain > 0 else 'worse'
+    elif row['worse'] <= alpha and gain < -beyond:
+        verdict = 'worse'
+    elif row['better'] <= alpha and gain > beyond:
+        verdict = 'better'
+    else:
+        verdict = 'same' if row['same'] <= alpha else 'noisy'
+    low, high = row['low'], row['high']
+    if low is not None:
+        low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
+    needed = None
+    if verdict == 'noisy' and row['needed'] is not None and max(row['worse'], row['better']) > alpha:
+        settled = min(row['worse'], row['better']) <= alpha  # only rounding stands in the way
+        needed = None if settled else max(int(row['needed']), max(row['repeats']) + 1)
+    return Point(row['size'], row['a'], row['b'], row['a'] / row['b'], low, high, verdict, row['method'],
+                 row.get(verdict), gain, row['repeats'], needed)
+
+
+def _summary(a, b, points):
+    """Return Comparison.summary (dict)."""
+    found = {}
+    for key, _, least, most in REGIONS:
+        ratios = [point.ratio for point in points if least <= point.size <= most]
+        found[key] = float(stats.gmean(ratios)) if ratios and len(points) > 1 else None
+    best = max if a.case.more_is_better else min
+    worst = min(points, key=lambda point: point.gain)
+    found.update(peak_ratio=best(point.a for point in points) / best(point.b for point in points),
+                 worst_size=worst.size, worst_ratio=worst.ratio, worst_times=worst.times)
+    return dict(found, **{verdict: sum(point.verdict == verdict for point in points) for verdict in VERDICTS})
+
+
+def _method(a, b, tested, margin, alpha):
+    """Return how a curve was decided, in words (str). tested: set of the methods of its points."""
+    texts = {
+        'paired': "pairs of repeats of one run: t-tests on the logarithm of their ratios",
+        'Welch': "repeats of both sides: Welch's t-tests on logarithms",
+        'one-sample': "repeats of one side against a single value: t-tests on logarithms",
+        'threshold only': "no repeats: threshold only",
+    }
+    text = '; '.join(texts[name] for name in texts if name in tested)
+    if tested != {'threshold only'}:
+        text += f", adjusted over the sizes (Benjamini-Hochberg, {alpha:g})"
+    return f"{text}; margin {100 * margin:g} %"
+
+
+def _notes(comparison):
+    """Return what must be known beside a Comparison (list of str)."""
+    notes = []
+    a, b = comparison.a, comparison.b
+    if a.programs and b.programs and a.programs != b.programs:
+        notes.append(f"{a.name} ran {a.programs}, {b.name} ran {b.programs}: they do not compare strictly")
+    unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
+    if unknown:
+        notes.append(f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}")
+    for name, sizes in ((a.name, comparison.only_a), (b.name, comparison.only_b)):
+        if sizes:
+            shown = ', '.join(size_text(size) or '0 B' for size in sizes[:6]) + (', ...' if len(sizes) > 6 else '')
+            notes.append(f"{len(sizes)} sizes only in {name}, left out: {shown}")
+    return notes
+
+
+def fits(a, b, lenient=False):
+    """Return True if two Cases measured the same. lenient: unknown nodes or ranks fit any."""
+    if not lenient:
+        return a == b
+    return ((a.benchmark, a.buffers, a.variant) == (b.benchmark, b.buffers, b.variant)
+            and all(None in (getattr(a, key), getattr(b, key)) or getattr(a, key) == getattr(b, key)
+                    for key in ('nodes', 'ranks')))
+
+
+def same_run(a, b):
+    """Return True if two Datasets are parts of one run, so that their repeats alternate."""
+    return a is b or (a.kind == b.kind == 'run' and a.name == b.name and a.path == b.path)
+
+
+def compare_datasets(a, b, thresholds=None, *, lenient=False, alpha=ALPHA):
+    """
+    Compare the series of two Datasets that measured the same; return a list of Comparison in the order of a.
+
+    Cases must be equal. Where both have several names, those of equal names are compared; where one has a single name,
+    each of the other is compared with it.
+    :param lenient: bool, unknown nodes or ranks of one side fit those of the other
+    Raises CompareError if nothing fits.
+    """
+    by_name = len(a.names) > 1 and len(b.names) > 1
+    of_b = {}
+    for one in b.series:
+        of_b.setdefault((one.case.benchmark, one.case.buffers, one.case.variant), []).append(one)
+    found = []
+    for one in a.series:
+        for other in of_b.get((one.case.benchmark, one.case.buffers, one.case.variant), []):
+            if one is other or not fits(one.case, other.case, lenient) or (by_name and one.name != other.name):
+                continue
+            if not set(one.values) & set(other.values):
+                continue
+            comparison = compare_series(one, other, thresholds, paired=same_run(a, b), alpha=alpha)
+            comparison.a_from, comparison.b_from = a.name, b.name
+            found.append(comparison)
+    if not found:
+        raise CompareError(_nothing_fits(a, b, by_name, lenient))
+    return found
+
+
+def against_native(dataset, thresholds=None, *, alpha=ALPHA):
+    """
+    Compare every approach of a Dataset with its native series; return a list of Comparison.
+
+    Publications say in their facts which series stands for native, where it has another name.
+    Raises CompareError if it has no native series, or nothing beside it.
+    """
+    native = dataset.facts.get('native') or 'native'
+    others = [name for name in dataset.names if name != native]
+    if native not in dataset.names:
+        raise CompareError(f"{dataset.title} has no native series to compare with, only "
+                           f"{', '.join(dataset.names) or 'none'}. Name the other side, too: another run, one of its "
+                           "approaches (RUN:NAME), or a published reference (`osu-container reference list`)")
+    if not others:
+        failed = '; '.join(dict.fromkeys(f'{one.name}: {one.reason}' for one in dataset.failures if one.name != native))
+        raise CompareError(f"{dataset.title} has figures of {native} alone{f' ({failed})' if failed else ''}. Name what"
+                           " it is to be compared with: another run or a published reference (`osu-container reference"
+                           " list`)")
+    return compare_datasets(dataset.only(*others), dataset.only(native), thresholds, alpha=alpha)
+
+
+def _nothing_fits(a, b, by_name, lenient):
+    """Return why no series of a and b could be compared (str), with the cases of both and how they differ."""
+    if by_name and not set(a.names) & set(b.names) and any(
+            fits(one, other, lenient) for one in a.cases for other in b.cases):
+        return (f"{a.name} and {b.name} have no name in common: {', '.join(a.names)} and {', '.join(b.names)}. Say "
+                f"which is meant by {b.name}:NAME")
+    lines = [f"{a.name} and {b.name} have no case in common that both measured:"]
+    for case in a.cases[:12]:
+        near = [other for other in b.cases if other.benchmark == case.benchmark]
+        if not near:
+            lines.append(f"  {case.title}: {b.name} has no {case.benchmark}")
+            continue
+        other = min(near, key=lambda one: len(differences(case, one)))
+        unlike = differences(case, other)
+        lines.append(f"  {case.title}: {b.name} has {other.title}, which differs in "
+                     + (', '.join(unlike) if unlike else 'name or message sizes only'))
+    if len(a.cases) > 12:
+        lines.append(f"  and {len(a.cases) - 12} more")
+    lines.append(f"{b.name} has: " + ('; '.join(case.title for case in b.cases[:12]) or 'nothing')
+                 + (f'; and {len(b.cases) - 12} more' if len(b.cases) > 12 else ''))
+    if not lenient and any(fits(one, other, True) for one in a.cases for other in b.cases):
+        lines.append("Where nodes or ranks are unknown on one side, --lenient compares all the same")
+    return '\n'.join(lines)
+
+
+def differences(a, b):
+    """Return how two Cases differ, in words (list of str)."""
+    found = []
+    for key in ('buffers', 'nodes', 'ranks', 'variant'):
+        one, other = getattr(a, key), getattr(b, key)
+        if one != other:
+            found.append(f"{key} ({_known(one)}, {_known(other)})")
+    return found
+
+
+def _known(value):
+    return 'unknown' if value is None else str(value) if value != '' else 'none'
+
+
+__all__ = ['ALPHA', 'Comparison', 'CompareError', 'Dataset', 'MOST_REPEATS', 'Point', 'REGIONS', 'VERDICTS',
+           'against_native', 'compare_datasets', 'compare_series', 'differences', 'fits', 'same_run']

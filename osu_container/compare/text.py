@@ -1,0 +1,273 @@
+"""What `osu-container compare` prints: for a terminal of 100 columns, as Markdown, and as JSON for programs."""
+from __future__ import annotations
+
+import textwrap
+
+from . import troubles as shapes
+from .statistics import REGIONS, VERDICTS
+
+WIDTH = 100
+#: ANSI colours of the verdicts; the word stands there in any case
+COLOURS = {'worse': '31', 'noisy': '33', 'better': '32'}
+#: Name and version of the layout of --json
+FORMAT, VERSION = 'osu-container comparison', 1
+GAP = '  '
+
+
+def ratio(value):
+    """Return a ratio (float or None) as text with three digits that mean something: '0.045', '1.02', '10.9', '-'."""
+    if value is None:
+        return '-'
+    return f'{value:.3f}' if value < 0.1 else f'{value:.2f}' if value < 10 else f'{value:.1f}' if value < 100 \
+        else f'{value:.0f}'
+
+
+def verdict_of(result):
+    """Return the worst verdict (str) of a result: of its curves, 'worse' if a case failed that the other side has."""
+    found = [one.verdict for one in result['comparisons']] + ['worse' for _ in result['failed']]
+    return min(found, key=VERDICTS.index)
+
+
+def _cells(one):
+    """Return the cells (list of str) of the summary row of a Comparison, after its label."""
+    summary = one.summary
+    where = one.label(summary['worst_size'])
+    return [one.verdict, *(ratio(summary[key]) for key, *_ in REGIONS),
+            ratio(summary['worst_ratio']) + (f' at {where}' if where else '')]
+
+
+_HEADS = ['verdict', *(words for _, words, *_ in REGIONS), 'furthest behind']
+
+
+def _pair(one, datasets):
+    """Return (name of a, name of b) of a Comparison as text, with their datasets where several are in it."""
+    if datasets < 2:
+        return one.a.name, one.b.name
+    return f'{one.a_from}:{one.a.name}', f'{one.b_from}:{one.b.name}'
+
+
+def _groups(comparisons):
+    """
+    Return [(heading, [(label, Comparison)])]: by pair of names where that is shorter, else by case.
+    """
+    datasets = len({name for one in comparisons for name in (one.a_from, one.b_from)})
+    pairs = {_pair(one, datasets) for one in comparisons}
+    cases = {one.case for one in comparisons}
+    groups = {}
+    for one in comparisons:
+        a, b = _pair(one, datasets)
+        if len(pairs) <= len(cases):
+            groups.setdefault(f'{a} against {b}', []).append((one.case.title, one))
+        else:
+            label = a if len({other for _, other in pairs}) == 1 else f'{a} against {b}'
+            groups.setdefault(one.case.title + (f', against {b}' if label == a else ''), []).append((label, one))
+    return list(groups.items())
+
+
+def _told(comparisons):
+    """Return one sentence a Comparison, under the headings of the table."""
+    groups = _groups(comparisons)
+    lines = []
+    for heading, entries in groups:
+        lines += [heading] if len(groups) > 1 else []
+        lines += [_paragraph(f'{label}: {one.words}.{_advice(one)}') for label, one in entries]
+    return '\n'.join(lines)
+
+
+def plain(result, *, sizes=None, colour=False):
+    """
+    Return a result of cli.collect() as text for a terminal of 100 columns.
+
+    :param sizes: bool, with the table of every curve at every size; None: where there are two curves or fewer
+    :param colour: bool, with ANSI colours
+    """
+    comparisons = result['comparisons']
+    blocks = [_summary(comparisons, colour)]
+    if sizes or (sizes is None and len(comparisons) <= 2):
+        blocks += [_sizes(one, colour) for one in comparisons]
+    told = [one for one in comparisons if one.verdict != 'same']
+    if told:
+        blocks.append(_told(told))
+    blocks += [_trouble(entry) for entry in result['troubles']]
+    notes = [f"failed, {name}: {case.title}: {reason}" for name, case, reason in result['failed']]
+    blocks.append('\n'.join(_paragraph(note) for note in notes + result['notes'] + [_end(result)]))
+    return '\n\n'.join(blocks) + '\n'
+
+
+def _paragraph(text, first='* '):
+    """Return text wrapped to the width, with a bullet."""
+    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=' ' * len(first), break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def _painted(text, verdict, colour):
+    """Return text (str) in the colour of a verdict."""
+    return f'\033[{COLOURS[verdict]}m{text}\033[0m' if colour and verdict in COLOURS else text
+
+
+def _summary(comparisons, colour):
+    """Return the table with one row a curve."""
+    rows = [(heading, [(label, one, _cells(one)) for label, one in entries])
+            for heading, entries in _groups(comparisons)]
+    widths = [max(len(cells[n]) for _, entries in rows for *_, cells in entries) for n in range(len(_HEADS))]
+    widths = [max(width, len(head)) for width, head in zip(widths, _HEADS)]
+    room = WIDTH - sum(widths) - len(GAP) * len(widths)
+    labels = min(max(len(label) for _, entries in rows for label, *_ in entries) + 2, room)
+
+    def line(label, cells, verdict=None):
+        texts = [cells[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(cells[1:-1], widths[1:-1])]
+        if verdict:
+            texts[0] = _painted(texts[0], verdict, colour)
+        return (label.ljust(labels) + GAP + GAP.join(texts + [cells[-1]])).rstrip()
+
+    lines = []
+    for number, (heading, entries) in enumerate(rows):
+        lines.append(heading if number else heading.ljust(labels) + line('', _HEADS)[labels:]
+                     if len(heading) <= labels else heading)
+        if not number and len(heading) > labels:
+            lines.append(line('', _HEADS))
+        for label, one, cells in entries:
+            if len(label) + 2 > labels:
+                lines += textwrap.wrap(label, WIDTH, initial_indent='  ', subsequent_indent='    ')
+                label = ''
+            lines.append(line('  ' + label if label else '', cells, one.verdict))
+    return '\n'.join(lines)
+
+
+def _sizes(one, colour):
+    """Return the table of a Comparison at every size."""
+    names = [one.a.name, one.b.name]
+    if names[0] == names[1] or max(map(len, names)) > 16:
+        names = ['A', 'B']
+    heads = ['size', *names, 'ratio', '90 % interval', 'repeats', 'verdict']
+    rows = []
+    for point in one.points:
+        rows.append([one.label(point.size), f'{point.a:.2f}', f'{point.b:.2f}', ratio(point.ratio), _interval(point),
+                     f'{point.repeats[0]}, {point.repeats[1]}', point.verdict])
+    widths = [max(len(row[n]) for row in [heads] + rows) for n in range(len(heads))]
+    lines = textwrap.wrap(f'{one.case.title}: {one.title}, {one.case.unit}, margin {100 * one.margin:g} %', WIDTH)
+    for row in [heads] + rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[:-1], widths)]
+        lines.append(GAP.join([*cells, _painted(row[-1], row[-1], colour)]))
+    return '\n'.join(lines)
+
+
+def _interval(point):
+    """Return the confidence interval of a Point as text; '-' for single values."""
+    return '-' if point.low is None else f'{ratio(point.low)} .. {ratio(point.high)}'
+
+
+def _advice(one):
+    """Return what to do about noisy points of a Comparison (str), '' if there is nothing."""
+    needed = one.repeats_needed
+    if needed is None:
+        return ''
+    if needed > 100:
+        return ' More than 100 repeats would be needed to tell: the values scatter too much; is other work running?'
+    return f' About {needed} repeats would tell (`osu-container bench --repeats {needed}`).'
+
+
+def _trouble(entry):
+    """Return what is said of a trouble: entry of troubles_of()."""
+    trouble, curves = entry['trouble'], entry['curves']
+    lines = [_paragraph(f"Looks like {trouble.title}", first='')]
+    lines += [_paragraph(f"{where}", first='    ') for where in curves]
+    for word, text in (('what', trouble.text), ('remedy', trouble.remedy), ('source', trouble.source)):
+        lines.append(_paragraph(text, first=f'  {word}: '.ljust(11)))
+    return '\n'.join(lines)
+
+
+def troubles_of(found):
+    """
+    Return the troubles that curves look like: list of {'trouble': Trouble, 'curves': [str], 'series': [...]}.
+
+    :param found: of (dataset name, Series, [Trouble]); a trouble with equal remedy is said once, with all its curves
+    """
+    groups = {}
+    for dataset, series, troubles in found:
+        for trouble in troubles:
+            entry = groups.setdefault((trouble.name, trouble.remedy), {'trouble': trouble, 'by_name': {}, 'series': []})
+            entry['by_name'].setdefault((series.name, shapes.sizes_text(trouble.sizes)), []).append(series.case)
+            entry['series'].append((dataset, series, trouble))
+    for entry in groups.values():
+        entry['curves'] = [f"{name}, {sizes}: {'; '.join(_cases_text(cases))}"
+                           for (name, sizes), cases in entry.pop('by_name').items()]
+    return list(groups.values())
+
+
+def _cases_text(cases):
+    """Return cases (list of Case) as a short list of texts: buffers of one benchmark and placement together."""
+    groups = {}
+    for case in cases:
+        groups.setdefault((case.benchmark, case.placement, case.variant), []).append(case.buffers)
+    found = []
+    for (benchmark, placement, variant), buffers in groups.items():
+        first = f"{benchmark} {' and '.join(filter(None, buffers))}".strip()
+        found.append(', '.join(part for part in (first, placement, variant) if part))
+    return found
+
+
+def _end(result):
+    """Return the last line: how many curves have which verdict."""
+    comparisons = result['comparisons']
+    counts = [(sum(one.verdict == verdict for one in comparisons), verdict) for verdict in VERDICTS]
+    text = ', '.join(f'{count} {verdict}' for count, verdict in counts if count)
+    failed = f", {len(result['failed'])} failed" if result['failed'] else ''
+    return f"{len(comparisons)} curve{'s' if len(comparisons) > 1 else ''}: {text}{failed}."
+
+
+def markdown(result, *, sizes=None):
+    """Return a result of cli.collect() as Markdown; parameters as for plain()."""
+    comparisons = result['comparisons']
+    lines = []
+    for heading, entries in _groups(comparisons):
+        lines += [f'**{heading}**', '', '| | ' + ' | '.join(_HEADS) + ' |',
+                  '|---|---|' + '--:|' * (len(_HEADS) - 2) + '---|']
+        lines += ['| ' + ' | '.join([label, *_cells(one)]) + ' |' for label, one in entries] + ['']
+    if sizes or (sizes is None and len(comparisons) <= 2):
+        for one in comparisons:
+            lines += [f'**{one.case.title}, {one.title}**, {one.case.unit}', '',
+                      f'| size | {one.a.name} | {one.b.name} | ratio | 90 % interval | verdict |',
+                      '|--:|--:|--:|--:|---|---|']
+            for point in one.points:
+                lines.append(f'| {one.label(point.size)} | {point.a:.2f} | {point.b:.2f} | {ratio(point.ratio)} | '
+                             f'{_interval(point)} | {point.verdict} |')
+            lines.append('')
+    told = [one for one in comparisons if one.verdict != 'same']
+    for heading, entries in _groups(told) if told else []:
+        lines += [f'* {heading}: {label}: {one.words}.{_advice(one)}' for label, one in entries]
+    for entry in result['troubles']:
+        trouble = entry['trouble']
+        lines.append(f"* Looks like {trouble.title} ({' / '.join(entry['curves'])}). {trouble.text} "
+                     f"Remedy: {trouble.remedy} Source: {trouble.source}.")
+    lines += [f'* failed, {name}: {case.title}: {reason}' for name, case, reason in result['failed']]
+    return '\n'.join(lines + [f'* {note}' for note in result['notes'] + [_end(result)]]) + '\n'
+
+
+def _case(case):
+    return {'benchmark': case.benchmark, 'buffers': case.buffers, 'nodes': case.nodes, 'ranks': case.ranks,
+            'variant': case.variant}
+
+
+def as_json(result):
+    """Return a result of cli.collect() as what --json prints (dict of JSON types). Layout: docs/compare.md."""
+    return {
+        'format': FORMAT, 'version': VERSION, 'verdict': verdict_of(result), 'alpha': result['alpha'],
+        'comparisons': [{
+            'case': _case(one.case), 'title': one.case.title, 'unit': one.case.unit,
+            'a': {'dataset': one.a_from, 'name': one.a.name, 'programs': one.a.programs},
+            'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs, 'case': _case(one.b.case)},
+            'verdict': one.verdict, 'words': one.words, 'method': one.method, 'margin': one.margin,
+            'summary': one.summary, 'repeats_needed': one.repeats_needed, 'notes': one.notes,
+            'sizes': [{'size': point.size, 'a': point.a, 'b': point.b, 'ratio': point.ratio, 'low': point.low,
+                       'high': point.high, 'verdict': point.verdict, 'method': point.method, 'p': point.p,
+                       'repeats': list(point.repeats)} for point in one.points],
+            'only_a': one.only_a, 'only_b': one.only_b} for one in result['comparisons']],
+        'troubles': [{'name': entry['trouble'].name, 'title': entry['trouble'].title, 'remedy': entry['trouble'].remedy,
+                      'source': entry['trouble'].source,
+                      'series': [{'dataset': dataset, 'name': series.name, 'case': _case(series.case),
+                                  'sizes': list(trouble.sizes)} for dataset, series, trouble in entry['series']]}
+                     for entry in result['troubles']],
+        'failed': [{'name': name, 'case': _case(case), 'reason': reason} for name, case, reason in result['failed']],
+        'notes': result['notes'],
+    }

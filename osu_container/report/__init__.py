@@ -1,0 +1,15 @@
+"""
+One page of runs and of published figures: tables, curves, proof, environment, how to repeat.
+
+cli.py        the command line of `osu-container report`
+content.py    what there is to show: sections, cases and curves, with their comparison to native
+details.py    what only the lines of a run know: commands as typed, proof, foreign lines
+tables.py     tables as data; one Table becomes HTML and Markdown
+charts.py     the charts as Vega-Lite, made with Altair; PNG and SVG from the same specification
+page.py       the page: template.html.j2, style.css, page.js and the drawing library in one file
+export.py     Markdown and CSV
+"""
+
+
+class ReportError(Exception):
+    """A report that cannot be made; the text names the thing, the value found and what to do."""

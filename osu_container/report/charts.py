@@ -1,0 +1,278 @@
+"""
+The charts of a report, as Vega-Lite: Altair writes the specifications, vl-convert draws them.
+
+A specification holds no figures: it names a data set, 'rows', that is put in when it is drawn, by data() here and by
+page.js in the page. Charts that look alike share one, so a page of hundreds of charts stays small. Colours are not in
+it either: they come with the theme, so that the page can be dark and a printed one is light.
+"""
+from __future__ import annotations
+
+import functools
+import json
+import re
+from dataclasses import dataclass
+
+import altair
+import vl_convert
+
+#: Version of Vega-Lite that this Altair writes, e.g. '6.4'
+VEGA_LITE = '.'.join(altair.SCHEMA_VERSION.lstrip('v').split('.')[:2])
+#: vl-convert has this typeface in it: text has the same width on every machine, and files come out the same
+FONT = 'Roboto, system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif'
+
+#: Columns of the rows of a curve, see content.Curve.rows(); of a breakdown, see content.Breakdown.rows()
+CURVE = ('series', 'bytes', 'value', 'low', 'high', 'repeats', 'ratio', 'verdict')
+ADDED = ('series', 'range', 'value', 'low', 'high')
+
+#: Regions that are shown enlarged: key -> (title, least size, largest size in bytes)
+ZOOMS = {'small': ('small messages, 1 B to 1 KiB', 1, 1024),
+         'rendezvous': ('rendezvous region, 4 KiB to 64 KiB', 4096, 65536)}
+#: A logarithmic axis tells nothing where the values are within this factor
+LINEAR_WITHIN = 5
+UNITS = {'MB/s': 'MB/s', 'us': 'µs', 'ms': 'ms'}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a curve is told from the others: colour in light and in dark, mark, dashes. Never by colour alone."""
+
+    light: str
+    dark: str
+    shape: str
+    dash: tuple = ()
+    background: bool = False
+
+
+# Hues after Okabe and Ito (colour universal design), darkened or lightened to a contrast of at least 3:1 to the paper.
+APPROACHES = {
+    'native': Style('#1a1a1a', '#f4f4f4', 'circle'),
+    'pure': Style('#cc5500', '#ff9557', 'square', (2, 2)),
+    'bind': Style('#0068a8', '#5cb8f0', 'triangle-up', (8, 3)),
+    'hybrid': Style('#007a5a', '#35cfa2', 'diamond', (10, 3, 2, 3)),
+    'opensource': Style('#a02c72', '#ea90c6', 'cross', (5, 2)),
+    'openmpi': Style('#8a6500', '#eec04a', 'triangle-down', (2, 2, 6, 2)),
+}
+_HUES = [(one.light, one.dark) for one in APPROACHES.values()][1:] + [('#5b4fb5', '#aaa1f2'), ('#5a6b1c', '#bccf70')]
+_SHAPES = ('square', 'triangle-up', 'diamond', 'cross', 'triangle-down', 'triangle-right', 'circle')
+_DASHES = ((), (6, 3), (2, 2), (10, 3, 2, 3), (4, 2))
+_GREYS = [('#767676', '#9b9b9b'), ('#8a8f98', '#8a9099'), ('#948a82', '#a39a92')]
+_GREY_DASHES = ((4, 4), (1, 3), (8, 3, 1, 3), (12, 4), (2, 6), (6, 2, 2, 2))
+
+
+def style_of(name, number, run=0):
+    """
+    Return the Style of a series.
+
+    :param name: str, an approach or any other name
+    :param number: int, the how manieth name without a style of its own it is
+    :param run: int, 0 for the first run; the same approach in another run has its colour, but other mark and dashes
+    """
+    if name in APPROACHES:
+        own = APPROACHES[name]
+        if not run:
+            return own
+        shape = _SHAPES[(_SHAPES.index(own.shape) + 2 * run + 1) % len(_SHAPES)]
+        return Style(own.light, own.dark, shape, _DASHES[1 + (run - 1) % (len(_DASHES) - 1)])
+    light, dark = _HUES[number % len(_HUES)]
+    return Style(light, dark, _SHAPES[number % len(_SHAPES)], _DASHES[(number // len(_HUES) + number) % len(_DASHES)])
+
+
+def background_style(number):
+    """Return the Style of the number-th (int, from 0) curve behind the others: grey, dashed."""
+    light, dark = _GREYS[number % len(_GREYS)]
+    return Style(light, dark, 'circle', _GREY_DASHES[number % len(_GREY_DASHES)], background=True)
+
+
+# ---- specifications --------------------------------------------------------------------------------------------------
+
+_SIZE = ("datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : "
+         "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
+         "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'")
+_NUMBER = "format(datum.value, ',~g')"
+
+
+def _colour(names, styles, legend):
+    """Return the encodings that tell series apart: colour, mark, dashes, width. Colours and marks are the theme's."""
+    one_legend = altair.Legend(title=None, orient='bottom', columns=3, labelLimit=0, symbolSize=70,
+                               symbolStrokeWidth=1.6) if legend else None
+    return {
+        'color': altair.Color('series:N', scale=altair.Scale(domain=names), legend=one_legend),
+        'strokeDash': altair.StrokeDash('series:N', legend=one_legend, scale=altair.Scale(
+            domain=names, range=[list(style.dash) or [1, 0] for style in styles])),
+    }, {
+        'shape': altair.Shape('series:N', scale=altair.Scale(domain=names), legend=one_legend),
+    }
+
+
+def _width(names, styles, own, background):
+    """Return a scale from series to a number: own for the curves of the report, background for those behind them."""
+    return altair.Scale(domain=names, range=[background if style.background else own for style in styles])
+
+
+def _tooltip(unit, sized=True):
+    """Return the lines that are shown for a point."""
+    lines = [altair.Tooltip('series:N', title='series')]
+    if sized:
+        lines.append(altair.Tooltip('size:N', title='message size'))
+    return lines + [altair.Tooltip('value:Q', title=f'median, {UNITS[unit]}', format=',.4~r'),
+                    altair.Tooltip('spread:N', title='least to most'),
+                    altair.Tooltip('repeats:Q', title='repeats'),
+                    altair.Tooltip('to_native:N', title='ratio to native')]
+
+
+def _texts(chart):
+    """Add to a chart the words of its tooltips, computed from the figures."""
+    return chart.transform_calculate(
+        size=_SIZE.replace('datum.value', 'datum.bytes'),
+        spread="datum.repeats > 1 ? format(datum.low, ',.4~r') + ' to ' + format(datum.high, ',.4~r') : 'one value'",
+        to_native="isValid(datum.ratio) ? format(datum.ratio, '.3~f') + ', ' + datum.verdict : '–'")
+
+
+@functools.lru_cache(maxsize=None)
+def specification(kind, unit, names, styles, *, region=None, log=True, legend=False, interactive=True):
+    """
+    Return the Vega-Lite specification (JSON text) of a kind of chart.
+
+    :param kind: 'curve' (value by size), 'single' (benchmarks without sizes), 'added' (latency breakdown)
+    :param unit: 'MB/s', 'us' or 'ms'
+    :param names, styles: of the series, tuple of str and tuple of Style
+    :param region: key of ZOOMS or None for all sizes
+    :param log: bool, logarithmic values
+    :param legend: bool, with a legend in the chart; the page has its own, which a keyboard reaches
+    :param interactive: bool, with a parameter 'hidden' (names not shown), and zoom in the chart of all sizes
+    """
+    names, styles = list(names), list(styles)
+    build = {'curve': _curve, 'single': _single, 'added': _added}[kind]
+    chart = build(unit, names, styles, region=region, log=log, legend=legend, interactive=interactive)
+    if interactive:
+        hidden = altair.param(name='hidden', value=[])
+        chart = chart.add_params(hidden).transform_filter("indexof(hidden, datum.series) < 0")
+    spec = chart.to_dict()
+    spec['autosize'] = {'type': 'fit', 'contains': 'padding'}
+    spec.pop('config', None)  # Altair's own size of a view; the theme says the rest
+    return json.dumps(spec, sort_keys=True, separators=(',', ':'))
+
+
+def _curve(unit, names, styles, *, region, log, legend, interactive):
+    lines, marks = _colour(names, styles, legend)
+    least, most = ZOOMS[region][1:] if region else (1, 1 << 62)
+    axis = altair.Axis(values=[2 ** n for n in range(0, 41, 1 if region else 2)], labelExpr=_SIZE, labelOverlap=True,
+                       title=None if region else 'message size')
+    values = altair.Axis(labelExpr=_NUMBER, title=UNITS[unit], **({} if region else {'tickCount': 6}))
+    scale = altair.Scale(type='log', nice=False) if log else altair.Scale(zero=False)
+    base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter(
+        f'datum.bytes >= {least} && datum.bytes <= {most}')
+    base = base.encode(x=altair.X('bytes:Q', axis=axis, scale=altair.Scale(type='log', base=2, nice=False, padding=8)),
+                       y=altair.Y('value:Q', axis=values, scale=scale))
+    spread = base.transform_filter('datum.repeats > 1').mark_rule(strokeWidth=5, opacity=0.28, strokeCap='butt').encode(
+        y=altair.Y('low:Q', axis=values, scale=scale, title=UNITS[unit]), y2='high:Q', color=lines['color'])
+    curve = base.mark_line(interpolate='linear').encode(
+        **lines, strokeWidth=altair.StrokeWidth('series:N', scale=_width(names, styles, 1.8, 1.1), legend=None))
+    points = base.mark_point(filled=True, opacity=1).encode(
+        color=lines['color'], **marks, tooltip=_tooltip(unit),
+        size=altair.Size('series:N', scale=_width(names, styles, 34, 7), legend=None))
+    if interactive and not region:
+        # a turn of the wheel scrolls the page, with Ctrl (a pinch on a touchpad) it zooms; a finger scrolls the page
+        points = points.add_params(altair.selection_interval(
+            name='zoom', bind='scales', zoom='wheel![event.ctrlKey]',
+            translate='[mousedown, window:mouseup] > window:mousemove!'))
+    return altair.layer(spread, curve, points)
+
+
+def _single(unit, names, styles, *, region, log, legend, interactive):
+    lines, marks = _colour(names, styles, False)
+    base = _texts(altair.Chart(altair.NamedData('rows'))).encode(
+        y=altair.Y('series:N', sort=names, title=None, axis=altair.Axis(labelLimit=0, grid=False)))
+    scale = altair.Scale(zero=True, nice=True)
+    spread = base.transform_filter('datum.repeats > 1').mark_rule(strokeWidth=7, opacity=0.28).encode(
+        x=altair.X('low:Q', scale=scale, title=UNITS[unit]), x2='high:Q', color=lines['color'])
+    stems = base.mark_rule(strokeWidth=1.4).encode(x=altair.X('value:Q', scale=scale, title=UNITS[unit]),
+                                                   x2=altair.datum(0), color=lines['color'],
+                                                   strokeDash=lines['strokeDash'])
+    points = base.mark_point(filled=True, opacity=1, size=70).encode(
+        x=altair.X('value:Q', scale=scale, title=UNITS[unit]), color=lines['color'], **marks,
+        tooltip=_tooltip(unit, sized=False))
+    return altair.layer(stems, spread, points)
+
+
+def _added(unit, names, styles, *, region, log, legend, interactive):
+    lines, marks = _colour(names, styles, legend)
+    from .content import RANGES
+    base = altair.Chart(altair.NamedData('rows')).encode(
+        x=altair.X('range:N', sort=[title for title, _, _ in RANGES], title=None,
+                   axis=altair.Axis(labelAngle=0, grid=False, labelLimit=0)),
+        xOffset=altair.XOffset('series:N', scale=altair.Scale(domain=names)))
+    scale = altair.Scale(type='symlog', constant=1)
+    title = f'added to native, {UNITS[unit]}'
+    axis = altair.Axis(labelExpr=_NUMBER, values=[sign * 10 ** n for n in range(-1, 7) for sign in (-1, 1)] + [0],
+                       labelOverlap=True)
+    spread = base.mark_rule(strokeWidth=7, opacity=0.28).encode(
+        y=altair.Y('low:Q', scale=scale, title=title, axis=axis), y2='high:Q', color=lines['color'])
+    points = base.mark_point(filled=True, opacity=1, size=70).encode(
+        y=altair.Y('value:Q', scale=scale, title=title, axis=axis), color=lines['color'], **marks,
+        tooltip=[altair.Tooltip('series:N', title='series'), altair.Tooltip('range:N', title='messages'),
+                 altair.Tooltip('value:Q', title='added, median of the sizes, µs', format='+,.4~r'),
+                 altair.Tooltip('low:Q', title='least', format='+,.4~r'),
+                 altair.Tooltip('high:Q', title='most', format='+,.4~r')])
+    zero = altair.Chart(altair.NamedData('rows')).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(y=altair.datum(0))
+    return altair.layer(zero, spread, points)
+
+
+def logarithmic(values):
+    """Return True if values (iterable of float) lie too far apart for a linear axis."""
+    values = list(values)
+    return bool(values) and max(values) > LINEAR_WITHIN * min(values)
+
+
+# ---- drawing ---------------------------------------------------------------------------------------------------------
+
+def theme(styles, *, ink='#1a1a1a', soft='#5c6068', grid='#e6e7e9', colours=None, background=None):
+    """
+    Return the configuration (dict) of Vega-Lite: type, axes, and the colours and marks of the series.
+
+    :param styles: of the series, in their order (list of Style)
+    :param colours: of the series (list of str), default: those for light paper
+    """
+    return {
+        'background': background, 'font': FONT, 'aria': False, 'padding': 4,
+        'view': {'stroke': None},
+        'axis': {'gridColor': grid, 'domainColor': soft, 'tickColor': soft, 'labelColor': soft, 'titleColor': ink,
+                 'labelFontSize': 11, 'titleFontSize': 12, 'titleFontWeight': 500, 'labelPadding': 4,
+                 'titlePadding': 8},
+        'legend': {'labelColor': ink, 'labelFontSize': 12, 'symbolOpacity': 1},
+        'title': {'color': ink, 'fontSize': 15, 'fontWeight': 500, 'anchor': 'start', 'offset': 10,
+                  'subtitleColor': soft, 'subtitleFontSize': 11, 'subtitlePadding': 4},
+        'range': {'category': colours or [style.light for style in styles],
+                  'symbol': [style.shape for style in styles]},
+        'point': {'strokeWidth': 0}, 'rule': {'color': soft},
+    }
+
+
+def complete(spec, columns, rows, *, width, height, config, title=None, subtitle=None):
+    """Return a specification (dict) with figures, size and theme in it, ready to be drawn."""
+    spec = json.loads(spec)
+    spec['datasets'] = {'rows': [dict(zip(columns, row)) for row in rows]}
+    spec.update(width=width, height=height, config=config)
+    if title:
+        spec['title'] = {'text': title, **({'subtitle': subtitle} if subtitle else {})}
+    return spec
+
+
+_COORDINATES = re.compile(r' (?:d|transform)="[^"]*"')
+_DECIMALS = re.compile(r'(\.\d)\d+')
+
+
+def svg(spec):
+    """Return a drawn specification (dict) as SVG text, with its coordinates rounded to a tenth of a pixel."""
+    text = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    return _COORDINATES.sub(lambda found: _DECIMALS.sub(r'\1', found.group()), text)
+
+
+def png(spec):
+    """Return a drawn specification (dict) as PNG, with two pixels a point."""
+    return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
+
+
+def javascript():
+    """Return the drawing library (str): Vega, Vega-Lite and Vega-Embed as `vegaEmbed` in the page."""
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)

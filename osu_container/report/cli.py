@@ -1,0 +1,191 @@
+"""osu-container report: one page of runs and of published figures."""
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from ..results import references, select
+from ..results.files import ResultsError
+from . import ReportError
+
+EPILOG = """
+RUN is the folder of a run, its name, latest, latest:hybrid, a module, or the name of a published reference
+(osu-container reference list). Several runs are shown in the same charts. The page is one file that asks nothing of the
+network. Exit codes: 0 done, 1 not possible, with the reason on stderr, 2 wrong usage, 130 interrupted.
+"""
+
+
+def add_arguments(parser):
+    """Add the arguments of `osu-container report` to a parser."""
+    parser.epilog = EPILOG
+    parser.set_defaults(function=report, prog='osu-container report', after_interrupt="nothing was written",
+                        errors=(ReportError, ResultsError, select.SelectError, references.ReferenceFailure, OSError))
+    add = parser.add_argument
+    add('runs', nargs='*', metavar='RUN', help="what is shown; several are shown in the same charts")
+    add('--published', action='store_true', help="the published figures, in place of runs")
+    add('-o', '--output', type=Path, metavar='FILE', help="write the page (HTML) there")
+    add('--markdown', type=Path, metavar='FILE', help="write the tables there as Markdown")
+    add('--csv', type=Path, metavar='FILE', help="write every value there as CSV: one row for each repeat and size")
+    add('--figures', type=Path, metavar='DIR', help="write each chart there as PNG and as SVG")
+    add('--reference', action='append', metavar='NAME', help="published figures or a reference of your own to stand "
+        "behind the curves (can be repeated; default: those that suit the site of the runs)")
+    add('--no-reference', action='store_true', help="nothing behind the curves")
+    add('--title', metavar='TEXT', help="title of the page")
+    add('--force', action='store_true', help="replace files that are there")
+
+
+def report(options):
+    """Make what was asked for; return the exit code."""
+    from . import content  # with the libraries of compare, which --help does not need
+    _check(options)
+    progress = Progress()
+    if options.published:
+        made = published(options.title, progress)
+    else:
+        datasets = [select.resolve(text) for text in options.runs]
+        progress(f"{len(datasets)} read: {', '.join(one.name for one in datasets)}")
+        section = content.section('Runs' if len(datasets) > 1 else _first_upper(datasets[0].title), datasets,
+                                  behind(datasets, options), progress)
+        title = options.title or 'OSU benchmarks: ' + ' and '.join(one.title for one in datasets)
+        made = content.Report(title, [section])
+    return _write(options, made, progress)
+
+
+def _first_upper(text):
+    return text[:1].upper() + text[1:]
+
+
+class Progress:
+    """Says on stderr what is done, once the work takes longer than a person likes to wait without a word."""
+
+    def __init__(self, quiet=2.0):
+        self.begin, self.quiet = time.monotonic(), quiet
+
+    def __call__(self, text):
+        seconds = time.monotonic() - self.begin
+        if seconds > self.quiet:
+            print(f"[{seconds:4.0f} s] {text}", file=sys.stderr, flush=True)
+
+
+def _check(options):
+    """Raise ReportError for what cannot be, before any work."""
+    outputs = [path for path in (options.output, options.markdown, options.csv) if path]
+    if not outputs and not options.figures:
+        raise ReportError("nothing to write: name the page by -o FILE, or --markdown, --csv, --figures")
+    if bool(options.runs) == options.published:
+        raise ReportError("name runs, or --published: " + (
+            "not both" if options.published else "`osu-container report latest -o report.html` shows the newest run"))
+    if options.published and (options.reference or options.no_reference):
+        raise ReportError("--published chooses what stands behind the curves: leave out --reference and --no-reference")
+    if options.reference and options.no_reference:
+        raise ReportError("--reference and --no-reference contradict each other: leave out one")
+    for number, path in enumerate(outputs):
+        if path.absolute() in [other.absolute() for other in outputs[:number]]:
+            raise ReportError(f"{path} is named twice: each output needs a file of its own")
+        if path.is_dir():
+            raise ReportError(f"{path} is a folder: wanted the name of a file")
+        if path.exists() and not options.force:
+            raise ReportError(f"{path} is there already: use --force to replace it, or choose another name")
+        if not path.absolute().parent.is_dir():
+            raise ReportError(f"{path.absolute().parent} is no folder: make it first")
+    if options.figures and options.figures.exists() and not options.figures.is_dir():
+        raise ReportError(f"{options.figures} is no folder: --figures wants one for its files")
+
+
+def behind(datasets, options):
+    """Return the datasets (list of Dataset) that stand behind the curves of runs."""
+    if options.no_reference:
+        return []
+    if options.reference:
+        return [references.get(name) for name in options.reference]
+    found = {}
+    for dataset in datasets:
+        site = dataset.facts.get('site') if dataset.kind == 'run' else None
+        for one in references.for_site(site) if site else []:
+            found.setdefault(one.name, one)
+    return list(found.values())
+
+
+#: The publications in the order in which they are shown first, others follow
+FIRST = ('lumi-g-2025-03', 'lumi-mpi4py-2025-07', 'lumi-native-2026-03')
+#: A publication whose series have fewer sizes than this has single values, no curves: it stands behind others
+FEW_SIZES = 5
+
+
+def published(title=None, progress=lambda text: None):
+    """Return the content.Report of the published figures: a section for each publication."""
+    from . import content
+    datasets = {one.name: one for one in references.published()}
+    order = [name for name in FIRST if name in datasets] + [name for name in datasets if name not in FIRST]
+    curves = [name for name in order if any(len(one.values) >= FEW_SIZES for one in datasets[name].series)]
+    single = [datasets[name] for name in order if name not in curves]
+    sections = []
+    for name in curves:
+        lumi = name.startswith('lumi')
+        own = [one for one in (datasets[other] for other in curves) if lumi and one.name.startswith('lumi')]
+        sections.append(content.section(f'{name}: {datasets[name].title}', [datasets[name]],
+                                        [*own, *(single if lumi else [])], progress))
+    return content.Report(title or 'OSU benchmarks in containers: published results', sections, published=True)
+
+
+def _write(options, made, progress):
+    """Write what was asked for, complete or not at all; return the exit code."""
+    from . import export, page
+    written = []
+    if options.figures:
+        written += figures(made, options.figures, options.force, progress)
+    for path, text in ((options.csv, export.csv_text), (options.markdown, export.markdown),
+                       (options.output, lambda made: page.html(made, progress))):
+        if path:
+            written.append(path)
+            write_file(path, text(made).encode())
+    for path in written if not options.figures else [one for one in written if one.parent != options.figures]:
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+    if options.figures:
+        print(f"{options.figures}: {sum(one.parent == options.figures for one in written)} files")
+    return 0
+
+
+def figures(made, folder, force, progress):
+    """
+    Write every chart of a content.Report into folder (Path) as PNG and SVG; return the paths.
+
+    Raises ReportError if one of the files is there and force is False; then none is written.
+    """
+    from . import charts, page
+    wanted = []
+    for section in made.sections:
+        subtitle = ', '.join(one.title for one in section.datasets)
+        for view in section.views:
+            plain, legends = (page.charts_of(view, legend=legend, interactive=False) for legend in (False, True))
+            wanted += [(chart, legend, view.case.title + (f': {chart.title.lower()}' if chart.title else ''), subtitle)
+                       for chart, legend in zip(plain, legends)]
+        for view, rows in section.breakdowns():
+            chart = page.added_chart(view, rows, interactive=False)
+            wanted.append((chart, page.added_chart(view, rows, legend=True, interactive=False),
+                           f'{view.case.title}: what is added to native', subtitle))
+    paths = [folder / f'{chart.key}.{kind}' for chart, _, _, _ in wanted for kind in ('svg', 'png')]
+    there = [path for path in paths if path.exists()]
+    if there and not force:
+        raise ReportError(f"{there[0]} is there already" + (f", and {len(there) - 1} more" if there[1:] else '')
+                          + ": use --force to replace them, or choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (chart, legend, title, subtitle) in enumerate(wanted, 1):
+        spec = chart.complete(legend=legend.spec, title=title, subtitle=subtitle)
+        write_file(folder / f'{chart.key}.svg', charts.svg(spec).encode())
+        write_file(folder / f'{chart.key}.png', charts.png(spec))
+        if number % 10 == 0:
+            progress(f"{number} of {len(wanted)} figures")
+    return paths
+
+
+def write_file(path, data):
+    """Write bytes to a file: complete or not at all, whoever reads it meanwhile. Raises OSError."""
+    part = path.with_name(f'.{path.name}.{os.getpid()}')
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)

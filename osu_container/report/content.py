@@ -1,0 +1,355 @@
+"""
+What there is to show, whatever it is shown in: Report -> Section -> View (one case) -> Curve (one series).
+
+A section is what is compared with each other: all runs of the command line, or one publication. Ratios are to the
+native series of the same run or publication, by osu_container.compare; without one there are none.
+"""
+from __future__ import annotations
+
+import re
+import statistics
+from dataclasses import dataclass, field, replace
+
+from .. import compare
+from ..compare import troubles
+from ..results.model import WITHOUT_SIZES, Case, Dataset, Series, size_text
+from . import ReportError, charts, details
+
+NATIVE = 'native'
+#: Ranges of message sizes of the latency breakdown: (name, least, largest size in bytes). The first ends where the
+#: published figures of opensource do (21 us up to 128 B), the third is the region that the charts enlarge.
+RANGES = (('small', 1, 128), ('eager', 256, 2048), ('rendezvous', 4096, 65536), ('large', 131072, 1 << 62))
+#: Curves behind the others that are shown from the start; the legend shows the rest
+SHOWN_BEHIND = 3
+#: Groups of benchmarks, in the order of the page: (title, pattern of the name)
+GROUPS = (
+    ('Bandwidth between two ranks', re.compile(r'osu_(bi)?bw(_persistent)?$')),
+    ('Latency between two ranks', re.compile(r'osu_latency')),
+    ('Many pairs', re.compile(r'osu_(mbw_mr|multi_lat)$')),
+    ('One-sided', re.compile(r'osu_(put|get|acc|cas|fop)')),
+    ('RCCL and NCCL', re.compile(r'osu_xccl_')),
+    ('Collectives', re.compile(r'osu_i?(all|bcast|barrier|gather|scatter|reduce|neighbor)')),
+    ('Start and others', re.compile(r'')),
+)
+
+
+@dataclass
+class Curve:
+    """
+    A series in a chart.
+
+    name        as shown, unique within its section; 'hybrid', 'hybrid, run 20261121T131244Z'
+    series      Series
+    dataset     Dataset that it is from
+    style       charts.Style
+    comparison  compare.Comparison with native, None where there is no native, and for native itself
+    stats       {size in bytes: (median, least, most, number of repeats)}, ascending
+    """
+
+    name: str
+    series: Series
+    dataset: Dataset
+    style: charts.Style
+    comparison: object = None
+    stats: dict = field(default_factory=dict)
+
+    @property
+    def background(self):
+        """Return True for a curve that stands behind the others."""
+        return self.style.background
+
+    @property
+    def points(self):
+        """Return {size: compare.Point} of the comparison with native, {} without one."""
+        return {point.size: point for point in self.comparison.points} if self.comparison else {}
+
+    def rows(self, zero):
+        """Return the rows of the chart, see charts.CURVE; zero: bool, keep size 0 (benchmarks without sizes)."""
+        points = self.points
+        found = []
+        for size, (median, low, high, repeats) in self.stats.items():
+            if size or zero:
+                point = points.get(size)
+                found.append((self.name, size, median, low, high, repeats, round(point.ratio, 4) if point else None,
+                              point.verdict if point else None))
+        return found
+
+    def peak(self):
+        """Return the size at which its median is largest, the smallest of equals."""
+        return max(self.stats, key=lambda size: (self.stats[size][0], -size))
+
+
+@dataclass
+class View:
+    """
+    A case with all its curves.
+
+    key      part of an address in the page (str), unique in the report
+    natives  {name of a dataset: Curve}
+    """
+
+    case: Case
+    key: str
+    curves: list[Curve] = field(default_factory=list)
+    natives: dict = field(default_factory=dict)
+
+    @property
+    def sized(self):
+        """Return True if the benchmark has message sizes."""
+        return self.case.benchmark not in WITHOUT_SIZES
+
+    @property
+    def shown(self):
+        """Return the curves of the report itself, without those behind them."""
+        return [curve for curve in self.curves if not curve.background]
+
+    @property
+    def behind(self):
+        """Return the curves behind the others."""
+        return [curve for curve in self.curves if curve.background]
+
+    @property
+    def sizes(self):
+        """Return all message sizes of its own curves, ascending (list of int)."""
+        return sorted({size for curve in self.shown for size in curve.stats})
+
+    @property
+    def meaning(self):
+        """Return what the numbers are and which are good (str)."""
+        what = 'Bandwidth in MB/s; more is better.' if self.case.more_is_better else \
+            f'Time in {charts.UNITS[self.case.unit]}; less is better.'
+        return what if self.case.unit != 'MB/s' else what.replace('MB/s', 'MB/s (10⁶ bytes)')
+
+    def native_of(self, curve):
+        """Return the native Curve that a curve is compared with, None if there is none."""
+        return self.natives.get(curve.dataset.name)
+
+
+@dataclass
+class Breakdown:
+    """
+    What a latency curve adds to native, by range of message sizes.
+
+    added  {name of RANGES: (median, least, most) in us over the sizes of the range that both have}
+    """
+
+    curve: Curve
+    added: dict
+
+    def rows(self):
+        """Return the rows of the chart, see charts.ADDED."""
+        return [(self.curve.name, name, *(round(value, 4) for value in found)) for name, found in self.added.items()]
+
+
+@dataclass
+class Called:
+    """A trouble that was recognised: the Trouble, and the (View, Curve, sizes) that look like it."""
+
+    trouble: object
+    where: list
+
+
+@dataclass
+class Section:
+    """
+    What is compared with each other.
+
+    title     str
+    key       part of an address in the page
+    datasets  list of Dataset: the runs, or one publication
+    views     list of View
+    names     of all own series in the order of their first appearance (list of str)
+    behind    list of Dataset from which curves stand behind the others
+    details   {name of a dataset: details.Details} of the runs
+    """
+
+    title: str
+    key: str
+    datasets: list[Dataset]
+    views: list[View] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    behind: list[Dataset] = field(default_factory=list)
+    details: dict = field(default_factory=dict)
+
+    @property
+    def groups(self):
+        """Return [(title, views)] by kind of benchmark, those with views only."""
+        return [(title, found) for title, found in
+                ((title, [view for view in self.views if group_of(view.case.benchmark) == title])
+                 for title, _ in GROUPS) if found]
+
+    @property
+    def without_native(self):
+        """Return the datasets that have no native series at all."""
+        return [one for one in self.datasets if native_name(one) not in one.names]
+
+    def breakdowns(self):
+        """Return [(View, [Breakdown])] of the latency cases between two ranks that have native."""
+        found = []
+        for view in self.views:
+            if view.case.benchmark in ('osu_latency', 'osu_xccl_latency'):
+                rows = [one for one in (breakdown(view, curve) for curve in view.shown) if one]
+                if rows:
+                    found.append((view, rows))
+        return found
+
+    def troubles(self):
+        """Return the troubles that its curves look like, each once (list of Called)."""
+        found = {}
+        for view in self.views:
+            for curve in view.shown:
+                host = curve.dataset.of(replace(view.case, buffers='H H'), curve.series.name)
+                for trouble in troubles.recognise(curve.series, host=host[0] if host else None,
+                                                  network=troubles.promised(curve.dataset)):
+                    called = found.setdefault((trouble.name, trouble.text, trouble.remedy), Called(trouble, []))
+                    called.where.append((view, curve, trouble.sizes))
+        return list(found.values())
+
+
+@dataclass
+class Report:
+    """All that is shown: title, sections, and whether it is of the published figures alone."""
+
+    title: str
+    sections: list[Section]
+    published: bool = False
+
+    @property
+    def views(self):
+        """Return the views of all sections."""
+        return [view for section in self.sections for view in section.views]
+
+    @property
+    def datasets(self):
+        """Return every dataset that a figure is from, own ones first, each once."""
+        own = [one for section in self.sections for one in section.datasets]
+        behind = [one for section in self.sections for one in section.behind]
+        return list({one.name: one for one in own + behind}.values())
+
+
+def native_name(dataset):
+    """Return the name (str) of the series of a Dataset that counts as native; a publication says which, or None."""
+    return NATIVE if dataset.kind == 'run' else dataset.facts.get('native', NATIVE)
+
+
+def group_of(benchmark):
+    """Return the title of the group (str) of a benchmark."""
+    return next(title for title, pattern in GROUPS if pattern.match(benchmark))
+
+
+def statistics_of(series):
+    """Return {size: (median, least, most, repeats)} of a Series, ascending."""
+    found = {}
+    for size in series.sizes:
+        values = list(series.values[size].values())
+        if len(values) == 1:
+            found[size] = (values[0], values[0], values[0], 1)
+        else:
+            found[size] = (statistics.median(values), min(values), max(values), len(values))
+    return found
+
+
+def breakdown(view, curve):
+    """Return the Breakdown of a curve, None without native."""
+    native = view.native_of(curve)
+    if native is None or native is curve:
+        return None
+    added = {}
+    for name, least, most in RANGES:
+        found = [curve.stats[size][0] - native.stats[size][0] for size in curve.stats
+                 if least <= size <= most and size in native.stats]
+        if found:
+            added[name] = (statistics.median(found), min(found), max(found))
+    return Breakdown(curve, added) if added else None
+
+
+def slug(text):
+    """Return text as part of an address: letters, digits and '-' alone."""
+    return re.sub(r'[^a-z0-9]+', '-', text.lower()).strip('-') or 'x'
+
+
+def section(title, datasets, behind=(), progress=lambda text: None):
+    """
+    Return the Section of datasets that are shown in the same charts.
+
+    :param datasets: list of Dataset; names that several of them have are followed by the name of the run
+    :param behind: datasets whose curves stand behind, where they have the same case
+    :param progress: called with a line (str) of what is done
+    Raises ReportError if the datasets have neither figures nor failures, or one is there twice.
+    """
+    names = [one.name for one in datasets]
+    for name in names:
+        if names.count(name) > 1:
+            raise ReportError(f"{name} is named twice: each run is shown once")
+    if not any(one.series or one.failures for one in datasets):
+        raise ReportError(f"{', '.join(names)}: no figures and no failures, so there is nothing to show. Did the run "
+                          "end before its first measurement?")
+    made = Section(title, slug(title if len(datasets) > 1 else names[0]), list(datasets))
+    styles, labels = _styles(datasets)
+    views = {}
+    for dataset in datasets:
+        for series in dataset.series:
+            view = views.get(series.case)
+            if view is None:
+                view = views[series.case] = View(series.case, f'{made.key}-{slug(series.case.title)}')
+            key = dataset.name, series.name
+            curve = Curve(labels[key], series, dataset, styles[key], stats=statistics_of(series))
+            view.curves.append(curve)
+            if series.name == native_name(dataset):
+                view.natives[dataset.name] = curve
+    made.views = [view for title, _ in GROUPS for view in views.values() if group_of(view.case.benchmark) == title]
+    made.names = list(labels.values())
+    order = {name: number for number, name in enumerate(made.names)}
+    for number, view in enumerate(made.views, 1):
+        view.curves.sort(key=lambda curve: order[curve.name])
+        for curve in view.curves:
+            native = view.native_of(curve)
+            if native is not None and native is not curve and set(curve.stats) & set(native.stats):
+                curve.comparison = compare.compare_series(curve.series, native.series, paired=True)
+        if number % 50 == 0:
+            progress(f"{number} of {len(made.views)} cases compared with native")
+    _put_behind(made, behind)
+    made.details = {one.name: details.of(one) for one in datasets if one.path}
+    return made
+
+
+def _styles(datasets):
+    """Return ({(dataset, series name): Style}, {the same: name as shown}), native first, then the approaches."""
+    held = [name for one in datasets for name in one.names]
+    known = list(charts.APPROACHES)
+    styles, labels, others = {}, {}, []
+    for run, dataset in enumerate(datasets):
+        for name in sorted(dataset.names, key=lambda name: known.index(name) if name in known else len(known)):
+            if name not in known and name not in others:
+                others.append(name)
+            collides = held.count(name) > 1
+            styles[dataset.name, name] = charts.style_of(name, others.index(name) if name in others else 0,
+                                                         run if collides else 0)
+            labels[dataset.name, name] = f'{name}, {dataset.name}' if collides else name
+    return styles, labels
+
+
+def _put_behind(made, behind):
+    """Add to the views of a Section the series of other datasets that have the same case: native where there is one."""
+    for dataset in behind:
+        if dataset.name in [one.name for one in made.datasets]:
+            continue
+        used = False
+        for view in made.views:
+            found = dataset.of(view.case)
+            for series in [one for one in found if one.name == native_name(dataset)] or found:
+                curve = Curve(f'{series.name}, {dataset.name}', series, dataset,
+                              charts.background_style(len(view.behind)), stats=statistics_of(series))
+                view.curves.append(curve)
+                used = True
+        if used:
+            made.behind.append(dataset)
+
+
+def sizes_text(sizes):
+    """Return message sizes (iterable of int) as text: '1 B to 128 B', '8 KiB', '' for none."""
+    sizes = sorted(sizes or [])
+    if not sizes:
+        return ''
+    first, last = (size_text(size) or '0 B' for size in (sizes[0], sizes[-1]))
+    return first if len(sizes) == 1 else f'{first} to {last}'

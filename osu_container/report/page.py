@@ -1,0 +1,429 @@
+"""The page: one HTML file with its figures, style, scripts and pictures in it. It asks nothing of the network."""
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jinja2
+
+from . import charts, content, tables
+
+FOLDER = Path(__file__).resolve().parent
+#: Charts that are also in the page as pictures, for print and for browsers without scripts. A picture takes a tenth of
+#: a second and 20 to 50 kB; a page with more charts prints those that were drawn, and has all values in tables.
+STILLS = 60
+#: Summary tables that stand open, and cases of a section up to which all groups do
+OPEN_SUMMARIES, OPEN_CASES = 12, 24
+#: Size of the charts of a case: place -> (width, height) in points of its picture; the page takes its own width
+PLACES = {'main': (720, 380), 'zoom': (400, 260), 'single': (720, 0), 'added': (720, 320)}
+#: Marks of Vega in a box of 34 x 12, for the legends of the page
+SHAPES = {
+    'circle': 'M13.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z', 'square': 'M14 3h6v6h-6z',
+    'triangle-up': 'M17 2l4 7h-8z', 'triangle-down': 'M17 10l4 -7h-8z', 'triangle-right': 'M21 6l-7 4v-8z',
+    'diamond': 'M17 1.5l4 4.5l-4 4.5l-4 -4.5z',
+    'cross': 'M13 4.8h2.8v-2.8h2.4v2.8h2.8v2.4h-2.8v2.8h-2.4v-2.8h-2.8z',
+}
+#: The verdict in one letter, in the data of the page
+LETTERS = {'same': 's', 'better': 'b', 'worse': 'w', 'noisy': 'n'}
+
+
+@dataclass
+class Chart:
+    """
+    A chart of a card.
+
+    key     its address and its name in the data
+    place   key of PLACES
+    title   shown above it, '' for none
+    words   what it shows, for those who do not see it
+    spec    specification (JSON text, see charts.specification)
+    columns, rows  its figures
+    curves  list of content.Curve in the order of the specification
+    hidden  names of curves that are not shown at first
+    still   the picture as a data address, '' for none
+    """
+
+    key: str
+    place: str
+    title: str
+    words: str
+    spec: str
+    columns: tuple
+    rows: list
+    curves: list
+    hidden: list = field(default_factory=list)
+    still: str = ''
+
+    @property
+    def width(self):
+        """Return its width in points (int)."""
+        return PLACES[self.place][0]
+
+    @property
+    def height(self):
+        """Return its height in points (int); a chart without sizes has a line for each series."""
+        return PLACES[self.place][1] or 70 + 26 * len(self.curves)
+
+    def complete(self, *, legend=None, title=None, subtitle=None):
+        """Return the specification (dict) with all in it, on light paper; legend: the specification with a legend."""
+        rows = [row for row in self.rows if row[0] not in self.hidden]
+        height = self.height + (22 * (1 + len(self.curves) // 3) + 50 if legend else 0)
+        return charts.complete(legend or self.spec, self.columns, rows, width=self.width, height=height, title=title,
+                               config=charts.theme([curve.style for curve in self.curves],
+                                                   background='white' if legend else None), subtitle=subtitle)
+
+
+@dataclass
+class Card:
+    """What is shown of a case: legend, charts, tables."""
+
+    key: str
+    title: str
+    meaning: str
+    curves: list
+    charts: list
+    tables: list
+    hidden: list
+    size_count: int = 0
+
+    @property
+    def zooms(self):
+        """Return True if it has a chart that can be zoomed."""
+        return any(chart.place == 'main' for chart in self.charts)
+
+
+@dataclass
+class Named:
+    """A curve as the legend shows it."""
+
+    name: str
+    style: charts.Style
+    title: str = ''
+    verdict: str = ''
+
+
+def _legend(curves):
+    found = []
+    for curve in curves:
+        facts = curve.dataset.facts
+        title = ''
+        if curve.dataset.kind != 'run':
+            title = f"{facts.get('source', 'source not known')}, {facts.get('date', 'date not known')}"
+        if curve.series.programs:
+            title += ('; ' if title else '') + curve.series.programs
+        found.append(Named(curve.name, curve.style, title, curve.comparison.verdict if curve.comparison else ''))
+    return found
+
+
+def charts_of(view, *, legend=False, interactive=True):
+    """
+    Return the charts of a View: all sizes, and each region of charts.ZOOMS in which a curve has three sizes or more.
+
+    :param legend: bool, with a legend in the chart, for a file of its own
+    :param interactive: bool, see charts.specification
+    """
+    curves = view.curves
+    names, styles = tuple(curve.name for curve in curves), tuple(curve.style for curve in curves)
+    hidden = [curve.name for curve in view.behind[content.SHOWN_BEHIND:]]
+    rows = [row for curve in curves for row in curve.rows(zero=not view.sized)]
+    unit = view.case.unit
+    words = f"{view.case.title}, in {charts.UNITS[unit]}: {', '.join(names)}. The values are in the table below."
+
+    def spec(kind, **more):
+        return charts.specification(kind, unit, names, styles, legend=legend, interactive=interactive, **more)
+
+    if not view.sized:
+        return [Chart(view.key + '-chart', 'single', '', words, spec('single'), charts.CURVE, rows, curves, hidden)]
+    if not rows:
+        return []
+    shown = [row for row in rows if row[0] not in hidden]
+    found = [Chart(view.key + '-chart', 'main', '', words, spec('curve'), charts.CURVE, rows, curves, hidden)]
+    for region, (title, least, most) in charts.ZOOMS.items():
+        inside = [row for row in shown if least <= row[1] <= most]
+        if max(([row[0] for row in inside].count(name) for name in names), default=0) < 3:
+            continue
+        log = charts.logarithmic(row[2] for row in inside)
+        found.append(Chart(f'{view.key}-{region}', 'zoom', title[0].upper() + title[1:], f'{title}. {words}',
+                           spec('curve', region=region, log=log), charts.CURVE, rows, curves, hidden))
+    return found
+
+
+def added_chart(view, rows, *, legend=False, interactive=True):
+    """Return the Chart of a latency breakdown; rows: list of content.Breakdown."""
+    curves = [one.curve for one in rows]
+    names, styles = tuple(curve.name for curve in curves), tuple(curve.style for curve in curves)
+    spec = charts.specification('added', view.case.unit, names, styles, legend=legend, interactive=interactive)
+    return Chart(f'{view.key}-added-chart', 'added', '', f'{view.case.title}: µs added to native, by range of message '
+                 f"sizes: {', '.join(names)}. The values are in the table below.", spec, charts.ADDED,
+                 [row for one in rows for row in one.rows()], curves)
+
+
+def _card(view):
+    curves = charts_of(view)
+    return Card(view.key, view.case.title, view.meaning, _legend(view.curves), curves, tables.values(view),
+                curves[0].hidden if curves else [], len(view.sizes))
+
+
+def _breakdown_card(view, rows):
+    chart = added_chart(view, rows)
+    return Card(f'{view.key}-added', view.case.title, '', _legend(chart.curves), [chart],
+                [tables.breakdown(view, rows)], [])
+
+
+def _address(svg):
+    """Return an SVG as a data address that can stand in an attribute."""
+    text = svg.replace("'", '&apos;').replace('"', "'")
+    for sign, code in (('%', '%25'), ('#', '%23'), ('<', '%3C'), ('>', '%3E'), ('\n', '%0A')):
+        text = text.replace(sign, code)
+    return 'data:image/svg+xml,' + text
+
+
+def _colours(styles):
+    """Return ({Style: name of its variable}, style sheet): colours on light and on dark paper."""
+    pairs = {}
+    for style in styles:
+        pairs.setdefault((style.light, style.dark), f'k{len(pairs)}')
+    light = ' '.join(f'--{name}: {pair[0]};' for pair, name in pairs.items())
+    dark = ' '.join(f'--{name}: {pair[1]};' for pair, name in pairs.items())
+    sheet = f':root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}'
+    return {style: pairs[style.light, style.dark] for style in styles}, sheet
+
+
+def _compact(chart, number):
+    """Return the rows of a chart for the data of the page; number: {name of a curve: its number}."""
+    if chart.columns is not charts.CURVE:
+        return [[number[row[0]], *row[1:]] for row in chart.rows]
+    found = []
+    for name, size, value, low, high, repeats, ratio, verdict in chart.rows:
+        row = [number[name], size, value, ratio, LETTERS.get(verdict)]
+        found.append(row + [low, high, repeats] if repeats > 1 else row)
+    return found
+
+
+def _data(cards, colour_names):
+    """Return the data of the page (dict): specifications, each once, figures by card, charts by key."""
+    specs, found, figures = {}, {}, {}
+    for card in cards:
+        for chart in card.charts:
+            names = [curve.name for curve in chart.curves]
+            spec = specs.setdefault(chart.spec, f's{len(specs)}')
+            if card.key not in figures:
+                curves = [[curve.name, curve.dataset.name] for curve in chart.curves]
+                case = chart.curves[0].series.case
+                figures[card.key] = {
+                    'kind': 'curve' if chart.columns is charts.CURVE else 'added', 'title': card.title,
+                    'unit': charts.UNITS[case.unit], 'curves': curves, 'hidden': card.hidden,
+                    'rows': _compact(chart, {name: index for index, name in enumerate(names)}),
+                    'colours': [colour_names[curve.style] for curve in chart.curves],
+                    'shapes': [curve.style.shape for curve in chart.curves]}
+            found[chart.key] = {'spec': spec, 'card': card.key, 'height': chart.height}
+    theme = charts.theme([], ink='var(--ink)', soft='var(--soft)', grid='var(--grid)')
+    return {'columns': {'curve': charts.CURVE, 'added': charts.ADDED}, 'theme': theme,
+            'verdicts': {letter: tables.VERDICTS[name] for name, letter in LETTERS.items()},
+            'specs': {name: json.loads(spec) for spec, name in specs.items()}, 'cards': figures, 'charts': found}
+
+
+def _digest(script):
+    return 'sha256-' + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _policy(*scripts):
+    """Return the content security policy: nothing is loaded, no script runs but these (str)."""
+    allowed = ' '.join(f"'{_digest(script)}'" for script in scripts)
+    return (f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+            "base-uri 'none'; form-action 'none'")
+
+
+def _section(section, stills, progress):
+    """Return what the template shows of a Section (dict), and its cards."""
+    groups, cards = [], []
+    everything_open = len(section.views) <= OPEN_CASES
+    for title, views in section.groups:
+        own = [_card(view) for view in views]
+        cards += own
+        groups.append({'title': title, 'cards': own, 'open': everything_open or not groups})
+    breakdowns = [_breakdown_card(view, rows) for view, rows in section.breakdowns()]
+    cards += breakdowns
+    for card in cards:
+        for chart in card.charts:
+            if stills.left > 0:
+                stills.left -= 1
+                chart.still = _address(charts.svg(chart.complete()))
+                if stills.left % 20 == 0:
+                    progress(f"{STILLS - stills.left} pictures drawn")
+            else:
+                stills.all = False
+    return {
+        'title': section.title, 'key': section.key, 'groups': groups, 'breakdowns': breakdowns,
+        'lead': lead(section), 'warnings': warnings(section), 'summaries': tables.summaries(section),
+        'verdicts': tables.verdicts(section), 'failures': tables.failures(section),
+        'behind': '; '.join(f"{one.name}: {one.title}, {one.facts.get('date', 'date not known')}"
+                            for one in section.behind),
+        'spread': any(entry[3] > 1 for view in section.views for curve in view.shown
+                      for entry in curve.stats.values()),
+        'troubles': [_called(one) for one in section.troubles()],
+        'runs': [_run(one, section.details[one.name]) for one in section.datasets if one.name in section.details],
+    }, cards
+
+
+def _called(called):
+    """Return a trouble as the template shows it (dict): its places by series."""
+    by_series = {}
+    for view, curve, sizes in called.where:
+        text = view.case.title + (f', {content.sizes_text(sizes)}' if sizes else '')
+        by_series.setdefault(curve.name, []).append((text, view.key))
+    trouble = called.trouble
+    return {'title': trouble.title[0].upper() + trouble.title[1:], 'text': trouble.text, 'remedy': trouble.remedy,
+            'source': trouble.source, 'where': list(by_series.items())}
+
+
+def _run(dataset, found):
+    """Return what the template shows of a run (dict); found: details.Details."""
+    facts = dataset.facts
+    project = facts.get('project') or {}
+    commit = f"commit {project['commit']}" if project.get('commit') else 'a commit that was not recorded'
+    changed = ', with files changed since' if project.get('changed') else ''
+    proof = tables.proof(dataset, found)
+    broken = [f'{row[0].plain}: {row[1].plain}: {row[2].plain}. {row[3].plain[len("BROKEN: "):]}.'
+              for row in (proof.rows if proof else []) if row[3].text.startswith('BROKEN')]
+    approaches = {entry['approach']: name for name, entry in dataset.modules.items()}
+    typed = [(approaches.get(approach, approach), [f'module load {approaches.get(approach, approach)}', *lines])
+             for approach, lines in found.typed.items()]
+    return {'title': dataset.title, 'proof': proof, 'broken': broken, 'typed': typed,
+            'repeat': f"{dataset.title[0].upper()}{dataset.title[1:]}, with {commit} of osu-container{changed}:",
+            'command': facts.get('command') or 'not recorded', 'modules': tables.modules(dataset),
+            'environment': tables.environment(dataset, found), 'variables': tables.variables(dataset)}
+
+
+def lead(section):
+    """Return the lines (list of str) that say what was run where and when."""
+    lines = []
+    for one in section.datasets:
+        facts = one.facts
+        if one.kind != 'run':
+            lines.append(f"{one.title[0].upper()}{one.title[1:]}. {tables._text(facts.get('node_type'))}. "
+                         f"{tables._text(facts.get('stack'))}. Measured {tables._text(facts.get('date'))}, not by this "
+                         f"project; source: {tables._text(facts.get('source'))}.")
+            continue
+        found = section.details.get(one.name)
+        nodes = f", on {tables.nodes_text(found.nodes)}" if found and found.nodes else ''
+        counts = found.counts if found else {}
+        ended = f" to {facts['ended']}" if facts.get('ended') else ', not ended'
+        parts = [f"{counts.get(name, 0)} {word}" for name, word in
+                 (('ok', 'measurements with numbers'), ('failed', 'failed'), ('skipped', 'skipped'))
+                 if counts.get(name) or name == 'ok']
+        tag = f", tag {facts['tag']}" if facts.get('tag') else ''
+        repeats = f", {facts['repeats']} repeats" if facts.get('repeats') else ''
+        lines.append(f"{one.title[0].upper()}{one.title[1:]}: {facts['started']}{ended}{nodes}{tag}{repeats}. "
+                     f"{', '.join(parts)}. Series: {', '.join(one.names) or 'none'}.")
+    return lines
+
+
+def warnings(section):
+    """Return what a reader must know before the figures (list of str)."""
+    found = []
+    for one in section.without_native:
+        if one.kind == 'run':
+            found.append(f"{one.title} has no native series, so there are no ratios and no verdicts. To have them, measure "
+                         "native in the same run.")
+        else:
+            found.append(f"{one.name} has no native series, so there are no ratios and no verdicts.")
+    programs = sorted({series.programs for one in section.datasets for series in one.series
+                       if series.programs and 'OSU C' not in series.programs})
+    if programs:
+        found.append(f"Programs: {', '.join(programs)}, not the OSU C programs; compare them with each other only.")
+    return found
+
+
+def notes(report):
+    """Return the notes of a report (list of str): programs, single values, foreign lines, what is not known."""
+    found = []
+    for section in report.sections:
+        for one in section.datasets:
+            programs = sorted({series.programs for series in one.series if series.programs})
+            found.append(f"{one.name}: programs: {', '.join(programs) or 'not known'}.")
+            if one.series and max(series.repeats for series in one.series) == 1:
+                found.append(f"{one.name}: one value for each message size; how much values scatter is not known, and "
+                             "verdicts follow from the margin of each benchmark alone.")
+            found += [f'{one.name}: {problem}' for problem in one.problems]
+            if one.kind != 'run':
+                found += [f'{one.name}: {text}' for text in one.facts.get('notes') or []]
+                found.append(f"{one.name}: which libraries the ranks had loaded was not recorded by its authors in a "
+                             "form that could be checked here.")
+                continue
+            details = section.details.get(one.name)
+            if details:
+                found += _foreign(one, details)
+                silent = [name for name, entry in one.modules.items()
+                          if not (entry.get('network') or {}).get('provider')]
+                if silent:
+                    found.append(f"{one.name}: the libfabric provider is not known for {', '.join(silent)}: its MPI "
+                                 "does not say.")
+                found += [f'{one.name}: {count} measurements of {name} left no proof of what was loaded.'
+                          for name, count in details.unproved.items()]
+    return list(dict.fromkeys(found))
+
+
+def _foreign(dataset, details):
+    """Return what is to be said about lines that were not the programs' (list of str)."""
+    found = []
+    lines = sum(len(entry[3]) for entry in details.foreign)
+    broken = sum(len(entry[4]) for entry in details.foreign)
+    if lines or broken:
+        first = next(text for entry in details.foreign for text in (*entry[4], *entry[3]))
+        found.append(f"{dataset.name}: {lines} lines of the outputs were not the program's, {broken} numbers were mixed "
+                     f"with such text and are not shown; the first: {first!r}.")
+    return found
+
+
+class _Stills:
+    """How many pictures may still be drawn, and whether all charts have one."""
+
+    def __init__(self, left):
+        self.left, self.all = left, True
+
+
+def html(report, progress=lambda text: None):
+    """Return the page (str) of a content.Report; progress is called with a line (str) of what is done."""
+    stills = _Stills(STILLS)
+    sections, cards = [], []
+    for section in report.sections:
+        shown, own = _section(section, stills, progress)
+        sections.append(shown)
+        cards += own
+    styles = list(dict.fromkeys(curve.style for view in report.views for curve in view.curves))
+    colour_names, colours = _colours(styles)
+    library, script = charts.javascript(), (FOLDER / 'page.js').read_text(encoding='utf-8')
+    for one in (library, script):
+        if '</script' in one or '<!--' in one:
+            raise AssertionError("a script that would end the element it stands in")
+    data = json.dumps(_data(cards, colour_names), ensure_ascii=False, separators=(',', ':'), sort_keys=True)
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True,
+                                     lstrip_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    found = tables.sources(report)
+    progress(f"page of {len(cards)} cases is put together")
+    return environment.get_template('template.html.j2').render(
+        report=report, sections=sections, lead=[], contents=_contents(sections, found), notes=notes(report),
+        sources=found, policy=_policy(library, script), style=(FOLDER / 'style.css').read_text(encoding='utf-8'),
+        colours=colours, colour_names=colour_names, shapes=SHAPES, verdicts=tables.VERDICTS,
+        summaries_open=OPEN_SUMMARIES, all_still=stills.all,
+        licence=(FOLDER / 'vega-licence.txt').read_text(encoding='utf-8'),
+        data=data.replace('<', '\\u003c').replace('\u2028', '\\u2028').replace('\u2029', '\\u2029'),
+        library=library, script=script)
+
+
+def _contents(sections, sources):
+    """Return [(title, address)] of what the page has."""
+    if len(sections) > 1:
+        found = [(section['title'], section['key']) for section in sections]
+    else:
+        section = sections[0]
+        found = [(title, f"{section['key']}-{part}") for part, title, there in (
+            ('summary', 'Summary', section['summaries']), ('troubles', 'Known troubles', section['troubles']),
+            ('curves', 'Curves', section['groups']), ('latency', 'Latency', section['breakdowns']),
+            ('failures', 'What failed', section['failures']), ('proof', 'Proof', section['runs']),
+            ('repeat', 'How to repeat', section['runs']), ('environment', 'Environment', section['runs'])) if there]
+    return found + [('Notes', 'notes')] + ([('Sources', 'published-sources')] if sources else [])

@@ -1,0 +1,191 @@
+"""osu-container reference ...: published figures, and the references of the user and the site."""
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import textwrap
+from pathlib import Path
+
+from ..table import number
+from . import files, model, references, select
+
+EPILOG = """
+NAME is the name of a reference (osu-container reference list); NAME:SERIES is one of its series, which can be a
+pattern such as 'openmpi-5-*'. RUN is the folder of a run, its name, or `latest`.
+Exit codes: 0 done, 1 not possible, with the reason on stderr, 2 wrong usage.
+"""
+WIDTH = 100
+#: Columns of --csv
+POINT = ('reference', 'series', 'benchmark', 'buffers', 'nodes', 'ranks', 'variant', 'bytes', 'repeat', 'value', 'unit')
+#: Facts of a dataset that `show` prints, in this order: (key, title)
+FACTS = (('kind', 'kind'), ('source', 'source'), ('url', 'address'), ('licence', 'licence'), ('site', 'site'),
+         ('date', 'date'), ('node_type', 'nodes'), ('stack', 'stack'), ('programs', 'programs'),
+         ('evidence', 'evidence'), ('native', 'native is'))
+
+
+def add_arguments(parser):
+    """Add the subcommands to the parser of `osu-container reference`."""
+    commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
+
+    def command(name, function, text):
+        below = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG,
+                                    formatter_class=argparse.RawDescriptionHelpFormatter)
+        below.set_defaults(function=function, prog=f'osu-container reference {name}',
+                           after_interrupt="nothing was changed",
+                           errors=(references.ReferenceFailure, files.ResultsError, select.SelectError, OSError))
+        return below
+
+    command('list', list_references, "show every reference: published ones, yours, and those of the site")
+
+    below = command('show', show, "show what a reference is, its cases and its values")
+    below.add_argument('name', metavar='NAME[:SERIES]')
+    below.add_argument('--csv', action='store_true', help="print every point instead, as CSV")
+
+    below = command('add', add, "keep a native run as a reference, to compare later runs with it")
+    below.add_argument('run', metavar='RUN')
+    below.add_argument('--name', required=True, help="what the reference is called")
+    below.add_argument('--series', default='native', metavar='APPROACH',
+                       help="keep the figures of this approach (default: native)")
+    below.add_argument('--system', action='store_true',
+                       help=f"for all users of the site: add it to the first folder of ${references.SITE_VARIABLE}")
+    below.add_argument('--force', action='store_true', help="replace a reference of that name")
+
+    below = command('remove', remove, "remove one of your references; published ones and those of the site stay")
+    below.add_argument('name', metavar='NAME')
+
+
+def _points(dataset):
+    """Return how many values a dataset has (int)."""
+    return sum(len(repeats) for one in dataset.series for repeats in one.values.values())
+
+
+def list_references(options):
+    """Print one line a reference, the added ones first."""
+    added, problems = references.added()
+    rows = []
+    for dataset in added + references.published():
+        kind = 'yours' if dataset.kind == 'reference' and references.is_own(dataset.path.parent) else (
+            'site' if dataset.kind == 'reference' else dataset.kind)
+        date = dataset.facts['date'].partition(';')[0].partition(' to ')[0][:10]
+        rows.append((dataset.name, kind, date, str(_points(dataset)), dataset.title))
+    rows.insert(0, ('name', 'kind', 'date', 'points', 'what'))
+    widths = [max(len(row[n]) for row in rows) for n in range(4)]
+    for row in rows:
+        line = '  '.join([row[0].ljust(widths[0]), row[1].ljust(widths[1]), row[2].ljust(widths[2]),
+                          row[3].rjust(widths[3]), row[4]])
+        print(line.rstrip())
+    print("\nTo look at one: osu-container reference show NAME. To keep a native run of yours:\n"
+          "osu-container reference add RUN --name NAME. To compare: osu-container compare RUN NAME.")
+    for problem in problems:
+        print(f"{options.prog}: warning: {problem}", file=sys.stderr)
+    return 0
+
+
+def _get(text):
+    """Return the reference (Dataset) that NAME[:SERIES] (str) means. Raises ReferenceFailure, SelectError."""
+    references.get(text.partition(':')[0])  # a run or a module is no reference
+    return select.resolve(text)
+
+
+def show(options):
+    """Print what a reference is, its series and its cases; or all of its points."""
+    dataset = _get(options.name)
+    if options.csv:
+        return _print_points(dataset)
+    print(f"{dataset.name}: {dataset.title}")
+    facts = dict(dataset.facts, kind=dataset.kind)
+    for key, title in FACTS:
+        if facts.get(key):
+            _print_fact(title, facts[key])
+    for note in [*facts.get('notes', ()), *facts.get('incomplete', ())]:
+        _print_fact('note', note)
+    about = {one.name: one.facts.get('about', '') for one in dataset.series}
+    width = max(map(len, about))
+    for n, (name, text) in enumerate(about.items()):
+        _print_fact('' if n else 'series', f"{name:{width}}  {text}".rstrip(), hang=width + 2)
+    print()
+    _print_cases(dataset)
+    _print_sources(dataset)
+    return 0
+
+
+def _print_fact(title, text, hang=0):
+    """Print a fact (str) with its title (str), wrapped; further lines are indented by hang more columns."""
+    print('\n'.join(textwrap.wrap(str(text), WIDTH, initial_indent=f"  {title:9}  ",
+                                  subsequent_indent=' ' * (13 + hang), break_on_hyphens=False)))
+
+
+def _print_cases(dataset):
+    """Print one line a case: sizes, and the values at the smallest size and at the peak (times: the largest size)."""
+    rows = [('case', 'series', 'sizes', 'smallest', 'peak, or largest', '')]
+    for case in dataset.cases:
+        curves = dataset.of(case)
+        sizes = sorted({size for one in curves for size in one.sizes})
+        first = [one.median(one.sizes[0]) for one in curves]
+        last = [max(one.medians().values()) if case.more_is_better else one.median(one.sizes[-1]) for one in curves]
+        least, most = (model.size_text(size) or '0 B' for size in (sizes[0], sizes[-1]))
+        if sizes == [0]:  # programs without message sizes
+            rows.append((case.title, str(len(curves)), '', _range(first), '', case.unit))
+        else:
+            rows.append((case.title, str(len(curves)), least if least == most else f'{least} to {most}',
+                         _range(first), _range(last), case.unit))
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    for row in rows:
+        print('  '.join([row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].ljust(widths[2]),
+                         row[3].rjust(widths[3]), row[4].rjust(widths[4]), row[5]]).rstrip())
+    print("\nValues: at the smallest size; at the peak for bandwidths, at the largest size for times. With\n"
+          "several series the least and the most of them. One series: osu-container reference show\n"
+          f"{dataset.name}:SERIES")
+
+
+def _print_sources(dataset):
+    """Print the source of each curve, where each has its own."""
+    curves = [one for one in dataset.series if one.facts.get('source')]
+    if curves:
+        print('\nSources of the values:')
+    for one in curves:
+        told = [one.facts.get(key) for key in ('kind', 'node_type', 'source', 'note')]
+        text = f"{one.name}, {one.case.title}: {'; '.join(part for part in told if part)}"
+        print(textwrap.fill(text, WIDTH, initial_indent='  ', subsequent_indent='      ', break_on_hyphens=False))
+
+
+def _range(values):
+    """Return the least and the most of values (list of float) as text."""
+    least, most = number(min(values)), number(max(values))
+    return least if least == most else f'{least} to {most}'
+
+
+def _print_points(dataset):
+    """Print every point of a dataset as CSV, by series and size."""
+    writer = csv.writer(sys.stdout, lineterminator='\n')
+    writer.writerow(POINT)
+    for one in dataset.series:
+        case = one.case
+        for size in one.sizes:
+            for repeat, value in sorted(one.values[size].items()):
+                writer.writerow([dataset.name, one.name, case.benchmark, case.buffers, case.nodes, case.ranks,
+                                 case.variant, size, repeat, value, case.unit])
+    return 0
+
+
+def add(options):
+    """Keep a series of a run as a reference."""
+    run = select.resolve(options.run)
+    if run.kind != 'run' or (':' in options.run and not Path(options.run).exists()):
+        raise select.SelectError(f"{options.run} is no run: name its folder, its name in {select.results_folder()} or "
+                                 "`latest`, and the approach with --series")
+    folder = references.add(run.path, options.name, series=options.series, force=options.force,
+                            system=options.system)
+    dataset = references.get(options.name)
+    print(f"{options.name}: {options.series} of run {run.name}, {len(dataset.cases)} cases, {_points(dataset)} values, "
+          f"in {folder}\nTo compare: osu-container compare RUN {options.name}")
+    for problem in run.problems:
+        print(f"{options.prog}: warning: {problem}", file=sys.stderr)
+    return 0
+
+
+def remove(options):
+    """Remove one of the user's references."""
+    print(f"removed {references.remove(options.name)}")
+    return 0

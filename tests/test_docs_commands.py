@@ -1,0 +1,255 @@
+"""
+Commands in the pages do what the pages say: each command line of a code block is run here, or has a reason why not.
+
+COMMANDS classifies them by patterns. A line that no pattern knows fails, so new documentation must be classified; so
+does a pattern that no line needs. What is run, runs in a folder with links to all of the clone after `. ./env.sh`, with
+HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothing of the user is touched.
+"""
+import html
+import os
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import markdown
+import pytest
+import results_data
+from conftest import PROJECT, run
+
+PAGES = sorted([PROJECT / 'README.md', *(PROJECT / 'docs').rglob('*.md')])
+IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+
+#: Why a command is not run here
+REASONS = {
+    'LUMI': "needs LUMI's modules, Slurm partitions or file systems; tests/test_stand_in_run.py has what can be shown",
+    'network': "needs a server, an account or a registry",
+    'GPU': "needs a GPU node",
+    'long': "sets up the machine, measures for minutes or is this very test run",
+    'destroys': "removes what the user has; tests/test_workstation.py runs it on copies",
+}
+#: How a command is run here
+WAYS = {
+    'run': "as it stands",
+    'shell': "as it stands, and again before the later lines of its block: it changes the shell",
+    'dry run': "with --dry-run: EasyBuild finds the easyconfig and takes the options",
+    'install': "as it stands, into an empty folder of EasyBuild",
+    'modules': "as it stands, with all modules installed and Slurm running",
+    'modules, shell': "both",
+    'syntax': "bash reads the block: it is a job script for LUMI",
+}
+#: First line of code blocks that are no commands -> what they are
+NOT_COMMANDS = {
+    r'SIF: labels': 'a picture',
+    r'OVERRIDES = \{': 'a file in Python, run by tests/test_docs_tables.py',
+    r' +--- bandwidth': 'the table of the demo, compared by tests/test_demo.py',
+}
+#: What stands for a name of the user's in the pages -> what it is here
+PLACEHOLDERS = {
+    r'\bNAME\b': IMAGE,
+    r'\bFILE\.sif\b': f'sources/{IMAGE}.sif',
+}
+
+
+class Rule(NamedTuple):
+    """The first rule whose patterns fit counts. page: pattern of the page's name; how: of REASONS or WAYS."""
+
+    how: str
+    command: str
+    page: str = ''
+
+
+ON_LUMI = 'install-lumi'
+COMMANDS = [
+    Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
+    # README: the life of a clone
+    Rule('long', r'make (demo|test|setup|bench)'),
+    Rule('destroys', r'make (stop|clean|uninstall)'),
+    Rule('run', r'make (help|lumi|unlumi|docs)'),
+    # LUMI
+    Rule('shell', r'export \w+=\S+'),
+    Rule('network', r'git clone <address of this repository> osu-container'),
+    Rule('network', r'cd sources && scp .*|cd osu-container && git pull && make lumi'),
+    Rule('LUMI', r'make -C osu-container (lumi|unlumi)'),
+    Rule('LUMI', r'module load LUMI/.*'),
+    Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
+    Rule('LUMI', r'eb \$EBU_USER_PREFIX/.*'),
+    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images'),
+    Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
+    Rule('GPU', r'srun .*osu-gpu-bind .*', ON_LUMI),
+    Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
+    Rule('modules, shell', r'module load osu-container/hybrid', ON_LUMI),
+    # Modules, here
+    Rule('shell', r'\. \./env\.sh'),
+    Rule('install', r'eb osu-container-\w+\.eb -r'),
+    Rule('modules, shell', r'module load osu-[a-z/]+'),
+    Rule('modules', r'module load osu-[a-z/]+ && srun osu_bw H H'),
+    # Images
+    Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
+    Rule('long', r'bin/osu-container image build osu-lumi-\S+'),
+    Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif( --sbom out\.spdx\.json)?'),
+]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A command line of a page: the line itself without its comment, and the lines of its block before it."""
+
+    page: str
+    command: str
+    before: tuple
+    block: str
+
+    def rule(self):
+        """Return the Rule of this line, None if there is none."""
+        return next((rule for rule in COMMANDS
+                     if re.fullmatch(rule.command, self.command) and re.search(rule.page, self.page)), None)
+
+    def script(self):
+        """Return what is run (str): the lines before it that changed the shell, then this one."""
+        lines = [line.command for line in self.before if line.rule() and 'shell' in line.rule().how]
+        text = '\n'.join([*lines, self.command])
+        for pattern, here in PLACEHOLDERS.items():
+            text = re.sub(pattern, here, text)
+        return text
+
+
+def blocks_of(page):
+    """Return the code blocks (list of str) of a page (Path), as the site's Markdown sees them."""
+    text = markdown.markdown(page.read_text(), extensions=['tables', 'pymdownx.superfences'])
+    return [html.unescape(re.sub('<[^>]+>', '', block)) for block in re.findall(r'<code>([^<]*\n)</code>', text)]
+
+
+def lines_of(page):
+    """Return the command lines (list of Line) of a page (Path); what follows two blanks and # is a comment."""
+    found = []
+    for block in blocks_of(page):
+        if any(re.match(pattern, block) for pattern in NOT_COMMANDS):
+            continue
+        here = []
+        for text in filter(str.strip, re.sub(r'\\\n\s*', '', block).splitlines()):
+            command = re.sub(r'\s+# .*$', '', text).strip()
+            here.append(Line(str(page.relative_to(PROJECT)), command, tuple(here), block))
+        found += here
+    return found
+
+
+LINES = [line for page in PAGES for line in lines_of(page)]
+
+
+def those(*ways):
+    """Return the parameters of the lines that are run in one of these ways, each script once."""
+    found = {}
+    for line in LINES:
+        if line.rule() and line.rule().how in ways:
+            found.setdefault(line.script(), line)
+    return [pytest.param(line, id=f'{line.page}: {line.command}') for line in found.values()]
+
+
+def test_every_command_is_classified():
+    assert len(LINES) > 50
+    unknown = [f'{line.page}: {line.command}' for line in LINES if line.rule() is None]
+    assert unknown == [], 'add a rule to COMMANDS, or the block to NOT_COMMANDS'
+
+
+def test_every_rule_is_of_use():
+    used = {line.rule() for line in LINES}
+    assert [rule for rule in COMMANDS if rule not in used] == []
+    assert {rule.how for rule in COMMANDS} <= set(REASONS) | set(WAYS)
+    blocks = [block for page in PAGES for block in blocks_of(page)]
+    assert [pattern for pattern in NOT_COMMANDS if not any(re.match(pattern, block) for block in blocks)] == []
+
+
+@pytest.fixture(scope='session')
+def scratch(tmp_path_factory):
+    """Function (script, timeout in seconds) that runs bash in the clone with folders of its own; CompletedProcess."""
+    folder = tmp_path_factory.mktemp('commands')
+    (folder / 'home').mkdir()
+    results_data.make_run(folder / 'results' / results_data.RUN)
+    environment = {'PATH': f"{PROJECT / 'bin'}:/usr/local/bin:/usr/bin:/bin", 'LC_ALL': 'C.UTF-8',
+                   'HOME': str(folder / 'home'), 'EASYBUILD_PREFIX': str(folder / 'easybuild'),
+                   'EBU_USER_PREFIX': str(folder / 'lumi'), 'OSU_CONTAINER_RESULTS': str(folder / 'results'),
+                   'SCRATCH': str(folder)}
+
+    # What a command writes with a relative name goes into the scratch folder, so that is where it runs.
+    (folder / 'clone').mkdir()
+    for path in PROJECT.iterdir():
+        if not path.name.startswith('.git'):
+            (folder / 'clone' / path.name).symlink_to(path)
+
+    def call(script, timeout=120, **variables):
+        text = f'set -eu; cd "$SCRATCH/clone"; . ./env.sh; set +u\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+    return call
+
+
+@pytest.fixture(scope='session')
+def installed(scratch):
+    """The same, with every module installed from the pages' own easyconfigs, and Slurm."""
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    names = sorted(path.name for path in (PROJECT / 'easyconfigs/o/osu-container').glob('osu-container-*.eb'))
+    done = scratch(f"eb osu-native.eb {' '.join(names)} -r", timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    return scratch
+
+
+@pytest.mark.parametrize('line', those('run', 'shell'))
+def test_command_runs(scratch, line):
+    done = scratch(line.script())
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+@pytest.mark.parametrize('line', those('dry run'))
+def test_easybuild_takes_the_options(scratch, line):
+    done = scratch(f'{line.command} --dry-run')
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    name, approach = re.match(r'eb osu-(native|container-(\w+))', line.command).groups()
+    suffix = re.search(r'versionsuffix=(\S+)|$', line.command).group(1) or ''
+    wanted = 'osu-native/' if name == 'native' else f'osu-container/{approach}{suffix})'
+    assert f'(module: {wanted}' in done.stdout
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('line', those('install'))
+def test_command_installs_a_module(scratch, tmp_path, line):
+    done = scratch(line.script(), timeout=300, EASYBUILD_PREFIX=str(tmp_path))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert len(list(tmp_path.glob('modules/all/osu-*/*.lua'))) == 1
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+@pytest.mark.parametrize('line', those('modules', 'modules, shell'))
+def test_command_runs_with_the_modules(installed, line):
+    done = installed(line.script(), timeout=300)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    if 'osu_bw' in line.command:
+        assert re.search(r'^ *4194304 +[\d.]+$', done.stdout, re.M)
+
+
+@pytest.mark.parametrize('block', sorted({line.block for line in LINES if line.rule() and line.rule().how == 'syntax'}),
+                         ids=lambda block: re.search('partition=(.*)', block).group(1))
+def test_job_scripts_are_bash(block):
+    assert block.startswith('#!/bin/bash\n')
+    done = run(['bash', '-n'], input=block)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize('text, says', [
+    ('    osu-container frobnicate\n', [('osu-container frobnicate', None)]),
+    ('    make help   # what\n    make \\\n      help\n', [('make help', 'run'), ('make help', 'run')]),
+    ('1. A list\n\n    that goes on\n', []),
+    ('    OVERRIDES = {\n    }\n', []),
+])
+def test_a_new_command_is_noticed(tmp_path, monkeypatch, text, says):
+    monkeypatch.setitem(globals(), 'PROJECT', tmp_path)
+    (tmp_path / 'page.md').write_text(text)
+    found = [(line.command, line.rule() and line.rule().how) for line in lines_of(tmp_path / 'page.md')]
+    assert found == says
+
+
+def test_the_user_is_left_alone(scratch):
+    done = scratch('echo "$HOME" "$EASYBUILD_PREFIX" "$EBU_USER_PREFIX" "$OSU_CONTAINER_RESULTS" "$PWD"')
+    assert done.returncode == 0
+    for path in done.stdout.split():
+        assert not path.startswith((os.path.expanduser('~') + '/.', str(PROJECT))), path

@@ -1,0 +1,396 @@
+"""results.jsonl: what is read of it, what is refused and how that is said; and the model of the figures."""
+import json
+import math
+
+import pytest
+from results_data import CASES, MORE_CASES, RUN, make_run, sizes_of
+
+from osu_container.results import files, model
+from osu_container.results.model import Case, Series
+
+BANDWIDTH, LATENCY = CASES
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Folder of a small run: two approaches, two cases, two repeats, four sizes."""
+    return make_run(tmp_path / 'run', approaches=('native', 'pure'), repeats=2, sizes=(1, 64, 4096, 4194304),
+                    scale={'pure': 0.1})
+
+
+def rows(run):
+    """Return the lines (list of str) of a run."""
+    return (run / files.NAME).read_text().splitlines()
+
+
+def write(run, lines, end='\n'):
+    """Write lines (list of str) back as the results of a run."""
+    (run / files.NAME).write_text('\n'.join(lines) + end)
+
+
+def change(run, change_it, kind='measurement', which=0):
+    """Change the dict of the which-th line of a kind by change_it(entry), which may also return what stands instead."""
+    lines = rows(run)
+    found = [n for n, line in enumerate(lines) if json.loads(line)['kind'] == kind]
+    entry = json.loads(lines[found[which]])
+    other = change_it(entry)
+    lines[found[which]] = json.dumps(entry if other is None else other)
+    write(run, lines)
+    return found[which] + 1
+
+
+def refused(run):
+    """Return the message with which a run is refused."""
+    with pytest.raises(files.ResultsError) as caught:
+        files.read(run)
+    return str(caught.value)
+
+
+# What is read
+
+def test_a_run_is_read_by_its_folder_or_its_file(run):
+    for path in (run, str(run), run / files.NAME):
+        dataset = files.read(path)
+        assert (dataset.name, dataset.kind, dataset.problems) == (RUN, 'run', [])
+        assert dataset.path == run / files.NAME
+
+
+def test_series_hold_every_value_of_every_repeat(run):
+    dataset = files.read(run)
+    written = [json.loads(line) for line in rows(run)]
+    measured = [entry for entry in written if entry['kind'] == 'measurement']
+    assert len(measured) == 2 * 2 * 2
+    for entry in measured:
+        one, = dataset.of(Case(**entry['case']), entry['approach'])
+        for size, value in entry['values'].items():
+            assert one.values[int(size)][entry['repeat']] == value
+    assert sum(len(repeats) for one in dataset.series for repeats in one.values.values()) == 8 * 4
+
+
+def test_modules_header_and_end_are_kept(run):
+    dataset = files.read(run)
+    assert list(dataset.modules) == ['osu-native', 'osu-container/pure']
+    assert dataset.modules['osu-container/pure']['image']['sha256']
+    assert dataset.facts['site'] == 'workstation' and dataset.facts['ended']
+    assert {one.facts['module'] for one in dataset.of(name='pure')} == {'osu-container/pure'}
+
+
+def test_failed_and_skipped_cases_are_failures_with_their_reason(tmp_path):
+    run = make_run(tmp_path, repeats=1, failures=[('pure', BANDWIDTH, 'srun ended with 1: no PMI'),
+                                                  ('hybrid', LATENCY, 'skipped: no GPU here')])
+    dataset = files.read(run)
+    assert not dataset.of(BANDWIDTH, 'pure') and not dataset.of(LATENCY, 'hybrid')
+    assert [(one.name, one.case, one.skipped) for one in dataset.failures] == [
+        ('pure', BANDWIDTH, False), ('hybrid', LATENCY, True)]
+    assert dataset.failures[0].reason == 'srun ended with 1: no PMI' and dataset.failures[0].log.endswith('.err')
+
+
+def test_a_failure_without_a_reason_says_so(run):
+    change(run, lambda entry: entry.update(status='failed'))
+    assert files.read(run).failures[0].reason == 'no reason was recorded'
+
+
+@pytest.mark.parametrize('case', MORE_CASES, ids=lambda case: case.title)
+def test_every_kind_of_benchmark_survives_writing_and_reading(case, tmp_path):
+    dataset = files.read(make_run(tmp_path, cases=[case], repeats=2))
+    for one in dataset.series:
+        assert one.case == case and one.sizes == list(sizes_of(case)) and one.repeats == 2
+    assert dataset.names == ['native', 'pure', 'hybrid']
+
+
+def test_a_run_without_an_end_says_how_to_go_on(tmp_path):
+    run = make_run(tmp_path, repeats=1, ended=False)
+    assert files.read(run).problems == [
+        f"{run / files.NAME}: the run has not ended; to go on: osu-container bench --resume {run}"]
+
+
+def test_empty_lines_are_nothing(run):
+    lines = rows(run)
+    write(run, [*lines[:3], '', '   ', *lines[3:]])
+    assert len(files.read(run).series) == 4
+
+
+# What is refused: each message names file and line, what was found, what is wanted
+
+def _set(**values):
+    return lambda entry: entry.update(values)
+
+
+def _without(key):
+    return lambda entry: {name: value for name, value in entry.items() if name != key}
+
+
+def _case(**values):
+    return lambda entry: entry['case'].update(values)
+
+
+def _value(size, value):
+    return lambda entry: entry['values'].update({size: value})
+
+
+#: name -> (change of the first measurement, what the message must say)
+WRONG = {
+    'zero': (_value('64', 0), 'osu_bw is 0 MB/s at 64 bytes, wanted a number above 0'),
+    'negative': (_value('64', -1.5), 'osu_bw is -1.5 MB/s at 64 bytes'),
+    'text for a value': (_value('64', '12.5'), "osu_bw is '12.5' MB/s at 64 bytes"),
+    'true for a value': (_value('64', True), 'osu_bw is True MB/s at 64 bytes'),
+    'null for a value': (_value('64', None), 'osu_bw is None MB/s at 64 bytes'),
+    'no size': (_value('64 KiB', 1.0), "'64 KiB' is no message size in bytes"),
+    'size in other digits': (_value('²', 1.0), "'²' is no message size in bytes"),
+    'negative size': (_value('-1', 1.0), "'-1' is no message size in bytes"),
+    'the same size in another way': (_value('064', 1.0), 'message size 64 stands twice'),
+    'no values': (_set(values={}), 'status is ok, but there are no values'),
+    'values as a list': (_set(values=[1.0, 2.0]), 'status is ok, but there are no values'),
+    'unit of the other kind': (_set(unit='us'), "unit 'us', but osu_bw is in MB/s: units are never mixed"),
+    'no unit': (_set(unit=None), 'unit None, but osu_bw is in MB/s'),
+    'GB/s': (_set(unit='GB/s'), "unit 'GB/s', but osu_bw is in MB/s"),
+    'unknown status': (_set(status='fine'), "status 'fine', wanted one of ok, failed, skipped"),
+    'buffers of a collective': (_case(buffers='H'), "buffers 'H', wanted one of 'H H', 'H D'"),
+    'buffers as a list': (_case(buffers=['H', 'H']), 'case must be an object with'),
+    'no ranks': (_case(ranks=0), 'ranks is 0, wanted a whole number from 1'),
+    'half a node': (_case(nodes=0.5), 'nodes is 0.5, wanted a whole number from 1'),
+    'true nodes': (_case(nodes=True), 'nodes is True, wanted a whole number from 1'),
+    'unknown key of a case': (_case(gpus=2), 'case must be an object with benchmark, buffers, nodes, ranks, variant'),
+    'case as text': (_set(case='osu_bw H H'), "case must be an object with benchmark, buffers"),
+    'a variant that is no text': (_case(variant=['x']), 'case must be an object with'),
+    'repeat zero': (_set(repeat=0), 'repeat is 0, wanted a whole number from 1'),
+    'repeat as text': (_set(repeat='1'), "repeat is '1', wanted a whole number from 1"),
+    'approach as a list': (_set(approach=['native']), "approach is ['native'], wanted text"),
+    'other programs in one curve': (_set(programs='mpi4py 4.1.2 ports', repeat=9),
+                                    'was run with mpi4py 4.1.2 ports and with OSU C programs, which do not compare'),
+    'unknown kind': (_set(kind='measured'), "is of kind 'measured', wanted one of run, module, measurement, end"),
+    'kind as a list': (_set(kind=['end']), "is of kind ['end'], wanted one of"),
+    'a list for a line': (lambda entry: [1, 2], 'is of kind None, wanted one of'),
+    'a number for a line': (lambda entry: 42, 'is of kind None, wanted one of'),
+}
+
+
+@pytest.mark.parametrize('what', WRONG)
+def test_what_cannot_have_been_measured_is_refused(what, run):
+    change_it, message = WRONG[what]
+    number = change(run, change_it)
+    said = refused(run)
+    assert message in said
+    if 'which do not compare' not in message:  # that is seen at the next line of the curve
+        assert f'{files.NAME}:{number}' in said
+
+
+@pytest.mark.parametrize('text', ['NaN', 'Infinity', '-Infinity'])
+def test_what_json_has_not_is_refused(text, run):
+    lines = rows(run)
+    lines[3] = lines[3].replace('"64": ', f'"64": {text}, "65": ')
+    write(run, lines)
+    assert f'{files.NAME}:4: {text} is no number' in refused(run)
+
+
+def test_a_number_too_large_for_a_float_is_refused(run):
+    lines = rows(run)
+    lines[3] = lines[3].replace('"64": ', '"64": 1e999, "65": ')
+    write(run, lines)
+    assert f'{files.NAME}:4: osu_bw is inf MB/s at 64 bytes' in refused(run)
+
+
+@pytest.mark.parametrize('key', ['"64"', '"repeat"', '"benchmark"'])
+def test_a_key_that_stands_twice_is_refused(key, run):
+    lines = rows(run)
+    assert lines[3].count(f'{key}: ') == 1
+    lines[3] = lines[3].replace(f'{key}: ', f'{key}: 1, {key}: ')
+    write(run, lines)
+    assert f"{files.NAME}:4: '{key[1:-1]}' stands twice in one object" in refused(run)
+
+
+def test_a_repeat_that_stands_twice_is_refused_with_both_lines(run):
+    lines = rows(run)
+    write(run, [*lines[:-1], lines[3], lines[-1]])
+    said = refused(run)
+    assert f'{files.NAME}:{len(lines)}: native osu_bw H H, two nodes, repeat 1 stands already in line 4' in said
+
+
+@pytest.mark.parametrize('kind', sorted(files.LINES))
+def test_a_line_without_a_key_of_its_kind_is_refused(kind, run):
+    for key in files.LINES[kind]:
+        if key in ('format', 'version'):  # then it is no results file: see below
+            continue
+        lines = rows(run)
+        number = change(run, _without(key), kind)
+        assert f'{files.NAME}:{number}: a line of kind {kind} without {key}' in refused(run)
+        write(run, lines)
+
+
+@pytest.mark.parametrize('version', [1, 3, '2', None])
+def test_another_version_is_refused(version, run):
+    change(run, _set(version=version), 'run')
+    assert refused(run) == (f"{run / files.NAME} has version {version} of its format, wanted 2: measure again, or read "
+                            "it with the osu-container that wrote it")
+
+
+@pytest.mark.parametrize('indent', [None, 1])
+def test_the_record_of_format_1_is_named(indent, tmp_path):
+    path = tmp_path / 'results.json'
+    path.write_text(json.dumps({'format': 1, 'modules': [], 'machine': {}}, indent=indent))
+    with pytest.raises(files.ResultsError, match=r'has format 1 \(results.json\), wanted version 2 .*: measure again'):
+        files.read(path)
+
+
+def test_another_file_is_no_results_file(tmp_path):
+    for text in ('{"kind": "run", "format": "something else", "version": 2}\n', '{"a": 1}\n', '[]\n', '"text"\n'):
+        (tmp_path / files.NAME).write_text(text)
+        assert f'{files.NAME}:1 is no results file: the first line must say "kind": "run"' in refused(tmp_path)
+
+
+def test_a_second_header_is_refused(run):
+    lines = rows(run)
+    write(run, [*lines, lines[0]])
+    assert f'{files.NAME}:{len(lines) + 1}: a second run begins here; one file holds one run' in refused(run)
+
+
+@pytest.mark.parametrize('text', ['', '\n', '  \n\n'])
+def test_an_empty_file_is_refused(text, tmp_path):
+    (tmp_path / files.NAME).write_text(text)
+    assert refused(tmp_path) == (f"{tmp_path / files.NAME} is empty: the run ended before its first line was written. "
+                                 "Measure again")
+
+
+def test_a_folder_without_results_and_a_missing_file_are_refused(tmp_path):
+    assert f'{tmp_path} has no results.jsonl: wanted the folder of a run' in refused(tmp_path)
+    assert refused(tmp_path / 'none') == f"{tmp_path / 'none'}: no such file or folder"
+
+
+def test_a_file_that_the_system_does_not_give_is_refused():
+    assert refused('/proc/self/mem').startswith('/proc/self/mem cannot be read: ')  # even root gets an error there
+
+
+def test_nesting_without_end_is_refused(run):
+    lines = rows(run)
+    lines[3] = '[' * 200000
+    write(run, lines)
+    assert f'{files.NAME}:4' in refused(run)
+
+
+# Truncated
+
+def test_a_cut_off_last_line_is_left_out_and_said(run):
+    lines = rows(run)[:-1]  # the last measurement is the last line
+    for length in (1, len(lines[-1]) // 2, len(lines[-1]) - 1):
+        write(run, [*lines[:-1], lines[-1][:length]], end='')
+        dataset = files.read(run)
+        assert sum(len(one.values[64]) for one in dataset.series) == 7
+        assert f'{files.NAME}:{len(lines)}: the last line is cut off (the run was killed); left out' in (
+            dataset.problems[0])
+        assert 'has not ended' in dataset.problems[1]
+
+
+def test_a_cut_inside_of_a_character_is_a_cut(tmp_path):
+    run = make_run(tmp_path, repeats=1, failures=[('hybrid', LATENCY, 'too slow: 21 µs')], ended=False)
+    data = (run / files.NAME).read_bytes()
+    (run / files.NAME).write_bytes(data[:data.rindex('µ'.encode()) + 1])
+    assert 'cut off' in files.read(run).problems[0]
+
+
+def test_a_whole_last_line_without_a_newline_counts(run):
+    write(run, rows(run), end='')
+    assert files.read(run).problems == []
+
+
+def test_a_cut_in_the_middle_is_refused(run):
+    lines = rows(run)
+    write(run, [*lines[:4], lines[4][:40], *lines[5:]])
+    assert f'{files.NAME}:5 is no complete JSON' in refused(run) and 'copy it again' in refused(run)
+
+
+def test_bytes_that_are_no_text_are_refused(run):
+    path = run / files.NAME
+    path.write_bytes(path.read_bytes().replace(b'"osu_bw"', b'"osu_\xff"', 1))
+    assert f'{files.NAME}:4 is no complete JSON' in refused(run)
+
+
+def test_a_cut_off_first_line_is_a_run_killed_at_its_start(run):
+    write(run, [rows(run)[0][:30]], end='')
+    assert 'holds no complete line: the run was killed at its start' in refused(run)
+
+
+# Writer
+
+def test_begin_refuses_a_file_that_is_there(run):
+    before = (run / files.NAME).read_bytes()
+    with pytest.raises(files.ResultsError, match='is there already: a run is never written over.*bench --resume'):
+        files.Writer(run / files.NAME).begin(run='2', started='x', site='y')
+    assert (run / files.NAME).read_bytes() == before
+
+
+def test_one_line_an_add(tmp_path):
+    writer = files.Writer(tmp_path / files.NAME)
+    writer.begin(run=RUN, started='2026-11-21T13:12:44Z', site='workstation')
+    for n in range(3):
+        writer.add('module', name=f'osu-container/{n}', approach=str(n), container=True, note='two\nlines, µs')
+        text = (tmp_path / files.NAME).read_text()
+        assert text.endswith('\n') and text.count('\n') == n + 2
+    assert list(files.read(tmp_path).modules) == [f'osu-container/{n}' for n in range(3)]
+
+
+@pytest.mark.parametrize('value', [math.nan, math.inf])
+def test_the_writer_writes_no_nan(value, tmp_path):
+    writer = files.Writer(tmp_path / files.NAME)
+    writer.begin(run=RUN, started='x', site='y')
+    before = (tmp_path / files.NAME).read_bytes()
+    with pytest.raises(ValueError):
+        writer.add('measurement', values={'1': value})
+    assert (tmp_path / files.NAME).read_bytes() == before
+
+
+def test_mend_cuts_off_an_incomplete_line_alone(run):
+    path = run / files.NAME
+    whole = path.read_bytes()
+    writer = files.Writer(path)
+    assert writer.mend() is False and path.read_bytes() == whole
+    path.write_bytes(whole + b'{"kind": "meas')
+    assert writer.mend() is True and path.read_bytes() == whole
+    path.write_bytes(b'{"kind": "ru')
+    assert writer.mend() is True and path.read_bytes() == b''
+
+
+# Model
+
+@pytest.mark.parametrize('case, placement, title', [
+    (Case('osu_bw', 'D D', 2, 2), 'two nodes', 'osu_bw D D, two nodes'),
+    (Case('osu_bw', 'H H', 1, 2), 'one node', 'osu_bw H H, one node'),
+    (Case('osu_bw', 'H H', 2), 'two nodes', 'osu_bw H H, two nodes'),
+    (Case('osu_alltoall', 'H H', 64, 64), '64 nodes', 'osu_alltoall H H, 64 nodes'),
+    (Case('osu_alltoall', 'H H', 2, 8), '8 ranks over 2 nodes', 'osu_alltoall H H, 8 ranks over 2 nodes'),
+    (Case('osu_alltoall', 'D D', 1, 8), '8 ranks over 1 node', 'osu_alltoall D D, 8 ranks over 1 node'),
+    (Case('osu_barrier', '', None, 8), '8 ranks', 'osu_barrier, 8 ranks'),
+    (Case('osu_init'), '', 'osu_init'),
+    (Case('osu_bibw', 'H H', 2, 2, 'multiple buffers'), 'two nodes', 'osu_bibw H H, two nodes, multiple buffers'),
+])
+def test_a_case_is_named_in_words(case, placement, title):
+    assert (case.placement, case.title) == (placement, title)
+
+
+@pytest.mark.parametrize('benchmark, unit', [('osu_bw', 'MB/s'), ('osu_mbw_mr', 'MB/s'), ('osu_xccl_bibw', 'MB/s'),
+                                             ('osu_latency', 'us'), ('osu_alltoall', 'us'), ('osu_xccl_latency', 'us'),
+                                             ('osu_barrier', 'us'), ('osu_init', 'ms')])
+def test_the_unit_follows_from_the_benchmark(benchmark, unit):
+    assert Case(benchmark).unit == unit and Case(benchmark).more_is_better == (unit == 'MB/s')
+
+
+@pytest.mark.parametrize('size, text', [(0, ''), (1, '1 B'), (1000, '1000 B'), (1024, '1 KiB'), (65536, '64 KiB'),
+                                        (1 << 20, '1 MiB'), (3 << 19, '1536 KiB'), (1 << 30, '1 GiB')])
+def test_sizes_are_written_as_people_do(size, text):
+    assert model.size_text(size) == text
+
+
+def test_medians_and_extremes_are_taken_over_the_repeats():
+    one = Series(BANDWIDTH, 'native', {64: {1: 3.0, 2: 1.0, 3: 2.0}, 1: {1: 0.5, 2: 0.7}})
+    assert one.sizes == [1, 64] and one.repeats == 3
+    assert one.medians() == {1: 0.6, 64: 2.0} and one.extremes(64) == (1.0, 3.0)
+    with pytest.raises(KeyError):
+        one.median(2)
+
+
+def test_only_keeps_series_failures_and_modules_of_the_names(tmp_path):
+    dataset = files.read(make_run(tmp_path, repeats=1, failures=[('pure', LATENCY, 'failed')]))
+    pure = dataset.only('pure')
+    assert pure.names == ['pure'] and pure.cases == [BANDWIDTH]
+    assert list(pure.modules) == ['osu-container/pure'] and [one.name for one in pure.failures] == ['pure']
+    assert dataset.names == ['native', 'pure', 'hybrid'], 'the whole stays as it was'
+    assert (pure.name, pure.path) == (dataset.name, dataset.path)
