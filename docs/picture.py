@@ -32,12 +32,11 @@ def origins(approach):
     """
     Return {layer: 'image', 'host' or None where it is not used} of an approach (dict) on a site that has all layers.
 
-    libcxi is the one that the libfabric in use loads, unless the approach names another provider than the site's.
+    libcxi is where the program is, unless the host's is injected; libfabric loads it only for the site's own network.
     """
-    found = {'program': 'image' if approach['container'] else 'host', **approach['comes_from']}
-    beside = approach['inject'] + approach['inject_if_known']
-    found['libcxi'] = 'host' if 'libcxi' in beside else found['libfabric'] if network(approach) == "site's" else None
-    return found
+    program = 'image' if approach['container'] else 'host'
+    libcxi = 'host' if 'libcxi' in approach['inject'] + approach['inject_if_known'] else program
+    return {'program': program, **approach['comes_from'], 'libcxi': libcxi if network(approach) == "site's" else None}
 
 
 def network(approach):

@@ -21,6 +21,8 @@ def current(easyconfig):
     """Return the text (str) of easyconfig (Path) with the sums of today. Raises ValueError where lists do not fit."""
     text = easyconfig.read_text()
     found = LISTS.search(text)
+    if not found:  # nothing but other modules
+        return text
     names, sums = (re.findall(r"'([^']+)'", found[part]) for part in ('names', 'sums'))
     if not any((easyconfig.parent / name).is_file() for name in names):
         return text

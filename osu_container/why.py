@@ -61,14 +61,14 @@ MESSAGES = [
                "the host has set LD_LIBRARY_PATH, unload it.",
      'source': 'github.com/apptainer/apptainer, issue 1621', 'evidence': 'derived'},
     {'name': 'library of another version',
-     'pattern': r"version `(?!FABRIC_|GLIBC|CXXABI_|GCC_)(?P<version>\S+)' not found(?: \(required by (?P<by>[^)]+)\))?",
+     'pattern': r"version `(?!FABRIC_|GLIBC|CXXABI_|GCC_)(?P<version>\S+)' not found"
+                r"(?: \(required by (?P<by>[^)]+)\))?",
      'cause': "{by} was built with another release of a library than the one that was found: it lacks {version}.",
      'remedy': "The library is named in front of the message: see what puts it there (osu-explain lists what the "
                "module binds), and use one that fits.",
      'source': LOADER, 'evidence': 'derived'},
     {'name': 'missing library',
-     'pattern': r"(?:error while loading shared libraries: |(?:OSError|ImportError): |undefined reference.*?|dlopen.*?)"
-                r"(?P<library>[^\s:]+): cannot open shared object file",
+     'pattern': r"(?P<library>[^\s:'(]+): cannot open shared object file",
      'cause': "{library} is needed and found nowhere: neither in the image nor among what is injected.",
      'remedy': "The modules check this when they are installed, so the host has changed since: " + AGAIN + " If it "
                "is on the host in another folder, add that to library_folders of the site (docs/add-a-site.md).",
@@ -168,8 +168,7 @@ MESSAGES = [
      'source': 'github.com/eth-cscs/cscs-docs, cray-mpich.md; github.com/sstsimulator/sst-core, issue 895',
      'evidence': 'measured'},
     {'name': 'DMABUF not usable',
-     'pattern': r"(?i:DMA-?BUF).*(?:could not open kernel conf|not supported|not enabled|failed)|"
-                r"Could not open kernel conf file",
+     'pattern': r"[Cc]ould not open kernel conf file",
      'cause': "libfabric or RCCL looks into the kernel's configuration (/boot/config-...) to see whether DMABUF is "
               "there, and the container does not show that file.",
      'remedy': "export FI_HMEM_ROCR_USE_DMABUF=0, or bind the file: export SINGULARITY_BIND=/boot/config-$(uname "
@@ -177,14 +176,14 @@ MESSAGES = [
      'source': 'libfabric, src/hmem_rocr.c; github.com/DeiC-HPC/BitBulldozersLab, containers with CuPy, 2025',
      'evidence': 'measured'},
     {'name': 'RCCL without its plugin',
-     'pattern': r"No plugin found, using internal implementation|NET/Plugin: ?(?:Could not find|Failed to load)",
+     'pattern': r"No plugin found(?: \([^)]*\))?, using internal implementation",
      'cause': "RCCL found no plugin for libfabric, or could not load it, and uses TCP: about 3 GB/s instead of 13.",
      'remedy': "osu-explain NCCL_NET_PLUGIN shows the image's; if there is none, the image lacks librccl-net.so. "
                "NCCL_DEBUG_SUBSYS=INIT,NET says why it was not loaded. OSU_RCCL_STRICT=1 before module load makes it "
                "an error.",
      'source': 'github.com/DeiC-HPC/BitBulldozersLab, 2025; ' + DOCS, 'evidence': 'measured'},
-    {'name': 'no library of MPI',
-     'pattern': r"RuntimeError: cannot load MPI library|cannot load MPI library",
+    {'name': 'no MPI library',
+     'pattern': r"cannot load MPI library",
      'cause': "mpi4py found no MPI library under the names that it knows.",
      'remedy': "In the container of this project it looks for libmpi.so.12 and libmpi.so.40; is another mpi4py on "
                "PYTHONPATH? MPI4PY_LIBMPI names the library by its path.",
@@ -349,14 +348,13 @@ MESSAGES = [
      'remedy': "The message lists the variables that the module sets. If the file cannot be read: " + AGAIN,
      'source': 'easyconfigs/o/osu-container/osu-explain', 'evidence': 'measured'},
     {'name': 'no GPU support',
-     'pattern': r"asks for buffers in GPU memory|built without GPU support|"
-                r"(?i:benchmark was not built with.*(?:ROCm|CUDA) support)",
+     'pattern': r"asks for buffers in GPU memory|(?i:(?:ROCm|CUDA|OpenACC) support not enabled)",
      'cause': "Buffers in GPU memory (D) were asked of programs that know host memory only.",
      'remedy': "osu_bw H H; or an image or installation with the C programs built for the GPU.",
-     'source': PORT, 'evidence': 'measured'},
+     'source': PORT + '; OSU Micro-Benchmarks, c/util/osu_util_options.c', 'evidence': 'measured'},
     {'name': 'wrong arguments',
-     'pattern': r"unknown buffer place|-m: the port of \w+ starts at|-m: \w+ sends no messages|"
-                r"buffer place\(s\) given|is not a whole number of|MIN \d+ is larger than MAX",
+     'pattern': r"osu_\w+: error: unrecognized arguments|unknown buffer place|-m: the port of \w+ starts at|"
+                r"-m: \w+ sends no messages|buffer place\(s\) given|is not a whole number of|MIN \d+ is larger than MAX",
      'cause': "The port of the benchmark does not know these arguments; it has fewer than the C program.",
      'remedy': "osu_bw --help lists them: osu_bw -m MAX -i ITERATIONS -x WARMUP H H.",
      'source': PORT, 'evidence': 'measured'},
@@ -395,8 +393,9 @@ MESSAGES = [
      'remedy': "--account=project_46XXXXXXX, or export SLURM_ACCOUNT; on LUMI lumi-workspaces lists yours.",
      'source': 'Slurm, src/common/slurm_errno.c', 'evidence': 'derived'},
     {'name': 'more than the partition has',
-     'pattern': r"Requested node configuration is not available|More processors requested than permitted|"
-                r"Requested partition configuration not available now|Node count specification invalid",
+     'pattern': r"Requested node configuration is not available|can not be satisfied|"
+                r"Requested partition configuration not available now|Node count specification invalid|"
+                r"Invalid generic resource \(gres\) specification|Invalid node name specified",
      'cause': "The job asks for more nodes, cores or GPUs than the partition has or gives to one job.",
      'remedy': "Ask for less: sinfo -o '%P %D %c %G' shows what a partition has.",
      'source': SLURM, 'evidence': 'measured'},
@@ -427,7 +426,7 @@ MESSAGES = [
      'source': 'github.com/nextflow-io/nextflow, issue 5932; github.com/snakemake/snakemake-executor-plugin-slurm, '
                'pull request 371', 'evidence': 'derived'},
     {'name': 'node failed',
-     'pattern': r"DUE TO NODE FAILURE|Node failure on \S+|NODE_FAIL",
+     'pattern': r"DUE TO NODE FAILURE|Node failure on \S+",
      'cause': "A node of the job has failed.",
      'remedy': "Submit again; --exclude=NODE leaves it out.",
      'source': 'Slurm, src/slurmd/slurmstepd', 'evidence': 'derived'},

@@ -66,12 +66,13 @@ HEADER = """\
 
 static long first = 1, last = 1 << 22, loops = 100, skip = 10;
 static char *buffer;
-static int rank;
+static int rank, check;
 
 static void usage(const char *name)
 {
     printf("Usage: %s [options] [RANK0 RANK1]\\n  RANK0 and RANK1: H (host memory)\\n"
-           "  -m [MIN:]MAX  message sizes\\n  -i ITER  iterations\\n  -x ITER  warm-up iterations\\n", name);
+           "  -m [MIN:]MAX  message sizes\\n  -i ITER  iterations\\n  -x ITER  warm-up iterations\\n"
+           "  -c  check what arrives\\n", name);
 }
 
 /* Reads the arguments, starts MPI and prints the head. Wrong arguments end the program before MPI is started. */
@@ -92,6 +93,8 @@ static void begin(int argc, char **argv, const char *title, const char *column)
             loops = atol(argv[++i]);
         } else if (!strcmp(argv[i], "-x") && i + 1 < argc) {
             skip = atol(argv[++i]);
+        } else if (!strcmp(argv[i], "-c")) {
+            check = 1;
         } else if (!strcmp(argv[i], "D") || !strcmp(argv[i], "M")) {
             fprintf(stderr, "%s: built without GPU support, %s is not possible\\n", argv[0], argv[i]);
             exit(1);
@@ -113,9 +116,36 @@ static void begin(int argc, char **argv, const char *title, const char *column)
     buffer = calloc(last ? last : 1, 1);
     if (rank == 0) {
         printf("# Test archive, not the OSU Micro-Benchmarks: %s\\n", title);
-        printf("# Datatype: MPI_CHAR.\\n# Size      %s\\n", column);
+        printf("# Datatype: MPI_CHAR.\\n# Size      %s%s\\n", column, check ? "        Validation" : "");
         fflush(stdout);
     }
+}
+
+/* Rank 0 prints the line of a size. With -c one more message goes each way first, and what arrives is looked at. */
+static void line(long size, double value)
+{
+    int wrong = 0, wrong_there = 0;
+    long i;
+
+    if (check) {
+        for (i = 0; i < size; i++)
+            buffer[i] = (char)(rank == 0 ? i * 7 + size : 0);
+        if (rank == 0) {
+            MPI_Send(buffer, size, MPI_CHAR, 1, 200, MPI_COMM_WORLD);
+            memset(buffer, 0, size);
+            MPI_Recv(buffer, size, MPI_CHAR, 1, 201, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(buffer, size, MPI_CHAR, 0, 200, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        for (i = 0; i < size; i++)
+            wrong |= buffer[i] != (char)(i * 7 + size);
+        if (rank == 1)
+            MPI_Send(buffer, size, MPI_CHAR, 0, 201, MPI_COMM_WORLD);
+        MPI_Reduce(&wrong, &wrong_there, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    }
+    if (rank == 0)
+        printf("%-10ld%18.2f%18s\\n", size, value, !check ? "" : wrong_there ? "Fail" : "Pass");
+    fflush(stdout);
 }
 
 static int end(void)
@@ -155,9 +185,7 @@ int main(int argc, char **argv)
                 MPI_Send(buffer, 1, MPI_CHAR, 0, 101, MPI_COMM_WORLD);
         }
         seconds = MPI_Wtime() - start;
-        if (rank == 0)
-            printf("%-10ld%18.2f\\n", size, size / 1e6 * loops * WINDOW / seconds);
-        fflush(stdout);
+        line(size, size / 1e6 * loops * WINDOW / seconds);
     }
     return end();
 }
@@ -186,9 +214,7 @@ int main(int argc, char **argv)
             }
         }
         seconds = MPI_Wtime() - start;
-        if (rank == 0)
-            printf("%-10ld%18.2f\\n", size, seconds * 1e6 / (2.0 * loops));
-        fflush(stdout);
+        line(size, seconds * 1e6 / (2.0 * loops));
     }
     return end();
 }

@@ -16,7 +16,8 @@ import pytest
 import results_data
 from conftest import PROJECT, run
 
-PAGES = sorted([PROJECT / 'README.md', *(PROJECT / 'docs').rglob('*.md')])
+PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
+OTHER_RUN = '20261120T131244Z'
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 
 #: Why a command is not run here
@@ -30,6 +31,7 @@ REASONS = {
 #: How a command is run here
 WAYS = {
     'run': "as it stands",
+    'shown': "as it stands, and prints what the page shows below it",
     'shell': "as it stands, and again before the later lines of its block: it changes the shell",
     'dry run': "with --dry-run: EasyBuild finds the easyconfig and takes the options",
     'install': "as it stands, into an empty folder of EasyBuild",
@@ -42,29 +44,38 @@ NOT_COMMANDS = {
     r'SIF: labels': 'a picture',
     r'OVERRIDES = \{': 'a file in Python, run by tests/test_docs_tables.py',
     r' +--- bandwidth': 'the table of the demo, compared by tests/test_demo.py',
+    r'from osu_container\.': 'Python, run below',
 }
 #: What stands for a name of the user's in the pages -> what it is here
 PLACEHOLDERS = {
     r'\bNAME\b': IMAGE,
     r'\bFILE\.sif\b': f'sources/{IMAGE}.sif',
+    r'\bOTHER-RUN\b': OTHER_RUN,
+    r'(?<!-)\bRUN\b': results_data.RUN,
 }
 
 
 class Rule(NamedTuple):
-    """The first rule whose patterns fit counts. page: pattern of the page's name; how: of REASONS or WAYS."""
+    """
+    The first rule whose patterns fit counts.
+
+    :param how: of REASONS or WAYS; command, page: pattern of the line and of the name of the page
+    :param codes: exit codes (tuple of int) of which each is an answer
+    """
 
     how: str
     command: str
     page: str = ''
+    codes: tuple = (0,)
 
 
 ON_LUMI = 'install-lumi'
 COMMANDS = [
     Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
     # README: the life of a clone
-    Rule('long', r'make (demo|test|setup|bench)'),
+    Rule('long', r'make (demo|test|test-fast|check|modules|docs|setup|bench)'),
     Rule('destroys', r'make (stop|clean|uninstall)'),
-    Rule('run', r'make (help|lumi|unlumi|docs)'),
+    Rule('run', r'make (help|lumi|unlumi)'),
     # LUMI
     Rule('shell', r'export \w+=\S+'),
     Rule('network', r'git clone <address of this repository> osu-container'),
@@ -83,6 +94,13 @@ COMMANDS = [
     Rule('install', r'eb osu-container-\w+\.eb -r'),
     Rule('modules, shell', r'module load osu-[a-z/]+'),
     Rule('modules', r'module load osu-[a-z/]+ && srun osu_bw H H'),
+    # Proof
+    Rule('modules, shell', r'srun osu_container/rank-proof proof osu_latency H H -m 1024'),
+    Rule('modules', r'grep -E .* proof/rank-0\.json'),
+    Rule('run', r'osu-container why slurm-1234\.out'),
+    # Figures. compare: 1 says that something is worse
+    Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
+    Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*'),
     # Images
     Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
     Rule('long', r'bin/osu-container image build osu-lumi-\S+'),
@@ -92,12 +110,18 @@ COMMANDS = [
 
 @dataclass(frozen=True)
 class Line:
-    """A command line of a page: the line itself without its comment, and the lines of its block before it."""
+    """
+    A command line of a page.
+
+    :param command: the line without its comment; before: the Lines of its block that stand before it
+    :param shown: what the page shows as its output, '' if nothing
+    """
 
     page: str
     command: str
     before: tuple
     block: str
+    shown: str = ''
 
     def rule(self):
         """Return the Rule of this line, None if there is none."""
@@ -107,7 +131,7 @@ class Line:
     def script(self):
         """Return what is run (str): the lines before it that changed the shell, then this one."""
         lines = [line.command for line in self.before if line.rule() and 'shell' in line.rule().how]
-        text = '\n'.join([*lines, self.command])
+        text = '\n'.join([*lines, self.command.removeprefix('$ ')])
         for pattern, here in PLACEHOLDERS.items():
             text = re.sub(pattern, here, text)
         return text
@@ -120,15 +144,25 @@ def blocks_of(page):
 
 
 def lines_of(page):
-    """Return the command lines (list of Line) of a page (Path); what follows two blanks and # is a comment."""
-    found = []
+    """
+    Return the command lines (list of Line) of a page (Path).
+
+    What follows a blank and # is a comment. In a block that begins with '$ ' the other lines are output.
+    """
+    found, name = [], str(page.relative_to(PROJECT))
     for block in blocks_of(page):
         if any(re.match(pattern, block) for pattern in NOT_COMMANDS):
             continue
+        if block.startswith('$ '):
+            parts = re.split(r'^(\$ .*)\n', block, flags=re.M)[1:]
+            found += [Line(name, command, (), block, shown) for command, shown in zip(parts[::2], parts[1::2])]
+            continue
         here = []
         for text in filter(str.strip, re.sub(r'\\\n\s*', '', block).splitlines()):
-            command = re.sub(r'\s+# .*$', '', text).strip()
-            here.append(Line(str(page.relative_to(PROJECT)), command, tuple(here), block))
+            command = re.sub(r'(^|\s+)# .*$', '', text).strip()
+            if not command:
+                continue
+            here.append(Line(name, command, tuple(here), block))
         found += here
     return found
 
@@ -164,14 +198,17 @@ def scratch(tmp_path_factory):
     """Function (script, timeout in seconds) that runs bash in the clone with folders of its own; CompletedProcess."""
     folder = tmp_path_factory.mktemp('commands')
     (folder / 'home').mkdir()
-    results_data.make_run(folder / 'results' / results_data.RUN)
+    for seed, name in enumerate((OTHER_RUN, results_data.RUN)):
+        results_data.make_run(folder / 'results' / name, run=name, seed=seed)
+    (folder / 'clone').mkdir()
+    # The output of a job
+    (folder / 'clone' / 'slurm-1234.out').write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')
     environment = {'PATH': f"{PROJECT / 'bin'}:/usr/local/bin:/usr/bin:/bin", 'LC_ALL': 'C.UTF-8',
                    'HOME': str(folder / 'home'), 'EASYBUILD_PREFIX': str(folder / 'easybuild'),
                    'EBU_USER_PREFIX': str(folder / 'lumi'), 'OSU_CONTAINER_RESULTS': str(folder / 'results'),
                    'SCRATCH': str(folder)}
 
     # What a command writes with a relative name goes into the scratch folder, so that is where it runs.
-    (folder / 'clone').mkdir()
     for path in PROJECT.iterdir():
         if not path.name.startswith('.git'):
             (folder / 'clone' / path.name).symlink_to(path)
@@ -196,7 +233,23 @@ def installed(scratch):
 @pytest.mark.parametrize('line', those('run', 'shell'))
 def test_command_runs(scratch, line):
     done = scratch(line.script())
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert done.returncode in line.rule().codes, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+@pytest.mark.parametrize('line', those('shown'))
+def test_command_prints_what_the_page_shows(scratch, line):
+    done = scratch(line.script())
+    said = f'{done.stdout.rstrip()}\n' + (f'exit code {done.returncode}\n' if 'exit code ' in line.shown else '')
+    assert said == line.shown.rstrip() + '\n', done.stderr
+
+
+@pytest.mark.parametrize('block', [block for page in PAGES for block in blocks_of(page)
+                                   if re.match(r'from osu_container\.', block)])
+def test_python_examples_run(scratch, block):
+    code = re.sub(r"'\.workstation/results/latest-run'", "sys.argv[1]", block)
+    done = scratch(f'.workstation/venv/bin/python - "$OSU_CONTAINER_RESULTS"/{results_data.RUN} <<"END"\n'
+                   f'import sys\n{code}\nEND')
+    assert done.returncode == 0 and done.stdout.strip(), done.stderr
 
 
 @pytest.mark.parametrize('line', those('dry run'))

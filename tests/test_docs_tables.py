@@ -57,6 +57,15 @@ def test_a_change_of_the_data_is_noticed(monkeypatch):
     assert tables.renewed(PAGE, text) != text
 
 
+@pytest.mark.parametrize('key, value', [('container', False), ('comes_from', {'libmpi': 'host', 'libfabric': 'host'}),
+                                        ('inject_if_known', []), ('variables', [])])
+def test_a_change_of_the_data_makes_the_figure_stale(monkeypatch, key, value):
+    before, ((file, drawn),) = tables.picture.markdown(), tables.FILES.items()
+    assert file.read_text() == drawn()
+    monkeypatch.setitem(APPROACHES['pure' if key == 'variables' else 'hybrid'], key, value)
+    assert file.read_text() != drawn() and tables.picture.markdown() != before
+
+
 @pytest.mark.parametrize('page', tables.TABLES, ids=lambda page: page.name)
 @pytest.mark.parametrize('text', ['', 'begin', 'end begin', 'begin end begin end'])
 def test_a_page_without_a_place_for_the_table_is_an_error(page, text):
@@ -70,7 +79,7 @@ def test_a_page_without_a_place_for_the_table_is_an_error(page, text):
 def test_the_text_around_the_table_stays(page):
     name = tables.TABLES[page][0]
     found = tables.renewed(page, f'before\n<!-- {name} -->\nold\n<!-- /{name} -->\nafter\n')
-    assert found.startswith(f'before\n<!-- {name} -->\n\n| ') and found.endswith(f'|\n\n<!-- /{name} -->\nafter\n')
+    assert found == f'before\n<!-- {name} -->\n\n{tables.TABLES[page][1]()}\n<!-- /{name} -->\nafter\n'
 
 
 # ---- images.md

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """
-Make the main job end to end: Slurm, image, host MPI, five modules by EasyBuild, their runs, the table.
+Make the main job end to end: Slurm, image, host MPI, five modules by EasyBuild, their runs, the table, the report.
 
 `make demo` calls this after the prerequisites are there. Every step first looks whether its result is already there and
 still fits what it is made from; so the same command after a failure goes on where it stopped.
 
-Python 3.9 or newer, standard library only (and osu_container, which is beside this folder).
+The runs, the table and the report are those of `osu-container bench` and `report`, with the tag demo.
 """
 from __future__ import annotations
 
@@ -22,26 +22,18 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks')]
 
-from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the paths above are needed first
-from generic._mpicontainer_settings import site_entry  # noqa: E402
+from generic._mpicontainer_settings import site_entry  # noqa: E402, the paths above are needed first
 
-from osu_container import osu_output, proof, record, table  # noqa: E402
+from osu_container import proof, record, table  # noqa: E402
+from osu_container.bench import BenchError  # noqa: E402
+from osu_container.bench import modules as bench_modules  # noqa: E402
+from osu_container.results import files  # noqa: E402
 
 #: (approach, easyconfig, module) in the order of the table
 MODULES = [('native', 'osu-native.eb', 'osu-native')] + [
     (name, f'osu-container-{name}.eb', f'osu-container/{name}') for name in ('pure', 'bind', 'hybrid', 'opensource')]
-#: srun for two nodes with one rank each
-SRUN = ['srun', '-N2', '-n2', '--ntasks-per-node=1']
-RANKS = 2
-#: (benchmark, its arguments, largest message in bytes). Latency stops at the largest size in the table: larger ones
-#: would take most of the time.
-BENCHMARKS = [('osu_bw', ['H', 'H'], 4194304), ('osu_latency', ['-m', '65536', 'H', 'H'], 65536)]
-#: MPICH prints which provider it chose when it is asked to; 60 lines, so not in the runs that are measured
-ASK_NETWORK = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
-#: Long enough (about a second) for rank-proof to look twice at a native program, which starts fast
-ASK_ARGUMENTS = ['-m', '8', '-i', '4000', '-x', '1', 'H', 'H']
-#: Seconds after which one run is given up. A healthy one takes a few seconds on two cores.
-RUN_LIMIT = 180
+#: The tag of `osu-container bench`
+TAG = 'demo'
 #: Lines of a log that a failing step shows
 TAIL = 15
 
@@ -131,10 +123,11 @@ class Demo:
         :param rerun: bool, measure although fitting results are there
         """
         self.project, self.work = Path(project), Path(work or Path(project) / '.workstation')
+        self.osu_container = [str(self.project / 'bin/osu-container')]
         self.terminal = terminal or Terminal()
         self.repeats, self.budget, self.rerun = repeats, budget, rerun
         self.children = Children()
-        self.result = None  # Path of the results.json that belongs to what is installed
+        self.result = None  # Path of the run that belongs to what is installed
 
     STEPS = [
         ('slurm', 'Slurm with two nodes'),
@@ -143,6 +136,7 @@ class Demo:
         ('install', 'five modules, installed by EasyBuild'),
         ('run', 'benchmarks on two nodes'),
         ('table', 'table'),
+        ('report', 'report'),
     ]
 
     # ---- running things ----------------------------------------------------------------------------------------------
@@ -211,8 +205,7 @@ class Demo:
             log.unlink(missing_ok=True)
             try:
                 note = getattr(self, 'step_' + name.replace('-', '_'))()
-            except (StepError, osu_output.OutputError, proof.ProofError, record.RecordError, table.TableError,
-                    OSError) as err:
+            except (StepError, BenchError, files.ResultsError, table.TableError, OSError) as err:
                 self.failed(number, name, err, getattr(err, 'log', None) or (log if log.exists() else None))
                 return 1
             self.terminal.line(f'      {note}, {duration(time.monotonic() - step_begin)}')
@@ -298,7 +291,7 @@ class Demo:
     def step_image(self):
         """Build the image unless it is there and made from the same inputs: the script compares their sums."""
         before = self.image().stat().st_mtime_ns if self.image().exists() else None
-        self.run('image', [str(self.project / 'bin/osu-container'), 'image', 'build', self.image().stem],
+        self.run('image', [*self.osu_container, 'image', 'build', self.image().stem],
                  what='osu-container image build', echo=True)
         problem = self.image_problem()
         if problem:
@@ -333,180 +326,73 @@ class Demo:
             installed += 1
         return f'{installed} installed, {len(MODULES) - installed} skipped'
 
-    def inputs(self, environments):
-        """
-        Return {name: sha256 or text} of everything that numbers depend on: modules, images, host libraries, commands.
-
-        :param environments: {module: environment (dict) after loading it}
-        """
-        found = {'commands': record.digest(repr((SRUN, BENCHMARKS)))}
+    def inputs(self):
+        """Return {name: sha256} of everything that the numbers depend on: modules, images, host libraries."""
+        base, found = self.environment(), {}
         for _, _, module in MODULES:
-            env = environments[module]
-            path = self.module_file(module, env['MODULEPATH'])
-            found[f'module {module}'] = proof.sha256_of(path)
-            if env.get('SIF'):
-                found[f'image of {module}'] = proof.sha256_of(env['SIF'])
-        for name, library in site_entry('workstation')['libraries'].items():
-            path = Path(f"{self.work / 'host'}{library['value']}")
-            found[f'host {name}'] = proof.sha256_of(path) if path.is_file() else 'none'
+            found.update(bench_modules.load(module, base).inputs())
         return found
 
     def stored(self):
-        """Return the newest results.json (Path) that can be read, None if there is none."""
-        for path in sorted(self.work.glob('results/*/results.json'), reverse=True):
+        """Return the newest complete run (Path of its folder) with the tag of the demo, None if there is none."""
+        for path in sorted(self.work.glob(f'results/*/{files.NAME}'), reverse=True):
             try:
-                record.read(path)
-            except record.RecordError as err:
+                entries, _ = files.lines(path)
+            except files.ResultsError as err:
                 self.terminal.line(f'      left out: {err}')
                 continue
-            return path
+            if entries[0][1].get('tag') == TAG and entries[-1][1]['kind'] == 'end' and not entries[-1][1]['failed']:
+                return path.parent
         return None
 
     def step_run(self):
         """Measure, unless the newest results are those of the modules, images and host libraries that are here now."""
-        environments = {module: self.environment(module) for _, _, module in MODULES}
-        inputs = self.inputs(environments)
-        newest = self.stored()
+        inputs, newest = self.inputs(), self.stored()
         if newest and not self.rerun:
-            old = record.read(newest)['inputs']
+            old = files.lines(newest)[0][0][1]['inputs']
             changed = sorted(name for name in set(inputs) | set(old) if inputs.get(name) != old.get(name))
             if not changed:
                 self.result = newest
-                return f'skipped: {newest.parent.name} measured exactly this (`make demo RERUN=1` measures again)'
+                return f'skipped: {newest.name} measured exactly this (`make demo RERUN=1` measures again)'
             self.terminal.line(f"      measuring again, because these changed: {', '.join(changed)}")
         folder = self.work / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
-        (folder / 'raw').mkdir(parents=True)
-        modules = {module: self.start_module(approach, module, environments[module], folder)
-                   for approach, _, module in MODULES}
-        repeats = self.measure(modules, folder)
-        self.result = folder / 'results.json'
-        self.write_record(modules, environments, inputs, repeats)
-        return f'{repeats} repeat(s) of {len(MODULES) * len(BENCHMARKS)} runs, kept in {folder}'
-
-    def start_module(self, approach, module, env, folder):
-        """Run a module unmeasured: does it start, what do its ranks load, which provider? Return its entry (dict)."""
-        entry = {'name': module, 'approach': approach, 'comes_from': APPROACHES[approach]['comes_from'],
-                 'container': APPROACHES[approach]['container'], 'runs': []}
-        text, first = self.launch(module, 'osu_latency', ASK_ARGUMENTS, f'{approach}-start', folder, extra=ASK_NETWORK)
-        osu_output.parse(text, benchmark='osu_latency', source=first['raw'], largest=8)
-        broken = proof.broken_promises(first['proof'], entry['comes_from'], entry['container'])
-        if broken:
-            raise StepError(f'{module} did not run what it promises:\n    ' + '\n    '.join(broken))
-        netmod, provider = osu_output.network_of(text)
-        entry['network'] = {'netmod': netmod, 'provider': provider}
-        return entry
-
-    def launch(self, module, benchmark, arguments, label, folder, extra=None):
-        """
-        Run a benchmark under module on two nodes; return (its output, facts of the run as dict).
-
-        :param label: str, names the files of the run
-        :param extra: dict, variables for this run alone
-        Raises StepError if it fails or takes longer than RUN_LIMIT, ProofError if a rank left no proof.
-        """
-        proofs = folder / 'proof' / label
-        program = [benchmark] + arguments
-        variables = [f'{name}={value}' for name, value in (extra or {}).items()]
-        srun = SRUN + [str(self.project / 'osu_container/rank-proof'), str(proofs)] + program
-        command = self.shell(shlex.join((['env'] + variables if variables else []) + srun), module)
-        raw, errors = folder / 'raw' / f'{label}.txt', folder / 'raw' / f'{label}.err'
-        begin = time.monotonic()
-        with open(raw, 'w') as out, open(errors, 'w') as err:
-            child = self.children.start(command, cwd=self.project, stdout=out, stderr=err)
-            try:
-                code = child.wait(timeout=RUN_LIMIT)
-            except subprocess.TimeoutExpired:
-                self.children.end()
-                raise StepError(f'{module}: `{shlex.join(SRUN + program)}` did not end within {RUN_LIMIT} s',
-                                errors) from None
-        if code:
-            log = errors if errors.stat().st_size else raw
-            raise StepError(f'{module}: `{shlex.join(SRUN + program)}` failed (exit code {code})', log)
-        self.wait_for_proofs(proofs)
-        return raw.read_text(errors='replace'), {
-            'benchmark': benchmark, 'typed': shlex.join(SRUN + program), 'command': shlex.join(command),
-            'raw': str(raw.relative_to(folder)), 'errors': str(errors.relative_to(folder)),
-            'seconds': round(time.monotonic() - begin, 3), 'proof': proof.read_proofs(proofs, RANKS)}
-
-    @staticmethod
-    def wait_for_proofs(folder, seconds=5.0):
-        """Wait until the samplers of a run that has ended wrote their files; they notice the end within a moment."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and len(list(folder.glob('rank-*.json'))) < RANKS:
-            time.sleep(0.02)
-
-    def measure(self, modules, folder):
-        """
-        Fill the runs of modules ({name: entry}), benchmark by benchmark in every repeat; return how many were made.
-
-        The modules run in turn, because a machine that gets slower or faster then changes all rows alike. Each repeat
-        begins with another module, so that none always follows the same neighbour.
-        """
-        begin = time.monotonic()
-        names = list(modules)
-        total = self.repeats * len(names) * len(BENCHMARKS)
-        count = 0
-        for repeat in range(self.repeats):
-            so_far = time.monotonic() - begin
-            if repeat and so_far * (repeat + 1) / repeat > self.budget:
-                self.terminal.line(f'      {repeat} of {self.repeats} repeats: the next would pass {self.budget:.0f} s')
-                return repeat
-            turn = repeat % len(names)
-            for benchmark, arguments, largest in BENCHMARKS:
-                for module in names[turn:] + names[:turn]:
-                    count += 1
-                    self.terminal.progress(f'{duration(time.monotonic() - begin)}: run {count} of {total}: '
-                                           f'repeat {repeat + 1}, {module}, {benchmark}')
-                    label = f"{modules[module]['approach']}-{benchmark}-{repeat + 1}"
-                    text, run = self.launch(module, benchmark, arguments, label, folder)
-                    output = osu_output.parse(text, benchmark=benchmark, source=folder / run['raw'], largest=largest)
-                    run.update(repeat=repeat + 1, unit=output.unit, programs=output.programs, values=output.values,
-                               comments=output.comments, foreign=output.foreign)
-                    modules[module]['runs'].append(run)
-        return self.repeats
-
-    def write_record(self, modules, environments, inputs, repeats):
-        """Write results.json and the table beside the raw output. Raises TableError if the runs do not carry one."""
-        any_environment = environments[MODULES[0][2]]
-        images = {}
-        for name, entry in modules.items():
-            env = environments[name]
-            entry['module_file'] = record.file_entry(self.module_file(name, env['MODULEPATH']), text=True)
-            entry['variables'] = record.telling_variables(env)
-            entry['medians'] = record.medians(entry['runs'])
-            if env.get('SIF'):
-                if env['SIF'] not in images:
-                    images[env['SIF']] = record.image_entry(env['SIF'], env.get('OSU_CONTAINER_RUNTIME', 'apptainer'))
-                entry['image'] = images[env['SIF']]
-        runtime = next((env for env in environments.values() if env.get('OSU_CONTAINER_RUNTIME')), any_environment)
-        content = {
-            'date': record.now(), 'project': record.git_state(self.project), 'machine': record.machine(),
-            'versions': record.versions(runtime), 'nodes': 2, 'ranks': RANKS, 'repeats': repeats, 'inputs': inputs,
-            'host_libraries': record.host_libraries([run for entry in modules.values() for run in entry['runs']]),
-            'modules': [dict(entry) for entry in modules.values()]}
-        try:
-            table.check(content)
-        except table.TableError:
-            # Kept for whoever looks for the cause, under a name that is never taken for results.
-            record.write(self.result.with_name('contradicted.json'), content)
-            raise
-        record.write(self.result, content)
-        self.result.with_name('table.txt').write_text(table.plain(content))
-        self.result.with_name('table.md').write_text(table.markdown(content))
+        command = [*self.osu_container, 'bench', '--tag', TAG, '--output', str(folder),
+                   '--repeats', str(self.repeats), '--budget', str(self.budget)]
+        command += [word for _, _, module in MODULES for word in ('--module', module)]
+        self.run('run', self.shell(shlex.join(command)), what='osu-container bench')
+        self.result = folder
+        counts = files.lines(folder)[0][-1][1]
+        return f"{counts['ok']} runs of {len(MODULES)} modules, kept in {folder}"
 
     def step_table(self):
         """Print the table of the results that belong to what is installed."""
-        path = self.result or self.stored()
-        if path is None:
+        self.result = self.result or self.stored()
+        if self.result is None:
             raise StepError(f"there are no results in {self.work / 'results'}; begin with the step run")
-        content = record.read(path)
+        run = files.read(self.result)
+        text = table.plain(run)
+        (self.result / 'table.txt').write_text(text)
+        (self.result / 'table.md').write_text(table.markdown(run))
         self.terminal.line()
-        for line in table.plain(content).splitlines():
+        for line in text.splitlines():
             self.terminal.line(line)
         self.terminal.line()
-        self.terminal.line(f"Measured {content['date']}. Measure again: `make demo RERUN=1`.")
-        self.terminal.line(f'Raw output, what each rank loaded, and all that is needed to repeat it: {path.parent}')
+        self.terminal.line(f"Measured {run.facts['started']}. Measure again: `make demo RERUN=1`.")
+        self.terminal.line(f'Raw output, what each rank loaded, and all that is needed to repeat it: {self.result}')
         return 'printed'
+
+    def step_report(self):
+        """Write the page of these results beside them."""
+        if self.result is None:
+            self.result = self.stored()
+        if self.result is None:
+            raise StepError(f"there are no results in {self.work / 'results'}; begin with the step run")
+        page = self.result / 'report.html'
+        if page.is_file() and not self.newer(page, [self.result / files.NAME]):
+            return f'skipped: open {page} in a browser'
+        self.run('report', [*self.osu_container, 'report', str(self.result), '--force', '--output', str(page)],
+                 what='osu-container report')
+        return f'open {page} in a browser'
 
 
 def arguments(argv):

@@ -107,7 +107,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         self.values = entry.get('values', {})
         return sn.assert_true(entry['status'] == 'ok', msg=entry.get('reason', ''))
 
-    def variable(self, size):
+    def size_name(self, size):
         """Return the name (str) of the performance variable of a message size in bytes."""
         if self.case.case.benchmark in model.WITHOUT_SIZES:
             return self.case.case.benchmark
@@ -116,6 +116,6 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     @run_before('performance')
     def performance_of_every_size(self):
         self.perf_variables = {
-            self.variable(int(size)): sn.make_performance_function(
+            self.size_name(int(size)): sn.make_performance_function(
                 sn.defer(value), self.case.case.unit)
             for size, value in self.values.items()}

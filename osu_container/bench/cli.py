@@ -111,6 +111,9 @@ def main(options):
     _check_slurm(site, options)
     if folder is None:
         folder = (options.output or select.results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())).absolute()
+        if len(str(folder).split()) != 1:
+            raise BenchError(f"there is a blank in the path of {folder}: ReFrame cannot run there. Name another with "
+                             "--output")
         if folder.exists() and any(folder.iterdir()):
             raise BenchError(f"{folder} is there already and not empty: a run is never written over. Name another "
                              f"folder, or go on with it: osu-container bench --resume {folder}")

@@ -43,17 +43,27 @@ def base_environment():
 
 
 def _environment(script, env, what):
-    """Return the environment (dict) after a bash script. Raises BenchError naming what it was."""
+    """
+    Return the environment (dict) after a bash script.
+
+    :param what: str, names the script in messages
+    Raises BenchError if it fails, or does not come to its end (Lmod's `false` in the middle of it).
+    """
     done = subprocess.run(['bash', '--norc', '-c', f'set -e\n{script}\nprintf "\\0\\0"; env -0'], env=env,
                           capture_output=True, text=True, errors='replace', stdin=subprocess.DEVNULL)
     if done.returncode:
-        raise BenchError(f"{what} failed: {done.stderr.strip() or done.stdout.strip() or 'no message'}")
+        raise BenchError(f"{what} failed: {_folded(done.stderr) or done.stdout.strip() or 'no message'}")
     return dict(item.split('=', 1) for item in done.stdout.partition('\0\0')[2].split('\0') if '=' in item)
+
+
+def _folded(text):
+    """Return text (str) on one line: Lmod wraps its messages, and says twice where to look."""
+    return ' '.join(text.partition('If the avail list')[0].split())
 
 
 def load_script(name):
     """Return the lines of bash (str) that load a module: Lmod's command as the function `module` calls it."""
-    return f'load=$("$LMOD_CMD" bash load {shlex.quote(name)}) && eval "$load"'
+    return f'load=$("$LMOD_CMD" bash load {shlex.quote(name)})\neval "$load"'
 
 
 @dataclass

@@ -259,23 +259,22 @@ class Session:
 
         Raises BenchError if the session as a whole did not work.
         """
-        done = self.done()
-        missing = [run for run in runs if (run.name, number) not in done]
-        if not missing:
-            return
         try:
-            cases_of = json.loads(report.read_text())['runs'][-1]['testcases']
+            reported = {entry['name'].rpartition('case=')[2]: entry
+                        for entry in json.loads(report.read_text())['runs'][-1]['testcases']}
         except (OSError, ValueError, KeyError, IndexError):
             tail = [line for line in log.read_text(errors='replace').splitlines() if line.strip()][-10:]
             raise BenchError(f"ReFrame ended with exit code {code} and left no report. The end of {log}:\n"
                              + '\n'.join('    ' + line for line in tail)) from None
-        reasons = {entry['name'].rpartition('case=')[2]: entry for entry in cases_of}
-        for run in missing:
-            entry = reasons.get(run.name, {})
-            said = (entry.get('fail_info') or {}).get('message') or entry.get('fail_reason') or 'ReFrame did not run it'
-            printed = _stage_output(entry)
-            self.writer.add('measurement', **_without_numbers(
-                run, number, 'failed', measure.reason(f"{said} (phase {entry.get('fail_phase')})", printed)))
+        done = self.done()
+        for run in runs:
+            entry = reported.get(run.name, {})
+            said = f"{(entry.get('fail_reason') or 'ReFrame did not run it').strip()} (phase {entry.get('fail_phase')})"
+            if (run.name, number) not in done:
+                self.writer.add('measurement', **_without_numbers(
+                    run, number, 'failed', measure.reason(said, _stage_output(entry))))
+            elif entry.get('fail_phase') not in (None, 'sanity'):  # measured, but missing in ReFrame's own logs
+                self.say(f"{run.name}, repeat {number}: {said}; its numbers are kept, see {log}")
 
 
 def _stage_output(entry):

@@ -34,6 +34,11 @@ def job_options(site, *, partition=None, account=None):
     return [f'--{key}={value}' for key, value in named.items() if value] + jobs['options']
 
 
+def system_name(site):
+    """Return what ReFrame calls a site (dict): its name without the dots, which ReFrame does not take (str)."""
+    return site['name'].replace('.', '_')
+
+
 def make(site, *, scheduler='local', partition=None, account=None, database=None, perflogs='perflogs'):
     """
     Return ReFrame's configuration (dict).
@@ -49,12 +54,12 @@ def make(site, *, scheduler='local', partition=None, account=None, database=None
         storage['sqlite_db_file'] = str(database)
     return {
         'systems': [{
-            'name': site['name'], 'descr': site['title'], 'hostnames': ['.*'], 'modules_system': 'lmod',
+            'name': system_name(site), 'descr': site['title'], 'hostnames': ['.*'], 'modules_system': 'lmod',
             'partitions': [{
                 'name': 'nodes', 'descr': 'whole nodes', 'scheduler': scheduler, 'launcher': 'srun', 'access': access,
                 'environs': ['builtin'], 'max_jobs': 1, 'prepare_cmds': [MODULE_FUNCTION]}],
         }],
-        'environments': [{'name': 'builtin', 'target_systems': [site['name']]}],
+        'environments': [{'name': 'builtin', 'target_systems': [system_name(site)]}],
         'logging': [{
             'handlers': [{'type': 'stream', 'name': 'stdout', 'level': 'info', 'format': '%(message)s'}],
             'handlers_perflog': [{

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import altair
 import vl_convert
 
+from ..results.model import size_text
+
 #: Version of Vega-Lite that this Altair writes, e.g. '6.4'
 VEGA_LITE = '.'.join(altair.SCHEMA_VERSION.lstrip('v').split('.')[:2])
 #: vl-convert has this typeface in it: text has the same width on every machine, and files come out the same
@@ -27,6 +29,11 @@ ADDED = ('series', 'range', 'value', 'low', 'high')
 #: Regions that are shown enlarged: key -> (title, least size, largest size in bytes)
 ZOOMS = {'small': ('small messages, 1 B to 1 KiB', 1, 1024),
          'rendezvous': ('rendezvous region, 4 KiB to 64 KiB', 4096, 65536)}
+#: Ranges of message sizes of the latency breakdown: name -> (least, largest size in bytes). The first ends where the
+#: published figures of opensource do (21 us up to 128 B), the third is the region that is shown enlarged.
+RANGES = {'small': (1, 128), 'eager': (256, 2048), 'rendezvous': (4096, 65536), 'large': (131072, 1 << 62)}
+ADDED_RANGES = {name: f'{size_text(least)} to {size_text(most)}' if most < 1 << 60 else f'from {size_text(least)}'
+                for name, (least, most) in RANGES.items()}
 #: A logarithmic axis tells nothing where the values are within this factor
 LINEAR_WITHIN = 5
 UNITS = {'MB/s': 'MB/s', 'us': 'µs', 'ms': 'ms'}
@@ -34,13 +41,19 @@ UNITS = {'MB/s': 'MB/s', 'us': 'µs', 'ms': 'ms'}
 
 @dataclass(frozen=True)
 class Style:
-    """How a curve is told from the others: colour in light and in dark, mark, dashes. Never by colour alone."""
+    """
+    How a curve is told from the others: colour in light and in dark, mark, dashes. Never by colour alone.
+
+    background  it stands behind the others: thin, grey, its marks small
+    few         it has a few single values, which need marks that are seen
+    """
 
     light: str
     dark: str
     shape: str
     dash: tuple = ()
     background: bool = False
+    few: bool = False
 
 
 # Hues after Okabe and Ito (colour universal design), darkened or lightened to a contrast of at least 3:1 to the paper.
@@ -77,10 +90,11 @@ def style_of(name, number, run=0):
     return Style(light, dark, _SHAPES[number % len(_SHAPES)], _DASHES[(number // len(_HUES) + number) % len(_DASHES)])
 
 
-def background_style(number):
-    """Return the Style of the number-th (int, from 0) curve behind the others: grey, dashed."""
+def background_style(number, few=False):
+    """Return the Style of the number-th (int, from 0) curve behind the others: grey, dashed. few: see Style."""
     light, dark = _GREYS[number % len(_GREYS)]
-    return Style(light, dark, 'circle', _GREY_DASHES[number % len(_GREY_DASHES)], background=True)
+    return Style(light, dark, _SHAPES[(number + 1) % len(_SHAPES)] if few else 'circle',
+                 _GREY_DASHES[number % len(_GREY_DASHES)], background=True, few=few)
 
 
 # ---- specifications --------------------------------------------------------------------------------------------------
@@ -89,6 +103,9 @@ _SIZE = ("datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : "
          "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
          "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'")
 _NUMBER = "format(datum.value, ',~g')"
+#: Where a logarithmic axis has its lines
+_DECADES = [step * 10 ** exponent if exponent >= 0 else step / 10 ** -exponent
+            for exponent in range(-3, 9) for step in (1, 2, 5)]
 
 
 def _colour(names, styles, legend):
@@ -106,7 +123,8 @@ def _colour(names, styles, legend):
 
 def _width(names, styles, own, background):
     """Return a scale from series to a number: own for the curves of the report, background for those behind them."""
-    return altair.Scale(domain=names, range=[background if style.background else own for style in styles])
+    return altair.Scale(domain=names, range=[background if style.background and not style.few else own
+                                             for style in styles])
 
 
 def _tooltip(unit, sized=True):
@@ -128,8 +146,8 @@ def _texts(chart):
         to_native="isValid(datum.ratio) ? format(datum.ratio, '.3~f') + ', ' + datum.verdict : '–'")
 
 
-@functools.lru_cache(maxsize=None)
-def specification(kind, unit, names, styles, *, region=None, log=True, legend=False, interactive=True):
+@functools.cache
+def specification(kind, unit, names, styles, *, region=None, log=True, spread=False, legend=False, interactive=True):
     """
     Return the Vega-Lite specification (JSON text) of a kind of chart.
 
@@ -138,12 +156,14 @@ def specification(kind, unit, names, styles, *, region=None, log=True, legend=Fa
     :param names, styles: of the series, tuple of str and tuple of Style
     :param region: key of ZOOMS or None for all sizes
     :param log: bool, logarithmic values
+    :param spread: bool, there are repeats, whose least and most are shown
     :param legend: bool, with a legend in the chart; the page has its own, which a keyboard reaches
     :param interactive: bool, with a parameter 'hidden' (names not shown), and zoom in the chart of all sizes
     """
     names, styles = list(names), list(styles)
     build = {'curve': _curve, 'single': _single, 'added': _added}[kind]
-    chart = build(unit, names, styles, region=region, log=log, legend=legend, interactive=interactive)
+    chart = build(unit, names, styles, region=region, log=log, spread=spread, legend=legend,
+                  interactive=interactive)
     if interactive:
         hidden = altair.param(name='hidden', value=[])
         chart = chart.add_params(hidden).transform_filter("indexof(hidden, datum.series) < 0")
@@ -153,38 +173,39 @@ def specification(kind, unit, names, styles, *, region=None, log=True, legend=Fa
     return json.dumps(spec, sort_keys=True, separators=(',', ':'))
 
 
-def _curve(unit, names, styles, *, region, log, legend, interactive):
+def _curve(unit, names, styles, *, region, log, spread, legend, interactive):
     lines, marks = _colour(names, styles, legend)
     least, most = ZOOMS[region][1:] if region else (1, 1 << 62)
     axis = altair.Axis(values=[2 ** n for n in range(0, 41, 1 if region else 2)], labelExpr=_SIZE, labelOverlap=True,
                        title=None if region else 'message size')
-    values = altair.Axis(labelExpr=_NUMBER, title=UNITS[unit], **({} if region else {'tickCount': 6}))
-    scale = altair.Scale(type='log', nice=False) if log else altair.Scale(zero=False)
+    values = altair.Axis(labelExpr=_NUMBER, title=UNITS[unit], labelOverlap=True,
+                         **({'values': _DECADES} if log else {'tickCount': 6}))
+    scale = altair.Scale(nice=False, padding=10, **({'type': 'log'} if log else {'zero': False}))
     base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter(
         f'datum.bytes >= {least} && datum.bytes <= {most}')
     base = base.encode(x=altair.X('bytes:Q', axis=axis, scale=altair.Scale(type='log', base=2, nice=False, padding=8)),
                        y=altair.Y('value:Q', axis=values, scale=scale))
-    spread = base.transform_filter('datum.repeats > 1').mark_rule(strokeWidth=5, opacity=0.28, strokeCap='butt').encode(
+    bars = base.transform_filter('datum.repeats > 1').mark_rule(strokeWidth=5, opacity=0.28, strokeCap='butt').encode(
         y=altair.Y('low:Q', axis=values, scale=scale, title=UNITS[unit]), y2='high:Q', color=lines['color'])
     curve = base.mark_line(interpolate='linear').encode(
-        **lines, strokeWidth=altair.StrokeWidth('series:N', scale=_width(names, styles, 1.8, 1.1), legend=None))
+        **lines, strokeWidth=altair.StrokeWidth('series:O', scale=_width(names, styles, 1.8, 1.1), legend=None))
     points = base.mark_point(filled=True, opacity=1).encode(
         color=lines['color'], **marks, tooltip=_tooltip(unit),
-        size=altair.Size('series:N', scale=_width(names, styles, 34, 7), legend=None))
+        size=altair.Size('series:O', scale=_width(names, styles, 34, 7), legend=None))
     if interactive and not region:
         # a turn of the wheel scrolls the page, with Ctrl (a pinch on a touchpad) it zooms; a finger scrolls the page
         points = points.add_params(altair.selection_interval(
             name='zoom', bind='scales', zoom='wheel![event.ctrlKey]',
             translate='[mousedown, window:mouseup] > window:mousemove!'))
-    return altair.layer(spread, curve, points)
+    return altair.layer(*([bars] if spread else []), curve, points)
 
 
-def _single(unit, names, styles, *, region, log, legend, interactive):
+def _single(unit, names, styles, *, region, log, spread, legend, interactive):
     lines, marks = _colour(names, styles, False)
     base = _texts(altair.Chart(altair.NamedData('rows'))).encode(
         y=altair.Y('series:N', sort=names, title=None, axis=altair.Axis(labelLimit=0, grid=False)))
     scale = altair.Scale(zero=True, nice=True)
-    spread = base.transform_filter('datum.repeats > 1').mark_rule(strokeWidth=7, opacity=0.28).encode(
+    bars = base.transform_filter('datum.repeats > 1').mark_rule(strokeWidth=7, opacity=0.28).encode(
         x=altair.X('low:Q', scale=scale, title=UNITS[unit]), x2='high:Q', color=lines['color'])
     stems = base.mark_rule(strokeWidth=1.4).encode(x=altair.X('value:Q', scale=scale, title=UNITS[unit]),
                                                    x2=altair.datum(0), color=lines['color'],
@@ -192,21 +213,22 @@ def _single(unit, names, styles, *, region, log, legend, interactive):
     points = base.mark_point(filled=True, opacity=1, size=70).encode(
         x=altair.X('value:Q', scale=scale, title=UNITS[unit]), color=lines['color'], **marks,
         tooltip=_tooltip(unit, sized=False))
-    return altair.layer(stems, spread, points)
+    return altair.layer(stems, *([bars] if spread else []), points)
 
 
-def _added(unit, names, styles, *, region, log, legend, interactive):
+def _added(unit, names, styles, *, region, log, spread, legend, interactive):
     lines, marks = _colour(names, styles, legend)
-    from .content import RANGES
+    texts = ', '.join(f"{name}: '{sizes}'" for name, sizes in ADDED_RANGES.items())
     base = altair.Chart(altair.NamedData('rows')).encode(
-        x=altair.X('range:N', sort=[title for title, _, _ in RANGES], title=None,
-                   axis=altair.Axis(labelAngle=0, grid=False, labelLimit=0)),
+        x=altair.X('range:N', sort=list(ADDED_RANGES), title=None, scale=altair.Scale(paddingInner=0.25),
+                   axis=altair.Axis(labelAngle=0, labelLimit=0, ticks=False,
+                                    labelExpr=f"width < 480 ? datum.label : [datum.label, {{{texts}}}[datum.label]]")),
         xOffset=altair.XOffset('series:N', scale=altair.Scale(domain=names)))
-    scale = altair.Scale(type='symlog', constant=1)
+    scale = altair.Scale(type='symlog', constant=1, nice=False, padding=14)
     title = f'added to native, {UNITS[unit]}'
-    axis = altair.Axis(labelExpr=_NUMBER, values=[sign * 10 ** n for n in range(-1, 7) for sign in (-1, 1)] + [0],
-                       labelOverlap=True)
-    spread = base.mark_rule(strokeWidth=7, opacity=0.28).encode(
+    axis = altair.Axis(labelExpr="datum.value ? format(datum.value, '+,~g') : '0'", labelOverlap=True,
+                       values=sorted([sign * 10 ** exponent for exponent in range(0, 7) for sign in (-1, 1)] + [0]))
+    bars = base.mark_rule(strokeWidth=7, opacity=0.28).encode(
         y=altair.Y('low:Q', scale=scale, title=title, axis=axis), y2='high:Q', color=lines['color'])
     points = base.mark_point(filled=True, opacity=1, size=70).encode(
         y=altair.Y('value:Q', scale=scale, title=title, axis=axis), color=lines['color'], **marks,
@@ -214,8 +236,8 @@ def _added(unit, names, styles, *, region, log, legend, interactive):
                  altair.Tooltip('value:Q', title='added, median of the sizes, µs', format='+,.4~r'),
                  altair.Tooltip('low:Q', title='least', format='+,.4~r'),
                  altair.Tooltip('high:Q', title='most', format='+,.4~r')])
-    zero = altair.Chart(altair.NamedData('rows')).mark_rule(strokeDash=[3, 3], opacity=0.6).encode(y=altair.datum(0))
-    return altair.layer(zero, spread, points)
+    zero = altair.Chart(altair.NamedData('rows')).mark_rule(strokeDash=[3, 3], opacity=0.8).encode(y=altair.datum(0))
+    return altair.layer(zero, bars, points)
 
 
 def logarithmic(values):

@@ -16,9 +16,6 @@ from ..results.model import WITHOUT_SIZES, Case, Dataset, Series, size_text
 from . import ReportError, charts, details
 
 NATIVE = 'native'
-#: Ranges of message sizes of the latency breakdown: (name, least, largest size in bytes). The first ends where the
-#: published figures of opensource do (21 us up to 128 B), the third is the region that the charts enlarge.
-RANGES = (('small', 1, 128), ('eager', 256, 2048), ('rendezvous', 4096, 65536), ('large', 131072, 1 << 62))
 #: Curves behind the others that are shown from the start; the legend shows the rest
 SHOWN_BEHIND = 3
 #: Groups of benchmarks, in the order of the page: (title, pattern of the name)
@@ -130,7 +127,7 @@ class Breakdown:
     """
     What a latency curve adds to native, by range of message sizes.
 
-    added  {name of RANGES: (median, least, most) in us over the sizes of the range that both have}
+    added  {name of charts.RANGES: (median, least, most) in us over the sizes of the range that both have}
     """
 
     curve: Curve
@@ -255,7 +252,7 @@ def breakdown(view, curve):
     if native is None or native is curve:
         return None
     added = {}
-    for name, least, most in RANGES:
+    for name, (least, most) in charts.RANGES.items():
         found = [curve.stats[size][0] - native.stats[size][0] for size in curve.stats
                  if least <= size <= most and size in native.stats]
         if found:
@@ -339,7 +336,8 @@ def _put_behind(made, behind):
             found = dataset.of(view.case)
             for series in [one for one in found if one.name == native_name(dataset)] or found:
                 curve = Curve(f'{series.name}, {dataset.name}', series, dataset,
-                              charts.background_style(len(view.behind)), stats=statistics_of(series))
+                              charts.background_style(len(view.behind), len(series.values) < 4),
+                              stats=statistics_of(series))
                 view.curves.append(curve)
                 used = True
         if used:

@@ -52,7 +52,9 @@ def markdown(report):
     parts = [f'# {_escape(report.title)}']
     for section in report.sections:
         parts.append(f'## {_escape(section.title)}')
-        parts += [_escape(line) for line in page.lead(section)]
+        for dataset in section.datasets:
+            facts = page.lead(dataset, section.details.get(dataset.name))
+            parts.append('\n'.join(f'* {_escape(name)}: {_escape(text)}' for name, text in facts))
         parts += [f'**Note:** {_escape(line)}' for line in page.warnings(section)]
         found = [*tables.summaries(section), tables.verdicts(section),
                  *(tables.breakdown(view, rows) for view, rows in section.breakdowns()), tables.failures(section)]
@@ -63,8 +65,8 @@ def markdown(report):
         parts += [table(one) for one in found if one]
         for called in section.troubles():
             trouble, names = called.trouble, sorted({curve.name for _, curve, _ in called.where})
-            parts.append(f"**{_escape(trouble.title)}** ({_escape(', '.join(names))}): {_escape(trouble.text)} What to do: "
-                         f"{_escape(trouble.remedy)}")
+            parts.append(f"**{_escape(trouble.title)}** ({_escape(', '.join(names))}): {_escape(trouble.text)} "
+                         f"What to do: {_escape(trouble.remedy)}")
     parts.append('## Notes, and what is not known')
     parts.append('\n'.join(f'* {_escape(note)}' for note in page.notes(report)))
     found = tables.sources(report)

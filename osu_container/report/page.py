@@ -4,7 +4,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import jinja2
@@ -130,10 +130,12 @@ def charts_of(view, *, legend=False, interactive=True):
     hidden = [curve.name for curve in view.behind[content.SHOWN_BEHIND:]]
     rows = [row for curve in curves for row in curve.rows(zero=not view.sized)]
     unit = view.case.unit
+    spread = any(row[5] > 1 for row in rows)
     words = f"{view.case.title}, in {charts.UNITS[unit]}: {', '.join(names)}. The values are in the table below."
 
     def spec(kind, **more):
-        return charts.specification(kind, unit, names, styles, legend=legend, interactive=interactive, **more)
+        return charts.specification(kind, unit, names, styles, spread=spread, legend=legend,
+                                    interactive=interactive, **more)
 
     if not view.sized:
         return [Chart(view.key + '-chart', 'single', '', words, spec('single'), charts.CURVE, rows, curves, hidden)]
@@ -169,7 +171,8 @@ def _card(view):
 
 def _breakdown_card(view, rows):
     chart = added_chart(view, rows)
-    return Card(f'{view.key}-added', view.case.title, '', _legend(chart.curves), [chart],
+    names = [replace(named, verdict='') for named in _legend(chart.curves)]  # the verdict is about the whole curve
+    return Card(f'{view.key}-added', view.case.title, '', names, [chart],
                 [tables.breakdown(view, rows)], [])
 
 
@@ -258,7 +261,8 @@ def _section(section, stills, progress):
                 stills.all = False
     return {
         'title': section.title, 'key': section.key, 'groups': groups, 'breakdowns': breakdowns,
-        'lead': lead(section), 'warnings': warnings(section), 'summaries': tables.summaries(section),
+        'leads': [(one.title, lead(one, section.details.get(one.name))) for one in section.datasets],
+        'warnings': warnings(section), 'summaries': tables.summaries(section),
         'verdicts': tables.verdicts(section), 'failures': tables.failures(section),
         'behind': '; '.join(f"{one.name}: {one.title}, {one.facts.get('date', 'date not known')}"
                             for one in section.behind),
@@ -273,11 +277,19 @@ def _called(called):
     """Return a trouble as the template shows it (dict): its places by series."""
     by_series = {}
     for view, curve, sizes in called.where:
-        text = view.case.title + (f', {content.sizes_text(sizes)}' if sizes else '')
-        by_series.setdefault(curve.name, []).append((text, view.key))
+        case = view.case
+        where = ', '.join(part for part in (case.placement, case.variant, content.sizes_text(sizes)) if part)
+        places = by_series.setdefault(curve.name, {}).setdefault((case.benchmark, where), [])
+        places.append((case.buffers or case.benchmark, view.key))
     trouble = called.trouble
-    return {'title': trouble.title[0].upper() + trouble.title[1:], 'text': trouble.text, 'remedy': trouble.remedy,
-            'source': trouble.source, 'where': list(by_series.items())}
+    return {'title': trouble.title[0].upper() + trouble.title[1:], 'text': _coded(trouble.text),
+            'remedy': _coded(trouble.remedy), 'source': trouble.source,
+            'where': [(name, [(*key, links) for key, links in places.items()]) for name, places in by_series.items()]}
+
+
+def _coded(text):
+    """Return text as [(part, whether it is text of a computer)]: what stands between `...`."""
+    return [(part, bool(number % 2)) for number, part in enumerate(text.split('`')) if part]
 
 
 def _run(dataset, found):
@@ -298,28 +310,28 @@ def _run(dataset, found):
             'environment': tables.environment(dataset, found), 'variables': tables.variables(dataset)}
 
 
-def lead(section):
-    """Return the lines (list of str) that say what was run where and when."""
-    lines = []
-    for one in section.datasets:
-        facts = one.facts
-        if one.kind != 'run':
-            lines.append(f"{one.title[0].upper()}{one.title[1:]}. {tables._text(facts.get('node_type'))}. "
-                         f"{tables._text(facts.get('stack'))}. Measured {tables._text(facts.get('date'))}, not by this "
-                         f"project; source: {tables._text(facts.get('source'))}.")
-            continue
-        found = section.details.get(one.name)
-        nodes = f", on {tables.nodes_text(found.nodes)}" if found and found.nodes else ''
-        counts = found.counts if found else {}
-        ended = f" to {facts['ended']}" if facts.get('ended') else ', not ended'
-        parts = [f"{counts.get(name, 0)} {word}" for name, word in
-                 (('ok', 'measurements with numbers'), ('failed', 'failed'), ('skipped', 'skipped'))
-                 if counts.get(name) or name == 'ok']
-        tag = f", tag {facts['tag']}" if facts.get('tag') else ''
-        repeats = f", {facts['repeats']} repeats" if facts.get('repeats') else ''
-        lines.append(f"{one.title[0].upper()}{one.title[1:]}: {facts['started']}{ended}{nodes}{tag}{repeats}. "
-                     f"{', '.join(parts)}. Series: {', '.join(one.names) or 'none'}.")
-    return lines
+def lead(dataset, details=None):
+    """Return what was run where and when: list of (what, text). details: details.Details of a run."""
+    facts = dataset.facts
+    if dataset.kind != 'run':
+        return [(name, tables.fact(facts.get(key))) for name, key in
+                (('what', 'title'), ('measured', 'date'), ('nodes', 'node_type'), ('stack', 'stack'),
+                 ('source', 'source'), ('evidence', 'evidence')) if facts.get(key)]
+    counts = details.counts if details else {}
+    found = [('site', facts['site']),
+             ('time', f"{facts['started']} to {facts['ended']}" if facts.get('ended') else
+              f"from {facts['started']}; the run has not ended"),
+             ('nodes', tables.nodes_text(details.nodes) if details and details.nodes else 'not known'),
+             ('what', ', '.join(filter(None, [
+                 f"tag {facts['tag']}" if facts.get('tag') else '',
+                 f"{facts['repeats']} repeats" if facts.get('repeats') else '',
+                 f'{len(dataset.cases)} cases', f"series {', '.join(dataset.names) or 'none'}"]))),
+             ('measurements', ', '.join(f'{counts.get(status, 0)} {word}' for status, word in
+                                        (('ok', 'with numbers'), ('failed', 'failed'), ('skipped', 'skipped'))))]
+    machine = facts.get('machine') or {}
+    if machine.get('cpu'):
+        found.append(('machine', ', '.join(filter(None, [machine['cpu'], machine.get('system')]))))
+    return found
 
 
 def warnings(section):
@@ -327,8 +339,8 @@ def warnings(section):
     found = []
     for one in section.without_native:
         if one.kind == 'run':
-            found.append(f"{one.title} has no native series, so there are no ratios and no verdicts. To have them, measure "
-                         "native in the same run.")
+            found.append(f"{one.title} has no native series, so there are no ratios and no verdicts. To have them, "
+                         "measure native in the same run.")
         else:
             found.append(f"{one.name} has no native series, so there are no ratios and no verdicts.")
     programs = sorted({series.programs for one in section.datasets for series in one.series
@@ -374,8 +386,8 @@ def _foreign(dataset, details):
     broken = sum(len(entry[4]) for entry in details.foreign)
     if lines or broken:
         first = next(text for entry in details.foreign for text in (*entry[4], *entry[3]))
-        found.append(f"{dataset.name}: {lines} lines of the outputs were not the program's, {broken} numbers were mixed "
-                     f"with such text and are not shown; the first: {first!r}.")
+        found.append(f"{dataset.name}: {lines} lines of the outputs were not the program's, {broken} numbers were "
+                     f"mixed with such text and are not shown; the first: {first!r}.")
     return found
 
 
@@ -406,13 +418,21 @@ def html(report, progress=lambda text: None):
     found = tables.sources(report)
     progress(f"page of {len(cards)} cases is put together")
     return environment.get_template('template.html.j2').render(
-        report=report, sections=sections, lead=[], contents=_contents(sections, found), notes=notes(report),
-        sources=found, policy=_policy(library, script), style=(FOLDER / 'style.css').read_text(encoding='utf-8'),
-        colours=colours, colour_names=colour_names, shapes=SHAPES, verdicts=tables.VERDICTS,
+        report=report, sections=sections, lead=_introduction(report), contents=_contents(sections, found),
+        notes=notes(report), sources=found, policy=_policy(library, script),
+        style=(FOLDER / 'style.css').read_text(encoding='utf-8'), colours=colours, colour_names=colour_names, shapes=SHAPES, verdicts=tables.VERDICTS,
         summaries_open=OPEN_SUMMARIES, all_still=stills.all,
         licence=(FOLDER / 'vega-licence.txt').read_text(encoding='utf-8'),
         data=data.replace('<', '\\u003c').replace('\u2028', '\\u2028').replace('\u2029', '\\u2029'),
         library=library, script=script)
+
+
+def _introduction(report):
+    """Return the lines (list of str) below the title."""
+    if report.published:
+        return ["Figures that others measured and published, in one form and compared by one method. This project "
+                "measured none of them. Each section names its source."]
+    return []
 
 
 def _contents(sections, sources):

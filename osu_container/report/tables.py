@@ -116,7 +116,7 @@ def ratio_text(ratio):
 
 def signed(value):
     """Return a difference as text: '+0.52', '−12.4', '0.00'."""
-    text = number(abs(value)) if abs(value) >= 0.005 else '0.00'
+    text = f'{abs(value):.2f}' if abs(value) < 10 else number(abs(value))
     return text if text == '0.00' else ('+' if value > 0 else '−') + text
 
 
@@ -199,7 +199,7 @@ def _summary(section, benchmark, placement, variant, views):
     columns, picks = [Column('series')], []
     for view in views:
         for title, pick in _picks(view):
-            columns.append(Column(f'{title}, {unit}' if title else unit, view.case.buffers or benchmark, True))
+            columns.append(Column(title or unit, view.case.buffers or benchmark, True))
             picks.append((view, pick))
     names = [name for name in section.names if any(curve.name == name for view in views for curve in view.shown)
              or any(failure.case == view.case and failure.name == name for view in views for one in section.datasets
@@ -212,8 +212,7 @@ def _summary(section, benchmark, placement, variant, views):
             row.append(_measured(view, curve, pick(curve)) if curve else _absent(section, view.case, name))
         rows.append(row)
     title = ', '.join(part for part in (benchmark, placement, variant) if part)
-    ratio = '' if all(view.natives for view in views) else \
-        ' No native series, so no ratios.' if not any(view.natives for view in views) else ''
+    ratio = '' if any(view.natives for view in views) else ' No native series, so no ratios.'
     more = 'more' if case.more_is_better else 'less'
     notes = [f"Median, then its ratio to native and the verdict at that size; {more} is better.{ratio}"]
     return Table(f'{title}: {unit}', columns, rows, notes, f"{section.key}-summary-{content.slug(title)}", 'summary')
@@ -231,7 +230,7 @@ def _picks(view):
         peak, title = sizes[-1], f'{size_text(sizes[-1])}'
     elif len(natives) == 1:
         peak = natives[0].peak()
-        title = f'peak, {size_text(peak)}'
+        title = f'{size_text(peak)} (peak)'
     else:
         peak, title = None, 'peak'
     found = [(size_text(sizes[0]), lambda curve, size=sizes[0]: size)]
@@ -260,7 +259,7 @@ def values(view):
 
 def breakdown(view, rows):
     """Return the Table of what the latency curves of a view add to native; rows: list of content.Breakdown."""
-    ranges = [entry for entry in content.RANGES if any(entry[0] in one.added for one in rows)]
+    ranges = [(name, *ends) for name, ends in charts.RANGES.items() if any(name in one.added for one in rows)]
     columns = [Column('series')] + [Column(f'{name}, {_range_text(least, most, view.sizes)}', number=True)
                                     for name, least, most in ranges]
     body = []
@@ -282,7 +281,7 @@ def _range_text(least, most, sizes):
 
 
 def proof(dataset, found):
-    """Return the Table of the libraries that the ranks of a run loaded, None if no rank left a proof. found: Details."""
+    """Return the Table of the libraries that the ranks of a run loaded, None without any proof. found: Details."""
     rows = []
     for entry in dataset.modules.values():
         approach = entry['approach']
@@ -304,8 +303,8 @@ def proof(dataset, found):
     if not rows:
         return None
     notes = ["Read from the running ranks, not from any setting. host: the same file is there without the container; "
-             "image: it lies in the container. Build id where the file has one, else sha256; both are cut to 12 digits, "
-             "the whole is in the run's results.jsonl."]
+             "image: it lies in the container. Build id where the file has one, else sha256; both are cut to 12 "
+             "digits, the whole is in the run's results.jsonl."]
     return Table(f'{dataset.title}: what the ranks loaded',
                  [Column('module'), Column('library'), Column('release, from'), Column('promise'), Column('path'),
                   Column('build id or sha256'), Column('ranks')], rows, notes, f'{content.slug(dataset.name)}-proof',
@@ -377,14 +376,14 @@ def failures(section):
                   Column('its messages')], rows, [], f'{section.key}-failures', 'failures')
 
 
-def _text(value):
+def fact(value):
     """Return a fact as text."""
     if value is None or value == '':
         return 'not known'
     if isinstance(value, bool):
         return 'yes' if value else 'no'
     if isinstance(value, dict):
-        return '; '.join(f'{key}: {_text(one)}' for key, one in value.items()) or 'none'
+        return '; '.join(f'{key}: {fact(one)}' for key, one in value.items()) or 'none'
     if isinstance(value, (list, tuple)):
         return ', '.join(map(str, value)) or 'none'
     return str(value)
@@ -392,7 +391,7 @@ def _text(value):
 
 def _facts(caption, pairs, key):
     return Table(caption, [Column('what'), Column('value')],
-                 [[Cell(name), Cell(_text(value), code=False)] for name, value in pairs], [], key, 'facts')
+                 [[Cell(name), Cell(fact(value), code=False)] for name, value in pairs], [], key, 'facts')
 
 
 def environment(dataset, found):
@@ -419,7 +418,7 @@ def modules(dataset):
     for name, entry in dataset.modules.items():
         image, network, file = (entry.get(part) or {} for part in ('image', 'network', 'module_file'))
         rows.append([Cell(name), Cell(entry['approach']),
-                     Cell(_text(network.get('provider'))),
+                     Cell(fact(network.get('provider'))),
                      Cell(image.get('path') or ('none: runs without a container' if not entry['container'] else
                                                 'not known'), code=bool(image)),
                      Cell(image.get('sha256') or NOTHING, code=bool(image)),
@@ -446,9 +445,9 @@ def sources(report):
         if dataset.kind == 'run':
             continue
         facts = dataset.facts
-        rows.append([Cell(dataset.name), Cell(dataset.title), Cell(_text(facts.get('source')),
-                     link=facts.get('url') or ''), Cell(_text(facts.get('date'))), Cell(_text(facts.get('node_type'))),
-                     Cell(_text(facts.get('stack'))), Cell(_text(facts.get('evidence')))])
+        rows.append([Cell(dataset.name), Cell(dataset.title), Cell(fact(facts.get('source')),
+                     link=facts.get('url') or ''), Cell(fact(facts.get('date'))), Cell(fact(facts.get('node_type'))),
+                     Cell(fact(facts.get('stack'))), Cell(fact(facts.get('evidence')))])
     return Table('Published figures: where they are from',
                  [Column('name'), Column('what'), Column('source'), Column('date'), Column('nodes'), Column('stack'),
                   Column('evidence')], rows, [], 'sources', 'proof') if rows else None

@@ -118,7 +118,7 @@ def _print_fact(title, text, hang=0):
 
 def _print_cases(dataset):
     """Print one line a case: sizes, and the values at the smallest size and at the peak (times: the largest size)."""
-    rows = [('case', 'series', 'sizes', 'smallest', 'peak, or largest', '')]
+    rows = [('case', '#', 'sizes', 'smallest', 'peak/largest', '')]
     for case in dataset.cases:
         curves = dataset.of(case)
         sizes = sorted({size for one in curves for size in one.sizes})
@@ -128,24 +128,26 @@ def _print_cases(dataset):
         if sizes == [0]:  # programs without message sizes
             rows.append((case.title, str(len(curves)), '', _range(first), '', case.unit))
         else:
-            rows.append((case.title, str(len(curves)), least if least == most else f'{least} to {most}',
+            rows.append((case.title, str(len(curves)), least if least == most else f'{least}..{most}',
                          _range(first), _range(last), case.unit))
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     for row in rows:
         print('  '.join([row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].ljust(widths[2]),
                          row[3].rjust(widths[3]), row[4].rjust(widths[4]), row[5]]).rstrip())
-    print("\nValues: at the smallest size; at the peak for bandwidths, at the largest size for times. With\n"
-          "several series the least and the most of them. One series: osu-container reference show\n"
-          f"{dataset.name}:SERIES")
+    print("\n#: how many series have the case. Values: at the smallest size; at the peak for bandwidths, at the\n"
+          "largest size for times; with several series the least and the most of them.\n"
+          f"One series: osu-container reference show {dataset.name}:SERIES")
 
 
 def _print_sources(dataset):
-    """Print the source of each curve, where each has its own."""
+    """Print the values of each curve with their source, where each curve has its own."""
     curves = [one for one in dataset.series if one.facts.get('source')]
     if curves:
-        print('\nSources of the values:')
+        print('\nEach value with its source:')
     for one in curves:
-        told = [one.facts.get(key) for key in ('kind', 'node_type', 'source', 'note')]
+        values = ' and '.join(f"{number(value)} {one.case.unit} at {model.size_text(size)}"
+                              for size, value in one.medians().items())
+        told = [values, *(one.facts.get(key) for key in ('kind', 'node_type', 'source', 'note'))]
         text = f"{one.name}, {one.case.title}: {'; '.join(part for part in told if part)}"
         print(textwrap.fill(text, WIDTH, initial_indent='  ', subsequent_indent='      ', break_on_hyphens=False))
 
@@ -153,7 +155,7 @@ def _print_sources(dataset):
 def _range(values):
     """Return the least and the most of values (list of float) as text."""
     least, most = number(min(values)), number(max(values))
-    return least if least == most else f'{least} to {most}'
+    return least if least == most else f'{least}..{most}'
 
 
 def _print_points(dataset):

@@ -274,13 +274,10 @@ def add(run_path, name, *, series='native', force=False, system=False):
         _added(new)  # what cannot be read again is never kept
         if target.exists():
             os.replace(target, old)
-        try:
-            os.replace(new, target)
-        except OSError:
-            if old.exists():
-                os.replace(old, target)
-            raise
+        os.replace(new, target)
     finally:
+        if old.exists() and not target.exists():  # interrupted between the two
+            os.replace(old, target)
         for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
     return target
