@@ -4,8 +4,8 @@ Site settings of ReFrame with which the EESSI test suite runs on the workstation
     reframe -C benchmarks/eessi_site.py -c .../eessi/testsuite/tests/apps/osu.py --list
 
 For another cluster change what is marked. EESSI's own eessi.testsuite.common_config is not used: release 1.1.0 refuses
-ReFrame 4.10.1 to 4.10.4, which take no names of features that begin with a digit, such as its scales (2_nodes). It needs
-those features only for ReFrame older than 4.10; with 4.10 the choice of scales is that of the tests.
+ReFrame 4.10.1 to 4.10.4, which take no names of features that begin with a digit, such as its scales (2_nodes).
+It needs those features only with a ReFrame older than 4.10; with 4.10 the choice of scales is that of the tests.
 """
 import os
 

@@ -7,18 +7,21 @@ Measure the figures that this project promises, as ratios or differences within 
     approaches  each approach against native programs over the same MPI, libfabric and provider
                                                            wanted: bandwidth 0.95 or more, latency 1.05 or less
     render      `eb --module-only` of one module                                               wanted: 2 s or less
+    start       start of 1, 2, 4, ... 64 ranks on one node: native, a container a rank, a shared one      (start.py)
+    growth      report, compare and proof as their input grows                  wanted of report: 10 s, 1 GB (growth.py)
 
 What is compared runs in turn (A B A B ...), so that a slower spell of the machine meets both. Figures are medians; the
 spread is the range from the first to the third quartile. Nothing here fails for being slow: the output says
 'missed' where a figure is, and whoever reads it decides.
 
-`make demo` must have run: its modules, image and Slurm are used. Results: .workstation/bench/<time>.json
+`make demo` must have run: its modules, image and Slurm are used. Results: .workstation/bench/<time>.json, or --output.
+Those of one machine are kept in benchmarks/results/, and benchmarks/page.py makes docs/figures.md of the newest.
 """
+from __future__ import annotations
+
 import argparse
 import json
 import os
-import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,11 +30,13 @@ import zipfile
 from functools import partial
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-WORK = PROJECT / '.workstation'
+from measure import PROJECT, WORK, BenchError, added, environment, figure, in_turn, seconds, summary
+
 sys.path[:0] = [str(PROJECT), str(PROJECT / 'modules')]
 
-import render  # noqa: E402, the path above is needed first
+import growth  # noqa: E402, the path above is needed first
+import render  # noqa: E402
+import start  # noqa: E402
 
 from osu_container import osu_output, proof, record  # noqa: E402
 
@@ -40,64 +45,6 @@ SRUN = ['srun', '-N2', '-n2', '--ntasks-per-node=1']
 #: (benchmark, arguments, sizes in bytes whose ratio is shown)
 BENCHMARKS = [('osu_bw', ['-m', '4194304', 'H', 'H'], (1, 65536, 4194304)),
               ('osu_latency', ['-m', '65536', 'H', 'H'], (1, 65536))]
-
-
-class BenchError(Exception):
-    """Something that is needed is missing or failed; the text says what, and what to do."""
-
-
-def environment(module=None):
-    """Return the environment (dict) of a shell after `. ./env.sh` and, if given, `module load`. Raises BenchError."""
-    load = f'module load {module}; ' if module else ''
-    script = f'set -e; . {shlex.quote(str(PROJECT / "env.sh"))}; {load}env -0'
-    done = subprocess.run(['bash', '--norc', '-c', script], capture_output=True, text=True)
-    if done.returncode:
-        raise BenchError(f"{load or 'env.sh: '}{done.stderr.strip()} (run `make demo` first)")
-    return dict(item.split('=', 1) for item in done.stdout.split('\0') if '=' in item)
-
-
-def seconds(command, env):
-    """Return the wall time (s) of command (list of str). Raises BenchError if it fails."""
-    start = time.perf_counter()
-    done = subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    taken = time.perf_counter() - start
-    if done.returncode:
-        raise BenchError(f"{shlex.join(command)} failed: {done.stderr.strip()}")
-    return taken
-
-
-def summary(values):
-    """Return {'median', 'low', 'high', 'runs'} of values (list of float): median and quartiles."""
-    low, _, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
-    return {'median': statistics.median(values), 'low': low, 'high': high, 'runs': len(values)}
-
-
-def in_turn(commands, repeats):
-    """
-    Return {name: [s, ...]}: wall times of commands ({name: function without arguments -> s}), run in turn.
-
-    One round before the measured ones warms caches.
-    """
-    times = {name: [] for name in commands}
-    for number in range(repeats + 1):
-        for name, command in commands.items():
-            taken = command()
-            if number:
-                times[name].append(taken)
-    return times
-
-
-def added(times, one, other):
-    """Return the summary of what `one` takes beyond `other`, pair by pair, in milliseconds."""
-    return summary([1000 * (a - b) for a, b in zip(times[one], times[other])])
-
-
-def figure(name, found, wanted, unit, at_most=True):
-    """Return one figure (dict) and print its line."""
-    met = found['median'] <= wanted if at_most else found['median'] >= wanted
-    print(f"  {name:46} {found['median']:8.2f} {unit:3} [{found['low']:.2f} .. {found['high']:.2f}]  "
-          f"wanted {'<=' if at_most else '>='} {wanted:g}  {'ok' if met else 'missed'}", flush=True)
-    return {'name': name, 'unit': unit, 'wanted': wanted, 'at_most': at_most, 'met': met, **found}
 
 
 def bench_wrapper(repeats):
@@ -206,8 +153,39 @@ def bench_approaches(repeats):
     return found
 
 
-GROUPS = {'wrapper': (bench_wrapper, 20), 'module': (bench_module, 20), 'render': (bench_render, 5),
-          'approaches': (bench_approaches, 7)}
+#: group -> (function (repeats, options) that returns its figures, repeats)
+GROUPS = {
+    'wrapper': (lambda repeats, options: bench_wrapper(repeats), 20),
+    'module': (lambda repeats, options: bench_module(repeats), 20),
+    'render': (lambda repeats, options: bench_render(repeats), 5),
+    'approaches': (lambda repeats, options: bench_approaches(repeats), 7),
+    'start': (lambda repeats, options: start.bench_start(repeats, options.ranks, native_environments), 3),
+    'growth': (lambda repeats, options: growth.bench_growth(repeats, options.rows), 3),
+}
+
+
+def load():
+    """Return how many processes want a core (list of 3 float, means over 1, 5 and 15 minutes)."""
+    return [round(value, 2) for value in os.getloadavg()]
+
+
+def numbers(text):
+    """Convert '1,2,4' to a list of whole numbers from 1."""
+    try:
+        found = [int(part) for part in text.split(',')]
+    except ValueError:
+        found = []
+    if not found or min(found) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}': wanted whole numbers from 1, as in 1,2,4")
+    return found
+
+
+def write(target, results):
+    """Write results (dict) to target (Path) as JSON: complete or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f'{target.name}.part-{os.getpid()}')
+    part.write_text(json.dumps(results, indent=1) + '\n')
+    part.replace(target)
 
 
 def main():
@@ -215,23 +193,35 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('groups', nargs='*', metavar='GROUP',
                         help=f"what to measure: {', '.join(GROUPS)} (default: all)")
-    parser.add_argument('--repeats', type=int, help="measured runs of each (default: 20, render 5, approaches 7)")
-    arguments = parser.parse_args()
-    unknown = set(arguments.groups) - set(GROUPS)
+    parser.add_argument('--repeats', type=int, help="measured runs of each (default: " + ', '.join(
+        f'{name} {repeats}' for name, (_, repeats) in GROUPS.items()) + ")")
+    parser.add_argument('--ranks', type=numbers, default=start.RANKS, metavar='N,N,...',
+                        help="of the group start (default: 1, 2, 4, ... 64)")
+    parser.add_argument('--rows', type=numbers, default=growth.ROWS, metavar='N,N,...',
+                        help="of the group growth (default: 1000,10000,100000)")
+    parser.add_argument('--note', default='', help="kept with the results, such as what else ran on the machine")
+    parser.add_argument('--output', type=Path, metavar='FILE', help="write the results there; must not exist")
+    options = parser.parse_args()
+    unknown = set(options.groups) - set(GROUPS)
     if unknown:
         parser.error(f"unknown group {', '.join(sorted(unknown))}; known: {', '.join(GROUPS)}")
-    results = {'format': 1, 'time': record.now(), 'machine': record.machine(), 'figures': []}
+    if options.output and options.output.exists():
+        sys.exit(f'bench: {options.output} is there already and is not written over: name another file')
+    results = {'format': 2, 'time': record.now(), 'machine': record.machine(), 'note': options.note, 'load': [load()],
+               'groups': {}}
     try:
-        for name in arguments.groups or GROUPS:
+        results['versions'] = record.versions(environment('osu-container/pure'))
+        for name in options.groups or GROUPS:
             function, repeats = GROUPS[name]
             print(f'{name}:', flush=True)
-            results['figures'] += function(arguments.repeats or repeats)
+            results['groups'][name] = function(options.repeats or repeats, options)
+            results['load'].append(load())
     except BenchError as err:
         sys.exit(f'bench: {err}')
-    target = WORK / 'bench' / (results['time'].replace(':', '').replace('-', '') + '.json')
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(results, indent=1) + '\n')
-    print(f'\n{sum(not figure["met"] for figure in results["figures"])} missed of {len(results["figures"])}; {target}')
+    target = options.output or WORK / 'bench' / (results['time'].replace(':', '').replace('-', '') + '.json')
+    write(target, results)
+    found = [each for group in results['groups'].values() for each in group if each['met'] is not None]
+    print(f'\n{sum(not each["met"] for each in found)} missed of {len(found)}; {target}')
 
 
 if __name__ == '__main__':

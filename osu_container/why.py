@@ -354,7 +354,8 @@ MESSAGES = [
      'source': PORT + '; OSU Micro-Benchmarks, c/util/osu_util_options.c', 'evidence': 'measured'},
     {'name': 'wrong arguments',
      'pattern': r"osu_\w+: error: unrecognized arguments|unknown buffer place|-m: the port of \w+ starts at|"
-                r"-m: \w+ sends no messages|buffer place\(s\) given|is not a whole number of|MIN \d+ is larger than MAX",
+                r"-m: \w+ sends no messages|buffer place\(s\) given|is not a whole number of|"
+                r"MIN \d+ is larger than MAX",
      'cause': "The port of the benchmark does not know these arguments; it has fewer than the C program.",
      'remedy': "osu_bw --help lists them: osu_bw -m MAX -i ITERATIONS -x WARMUP H H.",
      'source': PORT, 'evidence': 'measured'},

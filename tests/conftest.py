@@ -16,6 +16,8 @@ EASYBUILD_VERSIONS = ['newest', '5.1.2', '4.9.4']
 # The helpers of the easyblocks need no EasyBuild: they are imported here as the package `generic`.
 sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
 
+from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the paths above are needed first
+
 
 def run(command, **kwargs):
     """Run command (list), return CompletedProcess with stdout and stderr as str. Never raises for an exit code."""
@@ -191,3 +193,27 @@ def make_sif(apptainer):
         assert done.returncode == 0, done.stderr
         return target
     return make
+
+
+@pytest.fixture(scope='session')
+def shell(tmp_path_factory):
+    """
+    Function (script) that runs bash as a user has it after `. ./env.sh`, with all modules installed.
+
+    The modules are installed by the newest EasyBuild into a folder of the tests, not into the user's.
+    """
+    folder = tmp_path_factory.mktemp('installed')
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
+                   'EASYBUILD_PREFIX': str(folder / 'prefix'), 'FOLDER': str(folder)}
+
+    def call(script, timeout=120, **variables):
+        text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+
+    names = [f'osu-container-{approach}' for approach, entry in APPROACHES.items() if entry['container']]
+    for name in ('osu-native', *names):
+        done = call(f'eb {name}.eb -r', timeout=600)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    return call

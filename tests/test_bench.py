@@ -139,7 +139,8 @@ def test_modules_of_two_sites_are_refused():
 def test_reframe_takes_the_settings_of_every_site(tmp_path, site, scheduler):
     settings.write(tmp_path / 'settings.py', site_entry(site), scheduler=scheduler, account='project_1')
     done = run([PYTHON, '-c', 'import sys; from reframe.frontend.cli import main; sys.exit(main())', '-C',
-                tmp_path / 'settings.py', f'--system={settings.system_name(site_entry(site))}', '--show-config=systems/0/partitions'],
+                tmp_path / 'settings.py', f'--system={settings.system_name(site_entry(site))}',
+                '--show-config=systems/0/partitions'],
                env={**os.environ, 'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod'}, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     shown = done.stdout
@@ -205,6 +206,10 @@ def test_a_run_keeps_output_proof_and_everything_needed_to_repeat_it(bench, tmp_
     assert set(header['inputs']) >= {'module osu-native/1', 'module osu-native/2'}
     assert 'setenv("FI_PROVIDER", "tcp")' in found.modules['osu-native/1']['module_file']['text']
     assert found.modules['osu-native/1']['network'] == {'netmod': 'ofi', 'provider': 'tcp'}
+    page = (PROJECT / 'docs' / 'results-format.md').read_text()
+    for _, entry in files.lines(folder)[0]:
+        for key in (*entry, *entry.get('case', ()), *(entry.get('proof') or [{}])[0], *(entry.get('slurm') or ())):
+            assert f'`{key}`' in page, f"{entry['kind']}: {key}"
     lines = measurements(folder)
     assert [(one['approach'], one['case']['benchmark'], one['repeat']) for one in lines] == [
         ('1', 'osu_bw', 1), ('2', 'osu_bw', 1), ('1', 'osu_latency', 1), ('2', 'osu_latency', 1),

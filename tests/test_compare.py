@@ -206,13 +206,13 @@ def test_ranges_in_words():
 
 # --- by simulation --------------------------------------------------------------------------------
 
-def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=1.0, paired=True, together=0.0):
+def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 1, paired=True, together=0.0):
     """Return the share of curves with this verdict, in noise of a fixed seed."""
     random = np.random.default_rng(seed)
     found = 0
     for _ in range(curves):
         both = random.normal(0, together, (len(SIZES), repeats)) if together else None
-        a = curve(random, BW, 'a', repeats, noise, lambda size: gain, both)
+        a = curve(random, BW, 'a', repeats, noise, gain, both)
         b = curve(random, BW, 'b', repeats, noise, together=both)
         found += compare_series(a, b, paired=paired).verdict == verdict
     return found / curves
@@ -224,18 +224,21 @@ def test_false_alarms_are_rarer_than_alpha(paired, repeats):
     """Without a difference, and with one of exactly the margin, which does not count as worse."""
     bound = stats.binom.ppf(0.999, 150, method.ALPHA) / 150
     assert rate(1, 'worse', repeats=repeats, paired=paired) <= method.ALPHA
-    assert rate(2, 'worse', repeats=repeats, paired=paired, gain=1 / 1.05) <= bound
+    assert rate(2, 'worse', repeats=repeats, paired=paired, gain=lambda size: 1 / 1.05) <= bound
 
 
 @pytest.mark.parametrize('paired', [True, False], ids=['paired', 'Welch'])
-def test_a_slow_down_of_a_fifth_is_found_in_five_repeats(paired):
-    assert rate(3, 'worse', gain=0.8, paired=paired) == 1
-    assert rate(3, 'better', gain=1.25, paired=paired) == 1
+def test_a_slow_down_of_a_fifth_is_found(paired):
+    """In noise of 3 %: at all sizes with five repeats always, with three nearly so; at one size with five mostly."""
+    assert rate(3, 'worse', gain=lambda size: 0.8, paired=paired) == 1
+    assert rate(3, 'better', gain=lambda size: 1.25, paired=paired) == 1
+    assert rate(3, 'worse', gain=lambda size: 0.8, paired=paired, repeats=3) > 0.98
+    assert rate(3, 'worse', gain=lambda size: 0.8 if size == 8 else 1, paired=paired) > 0.85
 
 
 def test_same_is_said_in_quiet_runs_and_seldom_of_what_differs():
     assert rate(4, 'same', noise=0.005) >= 0.95
-    assert rate(5, 'same', noise=0.005, gain=1 / 1.05) <= method.ALPHA
+    assert rate(5, 'same', noise=0.005, gain=lambda size: 1 / 1.05) <= method.ALPHA
 
 
 def test_pairs_bear_a_machine_that_is_slow_for_some_repeats():

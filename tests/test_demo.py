@@ -14,14 +14,15 @@ import sys
 import time
 from pathlib import Path
 
+import bench_stand_in
 import pytest
+from bench_stand_in import script, special
 from conftest import PROJECT, interruptible
-from test_proof import compile_libfabric, compile_mpich
 
 sys.path.insert(0, str(PROJECT / 'workstation'))
 import demo  # noqa: E402, the path above is needed first
 
-from osu_container import record  # noqa: E402
+from osu_container.results import files  # noqa: E402
 
 SIF = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 
@@ -39,8 +40,13 @@ esac
 mkdir -p "$ROOT/modules/$(dirname "$file")"
 echo "-- $1 $(date +%N)" >"$ROOT/modules/$file.lua"
 '''
-BUILD = r'''#!/usr/bin/env python3
-import hashlib, os, time
+#: In place of bin/osu-container: builds no image, all else is the real command
+BUILD = r'''#!PYTHON
+import hashlib, os, sys, time
+if sys.argv[1] != 'image':
+    sys.path.insert(0, 'ROOT')
+    from osu_container.cli import main
+    sys.exit(main())
 if os.path.exists('ROOT/sources/SIF') and os.path.exists('ROOT/current'):
     raise SystemExit(0)
 open('ROOT/current', 'w').close()
@@ -49,13 +55,7 @@ with open('ROOT/build.calls', 'a') as calls:
 image = f'an image {time.time()}'
 open('ROOT/sources/SIF', 'w').write(image)
 open('ROOT/sources/SIF.sha256', 'w').write(f'{hashlib.sha256(image.encode()).hexdigest()}  SIF\n')
-'''.replace('SIF', SIF)
-
-
-def script(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
+'''.replace('SIF', SIF).replace('PYTHON', sys.executable)
 
 
 @pytest.fixture
@@ -121,8 +121,8 @@ def test_a_failing_step_says_which_why_and_how_to_go_on(project, small, capfd):
     script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nseq 30\necho "slurmctld does not answer" >&2\nexit 3\n')
     assert small.go() == 1
     out, err = capfd.readouterr()
-    assert '[1/6] Slurm with two nodes' in out and '[2/6]' not in out
-    assert 'demo: step 1/6 (slurm) failed: slurm.sh start failed (exit code 3)' in err
+    assert '[1/7] Slurm with two nodes' in out and '[2/7]' not in out
+    assert 'demo: step 1/7 (slurm) failed: slurm.sh start failed (exit code 3)' in err
     assert f'Last lines of {project}/.workstation/log/slurm.log:' in err
     shown = [line.strip() for line in err.splitlines()]
     assert 'slurmctld does not answer' in shown and '30' in shown and '10' not in shown
@@ -139,7 +139,7 @@ def test_the_same_command_goes_on_where_it_failed(project, small, capfd):
     (project / 'eb.fails').write_text('no space left on device')
     assert small.go() == 1
     out, err = capfd.readouterr()
-    assert 'step 4/6 (install) failed: eb osu-native.eb -r failed (exit code 1)' in err
+    assert 'step 4/7 (install) failed: eb osu-native.eb -r failed (exit code 1)' in err
     assert 'ERROR: Build of osu-native.eb failed: no space left on device' in err
     assert calls(project, 'build.calls') == ['build'] and calls(project) == ['osu-native.eb -r']
     (project / 'eb.fails').unlink()
@@ -147,14 +147,14 @@ def test_the_same_command_goes_on_where_it_failed(project, small, capfd):
     out, err = capfd.readouterr()
     assert f'skipped: {SIF}' in out and calls(project, 'build.calls') == []
     assert len(calls(project)) == 5
-    assert 'step 5/6 (run) failed' in err
+    assert 'step 5/7 (run) failed' in err
 
 
 def test_from_begins_with_that_step(project, small, capfd):
     (project / 'workstation' / 'slurm.sh').unlink()
     assert small.go('table') == 1
     out, err = capfd.readouterr()
-    assert '[6/6] table' in out and '[5/6]' not in out and 'there are no results in' in err
+    assert '[6/7] table' in out and '[5/7]' not in out and 'there are no results in' in err
 
 
 def test_the_log_is_of_this_run_only(project, small, capfd):
@@ -256,86 +256,47 @@ def test_an_eb_that_leaves_no_module_is_an_error(project, small):
 
 # ---- measuring -------------------------------------------------------------------------------------------------------
 
-SRUN = r'''#!/bin/bash
-# In place of srun -N2 -n2: two ranks of a program on this machine.
-set -u
-while [[ $1 == -* ]]; do shift; done
-echo "$*" >>"$ROOT/srun.calls"
-pids=()
-for rank in 0 1; do SLURM_PROCID=$rank SLURMD_NODENAME=node$((rank + 1)) "$@" & pids+=($!); done
-code=0
-for pid in "${pids[@]}"; do wait "$pid" || code=$?; done
-exit $code
-'''
-PROGRAM = r'''#!/usr/bin/env python3
-# In place of a benchmark: loads the libraries of the module and prints a table.
-import ctypes, os, sys, time
-ctypes.CDLL(os.environ['LIBMPI'])
-name, size = os.path.basename(sys.argv[0]), 4194304
-if '-m' in sys.argv:
-    size = int(sys.argv[sys.argv.index('-m') + 1])
-if os.environ['SLURM_PROCID'] == '0':
-    if 'MPIR_CVAR_DEBUG_SUMMARY' in os.environ:
-        print('libfabric provider: tcp - 127.0.0.0/8')
-    print(f'# {name}: mpi4py 4.1.2 port, not the C program\n# MPI Test\n# Size [B]  Latency [us]')
-    while size:
-        sizes = [2 ** n for n in range(23) if 2 ** n <= size]
-        print('\n'.join(f'{one:10d}{one / 2 + 1:20.2f}' for one in sizes))
-        break
-time.sleep(0.4)
-'''
-
-
 @pytest.fixture
 def native(project, small, monkeypatch):
     """The orchestrator with the native module only, which runs on this machine without Slurm."""
     monkeypatch.setattr(demo, 'MODULES', demo.MODULES[:1])
-    folder = project / 'mpich'
-    fabric = compile_libfabric(folder / 'libfabric.so.1', '2.5.1', (2, 5))
-    compile_mpich(folder / 'libmpi.so.12', '5.0.2', needed=[fabric], rpath='$ORIGIN')
-    (project / 'modules' / 'osu-native').mkdir()
-    (project / 'modules' / 'osu-native' / '7.5.2.lua').write_text(
-        f'setenv("LIBMPI", "{folder}/libmpi.so.12")\nprepend_path("PATH", "{project}/programs")\n'
-        'setenv("FI_PROVIDER", "tcp")\n')
-    script(project / 'bin' / 'srun', SRUN)
-    for name in ('osu_bw', 'osu_latency'):
-        script(project / 'programs' / name, PROGRAM)
+    bench_stand_in.make_native(project, '7.5.2')
+    script(project / 'bin' / 'srun', bench_stand_in.SRUN)
+    script(project / 'bin' / 'salloc', bench_stand_in.SALLOC)
     return small
 
 
-def test_a_run_leaves_raw_output_proof_record_and_table(project, native, capfd):
+def calls_of_srun(project):
+    return calls(project, 'srun.calls')
+
+
+def test_a_run_leaves_results_table_and_report(project, native, capfd):
     assert native.go('run') == 0
     out = capfd.readouterr().out
     assert '5.0.2 host' in out and '2.5.1 host' in out and 'libfabric provider of all ranks: tcp.' in out
     assert 'Measured 20' in out and 'make demo RERUN=1' in out
-    content = record.read(native.result)
-    module, = content['modules']
-    assert [(run['benchmark'], run['repeat']) for run in module['runs']] == [
-        ('osu_bw', 1), ('osu_latency', 1), ('osu_bw', 2), ('osu_latency', 2)]
-    assert module['runs'][0]['typed'] == 'srun -N2 -n2 --ntasks-per-node=1 osu_bw H H'
-    assert 'module load osu-native; exec srun -N2 -n2' in module['runs'][0]['command']
-    assert module['medians']['osu_bw']['4194304']['median'] == 2097153.0
-    assert module['network'] == {'netmod': 'ofi', 'provider': 'tcp'} and module['variables']['FI_PROVIDER'] == 'tcp'
-    assert 'setenv("FI_PROVIDER", "tcp")' in module['module_file']['text']
-    assert [entry['path'] for entry in content['host_libraries']] == [
-        str(project / 'mpich' / 'libfabric.so.1'), str(project / 'mpich' / 'libmpi.so.12')]
-    folder = native.result.parent
-    for run in module['runs']:
-        assert (folder / run['raw']).read_text().startswith('# osu_')
-        assert [rank['node'] for rank in run['proof']] == ['node1', 'node2']
-    assert (folder / 'table.md').read_text().startswith('| approach |')
+    assert out.rstrip().splitlines()[-2].strip().startswith(f'open {native.result}/report.html in a browser')
+    run = files.read(native.result)
+    assert [(one.case.benchmark, one.name, one.repeats) for one in run.series] == [
+        ('osu_bw', 'native', 2), ('osu_latency', 'native', 2)]
+    assert run.of(name='native')[0].median(4194304) == 2097153.0
+    assert (native.result / 'table.md').read_text().startswith('| approach |')
+    assert (native.result / 'table.txt').read_text() in '\n'.join(line for line in out.splitlines()) + '\n'
+    assert '<html' in (native.result / 'report.html').read_text()[:200]
 
 
 def test_the_second_time_the_stored_table_is_printed(project, native, capfd):
     assert native.go('run') == 0
-    first, date = native.result, record.read(native.result)['date']
-    calls(project, 'srun.calls')
+    first = native.result
+    calls_of_srun(project)
+    written = (first / 'report.html').stat().st_mtime_ns
     capfd.readouterr()
     again = demo.Demo(project, repeats=2)
     assert again.go('run') == 0
     out = capfd.readouterr().out
-    assert again.result == first and calls(project, 'srun.calls') == []
-    assert 'skipped: ' in out and f'Measured {date}' in out and '5.0.2 host' in out
+    assert again.result == first and calls_of_srun(project) == []
+    assert 'skipped: ' in out and '5.0.2 host' in out and 'report.html' in out
+    assert (first / 'report.html').stat().st_mtime_ns == written
 
 
 def test_rerun_measures_again(project, native):
@@ -358,53 +319,28 @@ def test_a_changed_module_is_measured_again_and_named(project, native, capfd):
 
 def test_results_that_are_damaged_are_left_out_and_named(project, native, capfd):
     assert native.go('run') == 0
-    later = project / '.workstation' / 'results' / '29990101T000000Z' / 'results.json'
+    later = project / '.workstation' / 'results' / '29990101T000000Z' / files.NAME
     later.parent.mkdir()
-    later.write_text('{"form')
+    later.write_text('{"form\n{"x"}\n')
     again = demo.Demo(project)
     assert again.go('run') == 0 and again.result == native.result
-    assert f'left out: {later} is damaged' in capfd.readouterr().out
+    assert f'left out: {later}' in capfd.readouterr().out
 
 
-def test_another_library_than_promised_ends_the_run_before_anything_is_measured(project, native, monkeypatch, capfd):
-    monkeypatch.setitem(demo.APPROACHES['native'], 'comes_from', {'libmpi': 'image', 'libfabric': 'host'})
+def test_a_failing_program_shows_its_message_and_there_is_no_table(project, native, capfd):
+    special(project, '7.5.2', 'osu_latency', "sys.exit(\"version `FABRIC_1.7' not found\")")
     assert native.go('run') == 1
     err = capfd.readouterr().err
-    assert 'osu-native did not run what it promises' in err
-    assert 'rank 0 on node1 loaded libmpi from host' in err and 'promised: that of the image' in err
-    assert len(calls(project, 'srun.calls')) == 1
-    assert not list(project.glob('.workstation/results/*/results.json'))
+    assert 'step 5/7 (run) failed: osu-container bench failed (exit code 1)' in err
+    assert 'failed: native osu_latency H H, two nodes' in err and 'exit code 1' in err
+    assert not list(project.glob('.workstation/results/*/table.txt'))
 
 
-def test_a_failing_program_shows_its_message(project, native, capfd):
-    script(project / 'programs' / 'osu_latency', '#!/bin/sh\necho "version FABRIC_1.7 not found" >&2\nexit 1\n')
-    assert native.go('run') == 1
-    err = capfd.readouterr().err
-    assert 'step 5/6 (run) failed: osu-native: `srun -N2 -n2 --ntasks-per-node=1 osu_latency' in err
-    assert 'failed (exit code 1)' in err and 'version FABRIC_1.7 not found' in err
-
-
-def test_a_run_that_hangs_is_ended_and_named(project, native, monkeypatch, capfd):
-    monkeypatch.setattr(demo, 'RUN_LIMIT', 3)
-    script(project / 'programs' / 'osu_latency', f'#!/bin/sh\necho $$ >>{project}/hanging\nexec sleep 60\n')
-    assert native.go('run') == 1
-    assert 'did not end within 3 s' in capfd.readouterr().err
-    hanging = (project / 'hanging').read_text().split()
-    assert len(hanging) == 2 and not any(alive(pid) for pid in hanging)
-
-
-def test_a_table_that_is_cut_off_is_no_result(project, native, capfd):
-    text = PROGRAM.replace('if 2 ** n <= size]', 'if 2 ** n <= size // 2 or size == 8]')
-    script(project / 'programs' / 'osu_bw', text)
-    assert native.go('run') == 1
-    assert 'the table of osu_bw ends at 2097152 bytes, wanted 4194304' in capfd.readouterr().err
-
-
-def test_the_time_box_ends_after_a_whole_repeat(project, native, capfd):
+def test_the_time_box_ends_after_a_whole_repeat(project, native):
     native.repeats, native.budget = 5, 0.5
     assert native.go('run') == 0
-    assert '1 of 5 repeats' in capfd.readouterr().out
-    assert record.read(native.result)['repeats'] == 1
+    assert {one.repeats for one in files.read(native.result).series} == {1}
+    assert '1 of 5 repeats' in (project / '.workstation/log/run.log').read_text()
 
 
 def test_a_module_that_cannot_be_loaded_shows_what_lmod_says(project, native, capfd):
@@ -458,7 +394,7 @@ def test_help_names_the_steps(capsys):
     with pytest.raises(SystemExit) as caught:
         demo.arguments(['--help'])
     out = ' '.join(capsys.readouterr().out.split())
-    assert caught.value.code == 0 and 'slurm, image, host-mpi, install, run, table' in out
+    assert caught.value.code == 0 and 'slurm, image, host-mpi, install, run, table, report' in out
 
 
 @pytest.mark.parametrize('seconds, text', [(0.4, '0 s'), (59.4, '59 s'), (59.6, '1 min 00 s'), (125, '2 min 05 s')])

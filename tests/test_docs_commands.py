@@ -8,7 +8,9 @@ HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothin
 import html
 import os
 import re
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import markdown
@@ -37,6 +39,7 @@ WAYS = {
     'install': "as it stands, into an empty folder of EasyBuild",
     'modules': "as it stands, with all modules installed and Slurm running",
     'modules, shell': "both",
+    'list': "ReFrame lists the tests in place of running them, with all modules installed",
     'syntax': "bash reads the block: it is a job script for LUMI",
 }
 #: First line of code blocks that are no commands -> what they are
@@ -98,6 +101,13 @@ COMMANDS = [
     Rule('modules, shell', r'srun osu_container/rank-proof proof osu_latency H H -m 1024'),
     Rule('modules', r'grep -E .* proof/rank-0\.json'),
     Rule('run', r'osu-container why slurm-1234\.out'),
+    # Benchmarks
+    Rule('LUMI', r'osu-container bench .*--account .*'),
+    Rule('modules', r'osu-container bench --dry-run'),
+    Rule('modules, shell', r'osu-container bench --settings settings\.py'),
+    Rule('long', r'osu-container bench'),
+    Rule('list', r'reframe -C settings\.py -c \S+/checks\.py .*-r'),
+    Rule('run', r'osu-container report latest -o report\.html'),
     # Figures. compare: 1 says that something is worse
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
     Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*'),
@@ -200,21 +210,18 @@ def scratch(tmp_path_factory):
     (folder / 'home').mkdir()
     for seed, name in enumerate((OTHER_RUN, results_data.RUN)):
         results_data.make_run(folder / 'results' / name, run=name, seed=seed)
-    (folder / 'clone').mkdir()
-    # The output of a job
-    (folder / 'clone' / 'slurm-1234.out').write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')
-    environment = {'PATH': f"{PROJECT / 'bin'}:/usr/local/bin:/usr/bin:/bin", 'LC_ALL': 'C.UTF-8',
-                   'HOME': str(folder / 'home'), 'EASYBUILD_PREFIX': str(folder / 'easybuild'),
-                   'EBU_USER_PREFIX': str(folder / 'lumi'), 'OSU_CONTAINER_RESULTS': str(folder / 'results'),
-                   'SCRATCH': str(folder)}
-
-    # What a command writes with a relative name goes into the scratch folder, so that is where it runs.
-    for path in PROJECT.iterdir():
-        if not path.name.startswith('.git'):
-            (folder / 'clone' / path.name).symlink_to(path)
+    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': str(folder / 'home'),
+                   'EASYBUILD_PREFIX': str(folder / 'easybuild'),
+                   'EBU_USER_PREFIX': str(folder / 'lumi'), 'OSU_CONTAINER_RESULTS': str(folder / 'results')}
 
     def call(script, timeout=120, **variables):
-        text = f'set -eu; cd "$SCRATCH/clone"; . ./env.sh; set +u\n{script}\n'
+        # What a command writes with a relative name goes into a new folder with links to all that the clone has.
+        clone = Path(tempfile.mkdtemp(prefix='clone-', dir=folder))
+        for path in PROJECT.iterdir():
+            if not path.name.startswith('.git'):
+                (clone / path.name).symlink_to(path)
+        (clone / 'slurm-1234.out').write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')  # output of a job
+        text = f'set -eu; cd "{clone}"; . ./env.sh; set +u\n{script}\n'
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
     return call
 
@@ -276,8 +283,17 @@ def test_command_installs_a_module(scratch, tmp_path, line):
 def test_command_runs_with_the_modules(installed, line):
     done = installed(line.script(), timeout=300)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    if 'osu_bw' in line.command:
+    if 'srun osu_bw' in line.command:
         assert re.search(r'^ *4194304 +[\d.]+$', done.stdout, re.M)
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+@pytest.mark.parametrize('line', those('list'))
+def test_reframe_finds_the_tests(installed, line):
+    done = installed(re.sub(' -r$', ' -l', line.script()), timeout=300)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert re.search(r'^Found [1-9]\d* check', done.stdout, re.M)
 
 
 @pytest.mark.parametrize('block', sorted({line.block for line in LINES if line.rule() and line.rule().how == 'syntax'}),

@@ -52,8 +52,10 @@ def test_every_easybuild_installs_them_and_they_load_and_unload(any_eb):
 @pytest.fixture(scope='module')
 def shell(tmp_path_factory):
     """
-    Function (script) that runs bash as a user has it after `. ./env.sh`, with a folder of the tests for modules; osu-native
-    and hybrid are installed there with C programs that have the interface of the real ones, pure with mpi4py's ports.
+    Function (script) that runs bash as a user has it after `. ./env.sh`, with a folder of the tests for modules.
+
+    osu-native and hybrid are installed there with C programs that have the interface of the real ones, pure with
+    mpi4py's ports.
     """
     folder = tmp_path_factory.mktemp('eessi')
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',

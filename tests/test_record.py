@@ -1,49 +1,13 @@
-"""The record of a run: facts of files and machine, reading and writing."""
+"""Facts that a run is recorded with: files, machine, versions, variables."""
 import hashlib
 import json
 import os
 import re
 
 import pytest
-from conftest import PROJECT, run
+from conftest import run
 
 from osu_container import record
-from osu_container.record import RecordError
-
-
-def test_what_is_written_is_read_again(tmp_path):
-    path = tmp_path / 'results.json'
-    record.write(path, {'modules': [], 'date': 'x'})
-    assert record.read(path) == {'modules': [], 'date': 'x', 'format': record.FORMAT}
-    assert [entry.name for entry in tmp_path.iterdir()] == ['results.json'], 'no half-written file stays'
-
-
-@pytest.mark.parametrize('content, says', [
-    (None, 'No such file'), ('{"format": 1, "modu', 'is damaged'), ('{"format": 99}', 'has format 99, wanted 1'),
-    ('{}', 'has format None'), ('[]', 'has format list')])
-def test_a_file_that_cannot_be_read_is_named(tmp_path, content, says):
-    path = tmp_path / 'results.json'
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(RecordError) as caught:
-        record.read(path)
-    assert str(path) in str(caught.value) and says in str(caught.value)
-
-
-def test_medians_keep_least_most_and_count():
-    runs = [{'benchmark': 'osu_bw', 'values': {1: value, 65536: 10 * value}} for value in (3.0, 1.0, 2.5)]
-    assert record.medians(runs) == {'osu_bw': {
-        '1': {'median': 2.5, 'least': 1.0, 'most': 3.0, 'repeats': 3},
-        '65536': {'median': 25.0, 'least': 10.0, 'most': 30.0, 'repeats': 3}}}
-
-
-def test_ratios_are_taken_within_a_repeat():
-    def runs(values):
-        return [{'benchmark': 'osu_bw', 'repeat': repeat, 'values': {1: value}} for repeat, value in enumerate(values)]
-    # the machine is at half speed in the second repeat: the medians alone would give 2.0 / 4.0
-    assert record.ratios(runs([4.0, 2.0, 2.0]), runs([4.0, 2.0, 4.0]))['osu_bw']['1'] == {
-        'median': 1.0, 'least': 0.5, 'most': 1.0, 'repeats': 3}
-    assert record.ratios(runs([4.0]), []) == {}
 
 
 def test_a_file_entry_has_the_sha256_and_on_demand_the_text(tmp_path):
@@ -96,14 +60,6 @@ def test_only_variables_that_matter_are_recorded():
     assert record.telling_variables(env) == {'FI_PROVIDER': 'tcp', 'SIF': '/x.sif', 'SLURM_MPI_TYPE': 'pmi2'}
 
 
-def test_host_libraries_are_listed_once(tmp_path):
-    path = tmp_path / 'libmpi.so.12'
-    path.write_bytes(b'library')
-    libraries = {'libmpi': {'host_path': str(path)}, 'libfabric': {'host_path': None}}
-    runs = [{'proof': [{'libraries': libraries}, {'libraries': libraries}]}] * 3
-    assert record.host_libraries(runs) == [{'path': str(path), 'sha256': hashlib.sha256(b'library').hexdigest()}]
-
-
 @pytest.mark.apptainer
 def test_the_labels_of_an_image_are_read_by_the_runtime(tmp_path, make_sif, apptainer):
     folder = tmp_path / 'root'
@@ -113,14 +69,3 @@ def test_the_labels_of_an_image_are_read_by_the_runtime(tmp_path, make_sif, appt
     entry = record.image_entry(sif, apptainer)
     assert entry['labels']['org.osu-container.mpi'] == 'MPICH 4.2.3'
     assert entry['sha256'] == hashlib.sha256(sif.read_bytes()).hexdigest()
-
-
-def test_the_format_page_names_every_key_that_is_written():
-    page = (PROJECT / 'docs' / 'results-format.md').read_text()
-    source = (PROJECT / 'workstation' / 'demo.py').read_text() + (PROJECT / 'osu_container' / 'proof.py').read_text()
-    for key in ('project', 'machine', 'versions', 'inputs', 'host_libraries', 'modules', 'comes_from', 'network',
-                'typed', 'command', 'raw', 'foreign', 'module_file', 'medians', 'image', 'build_id', 'host_path',
-                'release', 'sampler_seconds', 'variables'):
-        assert f"'{key}'" in source or f'{key}=' in source, key
-        assert f'`{key}`' in page, key
-    assert f'version {record.FORMAT}' in page

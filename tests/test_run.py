@@ -1,6 +1,5 @@
 """Installed modules run under Slurm on two nodes, and load what their approach promises."""
 import json
-import os
 import re
 
 import osu_archive
@@ -17,29 +16,6 @@ CONTAINERS = [approach for approach, entry in APPROACHES.items() if entry['conta
 #: Image of the modules on this machine
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 SMALL = ['H', 'H', '-m', '1024', '-i', '20', '-x', '2']
-
-
-@pytest.fixture(scope='session')
-def shell(tmp_path_factory):
-    """
-    Function (script) that runs bash as a user has it after `. ./env.sh`, with all modules installed.
-
-    The modules are installed by the newest EasyBuild into a folder of the tests, not into the user's.
-    """
-    folder = tmp_path_factory.mktemp('installed')
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
-    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
-                   'EASYBUILD_PREFIX': str(folder / 'prefix'), 'FOLDER': str(folder)}
-
-    def call(script, timeout=120, **variables):
-        text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
-        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
-
-    for name in ('osu-native', *(f'osu-container-{approach}' for approach in CONTAINERS)):
-        done = call(f'eb {name}.eb -r', timeout=600)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    return call
 
 
 def table(text):

@@ -1,16 +1,14 @@
-"""The table of a run, from records as demo.py writes them."""
-import copy
-
+"""The table of a run."""
 import pytest
 
 from osu_container import table
+from osu_container.results.model import Case, Dataset, Failure, Series
 from osu_container.table import TableError
 
 PROMISES = {'native': ('host', 'host'), 'pure': ('image', 'image'), 'bind': ('host', 'host'),
             'hybrid': ('image', 'host'), 'opensource': ('image', 'image')}
 RELEASES = {'host': ('5.0.2', '2.5.1'), 'image': ('4.2.3', '1.22.0')}
-NUMBERS = {'osu_bw': {'1': 2.534, '65536': 10006.92, '4194304': 11971.1},
-           'osu_latency': {'1': 7.321, '65536': 50.76}}
+NUMBERS = {'osu_bw': {1: 2.534, 65536: 10006.92, 4194304: 11971.1}, 'osu_latency': {1: 7.321, 65536: 50.76}}
 
 
 def library(family, release, where):
@@ -18,33 +16,43 @@ def library(family, release, where):
             'build_id': None, 'sha256': f'{family}-{release}', 'problem': None}
 
 
-def module(approach, factor=1.0, programs='mpi4py 4.1.2 ports', wobble=1.0):
-    """
-    A module's entry whose ranks loaded what the approach promises; factor: its numbers by those of NUMBERS;
-    wobble: by how much its first repeat differs from that.
-    """
+def proofs(approach):
+    """What the ranks of an approach loaded, as proof.merged() gives it."""
     mpi, fabric = PROMISES[approach]
-    ranks = [{'rank': rank, 'node': f'node{rank + 1}', 'container': approach != 'native',
-              'libraries': {'libmpi': library('MPICH', RELEASES[mpi][0], mpi),
-                            'libfabric': library('libfabric', RELEASES[fabric][1], fabric)}} for rank in range(2)]
+    return [{'ranks': [0, 1], 'nodes': ['node1', 'node2'], 'container': approach != 'native', 'variables': {},
+             'libraries': {'libmpi': library('MPICH', RELEASES[mpi][0], mpi),
+                           'libfabric': library('libfabric', RELEASES[fabric][1], fabric)}}]
+
+
+def add(run, approach, factor=1.0, programs='mpi4py 4.1.2 ports', wobble=1.0):
+    """
+    Add a module to a run whose ranks loaded what the approach promises.
+
+    factor: its numbers by those of NUMBERS; wobble: by how much its first repeat differs from that.
+    """
+    name = 'osu-native' if approach == 'native' else f'osu-container/{approach}'
     # the middle repeat is the median; the machine is half as fast in the third, for all modules
-    runs = [{'benchmark': name, 'repeat': repeat, 'programs': programs, 'proof': copy.deepcopy(ranks),
-             'values': {size: value * own * speed for size, value in sizes.items()}}
-            for repeat, own, speed in ((1, factor * wobble, 1.0), (2, factor, 1.0), (3, factor, 0.5))
-            for name, sizes in NUMBERS.items()]
-    medians = {name: {size: {'median': value * factor, 'least': value * factor * 0.98, 'most': value * factor * 1.01,
-                             'repeats': 3} for size, value in sizes.items()} for name, sizes in NUMBERS.items()}
-    return {'name': 'osu-native' if approach == 'native' else f'osu-container/{approach}', 'approach': approach,
-            'container': approach != 'native', 'comes_from': {'libmpi': mpi, 'libfabric': fabric},
-            'network': {'netmod': 'ofi', 'provider': 'tcp'}, 'runs': runs, 'medians': medians}
+    speeds = {1: factor * wobble, 2: factor, 3: factor * 0.5}
+    for benchmark, sizes in NUMBERS.items():
+        values = {size: {repeat: value * speed for repeat, speed in speeds.items()} for size, value in sizes.items()}
+        run.series.append(Series(Case(benchmark, 'H H', 2, 2), approach, values, programs,
+                                 {'module': name, 'proofs': [proofs(approach) for _ in speeds]}))
+    run.modules[name] = {'name': name, 'approach': approach, 'network': {'netmod': 'ofi', 'provider': 'tcp'}}
 
 
 @pytest.fixture
 def run():
-    """A record of five modules with nothing wrong."""
-    return {'format': 1, 'date': '2026-11-21T04:14:15Z', 'repeats': 3,
-            'modules': [module('native'), module('pure', 0.5), module('bind', 1.004, wobble=1.03),
-                        module('hybrid', 1.1), module('opensource')]}
+    """A run of five modules with nothing wrong."""
+    made = Dataset('x', 'run', 'run x')
+    for approach, factor, wobble in (('native', 1.0, 1.0), ('pure', 0.5, 1.0), ('bind', 1.004, 1.03),
+                                     ('hybrid', 1.1, 1.0), ('opensource', 1.0, 1.0)):
+        add(made, approach, factor, wobble=wobble)
+    return made
+
+
+def of(run, name, benchmark='osu_bw'):
+    """The series of a benchmark under a name."""
+    return next(one for one in run.of(name=name) if one.case.benchmark == benchmark)
 
 
 TEXT = """\
@@ -70,10 +78,10 @@ def test_the_whole_text(run):
 
 
 def test_it_fits_into_100_columns_with_wide_numbers(run):
-    for entry in run['modules']:
-        for size in ('65536', '4194304'):
-            entry['medians']['osu_bw'][size]['median'] = 98765.4
-        entry['medians']['osu_latency']['65536']['median'] = 99999.0
+    for one in run.series:
+        for size in (65536, 4194304):
+            if size in one.values:
+                one.values[size] = dict.fromkeys(one.values[size], 98765.4)
     assert max(len(line) for line in table.plain(run).splitlines()) <= 100
 
 
@@ -86,100 +94,83 @@ def test_markdown_has_the_same_cells(run):
 
 
 def test_without_native_there_is_no_ratio(run):
-    run['modules'] = run['modules'][1:]
-    assert table.rows(run)[0][1][0] == ('1.27', '-')
+    assert table.rows(run.only('pure'))[0][1][0] == ('1.27', '-')
 
 
-def test_c_programs_are_not_called_ports(run):
-    run['modules'] = [module('native', programs='OSU C programs')]
+def test_a_ratio_is_taken_within_a_repeat(run):
+    # the machine is at half speed in the second repeat: the medians alone would give 2.0 / 4.0
+    of(run, 'native').values[1] = {1: 4.0, 2: 2.0, 3: 4.0}
+    of(run, 'pure').values[1] = {1: 4.0, 2: 2.0, 3: 2.0}
+    assert table.rows(run)[1][1][0] == ('2.00', '1.00')
+
+
+def test_c_programs_are_not_called_ports():
+    run = Dataset('x', 'run', 'run x')
+    add(run, 'native', programs='OSU C programs')
     assert 'Programs: OSU C programs.' in table.plain(run) and 'ports' not in table.plain(run)
 
 
 def test_providers_that_differ_are_listed_by_approach(run):
-    run['modules'][1]['network']['provider'] = 'sockets'
+    run.modules['osu-container/pure']['network']['provider'] = 'sockets'
     assert 'libfabric provider: tcp: native, bind, hybrid, opensource; sockets: pure.' in table.plain(run)
 
 
 def test_a_single_repeat_claims_no_spread(run):
-    run['repeats'] = 1
+    for one in run.series:
+        one.values = {size: {1: found[1]} for size, found in one.values.items()}
     assert 'Measured once' in table.plain(run) and 'spread' not in table.plain(run)
 
 
 def test_numbers_that_scatter_are_called_so(run):
     assert 'too much to compare rows' not in table.plain(run)
-    run['modules'][4]['runs'][0]['values']['65536'] *= 2
+    of(run, 'opensource').values[65536][1] *= 2
     text = ' '.join(table.plain(run).split())
     assert 'too much to compare rows' in text and 'opensource osu_bw 64 KiB' in text
 
 
 def test_a_release_that_is_not_known_says_so(run):
-    for one in run['modules'][1]['runs']:
-        for rank in one['proof']:
-            rank['libraries']['libmpi']['release'] = None
+    of(run, 'pure').facts['proofs'][0][0]['libraries']['libmpi']['release'] = None
+    of(run, 'pure').facts['proofs'][1:] = []
+    of(run, 'pure', 'osu_latency').facts['proofs'] = []
     assert table.rows(run)[1][2] == 'unknown image'
 
 
-@pytest.mark.parametrize('approach, name, wrong, says', [
-    ('bind', 'libmpi', 'image', 'loaded libmpi from image (/lib/MPICH); promised: that of the host'),
-    ('bind', 'libfabric', 'image', 'loaded libfabric from image'),
-    ('hybrid', 'libmpi', 'host', 'loaded libmpi from host (/lib/MPICH); promised: that of the image'),
-    ('hybrid', 'libfabric', 'image', 'promised: that of the host'),
-    ('pure', 'libfabric', 'host', 'promised: that of the image'),
-    ('opensource', 'libmpi', 'host', 'promised: that of the image'),
-    ('native', 'libmpi', None, 'loaded libmpi from an unknown place'),
-])
-def test_another_library_than_promised_is_an_error(run, approach, name, wrong, says):
-    entry = next(entry for entry in run['modules'] if entry['approach'] == approach)
-    for one in entry['runs']:
-        for rank in one['proof']:
-            rank['libraries'][name]['where'] = wrong
-    with pytest.raises(TableError) as caught:
+def test_a_failure_is_an_error_with_its_reason(run):
+    run.failures.append(Failure(Case('osu_bw', 'H H', 2, 2), 'bind', 1, 'it did not run what it promises: rank 0 ...'))
+    with pytest.raises(TableError, match='bind osu_bw H H, two nodes: it did not run what it promises: rank 0'):
         table.plain(run)
-    assert says in str(caught.value) and entry['name'] in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 2, 'one line a rank, however many repeats'
 
 
-def test_a_library_that_was_not_loaded_is_an_error(run):
-    for one in run['modules'][1]['runs']:
-        del one['proof'][0]['libraries']['libfabric']
-    with pytest.raises(TableError, match='osu-container/pure: rank 0 on node1 loaded no libfabric; promised'):
-        table.markdown(run)
+def test_what_was_left_out_is_no_error(run):
+    run.failures.append(Failure(Case('osu_init', '', 2, 2), 'bind', 1, 'the module has no osu_init', skipped=True))
+    assert table.plain(run) == TEXT
 
 
-def test_ranks_that_disagree_are_an_error(run):
-    run['modules'][0]['runs'][0]['proof'][1]['libraries']['libmpi'].update(release='4.2.3', sha256='other')
-    with pytest.raises(TableError, match=r'ranks disagree: rank 0 has .*MPICH 5\.0\.2 \(host\), rank 1 has .*4\.2\.3'):
+def test_a_module_that_does_not_run_is_an_error(run):
+    run.modules['osu-container/bind']['problem'] = 'exit code 1'
+    with pytest.raises(TableError, match='osu-container/bind does not run: exit code 1'):
         table.plain(run)
 
 
 def test_repeats_that_disagree_are_an_error(run):
-    for rank in run['modules'][0]['runs'][1]['proof']:
-        rank['libraries']['libmpi'].update(release='4.9.9', sha256='other')
-    with pytest.raises(TableError, match='osu-native: runs disagree'):
-        table.plain(run)
-
-
-def test_a_container_row_that_ran_on_the_host_is_an_error(run):
-    for one in run['modules'][2]['runs']:
-        for rank in one['proof']:
-            rank['container'] = False
-    with pytest.raises(TableError, match='osu-container/bind: rank 0 on node1 ran outside of a container'):
+    of(run, 'native').facts['proofs'][1][0]['libraries']['libmpi'].update(release='4.9.9', sha256='other')
+    with pytest.raises(TableError, match='native: runs disagree'):
         table.plain(run)
 
 
 def test_a_run_over_ucx_is_an_error(run):
-    run['modules'][0]['network'] = {'netmod': 'ucx', 'provider': None}
+    run.modules['osu-native']['network'] = {'netmod': 'ucx', 'provider': None}
     with pytest.raises(TableError, match='osu-native: MPI ran over UCX, not libfabric'):
         table.plain(run)
 
 
 def test_different_programs_do_not_compare(run):
-    run['modules'][0] = module('native', programs='OSU C programs')
+    of(run, 'native').programs = 'OSU C programs'
     with pytest.raises(TableError, match='OSU C programs and mpi4py 4.1.2 ports'):
         table.plain(run)
 
 
 def test_a_size_that_was_not_measured_is_an_error(run):
-    del run['modules'][3]['medians']['osu_bw']['4194304']
-    with pytest.raises(TableError, match='osu-container/hybrid: no osu_bw at 4194304 bytes'):
+    del of(run, 'hybrid').values[4194304]
+    with pytest.raises(TableError, match='hybrid: no osu_bw at 4194304 bytes'):
         table.plain(run)

@@ -267,7 +267,8 @@ def test_every_message_of_the_wrapper_and_of_the_binding_is_known(path):
 @pytest.mark.parametrize('arguments, wanted', [
     (['osu_bw', 'D', 'D'], 'no GPU support'), (['osu_bw', 'X', 'H'], 'wrong arguments'),
     (['osu_bw', '-m', '8:1'], 'wrong arguments'), (['osu_bw', '-m', '2:8'], 'wrong arguments'),
-    (['osu_bw', '-i', '0'], 'wrong arguments'), (['osu_bw', '-c'], 'wrong arguments'), (['osu_nonesuch'], 'port not installed rightly'),
+    (['osu_bw', '-i', '0'], 'wrong arguments'), (['osu_bw', '-c'], 'wrong arguments'),
+    (['osu_nonesuch'], 'port not installed rightly'),
     (['osu_bw'], 'port not installed rightly'), (['no mpi4py'], 'port not installed rightly')])
 def test_every_message_of_the_ports_is_known(tmp_path, arguments, wanted):
     """The real port, called wrongly or with an mpi4py that fits no Python; it starts no MPI for that."""

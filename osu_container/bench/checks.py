@@ -99,9 +99,12 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         self.raw.parent.mkdir(parents=True, exist_ok=True)
         for kept, found in ((self.raw, self.stdout), (self.errors, self.stderr)):
             shutil.copyfile(stage / str(found), kept)
+        slurm = measure.slurm_facts(os.environ)
+        if not slurm['job']:  # ReFrame submitted a job for this test alone
+            slurm.update(job=str(self.job.jobid), nodes=','.join(self.job.nodelist or []) or None)
         entry = measure.line(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
                              proofs=self.proofs, promise=PLAN['promises'][self.case.module], seconds=seconds,
-                             folder=self.folder, command=self.command)
+                             folder=self.folder, command=self.command, slurm=slurm)
         if PLAN['folder']:
             files.Writer(self.folder / files.NAME).add('measurement', **entry)
         self.values = entry.get('values', {})

@@ -101,7 +101,7 @@ def main(options):
     found = [modules.load(name, base) for name in wanted.modules]
     site = modules.site_of(found)
     if options.settings:
-        return _write_settings(options, site)
+        return _write_settings(options, site, wanted.scheduler)
     runs = plan.make(wanted.tag, found, site, nodes=wanted.nodes, patterns=wanted.patterns)
     if options.dry_run:
         return _show(runs, wanted, site, options)
@@ -137,8 +137,13 @@ def _wanted(options, base, folder):
     in_job = 'SLURM_JOB_ID' in base
     nodes = options.nodes or (int(base.get('SLURM_JOB_NUM_NODES', 2)) if in_job else 2)
     return Wanted(options.tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[options.tag],
-                  options.patterns, nodes, 'slurm' if options.scheduler == 'jobs' else 'local', options.partition,
+                  options.patterns, nodes, _scheduler(options, base), options.partition,
                   options.account, options.budget)
+
+
+def _scheduler(options, base):
+    """Return ReFrame's scheduler (str) for what the options say; base: dict, environment."""
+    return settings.batch_scheduler(base) if options.scheduler == 'jobs' else 'local'
 
 
 def _resumed(text):
@@ -152,11 +157,11 @@ def _resumed(text):
     return files.find(path).parent.absolute()
 
 
-def _write_settings(options, site):
+def _write_settings(options, site, scheduler):
     """Write ReFrame's settings; return the exit code."""
     if options.settings.exists() and not options.force:
         raise BenchError(f"{options.settings} is there already; --force writes over it")
-    settings.write(options.settings, site, scheduler='slurm' if options.scheduler == 'jobs' else 'local',
+    settings.write(options.settings, site, scheduler=scheduler,
                    partition=options.partition, account=options.account)
     checks = Path(__file__).with_name('checks.py')
     print(f"written: {options.settings}\nto run: reframe -C {options.settings} -c {checks} --tag {options.tag} -r")

@@ -14,7 +14,7 @@ PROOF_AFTER = 5.0
 SEARCHED = 200000
 
 
-def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder, command):
+def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder, command, slurm=None):
     """
     Return the measurement (dict, a line of results.jsonl) of a run that has ended.
 
@@ -24,12 +24,13 @@ def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder,
     :param proofs: Path, folder in which its ranks left what they loaded
     :param promise: {'comes_from': dict, 'container': bool} of its module
     :param seconds: float, how long it took; command: str, the line as it was run
+    :param slurm: dict as slurm_facts() gives it, None: those of this process
     """
     text, errors = _text(stdout), _text(stderr)
     entry = {
         'module': run.module, 'approach': run.series, 'case': asdict(run.case), 'repeat': repeat, 'typed': run.typed,
         'command': command, 'raw': str(stdout.relative_to(folder)), 'errors': str(stderr.relative_to(folder)),
-        'seconds': round(seconds, 3), 'ended': record.now(), 'slurm': slurm_facts(os.environ),
+        'seconds': round(seconds, 3), 'ended': record.now(), 'slurm': slurm or slurm_facts(os.environ),
     }
     try:
         output = osu_output.parse(text, benchmark=run.case.benchmark, source=entry['raw'], largest=run.largest)

@@ -181,7 +181,7 @@ class Session:
         if 'osu_latency' not in module.programs:
             return nobody, f"{module.name} has no osu_latency"
         command = [*plan.srun_line(nodes, 2, self.site, bind=False)]
-        if self.wanted.scheduler == 'slurm':
+        if self.wanted.scheduler != 'local':
             command += settings.job_options(self.site, partition=self.wanted.partition, account=self.wanted.account)
         command += [str(RANK_PROOF), str(proofs), *ASK_PROGRAM]
         with open(raw, 'w') as out, open(errors, 'w') as err:

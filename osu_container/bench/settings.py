@@ -8,6 +8,8 @@ without this command. Partition, account, GPUs and the options of srun come from
 from __future__ import annotations
 
 import pprint
+import shutil
+import subprocess
 
 from ..image.progress import write_file
 
@@ -34,6 +36,17 @@ def job_options(site, *, partition=None, account=None):
     return [f'--{key}={value}' for key, value in named.items() if value] + jobs['options']
 
 
+def batch_scheduler(env):
+    """
+    Return ReFrame's scheduler (str) for batch jobs: 'slurm', which asks sacct, or 'squeue' where that is no use.
+
+    :param env: dict, environment in which sacct is looked for
+    """
+    asked = subprocess.run(['sacct', '-X', '-n'], env=env, capture_output=True, stdin=subprocess.DEVNULL, check=False) \
+        if shutil.which('sacct', path=env.get('PATH')) else None
+    return 'slurm' if asked and asked.returncode == 0 else 'squeue'
+
+
 def system_name(site):
     """Return what ReFrame calls a site (dict): its name without the dots, which ReFrame does not take (str)."""
     return site['name'].replace('.', '_')
@@ -44,11 +57,11 @@ def make(site, *, scheduler='local', partition=None, account=None, database=None
     Return ReFrame's configuration (dict).
 
     :param site: dict, entry of the site data
-    :param scheduler: 'local', srun in the job that is there; 'slurm', a batch job for each test
+    :param scheduler: 'local', srun in the job that is there; as batch_scheduler() says, a batch job for each test
     :param database: str or None, file for ReFrame's own record of all sessions (--performance-compare)
     :param perflogs: str, folder of ReFrame's performance logs
     """
-    access = job_options(site, partition=partition, account=account) if scheduler == 'slurm' else []
+    access = job_options(site, partition=partition, account=account) if scheduler != 'local' else []
     storage = {'enable': database is not None}
     if database is not None:
         storage['sqlite_db_file'] = str(database)

@@ -20,7 +20,9 @@ from ..results.model import size_text
 #: Version of Vega-Lite that this Altair writes, e.g. '6.4'
 VEGA_LITE = '.'.join(altair.SCHEMA_VERSION.lstrip('v').split('.')[:2])
 #: vl-convert has this typeface in it: text has the same width on every machine, and files come out the same
-FONT = 'Roboto, system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif'
+FONT = 'Liberation Sans, Arial, Helvetica, sans-serif'
+#: Of charts in the page, where the browser measures the text
+PAGE_FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 
 #: Columns of the rows of a curve, see content.Curve.rows(); of a breakdown, see content.Breakdown.rows()
 CURVE = ('series', 'bytes', 'value', 'low', 'high', 'repeats', 'ratio', 'verdict')
@@ -34,8 +36,9 @@ ZOOMS = {'small': ('small messages, 1 B to 1 KiB', 1, 1024),
 RANGES = {'small': (1, 128), 'eager': (256, 2048), 'rendezvous': (4096, 65536), 'large': (131072, 1 << 62)}
 ADDED_RANGES = {name: f'{size_text(least)} to {size_text(most)}' if most < 1 << 60 else f'from {size_text(least)}'
                 for name, (least, most) in RANGES.items()}
-#: A logarithmic axis tells nothing where the values are within this factor
-LINEAR_WITHIN = 5
+#: A logarithmic axis tells nothing where the values are within the first factor, and has room for powers of ten only
+#: where they are beyond the second
+LINEAR_WITHIN, STEPS_WITHIN = 5, 500
 UNITS = {'MB/s': 'MB/s', 'us': 'µs', 'ms': 'ms'}
 
 
@@ -103,18 +106,19 @@ _SIZE = ("datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : "
          "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
          "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'")
 _NUMBER = "format(datum.value, ',~g')"
-#: Where a logarithmic axis has its lines
-_DECADES = [step * 10 ** exponent if exponent >= 0 else step / 10 ** -exponent
-            for exponent in range(-3, 9) for step in (1, 2, 5)]
+#: Where a logarithmic axis has its lines. Every label costs a picture a millisecond.
+_TICKS = {scaled: [step * 10 ** exponent if exponent >= 0 else step / 10 ** -exponent
+                   for exponent in range(-3, 9) for step in steps]
+          for scaled, steps in (('decades', (1,)), ('steps', (1, 2, 5)))}
 
 
 def _colour(names, styles, legend):
     """Return the encodings that tell series apart: colour, mark, dashes, width. Colours and marks are the theme's."""
-    one_legend = altair.Legend(title=None, orient='bottom', columns=3, labelLimit=0, symbolSize=70,
-                               symbolStrokeWidth=1.6) if legend else None
+    one_legend = altair.Legend(title=None, orient='bottom', columns=3, labelLimit=0, symbolSize=80,
+                               symbolStrokeWidth=0) if legend else None
     return {
         'color': altair.Color('series:N', scale=altair.Scale(domain=names), legend=one_legend),
-        'strokeDash': altair.StrokeDash('series:N', legend=one_legend, scale=altair.Scale(
+        'strokeDash': altair.StrokeDash('series:N', legend=None, scale=altair.Scale(
             domain=names, range=[list(style.dash) or [1, 0] for style in styles])),
     }, {
         'shape': altair.Shape('series:N', scale=altair.Scale(domain=names), legend=one_legend),
@@ -123,7 +127,7 @@ def _colour(names, styles, legend):
 
 def _width(names, styles, own, background):
     """Return a scale from series to a number: own for the curves of the report, background for those behind them."""
-    return altair.Scale(domain=names, range=[background if style.background and not style.few else own
+    return altair.Scale(type='ordinal', domain=names, range=[background if style.background and not style.few else own
                                              for style in styles])
 
 
@@ -147,7 +151,7 @@ def _texts(chart):
 
 
 @functools.cache
-def specification(kind, unit, names, styles, *, region=None, log=True, spread=False, legend=False, interactive=True):
+def specification(kind, unit, names, styles, *, region=None, scaled='decades', spread=False, legend=False, interactive=True):
     """
     Return the Vega-Lite specification (JSON text) of a kind of chart.
 
@@ -155,14 +159,14 @@ def specification(kind, unit, names, styles, *, region=None, log=True, spread=Fa
     :param unit: 'MB/s', 'us' or 'ms'
     :param names, styles: of the series, tuple of str and tuple of Style
     :param region: key of ZOOMS or None for all sizes
-    :param log: bool, logarithmic values
+    :param scaled: axis of the values, see scaled(): 'linear', 'steps', 'decades'
     :param spread: bool, there are repeats, whose least and most are shown
     :param legend: bool, with a legend in the chart; the page has its own, which a keyboard reaches
     :param interactive: bool, with a parameter 'hidden' (names not shown), and zoom in the chart of all sizes
     """
     names, styles = list(names), list(styles)
     build = {'curve': _curve, 'single': _single, 'added': _added}[kind]
-    chart = build(unit, names, styles, region=region, log=log, spread=spread, legend=legend,
+    chart = build(unit, names, styles, region=region, scaled=scaled, spread=spread, legend=legend,
                   interactive=interactive)
     if interactive:
         hidden = altair.param(name='hidden', value=[])
@@ -173,14 +177,14 @@ def specification(kind, unit, names, styles, *, region=None, log=True, spread=Fa
     return json.dumps(spec, sort_keys=True, separators=(',', ':'))
 
 
-def _curve(unit, names, styles, *, region, log, spread, legend, interactive):
+def _curve(unit, names, styles, *, region, scaled, spread, legend, interactive):
     lines, marks = _colour(names, styles, legend)
     least, most = ZOOMS[region][1:] if region else (1, 1 << 62)
-    axis = altair.Axis(values=[2 ** n for n in range(0, 41, 1 if region else 2)], labelExpr=_SIZE, labelOverlap=True,
-                       title=None if region else 'message size')
-    values = altair.Axis(labelExpr=_NUMBER, title=UNITS[unit], labelOverlap=True,
-                         **({'values': _DECADES} if log else {'tickCount': 6}))
-    scale = altair.Scale(nice=False, padding=10, **({'type': 'log'} if log else {'zero': False}))
+    sizes = [4 ** n for n in range(21)] if region != 'rendezvous' else [2 ** n for n in range(12, 17)]
+    axis = altair.Axis(values=sizes, labelExpr=_SIZE, title=None if region else 'message size')
+    values = altair.Axis(labelExpr=_NUMBER, title=UNITS[unit],
+                         **({'values': _TICKS[scaled]} if scaled in _TICKS else {'tickCount': 6}))
+    scale = altair.Scale(nice=False, padding=10, **({'type': 'log'} if scaled in _TICKS else {'zero': False}))
     base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter(
         f'datum.bytes >= {least} && datum.bytes <= {most}')
     base = base.encode(x=altair.X('bytes:Q', axis=axis, scale=altair.Scale(type='log', base=2, nice=False, padding=8)),
@@ -200,23 +204,23 @@ def _curve(unit, names, styles, *, region, log, spread, legend, interactive):
     return altair.layer(*([bars] if spread else []), curve, points)
 
 
-def _single(unit, names, styles, *, region, log, spread, legend, interactive):
+def _single(unit, names, styles, *, region, scaled, spread, legend, interactive):
     lines, marks = _colour(names, styles, False)
     base = _texts(altair.Chart(altair.NamedData('rows'))).encode(
         y=altair.Y('series:N', sort=names, title=None, axis=altair.Axis(labelLimit=0, grid=False)))
-    scale = altair.Scale(zero=True, nice=True)
+    scale, axis = altair.Scale(zero=True, nice=True), altair.Axis(tickCount=8, format='~g')
     bars = base.transform_filter('datum.repeats > 1').mark_rule(strokeWidth=7, opacity=0.28).encode(
-        x=altair.X('low:Q', scale=scale, title=UNITS[unit]), x2='high:Q', color=lines['color'])
-    stems = base.mark_rule(strokeWidth=1.4).encode(x=altair.X('value:Q', scale=scale, title=UNITS[unit]),
+        x=altair.X('low:Q', scale=scale, axis=axis, title=UNITS[unit]), x2='high:Q', color=lines['color'])
+    stems = base.mark_rule(strokeWidth=1.4).encode(x=altair.X('value:Q', scale=scale, axis=axis, title=UNITS[unit]),
                                                    x2=altair.datum(0), color=lines['color'],
                                                    strokeDash=lines['strokeDash'])
     points = base.mark_point(filled=True, opacity=1, size=70).encode(
-        x=altair.X('value:Q', scale=scale, title=UNITS[unit]), color=lines['color'], **marks,
+        x=altair.X('value:Q', scale=scale, axis=axis, title=UNITS[unit]), color=lines['color'], **marks,
         tooltip=_tooltip(unit, sized=False))
     return altair.layer(stems, *([bars] if spread else []), points)
 
 
-def _added(unit, names, styles, *, region, log, spread, legend, interactive):
+def _added(unit, names, styles, *, region, scaled, spread, legend, interactive):
     lines, marks = _colour(names, styles, legend)
     texts = ', '.join(f"{name}: '{sizes}'" for name, sizes in ADDED_RANGES.items())
     base = altair.Chart(altair.NamedData('rows')).encode(
@@ -226,7 +230,7 @@ def _added(unit, names, styles, *, region, log, spread, legend, interactive):
         xOffset=altair.XOffset('series:N', scale=altair.Scale(domain=names)))
     scale = altair.Scale(type='symlog', constant=1, nice=False, padding=14)
     title = f'added to native, {UNITS[unit]}'
-    axis = altair.Axis(labelExpr="datum.value ? format(datum.value, '+,~g') : '0'", labelOverlap=True,
+    axis = altair.Axis(labelExpr="datum.value ? format(datum.value, '+,~g') : '0'",
                        values=sorted([sign * 10 ** exponent for exponent in range(0, 7) for sign in (-1, 1)] + [0]))
     bars = base.mark_rule(strokeWidth=7, opacity=0.28).encode(
         y=altair.Y('low:Q', scale=scale, title=title, axis=axis), y2='high:Q', color=lines['color'])
@@ -240,31 +244,37 @@ def _added(unit, names, styles, *, region, log, spread, legend, interactive):
     return altair.layer(zero, bars, points)
 
 
-def logarithmic(values):
-    """Return True if values (iterable of float) lie too far apart for a linear axis."""
+def scaled(values):
+    """
+    Return the axis that suits values (iterable of float, above 0).
+
+    'linear', or logarithmic with lines at 1, 2, 5, 10 ('steps') or at powers of ten ('decades')
+    """
     values = list(values)
-    return bool(values) and max(values) > LINEAR_WITHIN * min(values)
+    factor = max(values) / min(values)
+    return 'linear' if factor < LINEAR_WITHIN else 'steps' if factor < STEPS_WITHIN else 'decades'
 
 
 # ---- drawing ---------------------------------------------------------------------------------------------------------
 
-def theme(styles, *, ink='#1a1a1a', soft='#5c6068', grid='#e6e7e9', colours=None, background=None):
+def theme(styles, *, ink='#1a1a1a', soft='#5c6068', grid='#e6e7e9', background=None, font=FONT, overlap=False):
     """
     Return the configuration (dict) of Vega-Lite: type, axes, and the colours and marks of the series.
 
     :param styles: of the series, in their order (list of Style)
-    :param colours: of the series (list of str), default: those for light paper
+    :param overlap: bool, leave out labels that would overlap, which a chart of unknown width needs; to look for them
+                    takes a third of the time of a picture, whose width is known
     """
     return {
-        'background': background, 'font': FONT, 'aria': False, 'padding': 4,
+        'background': background, 'font': font, 'aria': False, 'padding': 4,
         'view': {'stroke': None},
         'axis': {'gridColor': grid, 'domainColor': soft, 'tickColor': soft, 'labelColor': soft, 'titleColor': ink,
                  'labelFontSize': 11, 'titleFontSize': 12, 'titleFontWeight': 500, 'labelPadding': 4,
-                 'titlePadding': 8},
+                 'titlePadding': 8, 'labelOverlap': overlap},
         'legend': {'labelColor': ink, 'labelFontSize': 12, 'symbolOpacity': 1},
         'title': {'color': ink, 'fontSize': 15, 'fontWeight': 500, 'anchor': 'start', 'offset': 10,
                   'subtitleColor': soft, 'subtitleFontSize': 11, 'subtitlePadding': 4},
-        'range': {'category': colours or [style.light for style in styles],
+        'range': {'category': [style.light for style in styles],
                   'symbol': [style.shape for style in styles]},
         'point': {'strokeWidth': 0}, 'rule': {'color': soft},
     }

@@ -48,13 +48,21 @@ def report(options):
         progress(f"{len(datasets)} read: {', '.join(one.name for one in datasets)}")
         section = content.section('Runs' if len(datasets) > 1 else _first_upper(datasets[0].title), datasets,
                                   behind(datasets, options), progress)
-        title = options.title or 'OSU benchmarks: ' + ' and '.join(one.title for one in datasets)
+        title = options.title or _title(datasets)
         made = content.Report(title, [section])
     return _write(options, made, progress)
 
 
 def _first_upper(text):
     return text[:1].upper() + text[1:]
+
+
+def _title(datasets):
+    """Return the title (str) of the page of these datasets: where and when."""
+    sites = list(dict.fromkeys(one.facts['site'] if one.kind == 'run' else one.name for one in datasets))
+    days = sorted({one.facts['started'][:10] for one in datasets if one.kind == 'run'})
+    when = '' if not days else f', {days[0]}' if len(days) == 1 else f', {days[0]} to {days[-1]}'
+    return f"OSU benchmarks on {' and '.join(sites)}{when}"
 
 
 class Progress:

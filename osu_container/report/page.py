@@ -12,9 +12,10 @@ import jinja2
 from . import charts, content, tables
 
 FOLDER = Path(__file__).resolve().parent
-#: Charts that are also in the page as pictures, for print and for browsers without scripts. A picture takes a tenth of
-#: a second and 20 to 50 kB; a page with more charts prints those that were drawn, and has all values in tables.
-STILLS = 60
+#: Charts that are also in the page as pictures, for print and for browsers without scripts. A picture takes up to a
+#: tenth of a second and 20 to 50 kB; of further charts a page prints those that were drawn, and it has all values in
+#: tables. Enough for the four benchmarks of the published comparison of approaches.
+STILLS = 48
 #: Summary tables that stand open, and cases of a section up to which all groups do
 OPEN_SUMMARIES, OPEN_CASES = 12, 24
 #: Size of the charts of a case: place -> (width, height) in points of its picture; the page takes its own width
@@ -142,14 +143,16 @@ def charts_of(view, *, legend=False, interactive=True):
     if not rows:
         return []
     shown = [row for row in rows if row[0] not in hidden]
-    found = [Chart(view.key + '-chart', 'main', '', words, spec('curve'), charts.CURVE, rows, curves, hidden)]
+    main = charts.scaled(row[2] for row in shown)
+    found = [Chart(view.key + '-chart', 'main', '', words, spec('curve', scaled='steps' if main == 'linear' else main),
+                   charts.CURVE, rows, curves, hidden)]
     for region, (title, least, most) in charts.ZOOMS.items():
         inside = [row for row in shown if least <= row[1] <= most]
         if max(([row[0] for row in inside].count(name) for name in names), default=0) < 3:
             continue
-        log = charts.logarithmic(row[2] for row in inside)
         found.append(Chart(f'{view.key}-{region}', 'zoom', title[0].upper() + title[1:], f'{title}. {words}',
-                           spec('curve', region=region, log=log), charts.CURVE, rows, curves, hidden))
+                           spec('curve', region=region, scaled=charts.scaled(row[2] for row in inside)),
+                           charts.CURVE, rows, curves, hidden))
     return found
 
 
@@ -223,7 +226,8 @@ def _data(cards, colour_names):
                     'colours': [colour_names[curve.style] for curve in chart.curves],
                     'shapes': [curve.style.shape for curve in chart.curves]}
             found[chart.key] = {'spec': spec, 'card': card.key, 'height': chart.height}
-    theme = charts.theme([], ink='var(--ink)', soft='var(--soft)', grid='var(--grid)')
+    theme = charts.theme([], ink='var(--ink)', soft='var(--soft)', grid='var(--grid)', font=charts.PAGE_FONT,
+                         overlap=True)
     return {'columns': {'curve': charts.CURVE, 'added': charts.ADDED}, 'theme': theme,
             'verdicts': {letter: tables.VERDICTS[name] for name, letter in LETTERS.items()},
             'specs': {name: json.loads(spec) for spec, name in specs.items()}, 'cards': figures, 'charts': found}
@@ -255,7 +259,7 @@ def _section(section, stills, progress):
             if stills.left > 0:
                 stills.left -= 1
                 chart.still = _address(charts.svg(chart.complete()))
-                if stills.left % 20 == 0:
+                if stills.left % 12 == 0:
                     progress(f"{STILLS - stills.left} pictures drawn")
             else:
                 stills.all = False
@@ -264,6 +268,7 @@ def _section(section, stills, progress):
         'leads': [(one.title, lead(one, section.details.get(one.name))) for one in section.datasets],
         'warnings': warnings(section), 'summaries': tables.summaries(section),
         'verdicts': tables.verdicts(section), 'failures': tables.failures(section),
+        'compared': any(curve.comparison for view in section.views for curve in view.shown),
         'behind': '; '.join(f"{one.name}: {one.title}, {one.facts.get('date', 'date not known')}"
                             for one in section.behind),
         'spread': any(entry[3] > 1 for view in section.views for curve in view.shown
@@ -420,7 +425,9 @@ def html(report, progress=lambda text: None):
     return environment.get_template('template.html.j2').render(
         report=report, sections=sections, lead=_introduction(report), contents=_contents(sections, found),
         notes=notes(report), sources=found, policy=_policy(library, script),
-        style=(FOLDER / 'style.css').read_text(encoding='utf-8'), colours=colours, colour_names=colour_names, shapes=SHAPES, verdicts=tables.VERDICTS,
+        style=(FOLDER / 'style.css').read_text(encoding='utf-8'), colours=colours,
+        colour_names=colour_names, shapes=SHAPES, verdicts=tables.VERDICTS,
+        meanings=' '.join(f'{tables.VERDICTS[key]}: {text}.' for key, text in tables.MEANING.items()),
         summaries_open=OPEN_SUMMARIES, all_still=stills.all,
         licence=(FOLDER / 'vega-licence.txt').read_text(encoding='utf-8'),
         data=data.replace('<', '\\u003c').replace('\u2028', '\\u2028').replace('\u2029', '\\u2029'),

@@ -64,11 +64,12 @@ class Cell:
 
 @dataclass
 class Column:
-    """A column: title, the group that it stands under, and whether it holds numbers."""
+    """A column: title, the group that it stands under, whether it holds numbers, and whether long text."""
 
     title: str
     group: str = ''
     number: bool = False
+    wide: bool = False
 
 
 @dataclass
@@ -86,6 +87,17 @@ class Table:
     notes: list[str] = field(default_factory=list)
     key: str = ''
     kind: str = 'facts'
+
+    @property
+    def bodies(self):
+        """Return the rows in groups (list of list of rows) with the same head, which 'proof' shows once."""
+        found = []
+        for row in self.rows:
+            if found and (self.kind != 'proof' or found[-1][0][0].text == row[0].text):
+                found[-1].append(row)
+            else:
+                found.append([row])
+        return found
 
     @property
     def groups(self):
@@ -111,7 +123,7 @@ def number(value):
 def ratio_text(ratio):
     """Return a ratio as text: '0.98', '0.047', '12'."""
     return f'{ratio:.0f}' if ratio >= 100 else f'{ratio:.1f}' if ratio >= 10 else \
-        f'{ratio:.2f}' if ratio >= 0.1 else f'{ratio:.2g}'
+        f'{ratio:.2f}' if ratio >= 0.0995 else f'{ratio:.2g}'
 
 
 def signed(value):
@@ -170,8 +182,7 @@ def verdicts(section):
             else:
                 row.append(_absent(section, view.case, name))
         rows.append(row)
-    notes = ["The verdict over all sizes is the worst of its sizes: " + '; '.join(
-        f'{VERDICTS[key]}: {text}' for key, text in MEANING.items()) + '.']
+    notes = ["The verdict over all sizes is the worst of its sizes, with how many of them have it."]
     methods = sorted({curve.comparison.method.rpartition('; ')[0] for view in section.views for curve in view.shown
                       if curve.comparison})
     notes.append(f"How it was decided: {' / '.join(methods)}.")
@@ -199,7 +210,7 @@ def _summary(section, benchmark, placement, variant, views):
     columns, picks = [Column('series')], []
     for view in views:
         for title, pick in _picks(view):
-            columns.append(Column(title or unit, view.case.buffers or benchmark, True))
+            columns.append(Column(title or unit, view.case.buffers, True))
             picks.append((view, pick))
     names = [name for name in section.names if any(curve.name == name for view in views for curve in view.shown)
              or any(failure.case == view.case and failure.name == name for view in views for one in section.datasets
@@ -212,10 +223,9 @@ def _summary(section, benchmark, placement, variant, views):
             row.append(_measured(view, curve, pick(curve)) if curve else _absent(section, view.case, name))
         rows.append(row)
     title = ', '.join(part for part in (benchmark, placement, variant) if part)
-    ratio = '' if any(view.natives for view in views) else ' No native series, so no ratios.'
     more = 'more' if case.more_is_better else 'less'
-    notes = [f"Median, then its ratio to native and the verdict at that size; {more} is better.{ratio}"]
-    return Table(f'{title}: {unit}', columns, rows, notes, f"{section.key}-summary-{content.slug(title)}", 'summary')
+    return Table(f'{title}: {unit}, {more} is better', columns, rows, [],
+                 f'{section.key}-summary-{content.slug(title)}', 'summary')
 
 
 def _picks(view):
@@ -306,9 +316,9 @@ def proof(dataset, found):
              "image: it lies in the container. Build id where the file has one, else sha256; both are cut to 12 "
              "digits, the whole is in the run's results.jsonl."]
     return Table(f'{dataset.title}: what the ranks loaded',
-                 [Column('module'), Column('library'), Column('release, from'), Column('promise'), Column('path'),
-                  Column('build id or sha256'), Column('ranks')], rows, notes, f'{content.slug(dataset.name)}-proof',
-                 'proof')
+                 [Column('module'), Column('library'), Column('release, from'), Column('promise'),
+                  Column('path', wide=True), Column('build id or sha256'), Column('ranks')], rows, notes,
+                 f'{content.slug(dataset.name)}-proof', 'proof')
 
 
 def _library(module, name, loaded, promised, measured):
@@ -329,24 +339,23 @@ def _library(module, name, loaded, promised, measured):
         promise += f"; not readable: {facts['problem']}"
     digest = facts.get('build_id') or facts.get('sha256') or ''
     nodes = sorted(loaded.nodes)
-    ranks = f"{ranks_text(loaded.ranks)} on {nodes_text(nodes)}"
+    ranks = f"rank{'s' if len(loaded.ranks) > 1 else ''} {ranges_text(loaded.ranks)} on {nodes_text(nodes)}"
     if loaded.measurements != measured:
         ranks += f', in {loaded.measurements} of {measured} measurements'
     return [Cell(module), Cell(name), Cell(release), Cell(promise), Cell(facts.get('path') or '', code=True),
             Cell(digest[:12], title=digest, code=True), Cell(ranks, title=', '.join(nodes))]
 
 
-def ranks_text(ranks):
-    """Return ranks (iterable of int) as text: 'rank 0', 'ranks 0 to 7, 9'."""
-    ranks = sorted(ranks)
+def ranges_text(numbers):
+    """Return numbers (iterable of int) as text: '0', '0 to 7, 9'."""
+    numbers = sorted(set(numbers))
     parts, start = [], None
-    for index, rank in enumerate(ranks):
-        start = rank if start is None else start
-        if index + 1 == len(ranks) or ranks[index + 1] != rank + 1:
-            parts.append(str(start) if start == rank else
-                         f"{start}{' to ' if rank > start + 1 else ', '}{rank}")
+    for index, one in enumerate(numbers):
+        start = one if start is None else start
+        if index + 1 == len(numbers) or numbers[index + 1] != one + 1:
+            parts.append(str(start) if start == one else f"{start}{' to ' if one > start + 1 else ', '}{one}")
             start = None
-    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(parts)}"
+    return ', '.join(parts)
 
 
 def nodes_text(nodes):
@@ -369,10 +378,10 @@ def failures(section):
         logs = [one.log for one in entries if one.log]
         rows.append([Cell(case.title), Cell(f'{name}, {dataset}' if several else name),
                      Cell('skipped' if skipped else 'failed'),
-                     Cell(', '.join(str(one.repeat) for one in entries)), Cell(reason),
+                     Cell(ranges_text(one.repeat for one in entries)), Cell(reason),
                      Cell(logs[0] if logs else NOTHING, title=', '.join(logs), code=bool(logs))])
     return Table(f'{section.title}: measurements without numbers',
-                 [Column('case'), Column('series'), Column('what'), Column('repeats'), Column('reason'),
+                 [Column('case'), Column('series'), Column('what'), Column('repeats'), Column('reason', wide=True),
                   Column('its messages')], rows, [], f'{section.key}-failures', 'failures')
 
 
@@ -390,7 +399,7 @@ def fact(value):
 
 
 def _facts(caption, pairs, key):
-    return Table(caption, [Column('what'), Column('value')],
+    return Table(caption, [Column('what'), Column('value', wide=True)],
                  [[Cell(name), Cell(fact(value), code=False)] for name, value in pairs], [], key, 'facts')
 
 
@@ -424,14 +433,14 @@ def modules(dataset):
                      Cell(image.get('sha256') or NOTHING, code=bool(image)),
                      Cell(file.get('path') or 'not known', title=file.get('sha256') or '', code=bool(file))])
     return Table(f'{dataset.title}: modules and images',
-                 [Column('module'), Column('approach'), Column('libfabric provider'), Column('image'),
-                  Column('sha256 of the image'), Column('modulefile')], rows, [],
+                 [Column('module'), Column('approach'), Column('libfabric provider'), Column('image', wide=True),
+                  Column('sha256 of the image', wide=True), Column('modulefile', wide=True)], rows, [],
                  f'{content.slug(dataset.name)}-modules', 'proof') if rows else None
 
 
 def variables(dataset):
     """Return one Table for each module with the variables that were set."""
-    return [Table(f'{name}: variables after module load', [Column('variable'), Column('value')],
+    return [Table(f'{name}: variables after module load', [Column('variable'), Column('value', wide=True)],
                   [[Cell(key, code=True), Cell(str(value), code=True)]
                    for key, value in sorted(entry['variables'].items())],
                   [], f'{content.slug(dataset.name)}-{content.slug(name)}-variables', 'facts')
@@ -449,5 +458,6 @@ def sources(report):
                      link=facts.get('url') or ''), Cell(fact(facts.get('date'))), Cell(fact(facts.get('node_type'))),
                      Cell(fact(facts.get('stack'))), Cell(fact(facts.get('evidence')))])
     return Table('Published figures: where they are from',
-                 [Column('name'), Column('what'), Column('source'), Column('date'), Column('nodes'), Column('stack'),
+                 [Column('name'), Column('what', wide=True), Column('source', wide=True), Column('date'),
+                  Column('nodes', wide=True), Column('stack', wide=True),
                   Column('evidence')], rows, [], 'sources', 'proof') if rows else None

@@ -1,0 +1,104 @@
+"""What the groups of figures share: environments, times in turn, medians and quartiles, one figure as data."""
+from __future__ import annotations
+
+import os
+import shlex
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+WORK = PROJECT / '.workstation'
+
+
+class BenchError(Exception):
+    """Something that is needed is missing or failed; the text says what, and what to do."""
+
+
+def environment(module=None):
+    """Return the environment (dict) of a shell after `. ./env.sh` and, if given, `module load`. Raises BenchError."""
+    load = f'module load {module}; ' if module else ''
+    script = f'set -e; . {shlex.quote(str(PROJECT / "env.sh"))}; {load}env -0'
+    done = subprocess.run(['bash', '--norc', '-c', script], capture_output=True, text=True)
+    if done.returncode:
+        raise BenchError(f"{load or 'env.sh: '}{done.stderr.strip()} (run `make demo` first)")
+    return dict(item.split('=', 1) for item in done.stdout.split('\0') if '=' in item)
+
+
+def seconds(command, env):
+    """Return the wall time (s) of command (list of str). Raises BenchError if it fails."""
+    return timed(command, env)[0]
+
+
+def timed(command, env, cwd=None):
+    """Return (wall time in s, standard output) of command (list of str). Raises BenchError if it fails."""
+    start = time.perf_counter()
+    done = subprocess.run(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    taken = time.perf_counter() - start
+    if done.returncode:
+        raise BenchError(f"{shlex.join(map(str, command))} failed: {(done.stderr or done.stdout).strip()[-2000:]}")
+    return taken, done.stdout
+
+
+def cost(command, env, cwd=None):
+    """
+    Return (wall time in s, peak memory in MB of 10^6 bytes) of command (list of str) and all that it starts.
+
+    The peak is that of its largest process (getrusage(2), ru_maxrss). Raises BenchError if it fails.
+    """
+    start = time.perf_counter()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        _, status, usage = os.wait4(process.pid, 0)
+        taken = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            output.seek(0)
+            said = output.read().decode(errors='replace').strip()[-2000:]
+            raise BenchError(f"{shlex.join(map(str, command))} failed ({process.returncode}): {said}")
+    return taken, usage.ru_maxrss * 1024 / 1e6
+
+
+def summary(values):
+    """Return {'median', 'low', 'high', 'runs'} of values (list of float): median and quartiles."""
+    low, _, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
+    return {'median': statistics.median(values), 'low': low, 'high': high, 'runs': len(values)}
+
+
+def in_turn(commands, repeats):
+    """
+    Return {name: [s, ...]}: wall times of commands ({name: function without arguments -> s}), run in turn.
+
+    One round before the measured ones warms caches.
+    """
+    times = {name: [] for name in commands}
+    for number in range(repeats + 1):
+        for name, command in commands.items():
+            taken = command()
+            if number:
+                times[name].append(taken)
+    return times
+
+
+def added(times, one, other):
+    """Return the summary of what `one` takes beyond `other`, pair by pair, in milliseconds."""
+    return summary([1000 * (a - b) for a, b in zip(times[one], times[other])])
+
+
+def figure(name, found, wanted=None, unit='', at_most=True, **more):
+    """
+    Return one figure (dict) and print its line.
+
+    :param found: dict as summary() gives it; wanted: float, None where nothing is promised
+    :param more: what else is kept with it: values (what it was made of), parameters
+    """
+    met = None if wanted is None else found['median'] <= wanted if at_most else found['median'] >= wanted
+    promise = '' if wanted is None else f"wanted {'<=' if at_most else '>='} {wanted:g}  {'ok' if met else 'missed'}"
+    print(f"  {name:50} {found['median']:9.2f} {unit:3} [{found['low']:.2f} .. {found['high']:.2f}]  "
+          f"{promise}".rstrip(),
+          flush=True)
+    return {'name': name, 'unit': unit, 'wanted': wanted, 'at_most': at_most, 'met': met, **found, **more}
+
+
