@@ -1,10 +1,11 @@
 """What the groups of figures share: environments, times in turn, medians and quartiles, one figure as data."""
 from __future__ import annotations
 
-import os
+import json
 import shlex
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -42,23 +43,34 @@ def timed(command, env, cwd=None):
     return taken, done.stdout
 
 
+#: Starts a command and writes what it used. A process of its own, and a small one: the kernel counts what a process was
+#: before exec with what it is then, so whatever measures must be smaller than what it measures.
+WATCH = """
+import json, resource, subprocess, sys, time
+start = time.perf_counter()
+code = subprocess.call(sys.argv[2:])
+taken = time.perf_counter() - start
+with open(sys.argv[1], 'w') as handle:
+    json.dump([code, taken, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024], handle)
+"""
+
+
 def cost(command, env, cwd=None):
     """
     Return (wall time in s, peak memory in MB of 10^6 bytes) of command (list of str) and all that it starts.
 
-    The peak is that of its largest process (getrusage(2), ru_maxrss). Raises BenchError if it fails.
+    The peak is that of its largest process (getrusage(2), ru_maxrss); below some 10 MB it is that of what measures.
+    Raises BenchError if the command fails.
     """
-    start = time.perf_counter()
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-        _, status, usage = os.wait4(process.pid, 0)
-        taken = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            output.seek(0)
-            said = output.read().decode(errors='replace').strip()[-2000:]
-            raise BenchError(f"{shlex.join(map(str, command))} failed ({process.returncode}): {said}")
-    return taken, usage.ru_maxrss * 1024 / 1e6
+    with tempfile.NamedTemporaryFile('r', suffix='.json') as used:
+        done = subprocess.run([sys.executable, '-S', '-c', WATCH, used.name, *command], env=env, cwd=cwd, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        text = used.read()
+    code, taken, peak = json.loads(text) if text else (done.returncode, 0, 0)
+    if code:
+        said = (done.stderr or done.stdout).strip()[-2000:]
+        raise BenchError(f"{shlex.join(map(str, command))} failed ({code}): {said}")
+    return taken, peak / 1e6
 
 
 def summary(values):

@@ -20,12 +20,12 @@ import time
 
 
 def ports():
-    """Return (folder of the installed ports, module of the command osu-port). Ends the program if they are not there."""
+    """Return (folder of the installed ports, module of their command). Ends the program if they are not there."""
     command = shutil.which('osu_bw')
     path = os.path.realpath(command) if command else ''
     if os.path.basename(path) != 'osu-port':
-        sys.exit(f"osu_init (port): error: osu_bw on PATH is no port of mpi4py: {command}. Load a module with the ports, "
-                 "or use the C program osu_init")
+        sys.exit(f"osu_init (port): error: osu_bw on PATH is no port of mpi4py: {command}. Load a module with the "
+                 "ports, or use the C program osu_init")
     loader = importlib.machinery.SourceFileLoader('osu_port', path)
     module = type(sys)('osu_port')
     module.__file__ = path
@@ -50,7 +50,8 @@ def main():
     rank, size = comm.Get_rank(), comm.Get_size()
     if rank == 0:
         average = total / size
-        print(f"# osu_init: this project's port over mpi4py {mpi4py.__version__}, not the C program of the OSU Micro-Benchmarks")
+        print(f"# osu_init: this project's port over mpi4py {mpi4py.__version__}, not the C program of the OSU "
+              "Micro-Benchmarks")
         print(f'nprocs: {size}, min: {least:.0f} ms, max: {most:.0f} ms, avg: {average:.0f} ms')
         print(f'# MPI_Init: min {least:.3f} ms, max {most:.3f} ms, avg {average:.3f} ms', flush=True)
     start = time.perf_counter()

@@ -120,10 +120,10 @@ def of_count(count, found):
     for way, runs in found.items():
         for key, unit, title in (('init', 'ms', 'MPI_Init'), ('total', 's', 'whole srun')):
             values = [run[key] for run in runs]
-            figures.append(figure(f'{title}, {count} ranks, {way}', summary(values), unit=unit, values=values,
+            figures.append(figure(f'{title}, {count} {"rank" if count == 1 else "ranks"}, {way}', summary(values), unit=unit, values=values,
                                   ranks=count, way=way, of=key))
             if way != 'native':
                 ratio = [mine / native[key] for mine, native in zip(values, found['native'])]
-                figures.append(figure(f'{title}, {count} ranks, {way} / native', summary(ratio), ranks=count, way=way,
+                figures.append(figure(f'{title}, {count} {"rank" if count == 1 else "ranks"}, {way} / native', summary(ratio), ranks=count, way=way,
                                       of=f'{key} ratio'))
     return figures

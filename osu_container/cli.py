@@ -37,7 +37,7 @@ def main(arguments=None):
                 if (err.name or '').partition('.')[0] == 'osu_container':
                     raise
                 folder = Path(__file__).resolve().parent.parent
-                print(f"osu-container {name}: error: the Python package {err.name} is missing. Install what this needs: "
+                print(f"osu-container {name}: error: the Python package {err.name} is missing. Install it: "
                       f"`make -C {folder} python-env`, or: {sys.executable} -m pip install -r "
                       f"{folder / REQUIREMENTS}", file=sys.stderr)
                 return 1

@@ -23,10 +23,12 @@ PYTHON = PROJECT / '.workstation' / 'venv' / 'bin' / 'python'
 GPU_SITES = [name for name in SITES if site_entry(name)['gpu']['value']]
 
 
-def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARKS)):
+def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARKS), osu='7.5.2'):
     """A module that has all programs."""
     name = 'osu-native/7.5.2' if approach == 'native' else f'osu-container/{approach}'
-    return modules.Module(name, approach, site, {}, set(programs))
+    made = modules.Module(name, approach, site, {}, set(programs))
+    made.facts = {'image': {'labels': {'org.osu-container.osu': osu}}}
+    return made
 
 
 def make_plan(site, tag='full', nodes=128, approaches=('native', 'hybrid'), **options):
@@ -121,10 +123,20 @@ def test_a_pattern_that_fits_nothing_names_some_runs():
 
 
 def test_two_modules_of_one_approach_have_the_names_of_their_versions():
-    found = [modules.Module(f'osu-container/{name}', 'hybrid', 'lumi-25.03', {}, set())
-             for name in ('hybrid', 'hybrid-c')]
+    found = [module('hybrid', 'lumi-25.03') for name in ('hybrid', 'hybrid-c')]
+    found[1].name = 'osu-container/hybrid-c'
     assert plan.series_names([module(), *found]) == {
         'osu-native/7.5.2': 'native', 'osu-container/hybrid': 'hybrid', 'osu-container/hybrid-c': 'hybrid-c'}
+
+
+@pytest.mark.parametrize('label', ['mpi4py 4.1.2 ports, NumPy 2.4.6 buffers', '7.5.2 Python'])
+def test_figures_of_the_python_benchmarks_are_kept_apart_by_their_arrays(label):
+    runs = plan.make('published', [module('opensource', 'lumi-25.03', osu=label)], site_entry('lumi-25.03'), nodes=2)
+    assert {(run.case.buffers, run.case.variant) for run in runs if not run.skip} == {
+        ('H H', 'numpy'), ('D D', 'cupy')}
+    assert {run.skip for run in runs if run.case.buffers == 'H D'} == {
+        'the Python benchmarks have buffers H H or D D, not H D'}
+    assert {case.variant for case in references.get('lumi-mpi4py-2025-07').cases} == {'numpy', 'cupy'}
 
 
 def test_modules_of_two_sites_are_refused():

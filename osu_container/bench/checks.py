@@ -50,7 +50,7 @@ def read_plan():
                 tags = (*runs[run.name].tags, tag) if run.name in runs else (tag,)
                 runs[run.name] = plan.from_entry(dict(runs.get(run.name, run).entry(), tags=tags))
     return {'folder': None, 'repeat': 1, 'runs': list(runs.values()), 'promises': {
-        module.name: {key: module.facts()[key] for key in ('comes_from', 'container')} for module in installed}}
+        module.name: {key: module.facts[key] for key in ('comes_from', 'container')} for module in installed}}
 
 
 PLAN = read_plan()

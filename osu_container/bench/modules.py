@@ -6,13 +6,14 @@ says for which site it was made.
 """
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from .. import proof, record
@@ -83,7 +84,6 @@ class Module:
     site: str
     environment: dict
     programs: set
-    warnings: list = field(default_factory=list)
 
     @property
     def container(self):
@@ -97,8 +97,15 @@ class Module:
         wanted = re.compile(rf'/{re.escape(self.name)}(/[^/]+)?\.lua$')
         return next((Path(path) for path in listed if wanted.search(path)), None)
 
+    @property
+    def python(self):
+        """Return True if its programs are the Python ones, whose buffers are NumPy or CuPy arrays."""
+        labels = (self.facts.get('image') or {}).get('labels') or {}
+        return bool(re.search('NumPy|Python', labels.get('org.osu-container.osu', '')))
+
+    @functools.cached_property
     def facts(self):
-        """Return what results.jsonl says of it (dict); network is added once a run has shown it."""
+        """What results.jsonl says of it (dict); network is added once a run has shown it."""
         env = self.environment
         found = {'name': self.name, 'approach': self.approach, 'container': self.container,
                  'comes_from': APPROACHES[self.approach]['comes_from'], 'variables': record.telling_variables(env),
@@ -109,9 +116,10 @@ class Module:
 
     def inputs(self):
         """Return {name: sha256} of what its numbers depend on: module file, image, host libraries that it injects."""
-        found = {f'module {self.name}': proof.sha256_of(self.file) if self.file else 'unknown'}
-        if self.environment.get('SIF'):
-            found[f'image of {self.name}'] = proof.sha256_of(self.environment['SIF'])
+        file, image = self.facts['module_file'], self.facts.get('image')
+        found = {f'module {self.name}': file['sha256'] if file else 'unknown'}
+        if image:
+            found[f'image of {self.name}'] = image['sha256']
         paths = [bind['path'] for bind in settings_of(self.environment).get('binds', [])]
         if self.environment.get('EBROOTOSUMINNATIVE'):
             paths.append(os.path.join(self.environment['EBROOTOSUMINNATIVE'], 'lib', 'libmpi.so.12'))

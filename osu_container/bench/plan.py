@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field
 from ..results.model import WITHOUT_SIZES, Case
 from . import BenchError, cases
 
+#: What the buffers of the Python benchmarks are: their figures are no others' (lumi-mpi4py-2025-07 is named alike)
+ARRAYS = {'H H': 'numpy', 'D D': 'cupy'}
 #: What the programs call the GPU library of a site, by how the architecture's name begins; for the option -d
 ACCELERATORS = {'gfx': 'rocm', 'sm_': 'cuda'}
 
@@ -113,6 +115,8 @@ def why_not(run_case, module, site, nodes_there):
         return f"managed memory (M M) is CUDA's; site {site['name']} has {site['gpu']['value'] or 'no GPU'}"
     if run_case.nodes > nodes_there:
         return f"wants {run_case.nodes} nodes, the job has {nodes_there} (--nodes)"
+    if module.python and run_case.buffers and run_case.buffers not in ARRAYS:
+        return f"the Python benchmarks have buffers {' or '.join(ARRAYS)}, not {run_case.buffers}"
     if run_case.benchmark not in module.programs:
         return f"the module has no {run_case.benchmark}"
     return None
@@ -134,9 +138,9 @@ def make(tag, modules, site, *, nodes, patterns=()):
     for benchmark, buffers, place, options, _ in cases.TAGS[tag]:
         count, ranks = placement(place, site)
         for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
-            case = Case(benchmark, kind, count, ranks)
             largest = int(options[options.index('-m') + 1]) if '-m' in options else None
             for module in modules:
+                case = Case(benchmark, kind, count, ranks, ARRAYS.get(kind, '') if module.python else '')
                 run = Run(module.name, names[module.name], case,
                           srun_line(count, ranks, site, bind='D' in kind), program_line(benchmark, kind, options, site),
                           None if benchmark in WITHOUT_SIZES else largest, why_not(case, module, site, nodes), (tag,))

@@ -167,9 +167,9 @@ class Session:
             if problem:
                 self.unusable[module.name] = problem
                 self.say(f"{module.name} does not run: {problem}")
-                self.writer.add('module', **module.facts(), network=network, problem=problem)
+                self.writer.add('module', **module.facts, network=network, problem=problem)
             else:
-                self.writer.add('module', **module.facts(), network=network)
+                self.writer.add('module', **module.facts, network=network)
 
     def ask(self, module):
         """Run a module once; return ({'netmod', 'provider'}, why it cannot be used (str) or None)."""
@@ -206,7 +206,7 @@ class Session:
             found = proof.read_proofs(proofs, 2)
         except (osu_output.OutputError, proof.ProofError) as problem:
             return nobody, measure.reason(str(problem), text + '\n' + errors.read_text(errors='replace'))
-        promise = module.facts()
+        promise = module.facts
         broken = proof.broken_promises(found, promise['comes_from'], promise['container'])
         netmod, provider = osu_output.network_of(text)
         if broken:
@@ -216,7 +216,7 @@ class Session:
     def repeat(self, number, runs):
         """Run the session of a repeat (int) with runs (list of plan.Run) under ReFrame."""
         plan_file, report = self.folder / f'plan-{number}.json', self.folder / f'reframe-{number}.json'
-        promises = {module.name: {key: module.facts()[key] for key in ('comes_from', 'container')}
+        promises = {module.name: {key: module.facts[key] for key in ('comes_from', 'container')}
                     for module in self.modules}
         write_file(plan_file, json.dumps({'folder': str(self.folder), 'repeat': number, 'promises': promises,
                                           'runs': [run.entry() for run in runs]}, indent=1) + '\n')

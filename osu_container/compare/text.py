@@ -65,12 +65,15 @@ def _groups(comparisons):
 
 
 def _told(comparisons):
-    """Return one sentence a Comparison, under the headings of the table."""
+    """Return what Comparisons say in words, under the headings of the table; equal sentences once."""
     groups = _groups(comparisons)
     lines = []
     for heading, entries in groups:
         lines += [heading] if len(groups) > 1 else []
-        lines += [_paragraph(f'{label}: {one.words}.{_advice(one)}') for label, one in entries]
+        same = {}
+        for label, one in entries:
+            same.setdefault(f'{one.words}.{_advice(one)}', []).append(label)
+        lines += [_paragraph(f"{'; '.join(labels)}: {sentence}") for sentence, labels in same.items()]
     return '\n'.join(lines)
 
 

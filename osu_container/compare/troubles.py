@@ -30,26 +30,26 @@ RCCL_BANDWIDTHS = frozenset(['osu_xccl_bw', 'osu_xccl_bibw'])
 RCCL_LATENCIES = frozenset(['osu_xccl_latency'])
 DEVICE = frozenset(['H D', 'D H', 'D D'])
 
-#: MB/s at 64 KiB and more. Over TCP the best value is 2132 to 5952 (pure of 2025-03; mpi4py of conda and PyPI, 2025-07)
-#: and was noted as 400 for MPICH 3.4.3; over Slingshot it is 18,900 or more
+#: MB/s, the best value at 64 KiB and more. Over TCP 2000 to 5952 (pure of 2025-03; mpi4py of conda and PyPI, 2025-07),
+#: noted as 400 for MPICH 3.4.3; over Slingshot 22,180 or more
 SLOWEST_FAST, SLOWEST_TCP = 7000, 800
-#: µs up to 1 KiB. Over TCP 11.7 or more; over Slingshot between hosts 5 or less. The upper end keeps out what is slow
-#: for another reason
+#: µs up to 1 KiB. Over TCP 11.7 to 35; over Slingshot some size takes 5.65 or less, even where small messages are slow
 TCP_LATENCY = (9, 60)
-#: RCCL: MB/s at 64 KiB and more. Over sockets the best value is 1528 (pure) and 3196 (hybrid), noted as up to 5000;
-#: over Slingshot 11,800 or more. Times of osu_xccl_latency give size / time: up to 2174, and 6760 or more
+#: RCCL: MB/s, the best value at 64 KiB and more. Over sockets 1528 (pure) and 3196 (hybrid), noted as up to 5000; over
+#: Slingshot 11,850 or more. Times give size / time: 784 and 2174, and 6760 or more
 SLOWEST_RCCL = 5500
-#: 128 B over 256 B, times: 1.76 (RCCL) to 6.2 with the trouble, up to 1.15 without it
+#: Shortest time up to 128 B over that of 256 B: 1.74 (RCCL) to 6.0 with the trouble, up to 0.99 without it
 DROP_LATENCY = 1.4
 #: 256 B over 128 B, bandwidth: 6.9 (RCCL) to 44 with the trouble; twice is normal, up to 2.8 over noisy sockets
 DROP_BANDWIDTH = 4
-#: 4 KiB over 8 KiB, bandwidth: 7.3 (native RCCL of 2025) to 200 with the trouble; 0.5 to 0.9 without it
+#: 4 KiB over 8 KiB, bandwidth: 7.3 (native RCCL of 2025) to 197 with the trouble, up to 0.9 without it;
+#: 8 KiB over 4 KiB, times: 30 to 45 with it, up to 1.9 without it
 DIP = 3
-#: 8 KiB over 4 KiB, times: 1.54 to 1.92 with the trouble; 1.05 to 1.45 without it; more is another trouble (the dip)
-STEP = (1.5, 3)
-#: 4 KiB over 1 KiB, times: up to 1.15 before such a step on Slingshot; 1.75 on Piz Daint's Aries, which grows evenly
+#: 8 KiB over 4 KiB, times: 1.54 to 1.92 with the trouble, up to 1.41 without it; far more is another trouble (the dip)
+STEP = (1.47, 3)
+#: 4 KiB over 1 KiB, times: up to 1.09 before such a step on Slingshot; 1.63 on Piz Daint's Aries, which grows evenly
 FLAT = 1.3
-#: D D over H H, best bandwidths: about 1/4 was noted; 0.97 or more without the trouble
+#: D D over H H, best bandwidths: about 1/4 was noted; 0.99 or more without the trouble, in published pairs
 STAGED = (0.15, 0.45)
 
 
@@ -325,16 +325,23 @@ def of_dataset(dataset, references=()):
     """
     found, network = [], promised(dataset)
     by_case = {one.case: one for one in references}
-    hosts = {(one.case.benchmark, one.case.nodes, one.case.ranks, one.name): one
-             for one in dataset.series if one.case.buffers == 'H H'}
+    hosts = {}
+    for one in dataset.series:
+        if one.case.buffers == 'H H':
+            hosts[_pair(one, one.case.variant)] = one
+            hosts.setdefault(_pair(one, None), one)  # numpy beside cupy: another variant, the same measurement
     for one in dataset.series:
         reference = by_case.get(one.case)
-        troubles = recognise(one, None if reference is one else reference,
-                             host=hosts.get((one.case.benchmark, one.case.nodes, one.case.ranks, one.name)),
-                             network=network)
+        troubles = recognise(one, None if reference is one else reference, network=network,
+                             host=hosts.get(_pair(one, one.case.variant), hosts.get(_pair(one, None))))
         if troubles:
             found.append((one, troubles))
     return found
+
+
+def _pair(series, variant):
+    """Return what the curve of the host buffers has in common with that of device buffers (tuple)."""
+    return series.case.benchmark, series.case.nodes, series.case.ranks, series.name, variant
 
 
 def sizes_text(sizes):

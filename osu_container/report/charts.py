@@ -38,7 +38,7 @@ ADDED_RANGES = {name: f'{size_text(least)} to {size_text(most)}' if most < 1 << 
                 for name, (least, most) in RANGES.items()}
 #: A logarithmic axis tells nothing where the values are within the first factor, and has room for powers of ten only
 #: where they are beyond the second
-LINEAR_WITHIN, STEPS_WITHIN = 5, 500
+LINEAR_WITHIN, STEPS_WITHIN = 5, 3000
 UNITS = {'MB/s': 'MB/s', 'us': 'µs', 'ms': 'ms'}
 
 
@@ -115,7 +115,7 @@ _TICKS = {scaled: [step * 10 ** exponent if exponent >= 0 else step / 10 ** -exp
 def _colour(names, styles, legend):
     """Return the encodings that tell series apart: colour, mark, dashes, width. Colours and marks are the theme's."""
     one_legend = altair.Legend(title=None, orient='bottom', columns=3, labelLimit=0, symbolSize=80,
-                               symbolStrokeWidth=0) if legend else None
+                               symbolStrokeWidth=0, symbolDash=[1, 0]) if legend else None
     return {
         'color': altair.Color('series:N', scale=altair.Scale(domain=names), legend=one_legend),
         'strokeDash': altair.StrokeDash('series:N', legend=None, scale=altair.Scale(
@@ -151,7 +151,8 @@ def _texts(chart):
 
 
 @functools.cache
-def specification(kind, unit, names, styles, *, region=None, scaled='decades', spread=False, legend=False, interactive=True):
+def specification(kind, unit, names, styles, *, region=None, scaled='decades', spread=False, legend=False,
+                  interactive=True):
     """
     Return the Vega-Lite specification (JSON text) of a kind of chart.
 

@@ -78,7 +78,7 @@ class Table:
     A table: caption, columns, rows of Cell, of which the first heads its row, and notes below it.
 
     key   part of its address in the page
-    kind  'summary', 'verdicts', 'values', 'breakdown', 'proof', 'failures', 'facts'
+    kind  'summary', 'verdicts', 'values', 'breakdown', 'proof', 'failures', 'records', 'facts'
     """
 
     caption: str
@@ -435,7 +435,7 @@ def modules(dataset):
     return Table(f'{dataset.title}: modules and images',
                  [Column('module'), Column('approach'), Column('libfabric provider'), Column('image', wide=True),
                   Column('sha256 of the image', wide=True), Column('modulefile', wide=True)], rows, [],
-                 f'{content.slug(dataset.name)}-modules', 'proof') if rows else None
+                 f'{content.slug(dataset.name)}-modules', 'records') if rows else None
 
 
 def variables(dataset):
@@ -460,4 +460,4 @@ def sources(report):
     return Table('Published figures: where they are from',
                  [Column('name'), Column('what', wide=True), Column('source', wide=True), Column('date'),
                   Column('nodes', wide=True), Column('stack', wide=True),
-                  Column('evidence')], rows, [], 'sources', 'proof') if rows else None
+                  Column('evidence')], rows, [], 'sources', 'records') if rows else None
