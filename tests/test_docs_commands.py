@@ -28,6 +28,7 @@ REASONS = {
     'network': "needs a server, an account or a registry",
     'GPU': "needs a GPU node",
     'long': "sets up the machine, measures for minutes or is this very test run",
+    'writes': "writes files that are checked in; tests compare these with what it would write",
     'destroys': "removes what the user has; tests/test_workstation.py runs it on copies",
 }
 #: How a command is run here
@@ -76,7 +77,9 @@ ON_LUMI = 'install-lumi'
 COMMANDS = [
     Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
     # README: the life of a clone
-    Rule('long', r'make (demo|test|test-fast|check|modules|docs|setup|bench)'),
+    Rule('long', r'make (demo|test|test-fast|check|docs|setup|bench( BENCH=".*")?)'),
+    Rule('writes', r'make modules|benchmarks/page\.py'),
+    Rule('long', r'\.workstation/venv/bin/python benchmarks/figures\.py .*'),
     Rule('destroys', r'make (stop|clean|uninstall)'),
     Rule('run', r'make (help|lumi|unlumi)'),
     # LUMI
