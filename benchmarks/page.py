@@ -25,7 +25,7 @@ class PageError(Exception):
 
 
 def newest():
-    """Return the newest results (Path, dict): those with the latest time in them. Raises PageError if there are none."""
+    """Return the newest results (Path, dict), by the time in them. Raises PageError if there are none."""
     found = []
     for path in RESULTS.glob('*.json'):
         data = json.loads(path.read_text())

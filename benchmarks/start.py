@@ -105,10 +105,11 @@ def bench_start(repeats, ranks, native_environments):
             for count in ranks:
                 srun = ['srun', f'--jobid={job}', '-N1', '-n', str(count), '--overcommit', '--time=10']
                 found = {way: [] for way in ways}
-                for number in range(repeats + 1):  # the first round warms caches
+                warm = int(count == ranks[0])  # one round before all warms caches
+                for number in range(repeats + warm):
                     for way, (env, command) in ways.items():
                         one = times([*srun, *command], env)
-                        if number:
+                        if number >= warm:
                             found[way].append(one)
                 figures += of_count(count, found)
     return figures
@@ -117,13 +118,14 @@ def bench_start(repeats, ranks, native_environments):
 def of_count(count, found):
     """Return the figures of one number of ranks (int); found: {way: [{'init': ms, 'total': s}, ...]}."""
     figures = []
+    ranks = f"{count} rank{'s' if count > 1 else ''}"
     for way, runs in found.items():
         for key, unit, title in (('init', 'ms', 'MPI_Init'), ('total', 's', 'whole srun')):
             values = [run[key] for run in runs]
-            figures.append(figure(f'{title}, {count} {"rank" if count == 1 else "ranks"}, {way}', summary(values), unit=unit, values=values,
+            figures.append(figure(f'{title}, {ranks}, {way}', summary(values), unit=unit, values=values,
                                   ranks=count, way=way, of=key))
             if way != 'native':
                 ratio = [mine / native[key] for mine, native in zip(values, found['native'])]
-                figures.append(figure(f'{title}, {count} {"rank" if count == 1 else "ranks"}, {way} / native', summary(ratio), ranks=count, way=way,
+                figures.append(figure(f'{title}, {ranks}, {way} / native', summary(ratio), ranks=count, way=way,
                                       of=f'{key} ratio'))
     return figures

@@ -19,6 +19,8 @@ COMMANDS = {
 }
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
+#: Exit code where a library is missing: 1 is an answer of compare
+MISSING = 3
 
 
 def main(arguments=None):
@@ -40,7 +42,7 @@ def main(arguments=None):
                 print(f"osu-container {name}: error: the Python package {err.name} is missing. Install it: "
                       f"`make -C {folder} python-env`, or: {sys.executable} -m pip install -r "
                       f"{folder / REQUIREMENTS}", file=sys.stderr)
-                return 1
+                return MISSING
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

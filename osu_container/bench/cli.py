@@ -14,6 +14,8 @@ from ..results import files, select
 from . import BenchError, cases, modules, plan, settings
 from .session import Session, Wanted
 
+#: Options of srun that a module sets, by the variable that srun reads in their place
+SRUN_VARIABLES = {'--mpi': 'SLURM_MPI_TYPE', '--network': 'SLURM_NETWORK'}
 EXAMPLES = """examples:
   osu-container bench --dry-run                       what would run: every srun line
   osu-container bench                                 tag quick with every installed module
@@ -104,7 +106,7 @@ def main(options):
         return _write_settings(options, site, wanted.scheduler)
     runs = plan.make(wanted.tag, found, site, nodes=wanted.nodes, patterns=wanted.patterns)
     if options.dry_run:
-        return _show(runs, wanted, site, options)
+        return _show(runs, found, wanted, site, options)
     if folder and any(entry['kind'] == 'end' for _, entry in files.lines(folder)[0]):
         print(f"{folder} has ended: nothing is left to measure")
         return 0
@@ -168,12 +170,17 @@ def _write_settings(options, site, scheduler):
     return 0
 
 
-def _show(runs, wanted, site, options):
+def _show(runs, found, wanted, site, options):
     """Print what would run: the srun lines by case; return the exit code."""
     shown = [run for run in runs if not run.skip]
     print(f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats, "
           f"about {_estimate(shown, wanted) / 60:.0f} min")
     print('job:  ' + shlex.join(_salloc(wanted, site, options, shown)))
+    print('modules:')
+    for module in found:
+        given = {option: module.environment.get(name) for option, name in SRUN_VARIABLES.items()}
+        words = [f'{option}={value}' for option, value in given.items() if value]
+        print(f"  {module.name:<26} srun gets {' '.join(words) or 'nothing'} from it")
     by_case = {}
     for run in shown:
         by_case.setdefault((run.case, run.typed), []).append(run.module)
@@ -246,10 +253,23 @@ def _measure(options, wanted, found, base, folder):
                + (f", in {time.monotonic() - screen.begin:.0f} s"))
     for failure in _failures(folder):
         screen.say(f"  failed: {failure}")
+    for line in _strange_lines(folder):
+        screen.say(line)
     screen.say(f"results: {folder / files.NAME}")
     screen.say(f"next:    osu-container compare {folder}")
     screen.say(f"         osu-container report {folder} -o report.html")
     return 1 if counts['failed'] or not counts['ok'] else 0
+
+
+def _strange_lines(folder):
+    """Return how many lines of the output were none of the programs', in words (list of str, at most one)."""
+    found = [entry for _, entry in files.lines(folder)[0] if entry['kind'] == 'measurement']
+    foreign, broken = (sum(len(entry.get(key, ())) for entry in found) for key in ('foreign', 'broken'))
+    if not foreign and not broken:
+        return []
+    where = next(entry['raw'] for entry in found if entry.get('foreign') or entry.get('broken'))
+    return [f"{foreign} lines of others among the numbers, {broken} mixed with a number, which is left out: "
+            f"{where} and its neighbours"]
 
 
 def _failures(folder):

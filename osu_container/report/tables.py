@@ -112,7 +112,7 @@ class Table:
 
 
 def number(value):
-    """Return a value as text of three digits or more that mean something: '0.19', '22.4', '348', '22 181'."""
+    """Return a value as text, with the digits that mean something: '0.012', '0.19', '22.4', '348', '22 181'."""
     if value >= 100:
         return f'{value:,.0f}'.replace(',', THIN)
     if value >= 10:
