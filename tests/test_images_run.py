@@ -8,6 +8,9 @@ import pytest
 from conftest import PROJECT, STATE, folded, run
 from test_run import table
 
+from osu_container.results import files
+from osu_container.results.model import Case
+
 sys.path.append(str(PROJECT / 'container-recipes'))
 from images import IMAGES  # noqa: E402, the path above is needed first
 from versions import SOURCES  # noqa: E402
@@ -128,6 +131,16 @@ def test_buffers_of_python_benchmarks_are_arrays(built, shell, name, tmp_path):
     assert re.search(r'^# osu_bw: mpi4py \S+ port, .*, buffers: numpy [\d.]+$', done.stdout, re.M), done.stdout
     assert done.stdout.count('sum 2.0') == 2
     assert 'GPU memory, and this image has no CuPy' in done.stderr and len(table(done.stdout)) == 4
+
+
+@pytest.mark.parametrize('name', [pytest.param(name, marks=needs_slurm) for name in WITH_PYTHON])
+def test_bench_keeps_figures_of_numpy_arrays_apart(built, shell, tmp_path, name):
+    built(name)
+    approach = APPROACH_OF[name]
+    done = shell(f'{install(approach, name)} || exit; {PROJECT}/bin/osu-container bench --tag demo --repeats 1 '
+                 f'--module osu-container/{approach} -o {tmp_path}/run osu_bw')
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    assert [one.case for one in files.read(tmp_path / 'run').series] == [Case('osu_bw', 'H H', 2, 2, 'numpy')]
 
 
 # The same by other tools

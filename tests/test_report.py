@@ -126,7 +126,7 @@ def test_values_of_a_case_are_the_medians_of_the_run_with_ratio_and_verdict(case
         for name, (text, values) in zip(names, row[1:]):
             series = of(dataset, case, name)
             assert values[0] == statistics.median(series.values[size].values()), (case, name, size)
-            shown_number = float(NUMBER.sub('', text.split()[0]))
+            shown_number = float(NUMBER.sub('', text.split(' ')[0]))
             assert shown_number == pytest.approx(values[0], rel=0.006, abs=0.0051)
             if name == 'native':
                 assert values[1:] == []
@@ -535,7 +535,8 @@ def test_curves_and_verdicts_can_be_read(theme):
     for style in styles:  # graphical objects: 3 to 1 (WCAG 2.1, 1.4.11)
         assert contrast((style.light, style.dark)[theme], colours['paper']) >= 3, style
     pairs = [('ink', 'paper'), ('ink', 'page'), ('soft', 'paper'), ('soft', 'page'), ('link', 'paper'),
-             ('link', 'page'), ('worse', 'worse-paper'), ('better', 'better-paper'), ('noisy', 'noisy-paper'), ('same', 'paper')]
+             ('link', 'page'), ('worse', 'worse-paper'), ('better', 'better-paper'), ('noisy', 'noisy-paper'),
+             ('same', 'paper')]
     for text, paper in pairs:  # text: 4.5 to 1
         assert contrast(colours[text], colours[paper]) >= 4.5, (text, paper)
 
