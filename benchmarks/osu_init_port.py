@@ -50,7 +50,7 @@ def main():
     rank, size = comm.Get_rank(), comm.Get_size()
     if rank == 0:
         average = total / size
-        print(f"# osu_init: this project's port over mpi4py {mpi4py.__version__}, not the C program of the OSU "
+        print(f"# osu_init: mpi4py {mpi4py.__version__} port, made by this project, not the C program of the OSU "
               "Micro-Benchmarks")
         print(f'nprocs: {size}, min: {least:.0f} ms, max: {most:.0f} ms, avg: {average:.0f} ms')
         print(f'# MPI_Init: min {least:.3f} ms, max {most:.3f} ms, avg {average:.3f} ms', flush=True)

@@ -5,6 +5,7 @@ Write the tables and the figure of the documentation that follow from data; the 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
 how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
 docs/index.md, <!-- picture -->: the figure of docs/picture.py in words; docs/pictures/approaches.svg is that figure.
+docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
 
 usage: docs/tables.py [--check]
 """
@@ -29,6 +30,8 @@ from generic._mpicontainer_sites import SITES  # noqa: E402
 from images_slingshot import HOST_LIBFABRIC  # noqa: E402
 from versions import newer  # noqa: E402
 
+from osu_container.compare.thresholds import MARGINS  # noqa: E402
+from osu_container.compare.troubles import RULES  # noqa: E402
 from osu_container.image.catalogue import published_rows  # noqa: E402
 
 #: What osu-gpu-bind sets for each rank
@@ -125,24 +128,42 @@ def compatibility_table():
     return ''.join('| {} |\n'.format(' | '.join(line)) for line in lines)
 
 
-#: page -> (name of the markers, function that makes the table)
+def margins_table():
+    """Return the table (str, Markdown) of the margins of `osu-container compare`."""
+    lines = [['benchmark', 'with repeats', 'single values', 'why', 'source'], ['---', '--:', '--:', '---', '---']]
+    lines += [[f'`{row.benchmarks}`', f'{100 * row.repeated:g} %', f'{100 * row.single:g} %', row.why, row.source]
+              for row in MARGINS]
+    return ''.join('| {} |\n'.format(' | '.join(line)) for line in lines)
+
+
+def troubles_table():
+    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises."""
+    lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
+    lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source]
+              for one in (rule.trouble for rule in RULES)]
+    return ''.join('| {} |\n'.format(' | '.join(line)) for line in lines)
+
+
+#: page -> {name of the markers: function that makes the table}
 TABLES = {
-    PROJECT / 'docs' / 'approaches.md': ('variables-table', variables_table),
-    PROJECT / 'docs' / 'images.md': ('compatibility-table', compatibility_table),
-    PROJECT / 'docs' / 'index.md': ('picture', picture.markdown),
+    PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
+    PROJECT / 'docs' / 'images.md': {'compatibility-table': compatibility_table},
+    PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
+    PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}
 
 
 def renewed(page, text):
-    """Return the text of a page with its table as the data have it. Raises ValueError if a marker is missing."""
-    name, table = TABLES[page]
-    begin, end = f'<!-- {name} -->', f'<!-- /{name} -->'
-    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
-        raise ValueError(f"{page}: the lines {begin} and {end} must be there once, in this order")
-    before, rest = text.split(begin)
-    return f'{before}{begin}\n\n{table()}\n{end}{rest.split(end)[1]}'
+    """Return the text of a page with its tables as the data have them. Raises ValueError if a marker is missing."""
+    for name, table in TABLES[page].items():
+        begin, end = f'<!-- {name} -->', f'<!-- /{name} -->'
+        if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+            raise ValueError(f"{page}: the lines {begin} and {end} must be there once, in this order")
+        before, rest = text.split(begin)
+        text = f'{before}{begin}\n\n{table()}\n{end}{rest.split(end)[1]}'
+    return text
 
 
 def main():

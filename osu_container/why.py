@@ -9,7 +9,8 @@ its text to tests/test_why.py, where every entry is tried on what a program real
 
 An entry:
     name       str, short and unique
-    pattern    str, regular expression; matched line by line (re.MULTILINE), without colours
+    pattern    str, regular expression; matched line by line (re.MULTILINE), without colours. Logs are long: it begins
+               with something that is rare, not with .* or \\w+
     cause      str, one or two sentences; {group} is replaced by what the pattern's group of that name found
     remedy     str, likewise: what to type or change, the likeliest first
     source     str, where message and remedy are from
@@ -68,7 +69,7 @@ MESSAGES = [
                "module binds), and use one that fits.",
      'source': LOADER, 'evidence': 'derived'},
     {'name': 'missing library',
-     'pattern': r"(?P<library>[^\s:'(]+): cannot open shared object file",
+     'pattern': r"(?:^|[\s:'(])(?P<library>[^\s:'(]+): cannot open shared object file",
      'cause': "{library} is needed and found nowhere: neither in the image nor among what is injected.",
      'remedy': "The modules check this when they are installed, so the host has changed since: " + AGAIN + " If it "
                "is on the host in another folder, add that to library_folders of the site (docs/add-a-site.md).",
@@ -253,7 +254,7 @@ MESSAGES = [
                "server: copy the image again and check it (osu-container image verify FILE).",
      'source': APPTAINER, 'evidence': 'measured'},
     {'name': 'program not in the image',
-     'pattern': r'"(?P<program>[^"]+)": executable file not found in \$PATH',
+     'pattern': r'"(?P<program>[^"\n]+)": executable file not found in \$PATH',
      'cause': "The image has no program {program}.",
      'remedy': "module help lists the benchmarks that the image has; osu-exec ls /opt shows what else is there. "
                "Where the OSU archive could not be had, mpi4py's ports stand in, and they are fewer.",
@@ -276,7 +277,7 @@ MESSAGES = [
      'remedy': "Inside, call the program itself (osu_bw is on PATH there); or start the command from the host.",
      'source': WRAPPER, 'evidence': 'measured'},
     {'name': 'module not loaded',
-     'pattern': r"(?P<name>\w+(?: or \w+)?) is not set\. Load the module first",
+     'pattern': r"\b(?P<name>\w+(?: or \w+)?) is not set\. Load the module first",
      'cause': "A command of the installation was called by its path, without the module that sets {name}.",
      'remedy': "module load osu-container/APPROACH; its commands are then on PATH.",
      'source': WRAPPER, 'evidence': 'measured'},

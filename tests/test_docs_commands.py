@@ -8,6 +8,7 @@ HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothin
 import html
 import os
 import re
+import sysconfig
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ import results_data
 from conftest import PROJECT, run
 
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
+SITE_PACKAGES = sysconfig.get_path('purelib')
 OTHER_RUN = '20261120T131244Z'
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 
@@ -50,10 +52,17 @@ NOT_COMMANDS = {
     r' +--- bandwidth': 'the table of the demo, compared by tests/test_demo.py',
     r'from osu_container\.': 'Python, run below',
 }
+#: What must be there before a command runs, because another block of its page makes it
+BEFORE = {
+    r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
+    r'reframe -C settings\.py': '[ -e settings.py ] || osu-container bench --settings settings.py',
+}
 #: What stands for a name of the user's in the pages -> what it is here
 PLACEHOLDERS = {
     r'\bNAME\b': IMAGE,
     r'\bFILE\.sif\b': f'sources/{IMAGE}.sif',
+    r'\bTESTS\b': f'{SITE_PACKAGES}/eessi/testsuite/tests/apps',
+    r'\bslurm-\d+\.out\b': 'slurm.out',
     r'\bOTHER-RUN\b': OTHER_RUN,
     r'(?<!-)\bRUN\b': results_data.RUN,
 }
@@ -103,14 +112,18 @@ COMMANDS = [
     # Proof
     Rule('modules, shell', r'srun osu_container/rank-proof proof osu_latency H H -m 1024'),
     Rule('modules', r'grep -E .* proof/rank-0\.json'),
-    Rule('run', r'osu-container why slurm-1234\.out'),
+    Rule('run', r'osu-container why slurm-\d+\.out'),
     # Benchmarks
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),
     Rule('modules, shell', r'osu-container bench --settings settings\.py'),
-    Rule('long', r'osu-container bench'),
-    Rule('list', r'reframe -C settings\.py -c \S+/checks\.py .*-r'),
-    Rule('run', r'osu-container report latest -o report\.html'),
+    Rule('long', r'(bin/)?osu-container bench( .*)?'),
+    Rule('list', r'reframe -C \S+ -c \S+ .*(-r\b.*|--list)'),
+    Rule('modules', r'reframe -C settings\.py --performance-compare=.*'),
+    Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html'),
+    Rule('run', r'osu-container reference add latest --name native-2026-11'),
+    # EESSI
+    Rule('install', r'eb (osu-native\.eb )?OSU-Micro-Benchmarks-7\.5\.2-osu-\S+\.eb -r'),
     # Figures. compare: 1 says that something is worse
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
     Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*'),
@@ -144,6 +157,7 @@ class Line:
     def script(self):
         """Return what is run (str): the lines before it that changed the shell, then this one."""
         lines = [line.command for line in self.before if line.rule() and 'shell' in line.rule().how]
+        lines += [first for pattern, first in BEFORE.items() if re.search(pattern, self.command)]
         text = '\n'.join([*lines, self.command.removeprefix('$ ')])
         for pattern, here in PLACEHOLDERS.items():
             text = re.sub(pattern, here, text)
@@ -184,11 +198,11 @@ LINES = [line for page in PAGES for line in lines_of(page)]
 
 
 def those(*ways):
-    """Return the parameters of the lines that are run in one of these ways, each script once."""
+    """Return the parameters of the lines that are run in one of these ways: once those that differ in names only."""
     found = {}
     for line in LINES:
         if line.rule() and line.rule().how in ways:
-            found.setdefault(line.script(), line)
+            found.setdefault(re.sub(r'\bbin/(?=osu-container)|(?<=-o )\w+', '', line.script()), line)
     return [pytest.param(line, id=f'{line.page}: {line.command}') for line in found.values()]
 
 
@@ -204,6 +218,8 @@ def test_every_rule_is_of_use():
     assert {rule.how for rule in COMMANDS} <= set(REASONS) | set(WAYS)
     blocks = [block for page in PAGES for block in blocks_of(page)]
     assert [pattern for pattern in NOT_COMMANDS if not any(re.match(pattern, block) for block in blocks)] == []
+    assert [pattern for pattern in (*PLACEHOLDERS, *BEFORE)
+            if not any(re.search(pattern, line.command) for line in LINES)] == []
 
 
 @pytest.fixture(scope='session')
@@ -214,6 +230,7 @@ def scratch(tmp_path_factory):
     for seed, name in enumerate((OTHER_RUN, results_data.RUN)):
         results_data.make_run(folder / 'results' / name, run=name, seed=seed)
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': str(folder / 'home'),
+                   'XDG_DATA_HOME': 'share',
                    'EASYBUILD_PREFIX': str(folder / 'easybuild'),
                    'EBU_USER_PREFIX': str(folder / 'lumi'), 'OSU_CONTAINER_RESULTS': str(folder / 'results')}
 
@@ -223,7 +240,7 @@ def scratch(tmp_path_factory):
         for path in PROJECT.iterdir():
             if not path.name.startswith('.git'):
                 (clone / path.name).symlink_to(path)
-        (clone / 'slurm-1234.out').write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')  # output of a job
+        (clone / 'slurm.out').write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')  # output of a job
         text = f'set -eu; cd "{clone}"; . ./env.sh; set +u\n{script}\n'
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
     return call
@@ -234,8 +251,8 @@ def installed(scratch):
     """The same, with every module installed from the pages' own easyconfigs, and Slurm."""
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stdout + started.stderr
-    names = sorted(path.name for path in (PROJECT / 'easyconfigs/o/osu-container').glob('osu-container-*.eb'))
-    done = scratch(f"eb osu-native.eb {' '.join(names)} -r", timeout=600)
+    names = sorted(path.name for path in (PROJECT / 'easyconfigs/o').glob('*/os*-*.eb') if '-lumi-' not in path.name)
+    done = scratch(f"eb {' '.join(names)} OSU-Micro-Benchmarks-7.5.2-osu-container-hybrid.eb -r", timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return scratch
 
@@ -277,7 +294,10 @@ def test_easybuild_takes_the_options(scratch, line):
 def test_command_installs_a_module(scratch, tmp_path, line):
     done = scratch(line.script(), timeout=300, EASYBUILD_PREFIX=str(tmp_path))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert len(list(tmp_path.glob('modules/all/osu-*/*.lua'))) == 1
+    wanted = re.search(r'osu-(\w+-\w+|native)\.eb -r', line.command).group(1).partition('-')[2] or '7.5.2'
+    assert [path.name for path in tmp_path.glob('modules/all/osu-*/*.lua')] == [f'{wanted}.lua']
+    bundle = re.search(r'OSU-Micro-Benchmarks-(\S+)\.eb', line.command)
+    assert not bundle or (tmp_path / f'modules/all/OSU-Micro-Benchmarks/{bundle.group(1)}.lua').exists()
 
 
 @pytest.mark.apptainer
@@ -294,14 +314,14 @@ def test_command_runs_with_the_modules(installed, line):
 @pytest.mark.slurm
 @pytest.mark.parametrize('line', those('list'))
 def test_reframe_finds_the_tests(installed, line):
-    done = installed(re.sub(' -r$', ' -l', line.script()), timeout=300)
+    done = installed(re.sub(r' -r\b', ' -l', line.script()), timeout=300)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert re.search(r'^Found [1-9]\d* check', done.stdout, re.M)
 
 
-@pytest.mark.parametrize('block', sorted({line.block for line in LINES if line.rule() and line.rule().how == 'syntax'}),
-                         ids=lambda block: re.search('partition=(.*)', block).group(1))
-def test_job_scripts_are_bash(block):
+@pytest.mark.parametrize('page, block', sorted({(line.page, line.block) for line in LINES
+                                                if line.rule() and line.rule().how == 'syntax'}))
+def test_job_scripts_are_bash(page, block):
     assert block.startswith('#!/bin/bash\n')
     done = run(['bash', '-n'], input=block)
     assert done.returncode == 0, done.stderr

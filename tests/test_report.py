@@ -226,7 +226,6 @@ def test_data_of_the_page_hold_every_curve_once(made, dataset):
                 for size in series.sizes:
                     if size or case.benchmark in ('osu_barrier', 'osu_init'):  # a logarithmic axis has no zero
                         assert rows[name, size] == series.median(size)
-    assert len(data['specs']) < len(data['charts']) / 2  # those that look alike share a specification
 
 
 def test_tables_have_captions_and_scopes(shown):
@@ -385,6 +384,25 @@ def test_series_of_several_runs_carry_the_name_of_their_run_where_they_collide(t
         assert by_name['pure'].comparison.b is by_name[wanted[0]].series
         assert by_name['hybrid'].comparison.b is by_name[wanted[2]].series
     assert report(one, two, '-o', tmp_path / 'r.html') == 0
+
+
+def test_a_reference_of_the_user_stands_behind_and_can_be_shown_itself(folder, tmp_path):
+    references.add(folder, 'mine-2026')
+    plain = make_run(tmp_path / 'run', approaches=('pure',), cases=CASES, repeats=1)
+    assert report(plain, '-o', tmp_path / 'r.html') == 0  # it is of the same site, so it is taken by itself
+    text = (tmp_path / 'r.html').read_text()
+    assert 'native, mine-2026' in text
+    row = next(row for row in Tables(text).tables['sources']['rows'] if row[0][0] == 'mine-2026')
+    assert str(folder) in row[2][0]
+    assert report(plain, '--no-reference', '-o', tmp_path / 'alone.html') == 0
+    assert 'mine-2026' not in (tmp_path / 'alone.html').read_text()
+    assert report('mine-2026', '-o', tmp_path / 'itself.html') == 0
+
+
+def test_one_approach_of_a_run_is_shown_alone(folder, tmp_path):
+    assert report(f'{folder}:pure', '--csv', tmp_path / 'r.csv', '-o', tmp_path / 'r.html') == 0
+    assert {row['series'] for row in csv.DictReader((tmp_path / 'r.csv').open())} == {'pure'}
+    assert 'module load osu-container/hybrid' not in (tmp_path / 'r.html').read_text()
 
 
 def test_run_that_was_interrupted_says_so(tmp_path):
@@ -579,6 +597,11 @@ def test_published_report_shows_every_published_point(published):
     assert sum(row['dataset'] != 'lumi-checks' for row in rows) == points == 12712
 
 
+def test_charts_that_look_alike_share_a_specification(published):
+    found = [chart for view in published.views for chart in page.charts_of(view)]
+    assert len(found) > 300 and len({chart.spec for chart in found}) < len(found) / 3
+
+
 def test_published_approaches_have_native_of_2026_behind_them(published):
     section = published.sections[0]
     assert section.names == list(APPROACHES)
@@ -607,14 +630,15 @@ def test_report_in_the_documentation_is_what_the_command_makes(tmp_path):
     done = run([PROJECT / 'bin' / 'osu-container', 'report', '--published', '-o', tmp_path / 'report.html'])
     assert done.returncode == 0, done.stderr
     assert (tmp_path / 'report.html').read_bytes() == (RESULTS / 'report.html').read_bytes(), \
-        "docs/results is stale: make it anew with docs/results/make"
+        "docs/results is stale: make it anew with docs/results/make.py"
 
 
-def test_figures_in_the_documentation_are_what_the_command_makes(tmp_path):
-    done = run([RESULTS / 'make', tmp_path])
+def test_figures_and_tables_in_the_documentation_are_what_the_command_makes(tmp_path):
+    done = run([RESULTS / 'make.py', tmp_path])
     assert done.returncode == 0, done.stderr
     names = sorted(path.name for path in RESULTS.glob('*.svg'))
-    assert names and sorted(path.name for path in tmp_path.glob('*.svg')) == names
-    for name in names:
+    assert names and sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, 'index.md'])
+    for name in [*names, 'index.md']:
         assert (tmp_path / name).read_text() == (RESULTS / name).read_text(), f"docs/results/{name} is stale"
+    for name in names:
         assert f']({name})' in (RESULTS / 'index.md').read_text()

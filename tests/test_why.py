@@ -226,6 +226,17 @@ def test_what_is_no_message_is_called_unknown(text):
     assert why.explain(text) == [] and why.reason(text) is None
 
 
+@pytest.mark.parametrize('line', ['1024      123.45', 'a' * 5000, '/a/path/' * 400 + ': no', '"' * 5000,
+                                  'x: (1): ' * 400])
+def test_long_logs_are_read_in_one_go(line):
+    """A pattern that tries again from every letter would take minutes, and is stopped after one."""
+    text = (line + '\n') * (1_000_000 // len(line)) + 'x: undefined symbol: f7\n'
+    code = 'import sys; sys.path.insert(0, sys.argv[1]); from osu_container import why; ' \
+           "print([each['name'] for each in why.explain(sys.stdin.read())])"
+    done = run([sys.executable, '-c', code, PROJECT], input=text, timeout=60)
+    assert done.stdout == "['undefined symbol']\n", done.stderr
+
+
 def test_one_rank_that_is_alone_is_no_error():
     assert names('Hello from rank 0 of 1\n') == []
 

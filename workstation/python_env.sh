@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes the Python environments: python_env.sh [EASYBUILD_VERSION]
 #
-# Without an argument: .workstation/venv from requirements.txt, and the commands eb and osu-container in .workstation/bin.
+# Without an argument: .workstation/venv from requirements.txt, and the commands eb, osu-container and reframe in .workstation/bin.
 # With one (the tests use 4.9.4 and 5.1.2): .workstation/easybuild/<version>, with nothing but that EasyBuild.
 # A second run does nothing unless the packages wanted, the Python or the place of this folder changed.
 set -euo pipefail
@@ -71,4 +71,6 @@ if (( $# == 0 )); then
     chmod 755 "$work/bin/.eb.new"
     mv "$work/bin/.eb.new" "$work/bin/eb"
     ln -sfn "$project/bin/osu-container" "$work/bin/osu-container"
+    # The documentation tells people to type it.
+    ln -sfn "$folder/bin/reframe" "$work/bin/reframe"
 fi

@@ -163,8 +163,9 @@ def _write_settings(options, site, scheduler):
     """Write ReFrame's settings; return the exit code."""
     if options.settings.exists() and not options.force:
         raise BenchError(f"{options.settings} is there already; --force writes over it")
-    settings.write(options.settings, site, scheduler=scheduler,
-                   partition=options.partition, account=options.account)
+    kept = select.results_folder().absolute()
+    settings.write(options.settings, site, scheduler=scheduler, partition=options.partition, account=options.account,
+                   database=kept / 'reframe.db', perflogs=kept / 'perflogs')
     checks = Path(__file__).with_name('checks.py')
     print(f"written: {options.settings}\nto run: reframe -C {options.settings} -c {checks} --tag {options.tag} -r")
     return 0

@@ -293,12 +293,21 @@ def complete(spec, columns, rows, *, width, height, config, title=None, subtitle
 
 _COORDINATES = re.compile(r' (?:d|transform)="[^"]*"')
 _DECIMALS = re.compile(r'(\.\d)\d+')
+_UNUSED = re.compile(r' (?:role|class|aria-[a-z]+|pointer-events)="[^"]*"')
+_CLIP = re.compile(r'(?<=[#"])clip\d+(?=[)"])')
 
 
 def svg(spec):
-    """Return a drawn specification (dict) as SVG text, with its coordinates rounded to a tenth of a pixel."""
-    text = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
-    return _COORDINATES.sub(lambda found: _DECIMALS.sub(r'\1', found.group()), text)
+    """
+    Return a drawn specification (dict) as SVG text, the same for the same specification.
+
+    Coordinates are rounded to a tenth of a pixel, what only a script would use is left out, and clip paths are numbered
+    from 0: the drawing library goes on counting from picture to picture.
+    """
+    text = _UNUSED.sub('', vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE))
+    text = _COORDINATES.sub(lambda found: _DECIMALS.sub(r'\1', found.group()), text)
+    names = {name: f'clip{number}' for number, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
+    return _CLIP.sub(lambda found: names[found.group()], text)
 
 
 def png(spec):

@@ -139,20 +139,21 @@ def published(title=None, progress=lambda text: None):
 
 
 def _write(options, made, progress):
-    """Write what was asked for, complete or not at all; return the exit code."""
+    """Write what was asked for, once all of it is there; return the exit code."""
     from . import export, page
-    written = []
+    texts = []
+    if options.csv:
+        texts.append((options.csv, export.csv_text(made)))
+    if options.markdown:
+        texts.append((options.markdown, export.markdown(made)))
+    if options.output:
+        texts.append((options.output, page.html(made, progress)))
     if options.figures:
-        written += figures(made, options.figures, options.force, progress)
-    for path, text in ((options.csv, export.csv_text), (options.markdown, export.markdown),
-                       (options.output, lambda made: page.html(made, progress))):
-        if path:
-            written.append(path)
-            write_file(path, text(made).encode())
-    for path in written if not options.figures else [one for one in written if one.parent != options.figures]:
+        paths = figures(made, options.figures, options.force, progress)
+        print(f"{options.figures}: {len(paths)} files")
+    for path, text in texts:
+        write_file(path, text.encode())
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
-    if options.figures:
-        print(f"{options.figures}: {sum(one.parent == options.figures for one in written)} files")
     return 0
 
 

@@ -306,7 +306,7 @@ def section(title, datasets, behind=(), progress=lambda text: None):
         if number % 50 == 0:
             progress(f"{number} of {len(made.views)} cases compared with native")
     _put_behind(made, behind)
-    made.details = {one.name: details.of(one) for one in datasets if one.path}
+    made.details = {one.name: details.of(one) for one in datasets if one.kind == 'run' and one.path}
     return made
 
 
@@ -316,11 +316,13 @@ def _styles(datasets):
     known = list(charts.APPROACHES)
     styles, labels, others = {}, {}, []
     for run, dataset in enumerate(datasets):
-        for name in sorted(dataset.names, key=lambda name: known.index(name) if name in known else len(known)):
-            if name not in known and name not in others:
+        native = native_name(dataset)
+        as_known = {name: NATIVE if name == native else name for name in dataset.names}
+        for name in sorted(dataset.names, key=lambda name: (*known, as_known[name]).index(as_known[name])):
+            if as_known[name] not in known and name not in others:
                 others.append(name)
             collides = held.count(name) > 1
-            styles[dataset.name, name] = charts.style_of(name, others.index(name) if name in others else 0,
+            styles[dataset.name, name] = charts.style_of(as_known[name], others.index(name) if name in others else 0,
                                                          run if collides else 0)
             labels[dataset.name, name] = f'{name}, {dataset.name}' if collides else name
     return styles, labels

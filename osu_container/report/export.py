@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 from . import page, tables
 
@@ -32,8 +33,8 @@ def csv_text(report):
 
 def _escape(text):
     """Return text that Markdown shows as it is, in one cell of a table."""
-    text = ' '.join(str(text).split())
-    for sign in '\\`*_[]<>|':
+    text = re.sub(r'[ \t\r\n]+', ' ', str(text))
+    for sign in '\\`*[]<>|':
         text = text.replace(sign, '\\' + sign)
     return text
 
@@ -56,7 +57,7 @@ def markdown(report):
             facts = page.lead(dataset, section.details.get(dataset.name))
             parts.append('\n'.join(f'* {_escape(name)}: {_escape(text)}' for name, text in facts))
         parts += [f'**Note:** {_escape(line)}' for line in page.warnings(section)]
-        found = [*tables.summaries(section), tables.verdicts(section),
+        found = [*tables.summaries(section), *tables.verdicts(section),
                  *(tables.breakdown(view, rows) for view, rows in section.breakdowns()), tables.failures(section)]
         for dataset in section.datasets:
             if dataset.name in section.details:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import jinja2
+import markupsafe
 
 from . import charts, content, tables
 
@@ -79,7 +80,7 @@ class Chart:
 
 @dataclass
 class Card:
-    """What is shown of a case: legend, charts, tables."""
+    """What is shown of a case: legend, charts, what compare says of each curve (list of (name, text)), tables."""
 
     key: str
     title: str
@@ -89,6 +90,7 @@ class Card:
     tables: list
     hidden: list
     size_count: int = 0
+    words: list = field(default_factory=list)
 
     @property
     def zooms(self):
@@ -169,7 +171,8 @@ def added_chart(view, rows, *, legend=False, interactive=True):
 def _card(view):
     curves = charts_of(view)
     return Card(view.key, view.case.title, view.meaning, _legend(view.curves), curves, tables.values(view),
-                curves[0].hidden if curves else [], len(view.sizes))
+                curves[0].hidden if curves else [], len(view.sizes),
+                [(curve.name, curve.comparison.words) for curve in view.shown if curve.comparison])
 
 
 def _breakdown_card(view, rows):
@@ -180,11 +183,11 @@ def _breakdown_card(view, rows):
 
 
 def _address(svg):
-    """Return an SVG as a data address that can stand in an attribute."""
+    """Return an SVG as a data address (Markup) that can stand in an attribute between double quotes."""
     text = svg.replace("'", '&apos;').replace('"', "'")
-    for sign, code in (('%', '%25'), ('#', '%23'), ('<', '%3C'), ('>', '%3E'), ('\n', '%0A')):
+    for sign, code in (('%', '%25'), ('#', '%23'), ('<', '%3C'), ('>', '%3E'), ('\n', '%0A'), ('&', '&amp;')):
         text = text.replace(sign, code)
-    return 'data:image/svg+xml,' + text
+    return markupsafe.Markup('data:image/svg+xml,' + text)
 
 
 def _colours(styles):
@@ -319,7 +322,9 @@ def lead(dataset, details=None):
     """Return what was run where and when: list of (what, text). details: details.Details of a run."""
     facts = dataset.facts
     if dataset.kind != 'run':
-        return [(name, tables.fact(facts.get(key))) for name, key in
+        native = content.native_name(dataset)
+        told = [('native', native)] if native in dataset.names and native != content.NATIVE else []
+        return told + [(name, tables.fact(facts.get(key))) for name, key in
                 (('what', 'title'), ('measured', 'date'), ('nodes', 'node_type'), ('stack', 'stack'),
                  ('source', 'source'), ('evidence', 'evidence')) if facts.get(key)]
     counts = details.counts if details else {}
@@ -329,7 +334,7 @@ def lead(dataset, details=None):
              ('nodes', tables.nodes_text(details.nodes) if details and details.nodes else 'not known'),
              ('what', ', '.join(filter(None, [
                  f"tag {facts['tag']}" if facts.get('tag') else '',
-                 f"{facts['repeats']} repeats" if facts.get('repeats') else '',
+                 f"{facts['repeats']} repeat{'s' if facts['repeats'] != 1 else ''}" if facts.get('repeats') else '',
                  f'{len(dataset.cases)} cases', f"series {', '.join(dataset.names) or 'none'}"]))),
              ('measurements', ', '.join(f'{counts.get(status, 0)} {word}' for status, word in
                                         (('ok', 'with numbers'), ('failed', 'failed'), ('skipped', 'skipped'))))]

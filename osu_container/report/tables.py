@@ -143,9 +143,7 @@ def _measured(view, curve, size):
         return Cell(NOTHING, title='not measured at this size')
     median, low, high, repeats = curve.stats[size]
     point = curve.points.get(size)
-    title = f'{median:.6g} {charts.UNITS[view.case.unit]}'
-    if repeats > 1:
-        title += f', median of {repeats}, {low:.6g} to {high:.6g}'
+    title = f'median of {repeats}, {low:.6g} to {high:.6g}' if repeats > 1 else ''
     return Cell(number(median), median, point.ratio if point else None, point.verdict if point else '', title)
 
 
@@ -159,36 +157,43 @@ def _absent(section, case, name):
 
 
 def verdicts(section):
-    """Return the Table of cases x series with the verdict over all sizes, None without any comparison."""
+    """Return the Tables of cases x series with the verdict over all sizes, at most WIDE series each; [] without any."""
     compared = [name for name in section.names
                 if any(curve.name == name and curve.comparison for view in section.views for curve in view.shown)]
-    if not compared:
-        return None
-    rows = []
-    for view in section.views:
-        curves = {curve.name: curve for curve in view.shown}
-        if not any(curves[name].comparison for name in compared if name in curves):
-            continue
-        row = [Cell(view.case.title, link=view.key)]
-        for name in compared:
-            comparison = curves[name].comparison if name in curves else None
-            if comparison:
-                count = comparison.summary[comparison.verdict]
-                of = f'{count} of {len(comparison.points)} sizes' if view.sized else \
-                    f'{ratio_text(comparison.points[0].ratio)} of native'
-                row.append(Cell(of, verdict=comparison.verdict, title=f'{comparison.words}. {comparison.method}'))
-            elif name in curves:
-                row.append(Cell(NOTHING, title='no native to compare with'))
-            else:
-                row.append(_absent(section, view.case, name))
-        rows.append(row)
-    notes = ["The verdict over all sizes is the worst of its sizes, with how many of them have it."]
     methods = sorted({curve.comparison.method.rpartition('; ')[0] for view in section.views for curve in view.shown
                       if curve.comparison})
-    notes.append(f"How it was decided: {' / '.join(methods)}.")
-    return Table(f"{section.title}: verdict against native over all message sizes",
-                 [Column('case')] + [Column(name) for name in compared], rows, notes,
-                 f'{section.key}-verdicts', 'verdicts')
+    notes = ["The verdict over all sizes is the worst of its sizes, with how many of them have it.",
+             f"How it was decided: {' / '.join(methods)}."]
+    found = []
+    for start in range(0, len(compared), WIDE):
+        names = compared[start:start + WIDE]
+        rows = [row for row in (_verdict_row(section, view, names) for view in section.views) if row]
+        part = f', part {start // WIDE + 1}' if len(compared) > WIDE else ''
+        found.append(Table(f'{section.title}: verdict against native over all message sizes{part}',
+                           [Column('case')] + [Column(name) for name in names], rows,
+                           notes if start + WIDE >= len(compared) else [],
+                           f'{section.key}-verdicts{start // WIDE or ""}', 'verdicts'))
+    return found
+
+
+def _verdict_row(section, view, names):
+    """Return the row of a view in a table of verdicts, None if none of these series was compared in it."""
+    curves = {curve.name: curve for curve in view.shown}
+    if not any(curves[name].comparison for name in names if name in curves):
+        return None
+    row = [Cell(view.case.title, link=view.key)]
+    for name in names:
+        comparison = curves[name].comparison if name in curves else None
+        if comparison:
+            count = comparison.summary[comparison.verdict]
+            of = f'{count} of {len(comparison.points)} sizes' if view.sized else \
+                f'{ratio_text(comparison.points[0].ratio)} of native'
+            row.append(Cell(of, verdict=comparison.verdict, title=comparison.words))
+        elif name in curves:
+            row.append(Cell(NOTHING, title='no native to compare with'))
+        else:
+            row.append(_absent(section, view.case, name))
+    return row
 
 
 def summaries(section):
