@@ -111,6 +111,8 @@ modules: prerequisites python-env ## write sums of easyconfigs, modules/, contai
 	$(PYTHON_ENV)/python easyconfigs/sums.py
 	$(PYTHON_ENV)/python modules/render.py
 	$(PYTHON_ENV)/python docs/tables.py
+	$(PYTHON_ENV)/python docs/results/make.py
+	$(PYTHON_ENV)/python benchmarks/page.py
 	$(PYTHON_ENV)/python container-recipes/render
 
 .PHONY: docs

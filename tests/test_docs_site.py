@@ -69,6 +69,12 @@ def test_the_make_target_builds_as_the_tests_do():
     assert 'mkdocs build --strict' in done.stdout, done.stderr
 
 
+def without_report(settings):
+    """Return settings of MkDocs (str) without the page that takes its time and that these tests are not about."""
+    assert settings.count('  - docs/site_report.py\n') == 1
+    return settings.replace('  - docs/site_report.py\n', '')
+
+
 def broken_link(text):
     return text + '\n[no page](no-page.md)\n', 'no-page.md'
 
@@ -96,7 +102,8 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, change):
     for name in ('site', 'pictures'):
         shutil.copytree(PROJECT / 'docs' / name, tmp_path / 'docs' / name)
     shutil.copy(PROJECT / 'docs' / 'site_links.py', tmp_path / 'docs')
-    (tmp_path / 'mkdocs.yml').write_text((PROJECT / 'mkdocs.yml').read_text().partition('\nnav:')[0] + '\n')
+    settings = without_report((PROJECT / 'mkdocs.yml').read_text())
+    (tmp_path / 'mkdocs.yml').write_text(settings.partition('\nnav:')[0] + '\n')
     (tmp_path / 'README.md').write_text('# Read me\n\n[back](docs/index.md)\n')
     page = tmp_path / 'docs' / 'index.md'
     page.write_text('# First\n\n[out](../README.md) and [its heading](../README.md#read-me)\n')
@@ -109,7 +116,7 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, change):
 
 
 def test_a_page_that_the_navigation_lacks_stops_the_build(tmp_path):
-    text = (PROJECT / 'mkdocs.yml').read_text()
+    text = without_report((PROJECT / 'mkdocs.yml').read_text())
     (tmp_path / 'mkdocs.yml').write_text(re.sub(r'docs_dir: docs\n', f'docs_dir: {PROJECT}/docs\n', text).replace(
         '- docs/site_links.py', f'- {PROJECT}/docs/site_links.py').replace('      - Design: design.md\n', ''))
     done = build(tmp_path, tmp_path / 'site')
@@ -119,6 +126,7 @@ def test_a_page_that_the_navigation_lacks_stops_the_build(tmp_path):
 def test_every_page_is_there_and_no_file_of_the_project_but_these(site):
     assert [page for page in PAGES if not (site / html_of(page)).is_file()] == []
     assert not list(site.rglob('*.py')) and not list(site.rglob('*.md'))
+    assert 'published results' in (site / 'results' / 'report.html').read_text()[:2000]
 
 
 def all_pages(site):

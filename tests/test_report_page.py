@@ -6,7 +6,6 @@ import re
 import shutil
 
 import pytest
-from conftest import PROJECT
 from results_data import CASES, MORE_CASES, make_run
 from test_report import APPROACHES, FAILURES, Tables, hostile_run, key, nobody_else, report  # noqa: F401, a fixture
 
@@ -15,7 +14,6 @@ from osu_container.results import files
 
 pytestmark = pytest.mark.browser
 
-PUBLISHED = PROJECT / 'docs' / 'results' / 'report.html'
 #: Points of CSS across a sheet of A4 between the margins of the style sheet (12 mm)
 SHEET = round((210 - 24) / 25.4 * 96)
 #: What is in the way of a person: errors, and warnings of the drawing library
@@ -24,14 +22,22 @@ LOUD = ('error', 'warning')
 
 @pytest.fixture(scope='module')
 def browser():
-    api = pytest.importorskip('playwright.sync_api')
+    from playwright import sync_api as api
     program = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
     if not program:
-        pytest.skip("no Chromium: apt-get install chromium")
+        pytest.fail("no Chromium: `make test` installs it (workstation/prerequisites.sh --tests)")
     with api.sync_playwright() as play:
         started = play.chromium.launch(executable_path=program, args=['--no-sandbox'])
         yield started
         started.close()
+
+
+@pytest.fixture(scope='module')
+def published_page(tmp_path_factory):
+    """The page of the published results, as a file."""
+    path = tmp_path_factory.mktemp('published') / 'report.html'
+    assert report('--published', '-o', path) == 0
+    return path
 
 
 @pytest.fixture(scope='module')
@@ -104,8 +110,8 @@ def expected_marks(data):
 
 
 @pytest.mark.parametrize('which', ['run', 'published'])
-def test_every_chart_is_drawn_with_a_mark_for_every_point(which, opened, run_page):
-    page = opened(run_page if which == 'run' else PUBLISHED)
+def test_every_chart_is_drawn_with_a_mark_for_every_point(which, opened, run_page, published_page):
+    page = opened(run_page if which == 'run' else published_page)
     count = page.draw_all()
     data = page.data()
     assert count == len(data['charts']) == page.page.locator('[data-chart] > svg, [data-chart] svg.marks').count()
@@ -169,8 +175,8 @@ def test_theme_can_change_while_the_page_is_open(opened, run_page):
 
 
 @pytest.mark.parametrize('which', ['run', 'published'])
-def test_a_phone_shows_all_without_scrolling_sideways(which, opened, run_page):
-    page = opened(run_page if which == 'run' else PUBLISHED, width=360)
+def test_a_phone_shows_all_without_scrolling_sideways(which, opened, run_page, published_page):
+    page = opened(run_page if which == 'run' else published_page, width=360)
     if which == 'run':
         page.draw_all()
     page.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
@@ -186,8 +192,8 @@ def test_a_phone_shows_all_without_scrolling_sideways(which, opened, run_page):
 
 
 @pytest.mark.parametrize('which', ['run', 'published'])
-def test_print_has_every_table_and_cuts_none_off(which, opened, run_page, tmp_path):
-    page = opened(run_page if which == 'run' else PUBLISHED, width=SHEET).page
+def test_print_has_every_table_and_cuts_none_off(which, opened, run_page, published_page, tmp_path):
+    page = opened(run_page if which == 'run' else published_page, width=SHEET).page
     page.emulate_media(media='print')
     tables = page.evaluate('''() => [...document.querySelectorAll('table')].map((one) => {
         const box = one.getBoundingClientRect();
@@ -336,8 +342,8 @@ def test_foreign_text_does_nothing(opened, run_page, tmp_path):
     assert other.page.locator('img:not(.still)').count() == 0
 
 
-def test_a_link_to_a_closed_part_opens_it(opened):
-    page = opened(PUBLISHED).page
+def test_a_link_to_a_closed_part_opens_it(opened, published_page):
+    page = opened(published_page).page
     name = page.locator('details.group:not([open]) [data-card]').first.get_attribute('id')
     card = page.locator(f'[id="{name}"]')
     assert not card.is_visible()

@@ -4,8 +4,8 @@ Write what docs/results shows of the published figures, with the command that ev
 
 usage: docs/results/make.py [FOLDER]
 
-Without FOLDER: report.html, the figures, and the tables in index.md between <!-- tables --> and <!-- /tables -->.
-With it: figures and index.md, into FOLDER.
+The figures, and the tables in index.md between <!-- tables --> and <!-- /tables -->; with FOLDER, into that.
+report.html comes into the site only (docs/site_report.py).
 """
 import re
 import shutil
@@ -39,7 +39,7 @@ def tables(markdown):
 
 
 def main(arguments):
-    """Write the figures and tables, and here the page too; return the exit code."""
+    """Write the figures and tables; return the exit code."""
     folder = Path(arguments[0]) if arguments else HERE
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
@@ -51,8 +51,6 @@ def main(arguments):
         made = tables((scratch / 'tables.md').read_text(encoding='utf-8'))
     text = (HERE / 'index.md').read_text(encoding='utf-8')
     (folder / 'index.md').write_text(PLACE.sub(lambda _: made, text), encoding='utf-8')
-    if not arguments:
-        subprocess.run([COMMAND, 'report', '--published', '-o', HERE / 'report.html', '--force'], check=True)
     return 0
 
 

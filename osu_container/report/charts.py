@@ -7,15 +7,19 @@ it either: they come with the theme, so that the page can be dark and a printed 
 """
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import altair
 import vl_convert
 
 from ..results.model import size_text
+from . import ReportError
 
 #: Version of Vega-Lite that this Altair writes, e.g. '6.4'
 VEGA_LITE = '.'.join(altair.SCHEMA_VERSION.lstrip('v').split('.')[:2])
@@ -315,6 +319,28 @@ def png(spec):
     return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
 
 
+_BUNDLE = """import sys, vl_convert
+sys.stdout.buffer.write(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=sys.argv[1]).encode())
+"""
+
+
+@contextlib.contextmanager
 def javascript():
-    """Return the drawing library (str): Vega, Vega-Lite and Vega-Embed as `vegaEmbed` in the page."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
+    """
+    Give a function that returns the drawing library (str): Vega, Vega-Lite and Vega-Embed as `vegaEmbed` in the page.
+
+    To put it together takes a second, so it is done beside other work, by a process of its own. Raises ReportError.
+    """
+    with subprocess.Popen([sys.executable, '-c', _BUNDLE, VEGA_LITE], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        def wait():
+            text, messages = process.communicate()
+            if process.returncode:
+                raise ReportError(f"vl-convert {vl_convert.__version__} gave no Vega-Lite {VEGA_LITE} for the page: "
+                                  f"{messages.decode(errors='replace').strip()[-500:]}")
+            return text.decode()
+        try:
+            yield wait
+        finally:
+            if process.poll() is None:
+                process.kill()

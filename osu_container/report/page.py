@@ -13,10 +13,12 @@ import markupsafe
 from . import charts, content, tables
 
 FOLDER = Path(__file__).resolve().parent
-#: Charts that are also in the page as pictures, for print and for browsers without scripts. A picture takes up to a
-#: tenth of a second and 20 to 50 kB; of further charts a page prints those that were drawn, and it has all values in
-#: tables. Enough for the four benchmarks of the published comparison of approaches.
+#: Charts of a page are in it as pictures, too, for print and for browsers without scripts, if there are not more than
+#: this. A picture takes up to a tenth of a second and 20 to 50 kB.
 STILLS = 48
+#: A page with more charts has pictures of so many cases, over all sizes. Of the others it prints the charts that were
+#: drawn (its button draws all first), and all values are in tables anyway.
+STILLS_OF_MANY = 24
 #: Summary tables that stand open, and cases of a section up to which all groups do
 OPEN_SUMMARIES, OPEN_CASES = 12, 24
 #: Size of the charts of a case: place -> (width, height) in points of its picture; the page takes its own width
@@ -247,7 +249,7 @@ def _policy(*scripts):
             "base-uri 'none'; form-action 'none'")
 
 
-def _section(section, stills, progress):
+def _section(section):
     """Return what the template shows of a Section (dict), and its cards."""
     groups, cards = [], []
     everything_open = len(section.views) <= OPEN_CASES
@@ -257,15 +259,6 @@ def _section(section, stills, progress):
         groups.append({'title': title, 'cards': own, 'open': everything_open or not groups})
     breakdowns = [_breakdown_card(view, rows) for view, rows in section.breakdowns()]
     cards += breakdowns
-    for card in cards:
-        for chart in card.charts:
-            if stills.left > 0:
-                stills.left -= 1
-                chart.still = _address(charts.svg(chart.complete()))
-                if stills.left % 12 == 0:
-                    progress(f"{STILLS - stills.left} pictures drawn")
-            else:
-                stills.all = False
     return {
         'title': section.title, 'key': section.key, 'groups': groups, 'breakdowns': breakdowns,
         'leads': [(one.title, lead(one, section.details.get(one.name))) for one in section.datasets],
@@ -401,39 +394,51 @@ def _foreign(dataset, details):
     return found
 
 
-class _Stills:
-    """How many pictures may still be drawn, and whether all charts have one."""
-
-    def __init__(self, left):
-        self.left, self.all = left, True
+def _draw_pictures(cards, progress):
+    """Put pictures into the charts of cards; return True if every chart has one."""
+    found = [chart for card in cards for chart in card.charts]
+    wanted = found if len(found) <= STILLS else [one for one in found if one.place != 'zoom'][:STILLS_OF_MANY]
+    for number, chart in enumerate(wanted, 1):
+        chart.still = _address(charts.svg(chart.complete()))
+        if number % 12 == 0:
+            progress(f"{number} of {len(wanted)} pictures drawn")
+    return len(wanted) == len(found)
 
 
 def html(report, progress=lambda text: None):
-    """Return the page (str) of a content.Report; progress is called with a line (str) of what is done."""
-    stills = _Stills(STILLS)
-    sections, cards = [], []
-    for section in report.sections:
-        shown, own = _section(section, stills, progress)
-        sections.append(shown)
-        cards += own
-    styles = list(dict.fromkeys(curve.style for view in report.views for curve in view.curves))
-    colour_names, colours = _colours(styles)
-    library, script = charts.javascript(), (FOLDER / 'page.js').read_text(encoding='utf-8')
+    """
+    Return the page (str) of a content.Report; progress is called with a line (str) of what is done.
+
+    Raises ReportError if the drawing library cannot be had.
+    """
+    with charts.javascript() as library:
+        sections, cards = [], []
+        for section in report.sections:
+            shown, own = _section(section)
+            sections.append(shown)
+            cards += own
+        all_still = _draw_pictures(cards, progress)
+        return _fill(report, sections, cards, all_still, library())
+
+
+def _fill(report, sections, cards, all_still, library):
+    """Return the page (str): the template with all that was made for it."""
+    colour_names, colours = _colours(list(dict.fromkeys(curve.style for view in report.views for curve in view.curves)))
+    script = (FOLDER / 'page.js').read_text(encoding='utf-8')
     for one in (library, script):
         if '</script' in one or '<!--' in one:
             raise AssertionError("a script that would end the element it stands in")
     data = json.dumps(_data(cards, colour_names), ensure_ascii=False, separators=(',', ':'), sort_keys=True)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    found = tables.sources(report)
-    progress(f"page of {len(cards)} cases is put together")
+    sources = tables.sources(report)
     return environment.get_template('template.html.j2').render(
-        report=report, sections=sections, lead=_introduction(report), contents=_contents(sections, found),
-        notes=notes(report), sources=found, policy=_policy(library, script),
+        report=report, sections=sections, lead=_introduction(report), contents=_contents(sections, sources),
+        notes=notes(report), sources=sources, policy=_policy(library, script),
         style=(FOLDER / 'style.css').read_text(encoding='utf-8'), colours=colours,
         colour_names=colour_names, shapes=SHAPES, verdicts=tables.VERDICTS,
         meanings=' '.join(f'{tables.VERDICTS[key]}: {text}.' for key, text in tables.MEANING.items()),
-        summaries_open=OPEN_SUMMARIES, all_still=stills.all,
+        summaries_open=OPEN_SUMMARIES, all_still=all_still,
         licence=(FOLDER / 'vega-licence.txt').read_text(encoding='utf-8'),
         data=data.replace('<', '\\u003c').replace('\u2028', '\\u2028').replace('\u2029', '\\u2029'),
         library=library, script=script)
