@@ -214,6 +214,7 @@ def test_a_run_keeps_output_proof_and_everything_needed_to_repeat_it(bench, tmp_
     assert found.of(Case('osu_bw', 'H H', 2, 2), '1')[0].median(4194304) == 2097153.0
     header = found.facts
     assert header['site'] == 'workstation' and header['tag'] == 'demo' and header['slurm']['job'] == '7'
+    assert header['slurm']['nodes'] == ['node1', 'node2']
     assert header['versions']['reframe'] and header['machine']['cores'] and header['ended']
     assert set(header['inputs']) >= {'module osu-native/1', 'module osu-native/2'}
     assert 'setenv("FI_PROVIDER", "tcp")' in found.modules['osu-native/1']['module_file']['text']

@@ -29,8 +29,8 @@ def test_every_installed_module_is_measured_in_one_job(done):
     assert [one for one in run.failures if not one.skipped] == []
     assert f'{2 * len(NAMES)} measured, 0 failed' in text
     entries = [entry for _, entry in files.lines(run.path)[0] if entry['kind'] == 'measurement']
-    jobs = {(entry['slurm']['job'], entry['slurm']['nodes']) for entry in entries if entry['status'] == 'ok'}
-    assert len(jobs) == 1 and jobs.pop()[1] == 'node[1-2]'
+    jobs = {(entry['slurm']['job'], *entry['slurm']['nodes']) for entry in entries if entry['status'] == 'ok'}
+    assert len(jobs) == 1 and jobs.pop()[1:] == ('node1', 'node2')
     assert run.facts['versions']['slurm'].startswith('slurm') and 'apptainer' in run.facts['versions']['runtime']
 
 

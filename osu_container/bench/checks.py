@@ -101,7 +101,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
             shutil.copyfile(stage / str(found), kept)
         slurm = measure.slurm_facts(os.environ)
         if not slurm['job']:  # ReFrame submitted a job for this test alone
-            slurm.update(job=str(self.job.jobid), nodes=','.join(self.job.nodelist or []) or None)
+            slurm.update(job=str(self.job.jobid), nodes=list(self.job.nodelist or []))
         entry = measure.line(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
                              proofs=self.proofs, promise=PLAN['promises'][self.case.module], seconds=seconds,
                              folder=self.folder, command=self.command, slurm=slurm)

@@ -6,6 +6,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from ClusterShell.NodeSet import NodeSet  # comes with ReFrame
+
 from .. import osu_output, proof, record, why
 
 #: Seconds that the samplers of a run's ranks may need after it: they notice the end within a moment
@@ -82,10 +84,13 @@ def reason(problem, text):
 
 
 def slurm_facts(env):
-    """Return {'job', 'partition', 'nodes', 'cluster'} (str or None each) of the job that env (dict) belongs to."""
-    names = {'job': 'SLURM_JOB_ID', 'partition': 'SLURM_JOB_PARTITION', 'nodes': 'SLURM_JOB_NODELIST',
-             'cluster': 'SLURM_CLUSTER_NAME'}
-    return {key: env.get(name) for key, name in names.items()}
+    """
+    Return what Slurm says of the job that env (dict) belongs to: job, partition, cluster (str or None), nodes (list of
+    str, their names; [] outside of a job).
+    """
+    names = {'job': 'SLURM_JOB_ID', 'partition': 'SLURM_JOB_PARTITION', 'cluster': 'SLURM_CLUSTER_NAME'}
+    return dict({key: env.get(name) for key, name in names.items()},
+                nodes=list(NodeSet(env.get('SLURM_JOB_NODELIST', ''))))
 
 
 def _text(path):
