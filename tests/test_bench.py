@@ -490,7 +490,8 @@ def test_a_site_with_accounts_wants_one(made, tmp_path, site):
     command = [PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', '--tag', 'quick']
     done = run(command, env=env)
     assert done.returncode == 1 and f'site {site} wants an account for a job: --account PROJECT' in done.stderr
-    shown = run([*command, '--dry-run', '--account', 'project_1'], env=env)
+    shown = run([*command, '--dry-run'], env={**env, 'SLURM_ACCOUNT': 'project_1'})
+    assert shown.stdout == run([*command, '--dry-run', '--account', 'project_1'], env=env).stdout
     jobs = site_entry(site)['jobs']['value']
     assert f"--partition={jobs['partition']} --account=project_1 {' '.join(jobs['options'])}" in shown.stdout
 

@@ -47,7 +47,8 @@ def add_arguments(parser):
                         help="folder of this run, which must not exist (the UTC time, in the folder of results)")
     parser.add_argument('--nodes', '-N', type=_count, default=None, metavar='N',
                         help="nodes of the job; what wants more is left out (2, or those of the job that it runs in)")
-    parser.add_argument('--account', '-A', metavar='A', help='account or project of the job ($SLURM_ACCOUNT)')
+    parser.add_argument('--account', '-A', metavar='A',
+                        help='account or project of the job ($SALLOC_ACCOUNT, $SBATCH_ACCOUNT or $SLURM_ACCOUNT)')
     parser.add_argument('--partition', '-p', metavar='P', help="partition of the job (the site's)")
     parser.add_argument('--time', metavar='T', help='time limit of the job, as for salloc (estimated)')
     parser.add_argument('--budget', type=float, metavar='SECONDS',
@@ -110,7 +111,7 @@ def main(options):
     if folder and any(entry['kind'] == 'end' for _, entry in files.lines(folder)[0]):
         print(f"{folder} has ended: nothing is left to measure")
         return 0
-    _check_slurm(site, options)
+    _check_slurm(site, wanted)
     if folder is None:
         folder = (options.output or select.results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())).absolute()
         if len(str(folder).split()) != 1:
@@ -129,7 +130,7 @@ def _wanted(options, base, folder):
     if folder:
         header = files.lines(folder)[0][0][1]
         wanted = Wanted(**header['wanted'])
-        wanted.partition, wanted.account = options.partition, options.account
+        wanted.partition, wanted.account = options.partition, _account(options)
         wanted.budget = options.budget
         return wanted
     names = options.modules or modules.available(base)
@@ -140,7 +141,13 @@ def _wanted(options, base, folder):
     nodes = options.nodes or (int(base.get('SLURM_JOB_NUM_NODES', 2)) if in_job else 2)
     return Wanted(options.tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[options.tag],
                   options.patterns, nodes, _scheduler(options, base), options.partition,
-                  options.account, options.budget)
+                  _account(options), options.budget)
+
+
+def _account(options):
+    """Return the account (str) of the job: the option's, else that of Slurm's own variables, else None."""
+    found = (os.environ.get(f'{name}_ACCOUNT') for name in ('SALLOC', 'SBATCH', 'SLURM'))
+    return options.account or next(filter(None, found), None)
 
 
 def _scheduler(options, base):
@@ -212,13 +219,12 @@ def _salloc(wanted, site, options, runs):
             *settings.job_options(site, partition=wanted.partition, account=wanted.account)]
 
 
-def _check_slurm(site, options):
+def _check_slurm(site, wanted):
     """Raise BenchError if there is no Slurm, or if the site wants an account and none is named."""
     if not shutil.which('srun', path=modules.base_environment().get('PATH')):
         raise BenchError("srun is not there: the benchmarks run under Slurm. On your own machine `make demo` in "
                          f"{modules.PROJECT} sets up a private one")
-    named = options.account or any(os.environ.get(f'{name}_ACCOUNT') for name in ('SLURM', 'SALLOC', 'SBATCH'))
-    if site['jobs']['value']['account'] and not named and 'SLURM_JOB_ID' not in os.environ:
+    if site['jobs']['value']['account'] and not wanted.account and 'SLURM_JOB_ID' not in os.environ:
         raise BenchError(f"site {site['name']} wants an account for a job: --account PROJECT, or export "
                          "SALLOC_ACCOUNT=PROJECT")
 
