@@ -582,7 +582,10 @@ class Tiny:
                 TINY.replace('NAME', name).replace('SUM', total).replace('ROOT', str(self.base)))
         self.work = self.root / '.workstation' / 'image'
         path = f"{PROJECT / '.workstation' / 'bin'}:{os.environ['PATH']}"
-        self.environment = {**os.environ, 'PATH': path, 'APPTAINER_CONFIGDIR': str(folder / 'keys')}
+        # Tests change Python files here. Python takes its compiled copy of a file that has kept its size and, to the
+        # second, its time, so there must be none.
+        self.environment = {**os.environ, 'PATH': path, 'APPTAINER_CONFIGDIR': str(folder / 'keys'),
+                            'PYTHONDONTWRITEBYTECODE': '1'}
 
     def make_base(self):
         """Lay out a root of the shell and the few programs that the definition file uses, with their libraries."""
