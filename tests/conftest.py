@@ -217,3 +217,15 @@ def shell(tmp_path_factory):
         done = call(f'eb {name}.eb -r', timeout=600)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return call
+
+
+@pytest.fixture(scope='session')
+def chromium():
+    """A running headless Chromium; one for all tests, because Playwright runs once in a process."""
+    from playwright.sync_api import sync_playwright
+    path = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
+    assert path, 'no chromium: `make test` sets it up'
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=['--no-sandbox'])
+        yield browser
+        browser.close()

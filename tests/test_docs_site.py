@@ -221,18 +221,6 @@ def test_the_figure_can_be_read_in_light_and_dark(number, scheme):
 
 # ---- in the browser
 
-@pytest.fixture(scope='session')
-def chromium():
-    """A running headless Chromium."""
-    from playwright.sync_api import sync_playwright
-    path = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
-    assert path, 'no chromium: `make test` sets it up'
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=['--no-sandbox'])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def open_page(chromium):
     """Function (address, width, scheme) that opens a page; page.troubles has what went wrong, outside requests too."""

@@ -286,7 +286,7 @@ def test_module_loads_the_programming_environment_and_names_the_plugin(site, sta
 def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_path):
     script = 'module load osu-native && srun -N2 -n2 {prove} osu_latency -m 64:1024 -i 100 H H'
     done, proofs = stack(site).proofs(script, tmp_path)
-    assert len(re.findall(r'^1024 +[\d.]+$', done.stdout, re.M)) == 1, done.stdout
+    assert len(re.findall(r'^1024 +[\d.]+ *$', done.stdout, re.M)) == 1, done.stdout
     for proof in proofs:
         paths = {name: found['host_path'] for name, found in proof['libraries'].items() if found}
         libfabric = site_entry(site)['libraries']['libfabric']['value']

@@ -3,7 +3,6 @@ import csv
 import io
 import json
 import re
-import shutil
 
 import pytest
 from results_data import CASES, MORE_CASES, make_run
@@ -18,18 +17,6 @@ pytestmark = pytest.mark.browser
 SHEET = round((210 - 24) / 25.4 * 96)
 #: What is in the way of a person: errors, and warnings of the drawing library
 LOUD = ('error', 'warning')
-
-
-@pytest.fixture(scope='module')
-def browser():
-    from playwright import sync_api as api
-    program = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
-    if not program:
-        pytest.fail("no Chromium: `make test` installs it (workstation/prerequisites.sh --tests)")
-    with api.sync_playwright() as play:
-        started = play.chromium.launch(executable_path=program, args=['--no-sandbox'])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope='module')
@@ -51,10 +38,10 @@ def run_page(tmp_path_factory):
 
 
 class Opened:
-    """A page in the browser, with what it said and what it asked for."""
+    """A page in the chromium, with what it said and what it asked for."""
 
-    def __init__(self, browser, path, *, scheme='light', width=1200, **options):
-        self.context = browser.new_context(viewport={'width': width, 'height': 900}, color_scheme=scheme, **options)
+    def __init__(self, chromium, path, *, scheme='light', width=1200, **options):
+        self.context = chromium.new_context(viewport={'width': width, 'height': 900}, color_scheme=scheme, **options)
         self.page = self.context.new_page()
         self.said, self.asked = [], []
         self.page.on('console', lambda message: self.said.append((message.type, message.text)))
@@ -82,12 +69,12 @@ class Opened:
 
 
 @pytest.fixture
-def opened(browser):
+def opened(chromium):
     """Return a function that opens a page; all are closed in the end, and none may have complained or gone out."""
     pages = []
 
     def open_page(path, **options):
-        pages.append(Opened(browser, path, **options))
+        pages.append(Opened(chromium, path, **options))
         return pages[-1]
     yield open_page
     for one in pages:
@@ -321,8 +308,8 @@ def test_csv_of_the_page_is_its_figures(opened, run_page):
     assert found == {}
 
 
-def test_the_policy_of_the_page_forbids_the_network(browser, run_page):
-    page = Opened(browser, run_page)
+def test_the_policy_of_the_page_forbids_the_network(chromium, run_page):
+    page = Opened(chromium, run_page)
     outcome = page.page.evaluate('''() => new Promise((done) => {
         document.addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective));
         fetch('https://example.org/').catch(() => 0);
