@@ -1,6 +1,8 @@
-"""The command osu-container. One subcommand a module; they are imported when they are called."""
-from __future__ import annotations
+"""
+The command osu-container. One subcommand a module; they are imported when they are called.
 
+Python 3.6 and its standard library only: some subcommands run where there is nothing else (bin/osu-container).
+"""
 import argparse
 import importlib
 import os
@@ -28,7 +30,8 @@ def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog='osu-container',
                                      description="MPI containers with the OSU Micro-Benchmarks: see README.md")
-    commands = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
+    commands = parser.add_subparsers(dest='command', metavar='COMMAND')
+    commands.required = True  # an argument only from Python 3.7 on
     for name, (module, text) in COMMANDS.items():
         # only the module of the subcommand that was called: others may need libraries that are not there
         below = commands.add_parser(name, help=text, description=text)
