@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from conftest import run
-from generic import _mpicontainer_image as sif_file
+from generic import _mpicontainer_sif as sif_file
 
 from osu_container.image import ImageError, contents, licences, origins, sbom, sign, verify
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from conftest import PROJECT, STATE, StandIn, compile_library, folded, run
 from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_image import read_sif
 from generic._mpicontainer_settings import runs_on, site_entry
+from generic._mpicontainer_sif import read_sif
 from generic._mpicontainer_sites import SITES
 from generic._mpicontainer_versions import sha256_of
 

@@ -14,10 +14,10 @@ from easybuild.tools.config import build_option, install_path
 from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, write_file
 
 from ._mpicontainer_facts import FactsError, missing_host_paths
-from ._mpicontainer_image import ImageError
 from ._mpicontainer_install import StagedInstall, free_space_problem, remove_empty_folders
 from ._mpicontainer_module import help_lines
 from ._mpicontainer_settings import SettingsError, approach_entry, choose_site, explained, host_libraries, overridden
+from ._mpicontainer_sif import ImageError
 from ._mpicontainer_sites import SITES
 from ._mpicontainer_wrappers import WrapperError
 

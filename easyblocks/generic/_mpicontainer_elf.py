@@ -10,8 +10,13 @@ from collections import OrderedDict, namedtuple
 
 #: What readelf tells of one library or program.
 #: soname: str or None; machine: str, as readelf prints it; needed, rpath, runpath: lists of str;
-#: verneed: {soname of the provider: set of version names}; verdef: set of version names it defines.
-ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef')
+#: verneed: {soname of the provider: set of version names}; verdef: set of version names it defines;
+#: interpreter: str, the loader that a program asks for, or None; dynamic: bool, it has a dynamic section;
+#: now: bool, ld.so looks up all its symbols when it is loaded; undefined: {symbol: type (str, 'FUNC', 'OBJECT', ...)}
+#: of what it must find elsewhere, weak ones left out; defined: set of symbols that it offers. A symbol of a version is
+#: 'name@VERSION' in both; what is offered is in defined as plain 'name' too.
+ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef interpreter dynamic now '
+                                  'undefined defined')
 
 #: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
 #: the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc manual page ld.so(8): the loader and
@@ -27,23 +32,38 @@ class ElfError(Exception):
     """A file that is no ELF library, or a library that cannot be found."""
 
 
-def _run(command):
-    """Return the output (str) of command (list of str); raise ElfError when it is missing or fails."""
-    env = dict(os.environ, LC_ALL='C')
+#: Of many files at once the first line of each part of readelf's output is this and the path
+_FILE = 'File: '
+#: So many files are given to one readelf: the length of a command line is limited
+_AT_ONCE = 200
+
+
+def _readelf(paths):
+    """
+    Return {path: output (str) of readelf for it} for paths (list of str); files that are no ELF file are left out.
+
+    Raises ElfError when readelf is missing.
+    """
+    command = ['readelf', '-W', '-h', '-l', '-d', '-V', '--dyn-syms'] + paths
     try:
-        proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                                env=env, errors='replace')
+        proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True,
+                                env=dict(os.environ, LC_ALL='C'), errors='replace')
     except OSError as err:
         raise ElfError("cannot run %s: %s (readelf is in the package binutils)" % (command[0], err))
-    out, errors = proc.communicate()
-    if proc.returncode != 0:
-        raise ElfError("%s failed: %s" % (' '.join(command), errors.strip() or out.strip()))
-    return out
+    out = proc.communicate()[0]
+    if len(paths) == 1:
+        return {paths[0]: out}
+    found, wanted = {}, set(paths)
+    for part in ('\n' + out).split('\n' + _FILE)[1:]:
+        path, _, text = part.partition('\n')
+        if path in wanted:
+            found[path] = text
+    return found
 
 
 def parse_readelf(path, text):
     """
-    Return the ElfFacts that the output of `readelf -W -h -d -V` (text) holds for the file path.
+    Return the ElfFacts that the output of `readelf -W -h -l -d -V --dyn-syms` (text) holds for the file path.
 
     Raises ElfError if text holds no ELF header.
     """
@@ -55,7 +75,7 @@ def parse_readelf(path, text):
         return re.findall(r'\(%s\).*?\[(.*?)\]' % tag, text)
 
     soname = entries('SONAME')
-    verneed, verdef = OrderedDict(), set()
+    verneed, verdef, undefined, defined = OrderedDict(), set(), {}, set()
     section = provider = None
     for line in text.splitlines():
         if line.startswith('Version needs section'):
@@ -64,6 +84,8 @@ def parse_readelf(path, text):
             section = 'defs'
         elif line.startswith('Version symbols section'):
             section = None
+        elif line.startswith('Symbol table '):
+            section = 'symbols'
         elif section == 'needs':
             found = re.search(r'\bFile: (\S+)', line)
             if found:
@@ -75,19 +97,45 @@ def parse_readelf(path, text):
             found = re.search(r'\bName: (\S+)', line)
             if found:
                 verdef.add(found.group(1))
+        elif section == 'symbols':
+            #   212: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND fi_getinfo@FABRIC_1.7 (9)
+            fields = line.split()
+            if len(fields) < 8 or fields[4] not in ('GLOBAL', 'WEAK', 'UNIQUE'):
+                continue
+            symbol = fields[7].replace('@@', '@')
+            if fields[6] != 'UND':
+                defined.update((symbol, symbol.partition('@')[0]))
+            elif fields[4] != 'WEAK':
+                undefined[symbol] = fields[3]
 
+    flags = ' '.join(re.findall(r'\(FLAGS(?:_1)?\)\s+(.*)', text))
+    interpreter = re.search(r'Requesting program interpreter: (.+?)\]', text)
     return ElfFacts(
         path=path, soname=soname[0] if soname else None, machine=machine.group(1), needed=entries('NEEDED'),
         rpath=[d for e in entries('RPATH') for d in e.split(':') if d],
         runpath=[d for e in entries('RUNPATH') for d in e.split(':') if d],
-        verneed=verneed, verdef=verdef)
+        verneed=verneed, verdef=verdef, interpreter=interpreter.group(1) if interpreter else None,
+        dynamic=bool(re.search(r'^Dynamic section at', text, re.M)), now=bool(re.search(r'\b(BIND_)?NOW\b', flags)),
+        undefined=undefined, defined=defined)
 
 
 def elf_facts(path):
     """Return the ElfFacts of the file path. Raises ElfError if it is missing, no ELF file, or readelf is missing."""
     if not os.path.isfile(path):
         raise ElfError("%s does not exist" % path)
-    return parse_readelf(path, _run(['readelf', '-W', '-h', '-d', '-V', path]))
+    return parse_readelf(path, _readelf([path])[path])
+
+
+def all_elf_facts(paths):
+    """Return {path: ElfFacts} of those of paths (list of str) that are ELF files. Raises ElfError without readelf."""
+    found = {}
+    for start in range(0, len(paths), _AT_ONCE):
+        for path, text in _readelf(paths[start:start + _AT_ONCE]).items():
+            try:
+                found[path] = parse_readelf(path, text)
+            except ElfError:  # a script, or a text that stands in for a library
+                continue
+    return found
 
 
 def _search_folders(facts, default_folders):

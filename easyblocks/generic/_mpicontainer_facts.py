@@ -9,8 +9,9 @@ import shutil
 import subprocess
 
 from ._mpicontainer_elf import ElfError, closure
-from ._mpicontainer_image import MPI_FAMILIES, Image, ImageError
+from ._mpicontainer_image import MPI_FAMILIES, Image
 from ._mpicontainer_settings import host_libraries, wanted_files
+from ._mpicontainer_sif import ImageError
 from ._mpicontainer_versions import LibraryVersion, read_library, sha256_of
 
 
@@ -152,7 +153,7 @@ def _check_image(approach, image, program_prefix):
         raise FactsError("the MPI in %s is %s (%s), approach '%s' needs %s (%s); use an image with that, or another "
                          "approach" % (image.path, family, soname, approach['name'], approach['mpi'], wanted[0]))
     for needed in approach['requires']:
-        if needed not in mpi.needed and not image.opens(soname, needed):
+        if needed not in mpi.needed and b'\0' + needed.encode() + b'\0' not in image.content(image.libraries[soname]):
             raise FactsError("%s in %s does not use %s (an MPICH of device ch3, or built for another netmod), so "
                              "approach '%s' has no network; use an image with MPICH ch4:ofi"
                              % (soname, image.path, needed, approach['name']))
@@ -209,7 +210,7 @@ def _image_facts(image, injected):
                                                                else 'unknown'),
         'osu': image.labels.get(label % 'osu') or 'release unknown',
         'programs': image.programs,
-        'library_path': [part for part in environment.get('LD_LIBRARY_PATH', '').split(':') if part.startswith('/')],
+        'library_path': image.library_path(),
         'rccl_plugin': plugin,
         'environment': sorted(environment),
         'libraries_beside': dict((folder, image.libraries_beside(folder)) for folder in set(image.programs.values())),

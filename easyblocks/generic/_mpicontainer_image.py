@@ -1,290 +1,45 @@
 """
-Facts of an image (SIF): labels, MPI library, programs, libraries on its default path; whether its bill of materials and
-its signature still fit its contents. Nothing in the image is run.
+Facts of an image: programs, libraries on its default path, MPI, environment. Nothing in the image is run.
 
-The SIF header is read directly (format: github.com/apptainer/sif, pkg/sif: global header of 128 bytes, then descriptors
-of 585 bytes, little endian); files come out of its squashfs with unsquashfs (package squashfs-tools, which
-every SingularityCE and Apptainer needs itself), so that an image of many gigabytes is never copied.
+A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every SingularityCE and Apptainer
+needs itself), so that an image of many gigabytes is never copied; an unpacked image (a folder) is read as it is.
 """
-import base64
-import hashlib
-import json
 import os
 import posixpath
 import re
 import shutil
-import struct
+import stat
 import subprocess
 import tempfile
-from collections import namedtuple
 
-from ._mpicontainer_elf import ElfError, elf_facts
-
-SIF_MAGIC = b'SIF_MAGIC'
-HEADER = struct.Struct('<32s10s3s3s16sqqqqqqqq')
-DESCRIPTOR = struct.Struct('<i?IIIqqqqqqq128s384s')
-DATA_PARTITION = 0x4004
-DATA_SIGNATURE = 0x4005
-DATA_GENERIC_JSON = 0x4006
-DATA_SBOM = 0x4009
-#: name of the bill of materials that osu_container/image/sbom.py puts into an image
-SBOM_NAME = 'sbom.spdx.json'
-#: in the number of a group, and in a link that leads to a group and not to an object
-GROUP_MASK = 0xf0000000
-#: extra field of a partition: file system type, partition type; 1 = squashfs, 2 = primary system partition
-PARTITION = struct.Struct('<ii')
+from ._mpicontainer_elf import all_elf_facts
+from ._mpicontainer_sif import ImageError, read_sif
 
 #: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
-#: Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12.
+#: Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12. Standard ABI: MPI 5.0,
+#: chapter "Application Binary Interface".
 MPI_FAMILIES = {
     'libmpi.so.12': 'MPICH ABI',
     'libmpi.so.40': 'Open MPI',
     'libmpi.so.20': 'Open MPI',
     'libmpich.so.12': 'MPICH under Debian\'s own soname',
+    'libmpi_abi.so.0': 'the standard ABI of MPI 5',
+    'libmpi_abi.so.1': 'the standard ABI of MPI 5',
 }
+#: Families in the order in which one is taken where an image has several
+_PREFERRED = ['MPICH ABI', 'Open MPI', 'MPICH under Debian\'s own soname', 'the standard ABI of MPI 5']
 
 
-class ImageError(Exception):
-    """An image that cannot be used, with the reason and what to do in the text."""
-
-
-#: One object of a SIF. kind: DATA_...; group: number of its group, 0 for none; link: number of the object or, with the
-#: bits of GROUP_MASK, of the group that it belongs to; offset, size: bytes; extra: bytes, meaning depends on kind
-SifObject = namedtuple('SifObject', 'number kind group link offset size name extra')
-
-
-def data_objects(path):
+class Tree(object):
     """
-    Return what a SIF holds (list of SifObject).
+    The file system of an image: its list of files, symbolic links resolved as inside the image.
 
-    Raises ImageError if the file is missing, is no SIF, or is truncated.
+    entries: {path in the image: (type letter as ls has it, mode as ls has it, target of a link)}.
     """
-    try:
-        size = os.path.getsize(path)
-        handle = open(path, 'rb')
-    except OSError as err:
-        raise ImageError("cannot read the image %s: %s" % (path, err.strerror))
-    with handle:
-        header = handle.read(HEADER.size)
-        if len(header) < HEADER.size or not header[32:].startswith(SIF_MAGIC):
-            raise ImageError("%s is not a SIF: it has no SIF header (a SIF is made by 'apptainer build')" % path)
-        fields = HEADER.unpack(header)
-        total, table = fields[8], fields[9]
-        handle.seek(table)
-        objects = []
-        for _ in range(total):
-            raw = handle.read(DESCRIPTOR.size)
-            if len(raw) < DESCRIPTOR.size:
-                raise ImageError("%s is truncated: its table of contents ends early. Copy or make it again" % path)
-            item = DESCRIPTOR.unpack(raw)
-            if item[1]:
-                name = item[12].split(b'\0')[0].decode('utf-8', 'replace')
-                objects.append(SifObject(item[2], item[0], item[3] & ~GROUP_MASK, item[4], item[5], item[6], name,
-                                         item[13]))
-    wanted = max([item.offset + item.size for item in objects] or [0])
-    if size < wanted:
-        raise ImageError("%s is truncated: it has %d bytes, its header says %d. Copy or make it again"
-                         % (path, size, wanted))
-    return objects
 
-
-def read_sif(path):
-    """
-    Return (offset, labels): offset (int, bytes) of the primary squashfs and the labels (dict str -> str) of a SIF.
-
-    Raises ImageError if the file is missing, is no SIF, is truncated, or holds no squashfs.
-    """
-    objects, labels = data_objects(path), {}
-    for item in objects:
-        if item.kind == DATA_GENERIC_JSON:
-            labels.update(_labels(read_object(path, item)))
-    return _system_partition(path, objects).offset, labels
-
-
-def _system_partition(path, objects):
-    """Return the SifObject of the primary squashfs among the objects of the SIF path. Raises ImageError."""
-    found = [item for item in objects
-             if item.kind == DATA_PARTITION and PARTITION.unpack(item.extra[:PARTITION.size]) == (1, 2)]
-    if not found:
-        raise ImageError("%s holds no squashfs system partition; encrypted and ext3 images cannot be read" % path)
-    return found[-1]
-
-
-def read_object(path, item):
-    """Return the content (bytes) of a SifObject of the SIF path."""
-    with open(path, 'rb') as handle:
-        handle.seek(item.offset)
-        return handle.read(item.size)
-
-
-def object_digest(path, item, algorithm='sha256'):
-    """Return the sum (str, hexadecimal) of a SifObject of the SIF path, read piece by piece."""
-    digest, left = hashlib.new(algorithm), item.size
-    with open(path, 'rb') as handle:
-        handle.seek(item.offset)
-        while left > 0:
-            block = handle.read(min(left, 1 << 20))
-            if not block:
-                break
-            digest.update(block)
-            left -= len(block)
-    return digest.hexdigest()
-
-
-def partition_sha256(path):
-    """Return the sha256 (str) of the primary squashfs of the SIF path. Raises ImageError."""
-    return object_digest(path, _system_partition(path, data_objects(path)))
-
-
-def sbom_of(path):
-    """Return the bill of materials (bytes, JSON) that our build put into the SIF path, None if it has none."""
-    for item in data_objects(path):
-        if item.kind == DATA_SBOM and item.name == SBOM_NAME:
-            return read_object(path, item)
-    return None
-
-
-def check_sbom(path):
-    """
-    Return why the bill of materials in the SIF path is not that of its squashfs (str), None if it is or there is none.
-
-    Only sums are compared, that of the squashfs with the one that the document has for the image; which file differs
-    is said by `osu-container image verify`. Raises ImageError if the SIF cannot be read.
-    """
-    raw = sbom_of(path)
-    if raw is None:
-        return None
-    try:
-        document = json.loads(raw.decode('utf-8'))
-        image = [item['relatedSpdxElement'] for item in document['relationships']
-                 if item['relationshipType'] == 'DESCRIBES'][0]
-        sums = [item['checksumValue'] for package in document['packages'] if package['SPDXID'] == image
-                for item in package['checksums'] if item['algorithm'] == 'SHA256']
-    except (KeyError, IndexError, TypeError, ValueError):
-        return ("%s: its bill of materials (%s) cannot be read, so it was changed after it was described. Copy or "
-                "build it again" % (path, SBOM_NAME))
-    found = partition_sha256(path)
-    if sums != [found]:
-        return ("%s was changed after it was described: its squashfs has sha256 %s, its bill of materials says %s. "
-                "Copy or build it again" % (path, found, ', '.join(sums) or 'none'))
-    return None
-
-
-def signature_problem(path, command):
-    """
-    Return why a signature in the SIF path does not fit its contents (str), None if all do or there is none.
-
-    command (str): path of singularity or apptainer, which compares where the key is in the user's keyring; no key
-    server is asked. Where it is not, the sums in the signature are compared: a damaged image is found, one that was
-    signed anew by somebody else is not. Raises ImageError if the SIF cannot be read.
-    """
-    signatures = [item for item in data_objects(path) if item.kind == DATA_SIGNATURE]
-    if not signatures:
-        return None
-    state, text = verify_signature(path, command)
-    if state == 'wrong':
-        return "%s was changed after it was signed: %s. Copy or build it again" % (path, text)
-    if state == 'verified':
-        return None
-    changed = sorted(set(number for item in signatures for number in _not_as_signed(path, item)))
-    if changed:
-        return ("%s was changed after it was signed: object %s of the SIF is not as in the signature. "
-                "Copy or build it again" % (path, ', '.join(str(number) for number in changed)))
-    return None
-
-
-#: What Apptainer and SingularityCE say when nothing can be said of a signature: its key is not in the keyring, or it
-#: was made with a key file (--key) or before Singularity 3.6
-UNKNOWN_KEY = re.compile(r'unknown entity|keyring is empty|key material not provided|certificate not provided|'
-                         r'no key|legacy signature|signature not found')
-
-
-def verify_signature(path, command, key=None):
-    """
-    Return (state, text) of what command (str, path of singularity or apptainer) says of the signatures in the SIF path.
-
-    key: path of the public key (PEM) of signatures that were made with a key file, None for the user's keyring.
-    state: 'verified', text is its output; 'unknown', the key is not at hand or the command does not run; 'wrong'.
-    """
-    options = ['--key', key] if key else ['--local']
-    try:
-        proc = subprocess.Popen([command, 'verify'] + options + [path], stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                                env=dict(os.environ, LC_ALL='C'), errors='replace')
-    except OSError as err:
-        return 'unknown', "%s does not run (%s)" % (command, err.strerror)
-    out, errors = proc.communicate()
-    if proc.returncode == 0:
-        return 'verified', out
-    lines = [line for line in errors.splitlines() if line.strip()] or ["exit code %d" % proc.returncode]
-    text = re.sub(r'\x1b\[[0-9;]*m|^(FATAL|ERROR): *|Failed to verify container: *|integrity: *', '', lines[-1]).strip()
-    return ('unknown' if UNKNOWN_KEY.search(errors) else 'wrong'), text
-
-
-def _not_as_signed(path, signature):
-    """
-    Return the numbers (list of int) of objects that are not as in a signature (SifObject): changed, gone or added.
-
-    Of a signature in a form that is not known: []. Format: github.com/apptainer/sif, pkg/integrity: JSON with the sums
-    of the objects by their number relative to the first of the group, as clear text of a PGP message or as payload of
-    a DSSE envelope.
-    """
-    raw = read_object(path, signature).decode('utf-8', 'replace')
-    clear = re.search(r'-----BEGIN PGP SIGNED MESSAGE-----.*?\r?\n\r?\n(.*?)\r?\n?-----BEGIN PGP SIGNATURE', raw, re.S)
-    try:
-        text = clear.group(1) if clear else base64.b64decode(json.loads(raw)['payload']).decode('utf-8')
-        wanted = [(item['relativeId'], item['objectDigest'].split(':')) for item in json.loads(text)['objects']]
-    except (KeyError, TypeError, ValueError):
-        return []
-    objects = data_objects(path)
-    group = signature.link & ~GROUP_MASK
-    if not signature.link & GROUP_MASK:  # of one object
-        group = [item.group for item in objects if item.number == signature.link][:1]
-        group = group[0] if group else 0
-    numbers = dict((item.number, item) for item in objects if item.group == group)
-    first = min(numbers or [0])
-    wrong = [first + relative for relative, (algorithm, digest) in wanted
-             if first + relative not in numbers
-             or object_digest(path, numbers[first + relative], algorithm) != digest]
-    if signature.link & GROUP_MASK:  # a signature of a group is one of all that is in it
-        wrong += sorted(set(numbers) - set(first + relative for relative, _ in wanted))
-    return wrong
-
-
-def _labels(raw):
-    """Return the labels (dict) in the JSON that `apptainer build` stores in a SIF, {} for other JSON."""
-    try:
-        return json.loads(raw.decode('utf-8', 'replace'))['data']['attributes']['labels'] or {}
-    except (KeyError, TypeError, ValueError):
-        return {}
-
-
-class Squashfs(object):
-    """The file system of an image: its list of files, symbolic links resolved as inside the image."""
-
-    def __init__(self, path, offset):
-        """List the squashfs at offset (bytes) in the file path. Raises ImageError if unsquashfs cannot."""
-        self.path, self.offset = path, offset
-        self.entries = {}
-        for line in self._unsquashfs(['-lln']).splitlines():
-            # drwxr-xr-x 0/0    1234 2026-11-21 03:37 squashfs-root/usr/bin -> target
-            found = re.match(r'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+.*? \d{2}:\d{2} squashfs-root(/.*)$', line)
-            if found:
-                name, _, target = found.group(3).partition(' -> ')
-                self.entries[name] = (found.group(1), found.group(2), target)
-
-    def _unsquashfs(self, options, files=()):
-        """Return the output (str) of unsquashfs with options (list of str) for files (str, without leading /)."""
-        command = ['unsquashfs', '-o', str(self.offset)] + options + [self.path] + list(files)
-        try:
-            proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                                    env=dict(os.environ, LC_ALL='C'), errors='replace')
-        except OSError:
-            raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install squashfs-tools")
-        out, errors = proc.communicate()
-        if proc.returncode != 0:
-            raise ImageError("cannot read the squashfs in %s: %s" % (self.path, errors.strip() or 'unsquashfs failed'))
-        return out
+    def __init__(self, path):
+        """path: str, of the image, for messages."""
+        self.path, self.entries = path, {}
 
     def resolve(self, path):
         """Return the real path (str) in the image of path after its symbolic links, or None if there is none."""
@@ -310,6 +65,11 @@ class Squashfs(object):
                 done = ''
         return done or '/'
 
+    def is_file(self, path):
+        """Return whether path (str) leads to a plain file."""
+        entry = self.entries.get(self.resolve(path) or '')
+        return bool(entry) and entry[0] == '-'
+
     def programs(self, prefix):
         """Return {name: folder} of executables whose name starts with prefix, links to executables included."""
         found = {}
@@ -322,18 +82,95 @@ class Squashfs(object):
                 found.setdefault(name, posixpath.dirname(path))
         return found
 
+    def copies(self, paths, folder):
+        """
+        Return {path: path (str) on this machine with its content} for paths (list of str, in the image).
+
+        folder: str, where copies may be made. Raises ImageError if one is not there.
+        """
+        raise NotImplementedError
+
     def extract(self, path, folder):
-        """Copy the file path (str, in the image) into folder and return the path (str) of the copy."""
-        real = self.resolve(path)
-        if real is None:
-            raise ImageError("%s has no %s" % (self.path, path))
-        target = os.path.join(folder, real.strip('/').replace('/', '%'))
-        if not os.path.exists(target):
+        """Return a path (str) on this machine with the content of path (str); folder as for copies()."""
+        return self.copies([path], folder)[path]
+
+    def _real(self, paths):
+        """Return {path: real path} of paths (list of str). Raises ImageError if one is not there."""
+        real = dict((path, self.resolve(path)) for path in paths)
+        for path in paths:
+            if real[path] is None:
+                raise ImageError("%s has no %s" % (self.path, path))
+        return real
+
+
+class Squashfs(Tree):
+    """The squashfs of a SIF."""
+
+    def __init__(self, path, offset):
+        """List the squashfs at offset (bytes) in the file path. Raises ImageError if unsquashfs cannot."""
+        super(Squashfs, self).__init__(path)
+        self.offset = offset
+        for line in self._unsquashfs(['-lln']).splitlines():
+            # drwxr-xr-x 0/0    1234 2026-11-21 03:37 squashfs-root/usr/bin -> target
+            found = re.match(r'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+.*? \d{2}:\d{2} squashfs-root(/.*)$', line)
+            if found:
+                name, _, target = found.group(3).partition(' -> ')
+                self.entries[name] = (found.group(1), found.group(2), target)
+
+    def _unsquashfs(self, options, files=()):
+        """Return the output (str) of unsquashfs with options (list of str) for files (str, without leading /)."""
+        command = ['unsquashfs', '-o', str(self.offset)] + options + [self.path] + list(files)
+        try:
+            proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                                    env=dict(os.environ, LC_ALL='C'), errors='replace')
+        except OSError:
+            raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install squashfs-tools")
+        out, errors = proc.communicate()
+        if proc.returncode != 0:
+            raise ImageError("cannot read the squashfs in %s: %s" % (self.path, errors.strip() or 'unsquashfs failed'))
+        return out
+
+    def copies(self, paths, folder):
+        """See Tree. All that are not copied yet come out by one call of unsquashfs."""
+        real = self._real(paths)
+        target = dict((path, os.path.join(folder, path.strip('/').replace('/', '%'))) for path in real.values())
+        wanted = sorted(path for path in target if not os.path.exists(target[path]))
+        if wanted:
             scratch = os.path.join(folder, 'scratch')
-            self._unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch], [real.lstrip('/')])
-            shutil.move(os.path.join(scratch, real.lstrip('/')), target)
+            # names are patterns for unsquashfs: what is special in them is quoted
+            self._unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
+                             [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted])
+            for path in wanted:
+                shutil.move(os.path.join(scratch, path.lstrip('/')), target[path])
             shutil.rmtree(scratch)
-        return target
+        return dict((path, target[real[path]]) for path in paths)
+
+
+class Folder(Tree):
+    """An unpacked image: what `apptainer build --sandbox` makes."""
+
+    def __init__(self, path):
+        """List what is below the folder path. Raises ImageError if it cannot be read or is no root file system."""
+        super(Folder, self).__init__(path)
+        try:
+            os.listdir(path)
+        except OSError as err:
+            raise ImageError("cannot read the folder %s: %s" % (path, err.strerror))
+        # folders in it that belong to somebody else (root's home) are left out: they hold no libraries
+        for folder, folders, files in os.walk(path):
+            below = folder[len(path.rstrip('/')):]
+            for name in folders + files:
+                whole = os.path.join(folder, name)
+                mode = os.lstat(whole).st_mode
+                text = stat.filemode(mode)
+                self.entries[below + '/' + name] = (text[0], text[1:], os.readlink(whole) if text[0] == 'l' else '')
+        if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
+            raise ImageError("%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
+                             "the folder that 'apptainer build --sandbox' has made" % path)
+
+    def copies(self, paths, folder):
+        """See Tree: the files themselves."""
+        return dict((path, self.path.rstrip('/') + real) for path, real in self._real(paths).items())
 
 
 #: Files that set the environment of an image, in the order in which the runtime reads them.
@@ -356,7 +193,7 @@ def parse_environment(text):
     return found
 
 
-def default_libraries(squashfs, folder):
+def default_libraries(tree, folder):
     """
     Return {soname: path} of the libraries that the image's ld.so finds by default, from its /etc/ld.so.cache.
 
@@ -364,17 +201,17 @@ def default_libraries(squashfs, folder):
     libraries of the folders that glibc searches without a cache.
     """
     found = {}
-    if squashfs.resolve('/etc/ld.so.cache'):
-        cache = squashfs.extract('/etc/ld.so.cache', folder)
+    if tree.resolve('/etc/ld.so.cache'):
+        cache = tree.extract('/etc/ld.so.cache', folder)
         ldconfig = shutil.which('ldconfig') or '/sbin/ldconfig'
         proc = subprocess.Popen([ldconfig, '-p', '-C', cache], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 universal_newlines=True)
         for soname, path in re.findall(r'^\s+(\S+) \(.*\) => (\S+)$', proc.communicate()[0], re.M):
-            if squashfs.resolve(path):
+            if tree.resolve(path):
                 found.setdefault(soname, path)
-    for path in sorted(squashfs.entries):
+    for path in sorted(tree.entries):
         if re.match(r'(/usr)?/lib(64)?(/[a-z0-9_]+-linux-gnu)?/[^/]+\.so(\.[0-9.]+)?$', path):
-            if squashfs.resolve(path):
+            if tree.resolve(path):
                 found.setdefault(posixpath.basename(path), path)
     return found
 
@@ -383,83 +220,139 @@ class Image(object):
     """
     One image, opened for reading its facts. Use it in a with statement: extracted files lie in a temporary folder.
 
-    labels: dict of str; libraries: {soname: path in the image}; programs: {name: folder in the image}.
+    labels: dict of str; libraries: {soname: path in the image} that its ld.so finds by default; programs: {name: folder
+    in the image}; partial: False, so what is not found in it is not there.
     """
 
+    partial = False
+
     def __init__(self, path, program_prefix):
-        """Open the SIF path. Raises ImageError if it cannot be read."""
+        """Open the SIF, or the folder of an unpacked image, path. Raises ImageError if it cannot be read."""
         self.path = path
-        offset, self.labels = read_sif(path)
-        self.squashfs = Squashfs(path, offset)
+        if os.path.isdir(path):
+            self.labels, self.tree = {}, Folder(path)
+        else:
+            offset, self.labels = read_sif(path)
+            self.tree = Squashfs(path, offset)
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
-        self.libraries = default_libraries(self.squashfs, self.folder)
-        self.programs = self.squashfs.programs(program_prefix)
+        try:
+            self._known = {}
+            self.libraries = default_libraries(self.tree, self.folder)
+            self.programs = self.tree.programs(program_prefix)
+        except BaseException:  # nothing stays behind, whatever ends it
+            self.close()
+            raise
 
     def __enter__(self):
         return self
 
     def __exit__(self, *args):
+        self.close()
+
+    def close(self):
+        """Remove the extracted files."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def local_copy(self, path):
         """Return the path (str) of a copy, on this machine, of the file path of the image."""
-        return self.squashfs.extract(path, self.folder)
+        return self.tree.extract(path, self.folder)
+
+    def exists(self, path):
+        """Return whether path (str) is a file of the image."""
+        return self.tree.is_file(path)
+
+    def elf_facts(self, paths):
+        """
+        Return {path: ElfFacts} of those of paths (list of str, files of the image) that are ELF files.
+
+        The path in the facts is that in the image, with image: in front.
+        """
+        new = [path for path in paths if path not in self._known]
+        copies = self.tree.copies(new, self.folder)
+        facts = all_elf_facts(sorted(set(copies.values())))
+        for path in new:
+            one = facts.get(copies[path])
+            self._known[path] = one and one._replace(path='image:' + path)
+        return dict((path, self._known[path]) for path in paths if self._known[path])
 
     def elf(self, soname):
-        """
-        Return the ElfFacts of the library soname on the image's default path, or None if it has none.
-
-        Their path is that in the image, with image: in front.
-        """
+        """Return the ElfFacts of the library soname on the image's default path, or None if it has none."""
         path = self.libraries.get(soname)
         if path is None:
             return None
         try:
-            return elf_facts(self.local_copy(path))._replace(path='image:' + path)
-        except ElfError as err:
-            raise ImageError("%s in %s: %s" % (path, self.path, err))
+            return self.elf_facts([path])[path]
+        except KeyError:
+            raise ImageError("%s in %s is not an ELF file" % (path, self.path))
 
-    def opens(self, soname, other):
-        """Return whether the library soname of the image may open other (soname) by itself: it has the name in it."""
-        with open(self.local_copy(self.libraries[soname]), 'rb') as library:
-            return b'\0' + other.encode() + b'\0' in library.read()  # Intel MPI: 16 MB
+    def content(self, path):
+        """Return the content (bytes) of the file path of the image."""
+        with open(self.local_copy(path), 'rb') as handle:
+            return handle.read()  # Intel MPI's libmpi: 16 MB
 
     def environment(self):
         """Return {name: value} of the variables that the image sets for its programs, as its scripts say."""
         found = {}
-        for path in sorted(self.squashfs.entries):
+        for path in sorted(self.tree.entries):
             if ENVIRONMENT_FILES.match(path):
-                with open(self.local_copy(path), errors='replace') as script:
-                    found.update(parse_environment(script.read()))
+                found.update(parse_environment(self.content(path).decode('utf-8', 'replace')))
         return found
+
+    def library_path(self):
+        """Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets."""
+        return [part for part in self.environment().get('LD_LIBRARY_PATH', '').split(':') if part.startswith('/')]
 
     def rccl_plugin(self):
         """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""
-        paths = [path for path in self.squashfs.entries if RCCL_PLUGIN.search(path) and self.squashfs.resolve(path)]
+        paths = [path for path in self.tree.entries if RCCL_PLUGIN.search(path) and self.tree.resolve(path)]
         # librccl-net.so before the other names: it is what RCCL itself looks for
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 
     def folder_has(self, folder, sonames):
         """Return whether the folder (str) of the image holds a file of one of the names (set of str)."""
-        return any((folder + '/' + soname) in self.squashfs.entries for soname in sonames)
+        return any((folder + '/' + soname) in self.tree.entries for soname in sonames)
 
     def libraries_beside(self, folder):
         """Return the names (list of str) of libraries in lib and lib64 beside the folder (str) of the image."""
         beside = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
-        return sorted(posixpath.basename(path) for path in self.squashfs.entries
+        return sorted(posixpath.basename(path) for path in self.tree.entries
                       if path.startswith(beside) and '.so' in posixpath.basename(path)
                       and posixpath.dirname(path) + '/' in beside)
+
+    def matching(self, pattern):
+        """Return the paths (sorted list of str) of files that the regular expression pattern matches as a whole."""
+        whole = re.compile('(?:%s)$' % pattern)
+        return [path for path in sorted(self.tree.entries) if whole.match(path) and self.tree.is_file(path)]
+
+    def mpis(self):
+        """
+        Return [(family, soname, path)] of the MPI libraries of the image, the one to be taken first.
+
+        Those that ld.so finds (LD_LIBRARY_PATH of the image, then its default path) come first; libraries elsewhere, as
+        in conda environments, count only where there is none of these.
+        """
+        found = []
+        for soname, family in MPI_FAMILIES.items():
+            paths = [folder + '/' + soname for folder in self.library_path()]
+            path = next((path for path in paths if self.exists(path)), self.libraries.get(soname))
+            if path:
+                found.append((family, soname, path))
+        if not found:
+            names = '|'.join(re.escape(name) for name in MPI_FAMILIES)
+            found = [(MPI_FAMILIES[posixpath.basename(path)], posixpath.basename(path), path)
+                     for path in self.matching('.*/(?:%s)' % names)]
+        return sorted(found, key=lambda item: (_PREFERRED.index(item[0]), item[1], item[2]))
 
     def mpi(self):
         """
         Return (family, soname, ElfFacts) of the image's MPI; MPICH ABI wins where several are installed.
 
-        Raises ImageError if the image has no MPI library on its default library path.
+        Raises ImageError if the image has no MPI library, or what has its name is none.
         """
-        for soname in sorted(MPI_FAMILIES, key=lambda name: MPI_FAMILIES[name] != 'MPICH ABI'):
-            facts = self.elf(soname)
-            if facts:
-                return MPI_FAMILIES[soname], soname, facts
-        raise ImageError("%s holds no MPI library on its default library path: looked for %s. An image for this "
-                         "module needs MPICH (libmpi.so.12) known to its ldconfig"
-                         % (self.path, ', '.join(sorted(MPI_FAMILIES))))
+        for family, soname, path in self.mpis():
+            facts = self.elf_facts([path]).get(path)
+            if facts is None:
+                raise ImageError("%s in %s is not an ELF file" % (path, self.path))
+            return family, soname, facts
+        raise ImageError("%s holds no MPI library: looked for %s. An image for this module needs MPICH (libmpi.so.12) "
+                         "known to its ldconfig" % (self.path, ', '.join(sorted(MPI_FAMILIES))))

@@ -18,8 +18,8 @@ from easybuild.easyblocks.generic._mpicontainer_facts import (
     read_facts,
     stale_libraries,
 )
-from easybuild.easyblocks.generic._mpicontainer_image import check_sbom, signature_problem
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
+from easybuild.easyblocks.generic._mpicontainer_sif import check_sbom, signature_problem
 from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.easyblocks.generic._mpicontainer_wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
 from easybuild.framework.easyconfig import CUSTOM

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from . import ImageError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
-from generic import _mpicontainer_image as sif_file  # noqa: E402, the path above is needed first
+from generic import _mpicontainer_sif as sif_file  # noqa: E402, the path above is needed first
+from generic._mpicontainer_image import Squashfs  # noqa: E402, the path above is needed first
 
 SHOWN = 10  # paths that a message names; the rest is counted
 
@@ -38,7 +39,7 @@ class Tree:
         """Unpack the SIF into the folder root, which must not exist. Raises ImageError."""
         self.sif, self.root = Path(sif), Path(root)
         with _said():
-            self.squashfs = sif_file.Squashfs(str(sif), sif_file.read_sif(str(sif))[0])
+            self.squashfs = Squashfs(str(sif), sif_file.read_sif(str(sif))[0])
         special = sorted(path for path, entry in self.squashfs.entries.items() if entry[0] in 'bcps')
         if special:
             raise ImageError(f"{sif} holds device nodes, pipes or sockets, which no image needs: {named(special)}. "

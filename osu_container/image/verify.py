@@ -10,6 +10,7 @@ from .contents import named, sif_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
 from generic import _mpicontainer_versions as versions  # noqa: E402, the path above is needed first
+from generic._mpicontainer_image import MPI_FAMILIES, Image  # noqa: E402, the path above is needed first
 
 OK, NOT_CHECKED, WRONG = 'ok', 'not checked', 'wrong'
 
@@ -141,8 +142,8 @@ def _libraries(path, labels):
     """Compare the labels of MPI and libfabric with what the libraries of the image say of themselves."""
     wanted = {name: labels.get(PREFIX + name, 'none') for name in ('mpi', 'libfabric')}
     good, wrong = [], []
-    with sif_file.Image(str(path), 'osu_') as image:
-        mpi = next((soname for soname in sif_file.MPI_FAMILIES if soname in image.libraries), None)
+    with Image(str(path), 'osu_') as image:
+        mpi = next((soname for soname in MPI_FAMILIES if soname in image.libraries), None)
         for name, soname in (('mpi', mpi), ('libfabric', 'libfabric.so.1')):
             if wanted[name] == 'none' or soname not in image.libraries:
                 continue

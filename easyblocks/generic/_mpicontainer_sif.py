@@ -1,0 +1,243 @@
+"""
+The SIF format: what a SIF holds, its labels, and whether its bill of materials and signatures still fit its contents.
+
+The header is read directly (format: github.com/apptainer/sif, pkg/sif: global header of 128 bytes, then descriptors of
+585 bytes, little endian), so that an image of many gigabytes is never copied. Nothing in the image is run.
+"""
+import base64
+import hashlib
+import json
+import os
+import re
+import struct
+import subprocess
+from collections import namedtuple
+
+SIF_MAGIC = b'SIF_MAGIC'
+HEADER = struct.Struct('<32s10s3s3s16sqqqqqqqq')
+DESCRIPTOR = struct.Struct('<i?IIIqqqqqqq128s384s')
+DATA_PARTITION = 0x4004
+DATA_SIGNATURE = 0x4005
+DATA_GENERIC_JSON = 0x4006
+DATA_SBOM = 0x4009
+#: name of the bill of materials that osu_container/image/sbom.py puts into an image
+SBOM_NAME = 'sbom.spdx.json'
+#: in the number of a group, and in a link that leads to a group and not to an object
+GROUP_MASK = 0xf0000000
+#: extra field of a partition: file system type, partition type; 1 = squashfs, 2 = primary system partition
+PARTITION = struct.Struct('<ii')
+
+
+class ImageError(Exception):
+    """An image that cannot be used, with the reason and what to do in the text."""
+
+
+#: One object of a SIF. kind: DATA_...; group: number of its group, 0 for none; link: number of the object or, with the
+#: bits of GROUP_MASK, of the group that it belongs to; offset, size: bytes; extra: bytes, meaning depends on kind
+SifObject = namedtuple('SifObject', 'number kind group link offset size name extra')
+
+
+def data_objects(path):
+    """
+    Return what a SIF holds (list of SifObject).
+
+    Raises ImageError if the file is missing, is no SIF, or is truncated.
+    """
+    try:
+        size = os.path.getsize(path)
+        handle = open(path, 'rb')
+    except OSError as err:
+        raise ImageError("cannot read the image %s: %s" % (path, err.strerror))
+    with handle:
+        header = handle.read(HEADER.size)
+        if len(header) < HEADER.size or not header[32:].startswith(SIF_MAGIC):
+            raise ImageError("%s is not a SIF: it has no SIF header (a SIF is made by 'apptainer build')" % path)
+        fields = HEADER.unpack(header)
+        total, table = fields[8], fields[9]
+        handle.seek(table)
+        objects = []
+        for _ in range(total):
+            raw = handle.read(DESCRIPTOR.size)
+            if len(raw) < DESCRIPTOR.size:
+                raise ImageError("%s is truncated: its table of contents ends early. Copy or make it again" % path)
+            item = DESCRIPTOR.unpack(raw)
+            if item[1]:
+                name = item[12].split(b'\0')[0].decode('utf-8', 'replace')
+                objects.append(SifObject(item[2], item[0], item[3] & ~GROUP_MASK, item[4], item[5], item[6], name,
+                                         item[13]))
+    wanted = max([item.offset + item.size for item in objects] or [0])
+    if size < wanted:
+        raise ImageError("%s is truncated: it has %d bytes, its header says %d. Copy or make it again"
+                         % (path, size, wanted))
+    return objects
+
+
+def read_sif(path):
+    """
+    Return (offset, labels): offset (int, bytes) of the primary squashfs and the labels (dict str -> str) of a SIF.
+
+    Raises ImageError if the file is missing, is no SIF, is truncated, or holds no squashfs.
+    """
+    objects, labels = data_objects(path), {}
+    for item in objects:
+        if item.kind == DATA_GENERIC_JSON:
+            labels.update(_labels(read_object(path, item)))
+    return _system_partition(path, objects).offset, labels
+
+
+def _system_partition(path, objects):
+    """Return the SifObject of the primary squashfs among the objects of the SIF path. Raises ImageError."""
+    found = [item for item in objects
+             if item.kind == DATA_PARTITION and PARTITION.unpack(item.extra[:PARTITION.size]) == (1, 2)]
+    if not found:
+        raise ImageError("%s holds no squashfs system partition; encrypted and ext3 images cannot be read" % path)
+    return found[-1]
+
+
+def read_object(path, item):
+    """Return the content (bytes) of a SifObject of the SIF path."""
+    with open(path, 'rb') as handle:
+        handle.seek(item.offset)
+        return handle.read(item.size)
+
+
+def object_digest(path, item, algorithm='sha256'):
+    """Return the sum (str, hexadecimal) of a SifObject of the SIF path, read piece by piece."""
+    digest, left = hashlib.new(algorithm), item.size
+    with open(path, 'rb') as handle:
+        handle.seek(item.offset)
+        while left > 0:
+            block = handle.read(min(left, 1 << 20))
+            if not block:
+                break
+            digest.update(block)
+            left -= len(block)
+    return digest.hexdigest()
+
+
+def partition_sha256(path):
+    """Return the sha256 (str) of the primary squashfs of the SIF path. Raises ImageError."""
+    return object_digest(path, _system_partition(path, data_objects(path)))
+
+
+def sbom_of(path):
+    """Return the bill of materials (bytes, JSON) that our build put into the SIF path, None if it has none."""
+    for item in data_objects(path):
+        if item.kind == DATA_SBOM and item.name == SBOM_NAME:
+            return read_object(path, item)
+    return None
+
+
+def check_sbom(path):
+    """
+    Return why the bill of materials in the SIF path is not that of its squashfs (str), None if it is or there is none.
+
+    Only sums are compared, that of the squashfs with the one that the document has for the image; which file differs
+    is said by `osu-container image verify`. Raises ImageError if the SIF cannot be read.
+    """
+    raw = sbom_of(path)
+    if raw is None:
+        return None
+    try:
+        document = json.loads(raw.decode('utf-8'))
+        image = [item['relatedSpdxElement'] for item in document['relationships']
+                 if item['relationshipType'] == 'DESCRIBES'][0]
+        sums = [item['checksumValue'] for package in document['packages'] if package['SPDXID'] == image
+                for item in package['checksums'] if item['algorithm'] == 'SHA256']
+    except (KeyError, IndexError, TypeError, ValueError):
+        return ("%s: its bill of materials (%s) cannot be read, so it was changed after it was described. Copy or "
+                "build it again" % (path, SBOM_NAME))
+    found = partition_sha256(path)
+    if sums != [found]:
+        return ("%s was changed after it was described: its squashfs has sha256 %s, its bill of materials says %s. "
+                "Copy or build it again" % (path, found, ', '.join(sums) or 'none'))
+    return None
+
+
+def signature_problem(path, command):
+    """
+    Return why a signature in the SIF path does not fit its contents (str), None if all do or there is none.
+
+    command (str): path of singularity or apptainer, which compares where the key is in the user's keyring; no key
+    server is asked. Where it is not, the sums in the signature are compared: a damaged image is found, one that was
+    signed anew by somebody else is not. Raises ImageError if the SIF cannot be read.
+    """
+    signatures = [item for item in data_objects(path) if item.kind == DATA_SIGNATURE]
+    if not signatures:
+        return None
+    state, text = verify_signature(path, command)
+    if state == 'wrong':
+        return "%s was changed after it was signed: %s. Copy or build it again" % (path, text)
+    if state == 'verified':
+        return None
+    changed = sorted(set(number for item in signatures for number in _not_as_signed(path, item)))
+    if changed:
+        return ("%s was changed after it was signed: object %s of the SIF is not as in the signature. "
+                "Copy or build it again" % (path, ', '.join(str(number) for number in changed)))
+    return None
+
+
+#: What Apptainer and SingularityCE say when nothing can be said of a signature: its key is not in the keyring, or it
+#: was made with a key file (--key) or before Singularity 3.6
+UNKNOWN_KEY = re.compile(r'unknown entity|keyring is empty|key material not provided|certificate not provided|'
+                         r'no key|legacy signature|signature not found')
+
+
+def verify_signature(path, command, key=None):
+    """
+    Return (state, text) of what command (str, path of singularity or apptainer) says of the signatures in the SIF path.
+
+    key: path of the public key (PEM) of signatures that were made with a key file, None for the user's keyring.
+    state: 'verified', text is its output; 'unknown', the key is not at hand or the command does not run; 'wrong'.
+    """
+    options = ['--key', key] if key else ['--local']
+    try:
+        proc = subprocess.Popen([command, 'verify'] + options + [path], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                                env=dict(os.environ, LC_ALL='C'), errors='replace')
+    except OSError as err:
+        return 'unknown', "%s does not run (%s)" % (command, err.strerror)
+    out, errors = proc.communicate()
+    if proc.returncode == 0:
+        return 'verified', out
+    lines = [line for line in errors.splitlines() if line.strip()] or ["exit code %d" % proc.returncode]
+    text = re.sub(r'\x1b\[[0-9;]*m|^(FATAL|ERROR): *|Failed to verify container: *|integrity: *', '', lines[-1]).strip()
+    return ('unknown' if UNKNOWN_KEY.search(errors) else 'wrong'), text
+
+
+def _not_as_signed(path, signature):
+    """
+    Return the numbers (list of int) of objects that are not as in a signature (SifObject): changed, gone or added.
+
+    Of a signature in a form that is not known: []. Format: github.com/apptainer/sif, pkg/integrity: JSON with the sums
+    of the objects by their number relative to the first of the group, as clear text of a PGP message or as payload of
+    a DSSE envelope.
+    """
+    raw = read_object(path, signature).decode('utf-8', 'replace')
+    clear = re.search(r'-----BEGIN PGP SIGNED MESSAGE-----.*?\r?\n\r?\n(.*?)\r?\n?-----BEGIN PGP SIGNATURE', raw, re.S)
+    try:
+        text = clear.group(1) if clear else base64.b64decode(json.loads(raw)['payload']).decode('utf-8')
+        wanted = [(item['relativeId'], item['objectDigest'].split(':')) for item in json.loads(text)['objects']]
+    except (KeyError, TypeError, ValueError):
+        return []
+    objects = data_objects(path)
+    group = signature.link & ~GROUP_MASK
+    if not signature.link & GROUP_MASK:  # of one object
+        group = [item.group for item in objects if item.number == signature.link][:1]
+        group = group[0] if group else 0
+    numbers = dict((item.number, item) for item in objects if item.group == group)
+    first = min(numbers or [0])
+    wrong = [first + relative for relative, (algorithm, digest) in wanted
+             if first + relative not in numbers
+             or object_digest(path, numbers[first + relative], algorithm) != digest]
+    if signature.link & GROUP_MASK:  # a signature of a group is one of all that is in it
+        wrong += sorted(set(numbers) - set(first + relative for relative, _ in wanted))
+    return wrong
+
+
+def _labels(raw):
+    """Return the labels (dict) in the JSON that `apptainer build` stores in a SIF, {} for other JSON."""
+    try:
+        return json.loads(raw.decode('utf-8', 'replace'))['data']['attributes']['labels'] or {}
+    except (KeyError, TypeError, ValueError):
+        return {}
