@@ -12,12 +12,15 @@ from pathlib import Path
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
+    'check': ('osu_container.check.cli', "tell before anything runs which approaches will work with an image, and why"),
+    'discover': ('osu_container.discover.cli', "find the facts of this system and write them as a site"),
+    'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
+    'why': ('osu_container.why', "name cause and remedy of the messages in a job's output"),
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
     'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),
-    'why': ('osu_container.why', "name cause and remedy of the messages in a job's output"),
 }
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'

@@ -145,7 +145,7 @@ def _search_folders(facts, default_folders):
     return [d.replace('$ORIGIN', origin).replace('${ORIGIN}', origin) for d in own] + list(default_folders)
 
 
-def closure(paths, default_folders, provided, one_build=()):
+def closure(paths, default_folders, provided, one_build=(), read=elf_facts, is_file=os.path.isfile):
     """
     Return (libraries, missing): what must come along when the libraries paths are put into another system.
 
@@ -153,6 +153,7 @@ def closure(paths, default_folders, provided, one_build=()):
     :param default_folders: list of str, folders that the host's ld.so searches by default
     :param provided: function soname -> bool, true when the other system has that library on its own default path
     :param one_build: folders (list of str) whose libraries come along also where the other system has the same soname
+    :param read, is_file: functions path -> ElfFacts and path -> bool, where the files are not those of this machine
     :return: libraries: OrderedDict soname -> ElfFacts, the start libraries first;
              missing: list of (soname, ElfFacts of who needs it) that neither system has
     Raises ElfError when a start library is missing or is no ELF file.
@@ -160,7 +161,7 @@ def closure(paths, default_folders, provided, one_build=()):
     libraries, missing = OrderedDict(), []
     todo = []
     for path in paths:
-        facts = elf_facts(path)
+        facts = read(path)
         libraries[facts.soname or os.path.basename(path)] = facts
         todo.append(facts)
     while todo:
@@ -168,13 +169,13 @@ def closure(paths, default_folders, provided, one_build=()):
         for soname in facts.needed:
             if soname in libraries or soname in GLIBC_SONAMES:
                 continue
-            fixed = any(os.path.isfile(os.path.join(folder, soname)) for folder in one_build)
+            fixed = any(is_file(os.path.join(folder, soname)) for folder in one_build)
             if provided(soname) and not fixed:
                 continue
             for folder in _search_folders(facts, list(one_build) + list(default_folders)):
                 path = os.path.join(folder, soname)
-                if os.path.isfile(path):
-                    libraries[soname] = elf_facts(path)
+                if is_file(path):
+                    libraries[soname] = read(path)
                     todo.append(libraries[soname])
                     break
             else:

@@ -236,7 +236,7 @@ class Image(object):
             self.tree = Squashfs(path, offset)
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
-            self._known = {}
+            self._known, self._traits, self._environment = {}, {}, None
             self.libraries = default_libraries(self.tree, self.folder)
             self.programs = self.tree.programs(program_prefix)
         except BaseException:  # nothing stays behind, whatever ends it
@@ -290,13 +290,37 @@ class Image(object):
         with open(self.local_copy(path), 'rb') as handle:
             return handle.read()  # Intel MPI's libmpi: 16 MB
 
+    def traits(self, path, read, folder=None):
+        """
+        Return read(content) of the library path (str), or with folder (str) read(content, names of files in it).
+
+        read: mpi_traits or fabric_traits (_mpicontainer_traits.py). Raises ValueError if it is no ELF file.
+        """
+        if (path, read) not in self._traits:
+            more = [] if folder is None else [[posixpath.basename(name) for name in self.tree.entries
+                                               if posixpath.dirname(name) == self.tree.resolve(folder)]]
+            self._traits[path, read] = read(self.content(path), *more)
+        return self._traits[path, read]
+
     def environment(self):
         """Return {name: value} of the variables that the image sets for its programs, as its scripts say."""
-        found = {}
-        for path in sorted(self.tree.entries):
-            if ENVIRONMENT_FILES.match(path):
-                found.update(parse_environment(self.content(path).decode('utf-8', 'replace')))
-        return found
+        if self._environment is None:
+            self._environment = {}
+            scripts = [path for path in sorted(self.tree.entries) if ENVIRONMENT_FILES.match(path)]
+            self.tree.copies(scripts, self.folder)
+            for path in scripts:
+                self._environment.update(parse_environment(self.content(path).decode('utf-8', 'replace')))
+        return self._environment
+
+    def rocm(self):
+        """Return the release of ROCm in the image (str, e.g. '6.0.3'), None if it has none or does not say."""
+        for path in self.matching(r'/opt/rocm[^/]*/\.info/version'):
+            found = re.match(r'\s*(\d+\.\d+\.\d+)', self.content(path).decode('utf-8', 'replace'))
+            if found:
+                return found.group(1)
+        names = [re.match(r'/opt/rocm-(\d+\.\d+\.\d+)$', path) for path in self.tree.entries]
+        releases = sorted(found.group(1) for found in names if found)
+        return releases[-1] if releases else None
 
     def library_path(self):
         """Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets."""

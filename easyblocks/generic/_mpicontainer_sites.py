@@ -18,6 +18,7 @@ Keys of a site
                        is not named cannot run there
     pmi_variables      by --mpi=: the variable that this PMI puts into the environment of every rank
     gpu                architecture of the GPUs, None without
+    gpu_userland       optional: [oldest, newest] release of ROCm in an image that the GPUs' driver works with
     gpu_binding        None, or by GPU a dict: gcd (int), mask (str, cores), nic (str, name of the card)
     libraries          host libraries that an approach may inject: name -> path on the host, None where it is not there;
                        opened_as: other names (str) by which libraries open it themselves (dlopen), e.g. Cray MPICH and

@@ -155,6 +155,10 @@ BASES = {
             '2026-11-21', 'derived'),
         'gpu': _fact('gfx90a', 'MI250X: eight GCDs on a node', _TRAINING + '101-Architecture.md', '2026-06-17',
                      'measured'),
+        'gpu_userland': _fact(
+            ['6.1', '6.4'], 'ROCm in containers that LUMI\'s driver (6.3.4) works with: 5.x and 6.0 are too old, 7.1 '
+            'is too new', _TRAINING + 'Update-202601; AMD\'s user and kernel-space support matrix says the same of '
+            '6.3.x', '2026-06-17', 'measured'),
         'gpu_binding': _fact(
             _GCD_MAP, 'each rank on the cores and the NIC next to its GCD: another choice crosses the node\'s fabric',
             _TRAINING + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
@@ -254,6 +258,10 @@ _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]
 _GPU_STACKS = {
     'lumi-24.03': dict({
         'based_on': 'lumi',
+        'gpu_userland': _fact(
+            ['5.6', '6.2'], 'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
+            'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '
+            'its ROCm 6.0.3 is a guess', '2025-06-26', 'derived'),
         'recognised_by': _recognised('24.03', _GPU_PARTITIONS),
         'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
         'libraries': dict(

@@ -41,8 +41,8 @@ def mpi_traits(data):
     Return {'family', 'release', 'device', 'hmem', 'pmi', 'opens'} of an MPI library (data: its content, bytes).
 
     family, release: str or None; device: list of str for an MPICH, e.g. ['ch4:ofi', 'ch4:ucx'], the default first, None
-    where the file does not say; hmem: bool or None, can pass on GPU memory; pmi: list of kinds of --mpi=; opens: list of
-    libraries that it may open by itself. Raises ValueError if it is no ELF file.
+    where the file does not say; hmem: bool or None, can pass on GPU memory; pmi: list of kinds of --mpi=; opens: list
+    of libraries that it may open by itself. Raises ValueError if it is no ELF file.
     """
     version = version_of(data)
     found = _DEVICE.search(data)

@@ -1,0 +1,518 @@
+"""
+The verdict: whether an approach will work with an image on a site, from facts read before anything runs.
+
+verdict_of() puts a Mix (_mpicontainer_mix.py) before all RULES. Each rule is a function that returns the Findings for
+which it has evidence; the worst of them is the verdict. To add a rule, write it, add it to RULES with what it decides
+and its source; docs/check.md lists them from there.
+
+Pure functions on the Mix; Python 3.6 and its standard library.
+"""
+import posixpath
+import re
+from collections import namedtuple
+
+from ._mpicontainer_image import MPI_FAMILIES
+from ._mpicontainer_loader import of_name, search_folders, undefined_symbols, version_problems, where
+from ._mpicontainer_mix import Container, image_mpi, library_path_of, mix_of
+from ._mpicontainer_settings import SettingsError, pmi_for, release
+
+#: From the best to the worst. 'note' is no verdict: something to know.
+WORDS = ['works', 'works slowly', 'unknown', 'fails']
+NOTE = 'note'
+
+#: One reason. rule: name in RULES; word: one of WORDS or NOTE; reason: one sentence; evidence: list of (file, what was
+#: found there); remedy: what to do, or ''; source: where the rule is from, filled in by verdict_of()
+Finding = namedtuple('Finding', 'rule word reason evidence remedy source')
+
+#: approach: its name; word: one of WORDS; findings: list of Finding, the worst first; mpi: what MPI runs (str), from
+#: where; libfabric: the same; launch: the --mpi= of srun, None if the site has none for it
+Verdict = namedtuple('Verdict', 'approach word findings mpi libfabric launch')
+
+#: MPI over libfabric's provider cxi: releases that have been seen to run, by whom. What no run is known of is unknown:
+#: MPICH asks the provider for a set of capabilities, and only a run tells whether it has them.
+SEEN_OVER_CXI = {
+    ('MPICH', '4.2'): 'DeiC-HPC/BitBulldozersLab, published runs on LUMI, 2025-03 (4.2.3)',
+    ('MPICH', '4.3'): 'sarus-suite/containerfiles-ci e3d4a7b on Alps and lumi-ai-factory/laifs-container-recipes on '
+                      'LUMI, 2026 (4.3.2)',
+    ('MPICH', '5.0'): 'lumi-ai-factory/laifs-container-recipes on LUMI, 2026 (5.0.1)',
+    ('Open MPI', '5.0'): 'alazzaro/openmpi_on_ss11 627b2cc on LUMI, 2026-04',
+    ('Cray MPICH', '8.1'): 'the native MPI of such systems',
+    ('Cray MPICH', '9.0'): 'the native MPI of such systems',
+}
+#: The same, runs that are known to have failed although all symbols fit
+FAILED_OVER_CXI = {
+    ('MPICH', '3.4'): '"open_fabric: No data available" in the published runs (DeiC-HPC/BitBulldozersLab, 2025-03, '
+                      '3.4.3)',
+}
+
+#: The first libfabric of ofiwg with the provider cxi (its NEWS, v1.21.0). Cray's own builds have it earlier.
+CXI_SINCE = (1, 21)
+
+
+def _finding(word, reason, evidence=(), remedy=''):
+    """Return a Finding whose rule and source verdict_of() fills in."""
+    return Finding(None, word, reason, list(evidence), remedy, None)
+
+
+def _shown(one):
+    """Return how a Loaded is called in messages (str): its path, and whose it is."""
+    return one.facts.path if one.facts.path.startswith('image:') else '%s of the host' % one.facts.path
+
+
+def _short(one):
+    """Return whose library a Loaded is (str), e.g. "the host's libfabric.so.1"."""
+    return "the %s's %s" % (one.origin, one.facts.soname or posixpath.basename(one.path))
+
+
+def _in_order(versions):
+    """Return version names (iterable of str) in the order of their numbers."""
+    return sorted(versions, key=lambda name: [int(part) if part.isdigit() else -1
+                                              for part in re.split(r'[._]', name)])
+
+
+def _last(verdef, like):
+    """Return the newest version name in verdef (set) of the same kind as like (str), 'none' without."""
+    kind = like.split('_')[0] + '_'
+    return (_in_order(v for v in verdef if v.startswith(kind) and v[-1].isdigit()) or ['none'])[-1]
+
+
+def _mpi(mix):
+    """Return the Loaded of the MPI library in the process of mix, None if it is not there."""
+    return of_name(mix.process, mix.soname)
+
+
+def _uses_libfabric(mix):
+    """Return whether the MPI of the process brings in libfabric, None if there is no MPI in it."""
+    mpi = _mpi(mix)
+    if mpi is None:
+        return None
+    opens = (mix.mpi or {}).get('opens', [])
+    return 'libfabric.so.1' in mpi.facts.needed or 'libfabric.so.1' in opens
+
+
+def _provider(mix):
+    """Return the provider (str) that the approach asks libfabric for."""
+    values = [variable['value'] for variable in mix.approach['variables'] if variable['name'] == 'FI_PROVIDER']
+    return values[0].format(provider=mix.site['provider']['value'], rccl_plugin='') if values else \
+        mix.site['provider']['value']
+
+
+def _series(mix):
+    """Return (family, 'major.minor') of the MPI of the process, None where the file does not say it."""
+    traits = mix.mpi or {}
+    numbers = release(traits.get('release'))
+    return (traits['family'], '%d.%d' % numbers[:2]) if len(numbers) > 1 else None
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------------
+
+def _host_paths(mix):
+    for path in mix.gone:
+        yield _finding('fails', "the host has no %s, which approach '%s' takes from it" % (path, mix.approach['name']),
+                       [(path, 'does not exist')], "the system was updated, or the site is another one: "
+                       "`osu-container discover` finds today's paths")
+
+
+def _machine(mix):
+    machines = [(one, one.facts.machine) for one in mix.process.loaded]
+    host = next((facts.machine for facts in mix.injected.values()), None) or mix.host.machine()
+    for one, machine in machines:
+        if one.origin == 'image' and machine != host:
+            yield _finding('fails', "the image is for %s, this host is %s" % (machine, host),
+                           [(one.facts.path, 'machine ' + machine)], 'take an image for this architecture')
+            return
+
+
+def _static(mix):
+    if mix.static:
+        word = 'fails' if mix.approach['inject'] else NOTE
+        yield _finding(word, "%s is linked statically: no library can be put in front of its own" % mix.program,
+                       [('image:' + mix.program, 'no dynamic section')],
+                       'take pure or opensource, or link the program with shared libraries')
+
+
+def _musl(mix):
+    found = [one for one in mix.process.loaded if one.origin == 'image' and 'musl' in (one.facts.soname or one.path)]
+    if found and mix.approach['inject']:
+        yield _finding('fails', "the image's C library is musl, the host's libraries need glibc",
+                       [(found[0].facts.path, 'musl')], 'take pure or opensource, or a base image with glibc')
+
+
+def _promises(mix):
+    for name, owner in sorted(mix.approach['comes_from'].items()):
+        soname = mix.soname if name == 'libmpi' else 'libfabric.so.1'
+        one = of_name(mix.process, soname)
+        if owner != 'host' or one is None or one.origin == 'host' or soname not in mix.injected:
+            continue
+        container = Container(mix.image, dict(mix.injected), {})
+        folders = search_folders(one.by, library_path_of(mix.image, mix.injected)) if one.by else []
+        why = where(soname, one.by, container, library_path_of(mix.image, mix.injected))[1] if one.by else 'path'
+        asking = one.by
+        if why == 'DT_RPATH':
+            while asking.by is not None and not asking.facts.rpath:
+                asking = asking.by
+        folder = next((folder for folder, kind in folders if kind == why and container.exists(folder + '/' + soname)),
+                      posixpath.dirname(one.path))
+        by = asking.facts.path if asking else 'the program'
+        yield _finding('fails', "the host's %s would not be used: %s has %s %s, which ld.so searches before "
+                       "LD_LIBRARY_PATH, and the image's own is there" % (soname, by, why, folder),
+                       [(by, '%s %s' % (why, folder)), (one.facts.path, 'is found first')],
+                       'in the image: patchelf --set-rpath writes DT_RUNPATH instead, which LD_LIBRARY_PATH precedes')
+
+
+def _family(mix):
+    if mix.family != mix.approach['mpi']:
+        wanted = sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == mix.approach['mpi'])
+        yield _finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s (%s)"
+                       % (mix.family, mix.soname, mix.approach['name'], mix.approach['mpi'], wanted[-1]),
+                       [(mix.image.path, mix.soname)], 'use an image with that MPI, or the approach for this one')
+
+
+def _missing(mix):
+    if mix.image.partial or mix.host.partial:
+        return
+    seen = set()
+    for soname, facts in mix.lacking:
+        seen.add(soname)
+        yield _finding('fails', "%s needs %s, which neither the host nor the image has" % (facts.path, soname),
+                       [(facts.path, 'DT_NEEDED ' + soname)], 'if it is on the host in another folder, add that to '
+                       'library_folders of the site')
+    for name, by in mix.process.missing:
+        if name not in seen:
+            yield _finding('fails', "%s, which is not on the library path in the container"
+                           % ('%s needs %s' % (_shown(by), name) if by else 'the process begins with %s' % name),
+                           [(by.facts.path if by else mix.image.path, 'needs ' + name)],
+                           'install it in the image, or name its folder in the LD_LIBRARY_PATH of the image')
+
+
+def _versions(mix):
+    for one, soname, lacking, provider in version_problems(mix.process):
+        kind = lacking[0].split('_')[0]
+        # the C library stays the image's, whatever comes from the host
+        remedy = {
+            'FABRIC': 'use an approach with the libfabric of the image, or an image whose MPI was built with a '
+                      'libfabric that is not newer than the host\'s',
+            'GLIBC': 'use an image of a distribution at least as new as the host',
+        }.get(kind, 'use an image with a newer %s, or an approach that takes less from the host' % soname)
+        ends = _last(provider.facts.verdef, lacking[0])
+        yield _finding('fails', "%s needs %s of %s, but %s ends at %s"
+                       % (_shown(one), ', '.join(_in_order(lacking)), soname, _shown(provider), ends),
+                       [(one.facts.path, 'needs ' + ', '.join(_in_order(lacking))),
+                        (provider.facts.path, 'defines up to ' + ends)], remedy)
+    if mix.injected and getattr(mix.host, 'glibc', True) is None:
+        yield _finding(NOTE, "which GLIBC the host's libraries need is not described; the verdict holds if the image's "
+                       "C library has it", [(next(iter(mix.injected.values())).path, 'not looked into')],
+                       'on the host: `osu-container check IMAGE` looks')
+
+
+def _symbols(mix):
+    if mix.image.partial or mix.host.partial or mix.process.missing:
+        return
+    told = set(one.facts.path for one, _, _, _ in version_problems(mix.process))
+    by_library = {}
+    for one, symbol, at_once in undefined_symbols(mix.process):
+        if one.facts.path not in told:
+            by_library.setdefault(one, []).append((symbol, at_once))
+    for one, symbols in by_library.items():
+        now = any(at_once for _, at_once in symbols)
+        names = [symbol for symbol, _ in symbols]
+        shown = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
+        yield _finding('fails' if now else 'unknown', "%s needs %s, which no library of the process has%s"
+                       % (_shown(one), shown, '' if now else ': it ends when that is called'),
+                       [(one.facts.path, 'undefined ' + shown)] + _fitting(mix, names),
+                       _fitting_remedy(mix, names) or 'another release of the library that ought to have it')
+
+
+def _fitting(mix, symbols):
+    """Return evidence on which other releases of the host's MPI have all symbols (list of str)."""
+    return [(path, 'has them all') for path in _other_mpis(mix, symbols)]
+
+
+def _fitting_remedy(mix, symbols):
+    """Return what to do (str) where another release of the host's MPI has all symbols; '' without."""
+    others = _other_mpis(mix, symbols)
+    return 'the site\'s other MPI %s has it: choose a site with that stack (--try-amend=site=...)' % others[0] \
+        if others else ''
+
+
+def _other_mpis(mix, symbols):
+    """Return paths of the host's other MPI libraries of this ABI that define all symbols (list of str)."""
+    if 'libmpi' not in mix.approach['inject'] or mix.soname not in mix.injected:
+        return []
+    names = [symbol for symbol in symbols if symbol.startswith(('MPI_', 'PMPI_', 'QMPI_', 'MPIX_'))]
+    if not names:
+        return []
+    here = mix.injected[mix.soname].path
+    return [path for path, facts in mix.host.mpi_libraries(mix.site).items()
+            if path != here and all(name in facts.defined for name in names)]
+
+
+def _network(mix):
+    uses = _uses_libfabric(mix)
+    if uses or uses is None or not mix.approach['requires']:
+        return
+    device = (mix.mpi or {}).get('device')
+    kind = ', '.join(device) if device else 'built for another network layer, or ch3'
+    mpi = _mpi(mix)
+    yield _finding('works slowly', "the image's %s does not use libfabric (%s), so approach '%s' changes nothing: "
+                   "messages go over TCP" % (mix.soname, kind, mix.approach['name']),
+                   [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1'), (mpi.facts.path, 'device ' + kind)],
+                   'use an image with MPICH ch4:ofi')
+
+
+def _netmod(mix):
+    device = (mix.mpi or {}).get('device') or []
+    named = [v['name'] for v in mix.site['variables'] + mix.approach['variables']]
+    if len(device) > 1 and not device[0].endswith(':ofi') and 'MPIR_CVAR_CH4_NETMOD' not in named and \
+            mix.approach['requires'] and _uses_libfabric(mix):
+        yield _finding('works slowly', "this MPICH prefers UCX to libfabric (%s), and UCX knows no Slingshot"
+                       % ', '.join(device), [(_mpi(mix).facts.path, 'device ' + ', '.join(device))],
+                       'export MPIR_CVAR_CH4_NETMOD=ofi before srun, which reaches the program in the container')
+
+
+def _providers(mix):
+    fabric, wanted = mix.fabric, _provider(mix)
+    if not _uses_libfabric(mix) or of_name(mix.process, 'libfabric.so.1') is None:
+        return
+    one = of_name(mix.process, 'libfabric.so.1')
+    if fabric is None:
+        yield _finding('unknown', "what %s can do is not known: the file could not be read" % _short(one),
+                       [(one.facts.path, 'not readable as libfabric')], '')
+        return
+    providers = fabric.get('providers')
+    version = fabric.get('release') or 'of unknown release'
+    remedy = {'cxi': 'use hybrid or bind, whose libfabric is the host\'s, or an image with libcxi and a libfabric '
+                     'built with it (1.21 or newer)'}.get(wanted, 'use an image whose libfabric has it')
+    if wanted in (providers or []):
+        return
+    if fabric.get('complete', True):  # False: a description that does not list all
+        yield _finding('fails', "%s (%s) has no provider %s, which FI_PROVIDER asks for; it has %s"
+                       % (_short(one), version, wanted, ', '.join(providers) or 'none'),
+                       [(one.facts.path, 'libfabric %s, providers %s' % (version, ', '.join(providers) or 'none'))],
+                       remedy)
+    elif wanted == 'cxi' and one.origin == 'image' and release(version) and release(version) < CXI_SINCE:
+        yield _finding('fails', "%s (%s) has no provider cxi: ofiwg's libfabric has it from 1.21 on"
+                       % (_short(one), version), [(one.facts.path, 'libfabric ' + version)], remedy)
+    else:
+        yield _finding('unknown', "whether %s (%s) has the provider %s is not known" % (_short(one), version, wanted),
+                       [(one.facts.path, 'its providers are not described')],
+                       '`fi_info -l` in the image, or `osu-container check` on the SIF itself, tells it')
+
+
+def _seen(mix):
+    series = _series(mix)
+    if _provider(mix) != 'cxi' or not _uses_libfabric(mix) or of_name(mix.process, 'libfabric.so.1') is None:
+        return
+    if series in SEEN_OVER_CXI:
+        return
+    mpi = _mpi(mix)
+    known = "no run over cxi is known of %s" % (' '.join(series) + '.x' if series else 'an MPI of unknown release')
+    if series in FAILED_OVER_CXI:
+        known = "%s.x failed: %s" % (' '.join(series), FAILED_OVER_CXI[series])
+    yield _finding('unknown', "symbols fit, but %s; no file says why" % known,
+                   [(mpi.facts.path, ' '.join(series) if series else 'release unknown')],
+                   'a run with FI_LOG_LEVEL=info shows what the provider was asked for; or use MPICH 4.2 or newer')
+
+
+def _tcp(mix):
+    fast = mix.site['provider']['value']
+    if fast != 'tcp' and _provider(mix) == 'tcp':
+        yield _finding('works slowly', "TCP only: the site's network is for provider %s" % fast,
+                       [('approach ' + mix.approach['name'], 'FI_PROVIDER=tcp')],
+                       'use hybrid, bind or opensource for the fast network')
+
+
+def _plugin(mix):
+    if not mix.site['gpu']['value'] or _provider(mix) == 'tcp':
+        return
+    slow = 'RCCL falls back to TCP without a word'
+    if mix.plugin is None:
+        if not mix.image.partial or mix.image.rccl_plugin_known:
+            yield _finding(NOTE, "the image has no plugin by which RCCL uses libfabric: %s" % slow,
+                           [(mix.image.path, 'no librccl-net.so')], 'build aws-ofi-nccl into the image')
+        return
+    path, process = mix.plugin
+    ours = set(one.path for one in mix.process.loaded)
+    new = process._replace(loaded=[one for one in process.loaded if one.path not in ours])
+    for one, soname, lacking, provider in version_problems(process):
+        if one in new.loaded:
+            yield _finding('works slowly', "%s needs %s of %s, but %s ends at %s: %s" % (
+                _shown(one), ', '.join(lacking), soname, _shown(provider),
+                _last(provider.facts.verdef, lacking[0]), slow),
+                [(one.facts.path, 'needs ' + ', '.join(lacking)), (provider.facts.path, 'lacks it')],
+                'use an image whose plugin was built with a libfabric that is not newer; messages of MPI are not '
+                'affected')
+    known = set(name for name, _ in mix.process.missing)
+    for name, by in [] if mix.image.partial else process.missing:
+        if name not in known:
+            yield _finding('works slowly', "%s needs %s, which is not there: %s"
+                           % (_shown(by) if by else path, name, slow), [(path, 'needs ' + name)],
+                           'install it in the image')
+
+
+def _rocm(mix):
+    window, inside = mix.site.get('gpu_userland'), mix.image.rocm()
+    if not mix.site['gpu']['value'] or not window or not window['value'] or not inside:
+        return
+    oldest, newest = window['value']
+    if not release(oldest)[:2] <= release(inside)[:2] <= release(newest)[:2]:
+        yield _finding('unknown', "ROCm %s of the image is outside of what the driver of this site is known to work "
+                       "with (%s to %s): buffers in GPU memory may fail, host memory is not affected"
+                       % (inside, oldest, newest), [(mix.image.path, 'ROCm ' + inside)],
+                       'use an image with ROCm %s to %s' % (oldest, newest))
+    names = {}
+    for one in mix.process.loaded:
+        found = re.match(r'(libamdhip64\.so)\.(\d+)', one.facts.soname or '')
+        if found:
+            names.setdefault(found.group(1), []).append(one)
+    for several in names.values():
+        if len(several) > 1:
+            yield _finding('fails', "the process would hold %s: two releases of ROCm do not share a GPU"
+                           % ' and '.join(_shown(one) for one in several),
+                           [(one.facts.path, one.facts.soname) for one in several],
+                           'use an image whose ROCm has the major release of the host\'s GTL')
+
+
+def _hmem(mix):
+    traits = mix.mpi or {}
+    if mix.site['gpu']['value'] and _provider(mix) == 'cxi' and traits.get('hmem') is False and _uses_libfabric(mix):
+        yield _finding('works slowly', "this MPICH (%s) cannot hand GPU memory to libfabric: device buffers are copied "
+                       "through the host" % (traits.get('release') or 'release unknown'),
+                       [(_mpi(mix).facts.path, 'no MPIR_CVAR_CH4_OFI_ENABLE_HMEM')], 'use MPICH 4.1 or newer')
+
+
+def _fork_safe(mix):
+    names = sorted(set(mix.image.environment()) & {'CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP'})
+    if not names or _provider(mix) != 'cxi':
+        return
+    taken_away = set(entry['name'] for entry in mix.approach['unset'])
+    if set(names) <= taken_away:
+        yield _finding(NOTE, "the image sets %s, which the module takes away: device messages of up to 128 bytes would "
+                       "take 21 instead of 2.5 microseconds" % ' and '.join(names),
+                       [(mix.image.path, ' and '.join(names))], 'leave it out of the image')
+    else:
+        yield _finding('works slowly', "the image sets %s: device messages of up to 128 bytes take 21 instead of 2.5 "
+                       "microseconds" % ' and '.join(names), [(mix.image.path, ' and '.join(names))],
+                       'leave it out of the image; =0 does not switch it off')
+
+
+def _pmi(mix):
+    wanted, speaks = pmi_for(mix.approach, mix.site), (mix.mpi or {}).get('pmi')
+    if speaks and wanted not in speaks:
+        yield _finding('fails', "srun --mpi=%s of this site is not what the MPI speaks (%s): every rank would be alone"
+                       % (wanted, ', '.join(speaks)), [(_mpi(mix).facts.path, 'speaks ' + ', '.join(speaks))],
+                       'use an approach with another MPI')
+
+
+def _programs(mix):
+    if not mix.image.programs and mix.program is None and not mix.image.partial:
+        yield _finding(NOTE, "the image has no program of the benchmarks (osu_*): the verdict is that of its MPI "
+                       "library alone", [(mix.image.path, 'no osu_*')], '--program PATH names another program')
+
+
+def _fits(mix):
+    if 'libmpi' not in mix.approach['inject'] or mix.soname not in mix.injected or mix.image.partial:
+        return
+    found = mix.host.mpi_libraries(mix.site)
+    if len(found) > 1:
+        yield _finding(NOTE, "the host has several MPI libraries of this ABI; this site injects %s"
+                       % mix.injected[mix.soname].path, [(path, 'is there') for path in sorted(found)], '')
+
+
+#: name -> (function, what it decides, source)
+RULES = [
+    ('host path missing', _host_paths, "a host library of the approach is not there", 'site data'),
+    ('architecture', _machine, "image and host are for different processors", 'ELF header, e_machine'),
+    ('static program', _static, "nothing can be put in front of the libraries of a static program", 'ld.so(8)'),
+    ('musl', _musl, "the host's libraries need glibc, a musl image has none",
+     'docs.cscs.ch, known issues of the hooks: Alpine'),
+    ('other MPI', _family, "the soname of the image's libmpi is that of the approach's MPI",
+     'mpich.org, MPICH ABI Compatibility Initiative'),
+    ('missing library', _missing, "every needed library is found, the host's dependencies included", 'ld.so(8)'),
+    ('symbol version', _versions, "each version that a library needs (FABRIC_x, GLIBC_x, GLIBCXX_x, ...) is defined by "
+     "the library that it will meet, both ways", 'ld.so(8); libfabric.map.in by release: FABRIC_1.7 comes with 1.20, '
+     '1.8 with 2.0, 1.9 with 2.5'),
+    ('undefined symbol', _symbols, "each symbol that a library needs is offered by some library of the process",
+     'ld.so(8), lazy binding'),
+    ('injection defeated', _promises, "DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it", 'ld.so(8); '
+     'DeiC-HPC/cotainr, example mpi4py on LUMI'),
+    ('no libfabric', _network, "an MPICH of device ch3 or with another netmod does not use libfabric",
+     'DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 "not compiled with channel 4"'),
+    ('netmod', _netmod, "an MPICH that prefers UCX does not reach Slingshot",
+     'configure of the MPICH wheels from 4.3 on'),
+    ('no provider', _providers, "the libfabric of the process has the provider that FI_PROVIDER names",
+     'libfabric NEWS: cxi from 1.21 on; fi_fabric(7)'),
+    ('not seen over cxi', _seen, "MPI and provider must agree on capabilities, which no file says: only releases that "
+     "were seen to run count", 'SEEN_OVER_CXI in _mpicontainer_verdict.py'),
+    ('TCP only', _tcp, "an approach without the fast network's provider is slow",
+     'DeiC-HPC/BitBulldozersLab, 2025-03: about 2 of 22 GB/s'),
+    ('RCCL plugin', _plugin, "RCCL's plugin loads with the libfabric of the process",
+     'DeiC-HPC/BitBulldozersLab, 2025-03: 3 to 5 instead of 13 GB/s'),
+    ('ROCm release', _rocm, "ROCm of the image fits the driver, and that of the host the image",
+     "AMD's user and kernel-space support matrix; LUMI training 2026"),
+    ('GPU memory', _hmem, "MPICH hands GPU memory to libfabric from 4.1 on", 'wheels of MPICH 3.4.3 to 5.0.2'),
+    ('CXI_FORK_SAFE', _fork_safe, "the variable, whatever its value, makes small device messages slow",
+     'libfabric prov/cxi/src/cxip_info.c'),
+    ('PMI', _pmi, "the MPI speaks what the site's srun offers", 'srun(1), --mpi'),
+    ('no benchmarks', _programs, "the image has the benchmark programs", 'docs/check.md'),
+    ('several host MPIs', _fits, "which of the host's MPI libraries is injected", 'site data'),
+]
+
+#: After these nothing else is worth saying
+_DECISIVE = ('other MPI', 'architecture')
+
+
+def verdict_of(mix):
+    """Return the Verdict on a Mix."""
+    findings = []
+    for name, rule, _, source in RULES:
+        found = [finding._replace(rule=name, source=source) for finding in rule(mix)]
+        findings += found
+    decisive = [finding for finding in findings if finding.rule in _DECISIVE and finding.word == 'fails']
+    if decisive:
+        findings = decisive
+    order = [NOTE] + WORDS
+    findings.sort(key=lambda finding: -order.index(finding.word))  # stable: of equals the order of RULES
+    words = [finding.word for finding in findings if finding.word != NOTE]
+    return Verdict(mix.approach['name'], words[0] if words else 'works', findings, _described(mix, mix.soname, mix.mpi),
+                   _described(mix, 'libfabric.so.1', mix.fabric), pmi_for(mix.approach, mix.site))
+
+
+def _described(mix, soname, traits):
+    """Return what a library of the process is and whose (str), e.g. 'MPICH 4.2.3 of the image'; 'none' without."""
+    one = of_name(mix.process, soname)
+    if one is None:
+        return 'none'
+    family = (traits or {}).get('family') or ('libfabric' if soname == 'libfabric.so.1' else soname)
+    return '%s %s of the %s' % (family, (traits or {}).get('release') or 'of unknown release', one.origin)
+
+
+def ask(approach, site, image, host, program=None):
+    """
+    Return the Verdict on an approach (dict) on a site (dict): mix_of() and verdict_of() in one.
+
+    An approach that the site cannot have (no PMI for its MPI, no such library) fails, with that as the reason. Raises
+    ImageError and ElfError as mix_of() does.
+    """
+    try:
+        return verdict_of(mix_of(approach, site, image, host, program))
+    except SettingsError as err:
+        family = image_mpi(image, approach['mpi'])
+        reason = Finding('site', 'fails', str(err), [('site ' + site['name'], 'has no such fact')], '', 'site data')
+        if family[0] != approach['mpi']:
+            reason = reason._replace(rule='other MPI', reason="the image's MPI is %s (%s), approach '%s' is for %s"
+                                     % (family[0], family[1], approach['name'], approach['mpi']))
+        return Verdict(approach['name'], 'fails', [reason], 'none', 'none', None)
+
+
+def recommended(verdicts, site):
+    """
+    Return the name (str) of the approach to take of verdicts (list of Verdict) on site (dict), None if none will do.
+
+    The site's default wins among equals, then what takes less from the host.
+    """
+    order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
+    usable = [one for one in verdicts if one.word in ('works', 'works slowly')]
+    best = sorted(usable, key=lambda one: (WORDS.index(one.word), order.index(one.approach)
+                                           if one.approach in order else len(order)))
+    return best[0].approach if best else None

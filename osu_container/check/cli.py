@@ -1,0 +1,73 @@
+"""The command osu-container check."""
+import json
+import os
+
+from . import published, text
+from .site import SettingsError, this_site
+
+from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, isort: skip, site.py has set the path
+from generic._mpicontainer_elf import ElfError  # noqa: E402, isort: skip
+from generic._mpicontainer_image import Image  # noqa: E402, isort: skip
+from generic._mpicontainer_mix import Host  # noqa: E402, isort: skip
+from generic._mpicontainer_settings import approach_entry  # noqa: E402, isort: skip
+from generic._mpicontainer_sif import ImageError  # noqa: E402, isort: skip
+from generic._mpicontainer_verdict import NOTE, ask, recommended  # noqa: E402, isort: skip
+
+#: Exit code by the verdict: of the approach asked for, else of the best one
+CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
+CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
+
+
+class CheckError(Exception):
+    """What cannot be checked, for a person."""
+
+
+def add_arguments(parser):
+    """Add the arguments of `osu-container check`."""
+    parser.add_argument('image', nargs='?', metavar='IMAGE', help="SIF, or folder of an unpacked image")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument('--site', metavar='NAME', help="site to check for; default: this machine, by its local file or "
+                       "host name")
+    where.add_argument('--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote")
+    parser.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+    parser.add_argument('--approach', choices=CONTAINERS, help="this approach only; default: all")
+    parser.add_argument('--program', metavar='PATH', help="program in the image that is to run; default: a benchmark, "
+                        "else MPI by itself")
+    parser.add_argument('--json', action='store_true', help="the same for programs")
+    parser.add_argument('--published', action='store_true', help="instead of an image: the published combinations, "
+                        "predicted and seen")
+    parser.epilog = ("Nothing in the image is run. Exit codes, by the verdict on the approach or on the best one: 0 "
+                     "works, 4 works slowly, 5 unknown, 6 fails; 1 image or host cannot be read, 2 wrong usage.")
+    parser.set_defaults(function=main, prog='osu-container check',
+                        errors=(CheckError, ImageError, ElfError, SettingsError, OSError),
+                        after_interrupt='nothing was changed')
+
+
+def main(options):
+    """Print the verdicts; return the exit code. Raises CheckError and what reading image and host raises."""
+    if options.published:
+        return published.main(options)
+    if not options.image:
+        raise CheckError("no image named: osu-container check IMAGE.sif (or --published)")
+    if options.sysroot and not os.path.isdir(options.sysroot):
+        raise CheckError("--sysroot: there is no folder %s" % options.sysroot)
+    site, root = this_site(options.site, options.sysroot, options.site_file)
+    host = Host(os.path.abspath(root) if root else '')
+    with Image(options.image, 'osu_') as image:
+        families = sorted({family for family, _, _ in image.mpis()})
+        if len(families) > 1 and not options.program and not image.programs:
+            raise CheckError("%s holds more than one MPI: %s. Which one counts is the program's choice: name it by "
+                             "--program PATH (in the image)"
+                             % (options.image, ', '.join('%s (%s)' % item[1:] for item in image.mpis())))
+        names = [options.approach] if options.approach else CONTAINERS
+        verdicts = [ask(approach_entry(name), site, image, host, options.program) for name in names]
+        facts = text.image_facts(image, verdicts)
+    if options.json:
+        print(json.dumps(text.as_data(facts, site, host, verdicts, recommended(verdicts, site)), indent=1))
+    else:
+        print(text.page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach)))
+    best = min((CODES[one.word] for one in verdicts))
+    return best
+
+
+__all__ = ['CODES', 'NOTE', 'add_arguments', 'main']

@@ -1,0 +1,214 @@
+"""
+Images and hosts that nobody here has, described: the twelve published combinations, and LUMI then and now.
+
+A description has the methods of Image (_mpicontainer_image.py) or Host (_mpicontainer_mix.py), so the same rules judge
+it. It is partial: only what decides is in it, and what is not in it is not held to be missing. Every value has its
+source beside it; the words are those of the site data (measured, derived).
+"""
+import posixpath
+
+from .site import PROJECT  # noqa: F401, sets the path
+
+from generic._mpicontainer_elf import ElfFacts  # noqa: E402, isort: skip
+from generic._mpicontainer_mix import MACHINES  # noqa: E402, isort: skip
+from generic._mpicontainer_settings import release  # noqa: E402, isort: skip
+
+X86_64 = MACHINES['x86_64']
+
+#: (release from which on, the version that its newest functions have). Source: libfabric.map.in of ofiwg/libfabric by
+#: tag; seen in the files of Debian's 1.17 and 2.1 and of the wheels' 1.22 and 2.5.1 (measured), else derived.
+#: fi_getinfo, fi_freeinfo and fi_dupinfo, which every MPI calls, carry 1.7, 1.8 and 1.9; before 1.20 they carry 1.3.
+FABRIC_VERSIONS = [((1, 14), 'FABRIC_1.6'), ((1, 20), 'FABRIC_1.7'), ((2, 0), 'FABRIC_1.8'), ((2, 5), 'FABRIC_1.9')]
+
+#: glibc of Ubuntu 22.04, on which the published images are built (derived: recipe of the published runs), and of SLES
+#: 15 SP5, LUMI's system then (derived: release of that system; it was not printed in any log)
+UBUNTU_GLIBC, SP5_GLIBC = '2.35', '2.31'
+
+
+def fabric_version(libfabric):
+    """Return the newest version name (str) that a libfabric of a release (str) defines."""
+    return [name for since, name in FABRIC_VERSIONS if release(libfabric)[:2] >= since][-1]
+
+
+def fabric_verdef(libfabric):
+    """Return the version names (set of str) that a libfabric of a release (str) defines."""
+    newest = int(fabric_version(libfabric).rpartition('.')[2])
+    return {'FABRIC_1.%d' % number for number in range(newest + 1)}
+
+
+def fabric_verneed(libfabric):
+    """Return the version names (set of str) that a program needs which was linked with a libfabric of a release."""
+    version = fabric_version(libfabric)
+    return {'FABRIC_1.0', 'FABRIC_1.3' if version == 'FABRIC_1.6' else version}
+
+
+def glibc_verdef(newest):
+    """Return the version names (set of str) that a glibc of a release (str) defines."""
+    return {'GLIBC_2.%d' % number for number in range(2, int(newest.split('.')[1]) + 1)} | {'GLIBC_2.2.5'}
+
+
+def library(path, needed=(), verneed=None, verdef=(), machine=X86_64):
+    """Return the ElfFacts of a library of which only so much is known."""
+    return ElfFacts(path=path, soname=posixpath.basename(path), machine=machine, needed=list(needed), rpath=[],
+                    runpath=[], verneed=verneed or {}, verdef=set(verdef), interpreter=None, dynamic=True, now=False,
+                    undefined={}, defined=set())
+
+
+class DescribedImage(object):
+    """An image of which some files are described. See Image for the attributes and methods."""
+
+    partial = True
+    rccl_plugin_known = True
+    programs = {}
+    labels = {}
+
+    def __init__(self, path, files, traits, mpi, plugin, variables, rocm):
+        """
+        path: str, what the image is called; files: {path in it: ElfFacts}; traits: {soname: dict of traits}; mpi:
+        (family, soname, path); plugin: path or None; variables: dict of its environment; rocm: str.
+        """
+        self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
+        self._plugin, self._variables, self._rocm = plugin, variables, rocm
+        self.libraries = {facts.soname: name for name, facts in files.items() if name != plugin}
+
+    def exists(self, path):
+        """See Image."""
+        return path in self.files
+
+    def elf_facts(self, paths):
+        """See Image."""
+        return {path: self.files[path]._replace(path='image:' + path) for path in paths if path in self.files}
+
+    def traits(self, path, read, folder=None):
+        """See Image: what is described, whatever read would find."""
+        return self._traits[self.files[path].soname]
+
+    def mpis(self):
+        """See Image."""
+        return [self._mpi]
+
+    def environment(self):
+        """See Image."""
+        return self._variables
+
+    def library_path(self):
+        """See Image."""
+        return []
+
+    def rccl_plugin(self):
+        """See Image."""
+        return self._plugin
+
+    def folder_has(self, folder, sonames):
+        """See Image."""
+        return any(folder + '/' + soname in self.files for soname in sonames)
+
+    def rocm(self):
+        """See Image."""
+        return self._rocm
+
+
+class DescribedHost(object):
+    """A host of which only the libraries are described that a site names. See Host for the methods."""
+
+    partial = True
+    root = ''
+
+    def __init__(self, files, traits, glibc):
+        """files: {path: ElfFacts}; traits: {path: dict of traits}; glibc: release (str) or None: see lumi_host()."""
+        self.files, self._traits, self.glibc = files, traits, glibc
+
+    def on(self, path):
+        """See Host."""
+        return path
+
+    def exists(self, path):
+        """See Host."""
+        return path in self.files
+
+    is_file = exists
+
+    def elf(self, path):
+        """See Host."""
+        return self.files[path]
+
+    def machine(self):
+        """See Host."""
+        return X86_64
+
+    def traits(self, path, read):
+        """See Host: what is described, whatever read would find."""
+        return self._traits[path]
+
+    def mpi_libraries(self, site):
+        """See Host: only the site's own is described."""
+        path = site['libraries']['libmpi']['value']
+        return {path: self.files[path]}
+
+
+def published_image(libcxi, libfabric, mpich, rocm):
+    """
+    Return the DescribedImage of a published combination.
+
+    :param libcxi: bool, the image has libcxi; libfabric, mpich, rocm: releases (str)
+    Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", 2025-03
+    (recipes and table); what follows from the releases is derived by the rules of this module.
+    """
+    # MPICH's configure: the default device is ch3 up to 3.3 and ch4 from 3.4 on; the table says of 3.1.4 "not compiled
+    # with channel 4"
+    ch4 = release(mpich) >= (3, 4)
+    verneed = fabric_verneed(libfabric)
+    mpi, fabric, libc = '/usr/lib/libmpi.so.12', '/usr/lib/libfabric.so.1', '/lib/x86_64-linux-gnu/libc.so.6'
+    files = {
+        mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if ch4 else ['libc.so.6'],
+                     {'libfabric.so.1': verneed} if ch4 else {}),
+        fabric: library(fabric, ['libcxi.so.1'] if libcxi else [], {}, fabric_verdef(libfabric)),
+        libc: library(libc, [], {}, glibc_verdef(UBUNTU_GLIBC)),
+    }
+    if libcxi:
+        files['/usr/lib/libcxi.so.1'] = library('/usr/lib/libcxi.so.1')
+    # the plugin is built in every image but those with libfabric 2, for which the table says it is missing
+    plugin = '/opt/aws-ofi-rccl/lib/librccl-net.so' if release(libfabric) < (2,) else None
+    if plugin:
+        files[plugin] = library(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
+    # tcp is in every build that does not leave it out; cxi needs libcxi and a release that has it. Whether a build of
+    # 1.21 or newer without libcxi has cxi was not published, and two of its results only fit if it has not.
+    with_cxi = libcxi and release(libfabric) >= (1, 21)
+    traits = {
+        'libmpi.so.12': {'family': 'MPICH', 'release': mpich, 'device': ['ch4:ofi'] if ch4 else ['ch3:nemesis'],
+                         # the CVAR was first seen in the wheel of 4.1.3
+                         'hmem': release(mpich) >= (4, 1), 'pmi': ['pmi2'], 'opens': []},
+        'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if with_cxi else ['tcp'],
+                           'complete': with_cxi},
+    }
+    name = '%slibfabric %s, MPICH %s' % ('libcxi, ' if libcxi else '', libfabric, mpich)
+    # Dockerfile.install_aws-ofi-rccl of the published images
+    variables = {'CXI_FORK_SAFE': '1', 'CXI_FORK_SAFE_HP': '1', 'FI_CXI_DISABLE_CQ_HUGETLB': '1'}
+    return DescribedImage(name, files, traits, ('MPICH ABI', 'libmpi.so.12', mpi), plugin, variables, rocm)
+
+
+def lumi_host(site, libfabric, cray_mpich, glibc):
+    """
+    Return the DescribedHost of LUMI with the libraries that a site (dict) names.
+
+    :param libfabric: release (str) of ofiwg's libfabric that Cray's is made from; it has cxi in every release
+    :param cray_mpich: release (str); glibc: release (str) that the host's libraries may need, None where not known
+    Source: facts of the site; versions by FABRIC_VERSIONS. That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the
+    published message "version `FABRIC_1.7' not found".
+    """
+    files, traits = {}, {}
+    needs = {'libc.so.6': glibc_verdef(glibc)} if glibc else {}
+    for name, fact in site['libraries'].items():
+        if not fact:
+            continue
+        path = fact['value']
+        files[path] = library(path, ['libc.so.6'], needs)
+        if name == 'libmpi':
+            files[path] = library(path, ['libfabric.so.1', 'libc.so.6'],
+                                  dict(needs, **{'libfabric.so.1': {'FABRIC_1.0'}}))
+            traits[path] = {'family': 'Cray MPICH', 'release': cray_mpich, 'device': ['ch4:ofi'], 'hmem': None,
+                            'pmi': ['cray_shasta'], 'opens': []}
+        elif name == 'libfabric':
+            files[path] = library(path, ['libcxi.so.1', 'libc.so.6'], needs, fabric_verdef(libfabric))
+            traits[path] = {'release': libfabric, 'providers': ['cxi', 'tcp'], 'complete': False}
+    return DescribedHost(files, traits, glibc)

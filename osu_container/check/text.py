@@ -1,0 +1,76 @@
+"""Verdicts as text for people and as data for programs."""
+import os
+import textwrap
+
+from .site import PROJECT  # noqa: F401, sets the path
+
+from generic._mpicontainer_verdict import NOTE  # noqa: E402, isort: skip
+
+WIDTH = 100
+
+
+def image_facts(image, verdicts):
+    """Return what is said of the open Image first (dict): path, labels that tell, programs, MPI libraries."""
+    return {
+        'path': image.path, 'mpi': [{'family': family, 'soname': soname, 'path': path}
+                                    for family, soname, path in image.mpis()],
+        'programs': len(image.programs), 'rocm': image.rocm(),
+        'labels': dict(item for item in sorted(image.labels.items()) if item[0].startswith('org.osu-container')),
+    }
+
+
+def as_data(facts, site, host, verdicts, best):
+    """Return all that page() says, as plain data (dict)."""
+    return {
+        'image': facts, 'site': site['name'], 'sysroot': host.root or None, 'recommended': best,
+        'verdicts': [{
+            'approach': one.approach, 'verdict': one.word, 'mpi': one.mpi, 'libfabric': one.libfabric,
+            'mpi_type': one.launch,
+            'findings': [{'rule': finding.rule, 'verdict': finding.word, 'reason': finding.reason,
+                          'evidence': [{'file': name, 'found': found} for name, found in finding.evidence],
+                          'remedy': finding.remedy, 'source': finding.source} for finding in one.findings],
+        } for one in verdicts],
+    }
+
+
+def _wrapped(title, words):
+    """Return lines of a paragraph with a title in front."""
+    return textwrap.fill(words, WIDTH, initial_indent='    %-9s' % title, subsequent_indent=' ' * 13,
+                         break_on_hyphens=False, break_long_words=False)
+
+
+def page(facts, site, host, verdicts, best, single):
+    """Return the text for people; single: bool, one approach was asked for."""
+    libraries = ', '.join('%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi'])
+    lines = ["%s\n    MPI: %s%s" % (facts['path'], libraries or 'none',
+                                    '; ROCm %s' % facts['rocm'] if facts['rocm'] else ''),
+             "    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''), '']
+    others = []
+    for one in verdicts:
+        if not single and [finding.rule for finding in one.findings if finding.word == 'fails'][:1] == ['other MPI']:
+            others.append(one)
+            continue
+        lines.append('%-12s%s' % (one.approach, one.word.upper()))
+        if one.mpi != 'none':
+            lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (one.mpi, one.libfabric, one.launch)))
+        for finding in one.findings:
+            lines.append(_wrapped('note' if finding.word == NOTE else 'because', finding.reason))
+            if finding.word != NOTE:
+                lines += [_wrapped('evidence', '%s: %s' % item) for item in finding.evidence]
+            if finding.remedy:
+                lines.append(_wrapped('do', finding.remedy))
+        lines.append('')
+    if others:
+        lines += [textwrap.fill("Not for this image: %s." % '; '.join(
+            '%s (%s)' % (one.approach, one.findings[0].reason) for one in others), WIDTH), '']
+    if not single:
+        lines.append(_advice(best, facts))
+    return '\n'.join(lines).rstrip()
+
+
+def _advice(best, facts):
+    """Return the last line: what to install."""
+    if best is None:
+        return "No approach is recommended: none is known to work with this image here."
+    return "Recommended: %s\n    eb osu-container-%s.eb -r --try-amend=image=%s" % (
+        best, best, os.path.basename(facts['path']))
