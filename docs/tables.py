@@ -5,6 +5,8 @@ Write the tables and the figure of the documentation that follow from data; the 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
 how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
 docs/index.md, <!-- picture -->: the figure of docs/picture.py in words; docs/pictures/approaches.svg is that figure.
+docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
+<!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
 
 usage: docs/tables.py [--check]
@@ -27,9 +29,10 @@ from generic._mpicontainer_settings import (  # noqa: E402
     wanted_files,
 )
 from generic._mpicontainer_sites import SITES  # noqa: E402
-from images_slingshot import HOST_LIBFABRIC  # noqa: E402
-from versions import newer  # noqa: E402
+from generic._mpicontainer_verdict import FAILED_OVER_CXI, SEEN_OVER_CXI  # noqa: E402
+from generic._mpicontainer_verdict import RULES as VERDICT_RULES  # noqa: E402
 
+from osu_container.check import published  # noqa: E402
 from osu_container.compare.thresholds import MARGINS  # noqa: E402
 from osu_container.compare.troubles import RULES  # noqa: E402
 from osu_container.image.catalogue import published_rows  # noqa: E402
@@ -100,32 +103,72 @@ def variables_table():
         names = 'all' if approaches == set(possible) else ', '.join(name for name in possible if name in approaches)
         lines.append([shown, names, condition or 'always', why, entry['evidence'],
                       f'{entry["source"]}, {entry["date"]}'])
-    return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)
+    return markdown(lines)
 
 
-def today(row):
-    """
-    Return what follows for hybrid and opensource on a host with HOST_LIBFABRIC (two str), of a published row (dict).
-
-    The rules are those of docs/images.md; that nothing of it was measured stands there.
-    """
-    if newer('4.0', row['mpich']):
-        return ('TCP', 'TCP') if row['mpich'].startswith('3.1') else ('unknown', 'unknown')  # 3.1: no libfabric device
-    hybrid = 'fails' if newer(row['libfabric'], HOST_LIBFABRIC) else 'works'
-    if row['libcxi'] == 'no':
-        return hybrid, 'no libcxi'
-    return hybrid, 'works' if newer(row['libfabric'], '1.20') else 'fails'
+def today():
+    """Return {(libcxi, libfabric, mpich): {approach: word of the verdict}} of the published rows on today's LUMI."""
+    cells = published.examination(published.NOW)
+    keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in published.rows()]
+    count = len(published.APPROACHES)
+    return {key: {cell.approach: cell.verdict.word for cell in cells[count * n:count * (n + 1)]}
+            for n, key in enumerate(keys)}
 
 
 def compatibility_table():
     """Return the table (str, Markdown) of the published combinations, then and now."""
     lines = [['libcxi', 'libfabric', 'MPICH', 'pure', 'bind', 'hybrid', 'opensource', 'default', 'hybrid now',
               'opensource now'], ['---'] * 10]
+    now = today()
     for row in published_rows():
+        words = now[row['libcxi'], row['libfabric'], row['mpich']]
         lines.append([row[key].replace('??', '?') for key in (
             'libcxi', 'libfabric', 'mpich', 'pure', 'bind', 'hybrid', 'opensource', 'built_by_default')]
-            + list(today(row)))
-    return ''.join('| {} |\n'.format(' | '.join(line)) for line in lines)
+            + [words['hybrid'], words['opensource']])
+    return markdown(lines)
+
+
+def rules_table():
+    """Return the table (str, Markdown) of the rules by which `osu-container check` decides."""
+    return markdown([['rule', 'what it decides', 'source'], ['---'] * 3]
+                    + [[name, text, source] for name, _, text, source in VERDICT_RULES])
+
+
+def seen_table():
+    """Return the table (str, Markdown) of the MPI releases that are known to have run over cxi, or to have failed."""
+    return markdown([['MPI', 'over cxi', 'source'], ['---'] * 3]
+                    + [[' '.join(series) + '.x', word, source] for word, table in (('ran', SEEN_OVER_CXI),
+                                                                                   ('failed', FAILED_OVER_CXI))
+                       for series, source in table.items()])
+
+
+def examination_table():
+    """Return the table (str, Markdown) of the measured cells, published and predicted, and the counts."""
+    cells = [cell for cell in published.examination() if cell.outcome != 'not measured']
+    lines = [['image', 'approach', 'published', 'what was seen', 'predicted', 'because', ''], ['---'] * 7]
+    for cell in cells:
+        lines.append([cell.image, cell.approach, published.MARKS[cell.mark][1], cell.note or '', cell.verdict.word,
+                      cell.why.replace('image:', ''), cell.outcome])
+    counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
+                                                                                            'wrong'))
+    return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n'
+
+
+def prediction_table():
+    """Return the table (str, Markdown) of the published combinations on today's LUMI: predictions."""
+    lines = [['image', *published.APPROACHES, 'why not'], ['---'] * (len(published.APPROACHES) + 2)]
+    cells = published.examination(published.NOW)
+    for start in range(0, len(cells), len(published.APPROACHES)):
+        row = cells[start:start + len(published.APPROACHES)]
+        reasons = dict.fromkeys(f'{cell.approach}: {cell.why.replace("image:", "")}' for cell in row
+                                if cell.verdict.word not in ('works', 'works slowly'))
+        lines.append([row[0].image, *(cell.verdict.word for cell in row), '; '.join(reasons)])
+    return markdown(lines)
+
+
+def markdown(lines):
+    """Return a table (str, Markdown) of lines (list of lists of str), a bar in a cell quoted."""
+    return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)
 
 
 def margins_table():
@@ -133,7 +176,7 @@ def margins_table():
     lines = [['benchmark', 'with repeats', 'single values', 'why', 'source'], ['---', '--:', '--:', '---', '---']]
     lines += [[f'`{row.benchmarks}`', f'{100 * row.repeated:g} %', f'{100 * row.single:g} %', row.why, row.source]
               for row in MARGINS]
-    return ''.join('| {} |\n'.format(' | '.join(line)) for line in lines)
+    return markdown(lines)
 
 
 def troubles_table():
@@ -141,7 +184,7 @@ def troubles_table():
     lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
     lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source]
               for one in (rule.trouble for rule in RULES)]
-    return ''.join('| {} |\n'.format(' | '.join(line)) for line in lines)
+    return markdown(lines)
 
 
 #: page -> {name of the markers: function that makes the table}
@@ -149,7 +192,9 @@ TABLES = {
     PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
     PROJECT / 'docs' / 'images.md': {'compatibility-table': compatibility_table},
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
+    PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
+    PROJECT / 'docs' / 'examination.md': {'examination': examination_table, 'prediction': prediction_table},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}

@@ -2,7 +2,6 @@
 import pytest
 from conftest import compile_library
 from generic._mpicontainer_elf import ElfError, closure, elf_facts
-from generic._mpicontainer_facts import _version_problems
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'
 CALL = 'void present(void); void caller(void) { present(); }\n'
@@ -53,17 +52,3 @@ def test_closure_names_what_neither_side_has_and_who_needs_it(tmp_path):
     gone.unlink()
     _, missing = closure([str(top)], [str(tmp_path)], lambda soname: False)
     assert [(soname, facts.path) for soname, facts in missing] == [('libgone.so.1', str(top))]
-
-
-def test_a_version_that_the_provider_lacks_is_named(tmp_path):
-    newer = FABRIC + 'FABRIC_1.7 { global: later; } FABRIC_1.0;\n'
-    build = compile_library(tmp_path / 'new' / 'libfabric.so.1', version_script=newer,
-                            source='void present(void) {}\nvoid later(void) {}\n')
-    mpi = compile_library(tmp_path / 'libmpi.so.12', needed=[build],
-                          source='void later(void); void caller(void) { later(); }\n')
-    older = elf_facts(str(compile_library(tmp_path / 'old' / 'libfabric.so.1', version_script=FABRIC)))
-    problems = _version_problems([elf_facts(str(mpi))], lambda soname: older if 'fabric' in soname else None)
-    assert len(problems) == 1
-    assert 'needs FABRIC_1.7 of libfabric.so.1' in problems[0] and problems[0].endswith('ends at FABRIC_1.0')
-    assert _version_problems([elf_facts(str(mpi))], lambda soname: elf_facts(str(build)) if 'fabric' in soname
-                             else None) == []

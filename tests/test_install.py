@@ -61,12 +61,14 @@ def host(tmp_path):
 
 @pytest.fixture(scope='session')
 def image_with(make_sif, tmp_path_factory):
-    """Function (soname) that makes a SIF whose ld.so.cache knows one small library and which holds an osu_bw."""
+    """Function (soname) that makes a SIF whose ld.so.cache knows one small library and libc, and which holds an osu_bw."""
     def make(soname):
         folder = tmp_path_factory.mktemp('rootfs')
         for part in ('etc', 'usr/lib', 'bin'):
             (folder / 'root' / part).mkdir(parents=True)
         compile_library(folder / 'root' / 'usr' / 'lib' / soname)
+        shutil.copy('/lib/x86_64-linux-gnu/libc.so.6', folder / 'root' / 'usr' / 'lib')
+        shutil.copy('/lib64/ld-linux-x86-64.so.2', folder / 'root' / 'usr' / 'lib')
         (folder / 'root' / 'bin' / 'osu_bw').write_text('#!/bin/sh\n')
         (folder / 'root' / 'bin' / 'osu_bw').chmod(0o755)
         return make_sif(folder / 'image.sif', folder / 'root')
@@ -394,7 +396,7 @@ def test_file_that_is_no_image(eb, tmp_path):
 def test_image_without_mpi(eb, image_with):
     eb.local(workstation())
     use_image(eb, image_with('libother.so.1'))
-    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'holds no MPI library on its default library path')
+    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'holds no MPI library: looked for')
 
 
 @pytest.mark.parametrize('approach', ['bind', 'hybrid'])
@@ -407,7 +409,24 @@ def test_image_with_open_mpi(eb, image_with, approach):
 def test_image_whose_mpi_does_not_use_libfabric(eb, image_with):
     eb.local(workstation())
     use_image(eb, image_with('libmpi.so.12'))
-    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'), 'does not use libfabric.so.1', 'ch3')
+    done = eb('osu-container-hybrid.eb', '-r', '--try-amend=sanity_check_commands=true,true')
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "WARNING: osu-container-hybrid.eb: approach will be 'works slowly': the image's libmpi.so.12 does not use " \
+           "libfabric" in folded(done.stdout)
+    facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
+    assert facts['verdict']['word'] == 'works slowly' and facts['verdict']['forced'] is False
+    assert [finding['rule'] for finding in facts['verdict']['findings']] == ['no libfabric']
+
+
+def test_force_installs_what_is_known_to_fail_and_records_it(eb, host):
+    eb.local(workstation(host(FABRIC_1_6)))
+    done = eb('osu-container-hybrid.eb', '-r', '--force', '--try-amend=sanity_check_commands=true,true')
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "approach will be 'fails'" in folded(done.stdout) and 'needs FABRIC_1.7' in folded(done.stdout)
+    facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
+    assert facts['verdict']['word'] == 'fails' and facts['verdict']['forced'] is True
+    # and it stays checkable afterwards
+    assert eb('osu-container-hybrid.eb', '--sanity-check-only').returncode == 0
 
 
 # ---- what is wrong with the host
@@ -423,8 +442,8 @@ def test_host_library_that_misses_a_dependency(eb, host, tmp_path):
     root = host(needed=[gone])
     gone.unlink()
     eb.local(workstation(root))
-    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'), 'libfabric.so.1 needs libcxi.so.1, which is neither on the '
-                                                            'host', 'nor in the image')
+    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'), 'libfabric.so.1 needs libcxi.so.1, which neither the host '
+                                                            'nor the image has')
 
 
 def test_sysroot_takes_the_place_of_the_host(eb, host):

@@ -8,10 +8,13 @@ import os
 import shutil
 import subprocess
 
-from ._mpicontainer_elf import ElfError, closure
+from ._mpicontainer_elf import ElfError
 from ._mpicontainer_image import MPI_FAMILIES, Image
-from ._mpicontainer_settings import host_libraries, wanted_files
+from ._mpicontainer_mix import Host, libraries_of, mix_of
+from ._mpicontainer_mix import missing_host_paths as missing_on
+from ._mpicontainer_settings import wanted_files
 from ._mpicontainer_sif import ImageError
+from ._mpicontainer_verdict import NOTE, verdict_of
 from ._mpicontainer_versions import LibraryVersion, read_library, sha256_of
 
 
@@ -19,70 +22,9 @@ class FactsError(Exception):
     """Image, host and approach do not fit; the text says which file, what was found, what is needed, what to do."""
 
 
-def _on_host(root, path):
-    """Return path (absolute) under root, the folder that stands in for the host's / ('' on the real system)."""
-    return root.rstrip('/') + path if root else path
-
-
-def _libraries(approach, site, root):
-    """
-    Return [(name, path on the host with root in front)] of the libraries that approach injects on site.
-
-    One that only goes with the others and whose path nobody has seen ('untested') is left out where it is not there:
-    what needs it brings it along as a dependency, from wherever the host's ld.so finds it.
-    """
-    found = []
-    for name, path in host_libraries(approach, site):
-        guess = name in approach['inject_if_known'] and site['libraries'][name]['evidence'] == 'untested'
-        if not guess or os.path.exists(_on_host(root, path)):
-            found.append((name, _on_host(root, path)))
-    return found
-
-
 def missing_host_paths(approach, site, root):
     """Return the host paths (list of str, root in front) that approach needs on site and that are not there."""
-    return sorted(path for _, path in _libraries(approach, site, root) if not os.path.exists(path))
-
-
-def _version_problems(subjects, provider_of):
-    """
-    Return sentences (list of str) for each symbol version that a library needs and its provider lacks.
-
-    :param subjects: list of ElfFacts whose needs are looked at
-    :param provider_of: function soname -> ElfFacts or None, the library that the container will take
-    """
-    problems = []
-    for subject in subjects:
-        for soname, versions in subject.verneed.items():
-            provider = provider_of(soname)
-            lacking = sorted(versions - provider.verdef) if provider and provider.verdef else []
-            if lacking:
-                family = lacking[0].split('_')[0]
-                offered = sorted((v for v in provider.verdef if v.startswith(family + '_') and v[-1].isdigit()),
-                                 key=lambda v: [int(n) for n in v.split('_', 1)[1].split('.') if n.isdigit()])
-                problems.append("%s needs %s of %s, but %s ends at %s" % (
-                    subject.path, ', '.join(lacking), soname, provider.path, offered[-1] if offered else 'no version'))
-    return problems
-
-
-def _injection(approach, site, root, image):
-    """Return (libraries, problems): closure of what approach injects into image, and why it would not run there."""
-    starts = [path for _, path in _libraries(approach, site, root)]
-    folders = site['library_folders']['value']
-    # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the machine it lies on.
-    search = [_on_host(root, folder) for folder in folders] + (folders if root else [])
-    libraries, missing = closure(starts, search, lambda soname: soname in image.libraries,
-                                 [_on_host(root, folder) for folder in site['one_build']['value']])
-    problems = ["%s needs %s, which is neither on the host (looked in %s) nor in the image" % (
-        facts.path, soname, ', '.join(search)) for soname, facts in missing]
-
-    def provider_of(soname):
-        return libraries.get(soname) or image.elf(soname)
-
-    subjects = list(libraries.values())
-    if 'libmpi.so.12' not in libraries:
-        subjects.append(image.mpi()[2])
-    return libraries, problems + _version_problems(subjects, provider_of)
+    return missing_on(approach, site, Host(root))
 
 
 def _library(path):
@@ -104,25 +46,27 @@ def host_facts(site, root):
     found = {'root': root, 'mpi': None, 'libfabric': None}
     for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')):
         fact = site['libraries'].get(name)
-        path = _on_host(root, fact['value']) if fact else None
+        path = Host(root).on(fact['value']) if fact else None
         if path and os.path.isfile(path):
             family, release = _release(path)
             found[key] = release if name == 'libfabric' else '%s %s' % (family, release)
     return found
 
 
-def read_facts(approach, site, sif, root, runtime, program_prefix):
+def read_facts(approach, site, sif, root, runtime, program_prefix, force=False):
     """
-    Return {'image': ..., 'host': ...} for settings_for(), read from the SIF and the host.
+    Return {'image': ..., 'host': ..., 'verdict': ...} for settings_for(), read from the SIF and the host.
 
     :param approach, site: entries (dict) as for settings_for()
     :param sif: str, path of the image
     :param root: str, folder that stands in for the host's /, '' on the real system
     :param runtime: dict: command (str, path of the runtime), name ('apptainer' or 'singularity', from --version)
     :param program_prefix: str, programs of the image that become commands, e.g. 'osu_'
+    :param force: bool, go on although the verdict is that it fails
     Raises FactsError when image, host and approach do not fit.
     """
-    missing = missing_host_paths(approach, site, root)
+    host = Host(root)
+    missing = missing_on(approach, site, host)
     if missing:
         raise FactsError("site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
                          "in _mpicontainer_sites.py; on a workstation run `make demo`"
@@ -130,52 +74,62 @@ def read_facts(approach, site, sif, root, runtime, program_prefix):
     try:
         with Image(sif, program_prefix) as image:
             _check_image(approach, image, program_prefix)
-            # without an injection MPI meets the image's own libraries, and may be newer than they are
-            libraries, problems = (_injection(approach, site, root, image) if approach['inject'] else
-                                   ({}, _version_problems([image.mpi()[2]], image.elf)))
-            if problems:
+            mix = mix_of(approach, site, image, host)
+            verdict = verdict_of(mix)
+            if verdict.word == 'fails' and not force:
                 # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
                 raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
-                                 "fit this host (image %s, site '%s')"
-                                 % (approach['name'], '\n  '.join(problems), sif, site['name']))
-            host = dict(host_facts(site, root), runtime=runtime, files=_files(approach, site, root),
-                        injected=_injected(approach, site, root, libraries, image.libraries))
-            return {'image': _image_facts(image, set(libraries)), 'host': host}
+                                 "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
+                                 % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
+                                                                  if finding.word == 'fails'), sif, site['name']))
+            facts = dict(host_facts(site, root), runtime=runtime, files=_files(approach, site, host),
+                         injected=_injected(approach, site, host, mix.injected, image.libraries))
+            return {'image': _image_facts(image, set(mix.injected)), 'host': facts,
+                    'verdict': _recorded(verdict, force)}
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
 
 
+def _recorded(verdict, force):
+    """Return what an installation keeps of a Verdict (dict); forced: it fails, and the user wanted it all the same."""
+    return {'word': verdict.word, 'forced': force and verdict.word == 'fails',
+            'findings': [{'rule': finding.rule, 'word': finding.word, 'reason': finding.reason,
+                          'remedy': finding.remedy} for finding in verdict.findings]}
+
+
+def warnings(facts):
+    """Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or fails (forced)."""
+    return ["approach will be '%s': %s%s" % (finding['word'], finding['reason'],
+                                             finding['remedy'] and '. To do: ' + finding['remedy'])
+            for finding in facts['verdict']['findings'] if finding['word'] != NOTE]
+
+
 def _check_image(approach, image, program_prefix):
     """Raise FactsError if the open Image has no MPI or no programs that approach can run."""
-    family, soname, mpi = image.mpi()
+    family, soname, _ = image.mpi()
     if family != approach['mpi']:
         wanted = sorted((name for name in MPI_FAMILIES if MPI_FAMILIES[name] == approach['mpi']), reverse=True)
         raise FactsError("the MPI in %s is %s (%s), approach '%s' needs %s (%s); use an image with that, or another "
                          "approach" % (image.path, family, soname, approach['name'], approach['mpi'], wanted[0]))
-    for needed in approach['requires']:
-        if needed not in mpi.needed and b'\0' + needed.encode() + b'\0' not in image.content(image.libraries[soname]):
-            raise FactsError("%s in %s does not use %s (an MPICH of device ch3, or built for another netmod), so "
-                             "approach '%s' has no network; use an image with MPICH ch4:ofi"
-                             % (soname, image.path, needed, approach['name']))
     if not image.programs:
         raise FactsError("%s holds no program %s*; an image for this module needs the benchmarks"
                          % (image.path, program_prefix))
 
 
-def _files(approach, site, root):
+def _files(approach, site, host):
     """Return the site's files (list of str, without root) that approach binds and that are there now."""
     return [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
-            for path in fact['value'] if os.path.exists(_on_host(root, path))]
+            for path in fact['value'] if host.exists(host.on(path))]
 
 
-def _injected(approach, site, root, libraries, in_image):
+def _injected(approach, site, host, libraries, in_image):
     """
     Return the list of dict for the libraries (OrderedDict soname -> ElfFacts); in_image: sonames that the image has.
 
     Keys: soname, path, sha256, build_id, size (bytes), mtime (s since 1970), what (str, e.g. 'libfabric 1.22.0'), why;
     for those that the site names also name and names, the other names under which they are opened.
     """
-    named = dict((path, name) for name, path in _libraries(approach, site, root))
+    named = dict((path, name) for name, path in libraries_of(approach, site, host))
     needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
     found = []
     for soname, lib in libraries.items():
@@ -201,7 +155,7 @@ def _image_facts(image, injected):
     _, soname, _ = image.mpi()
     label = 'org.osu-container.%s'
     fabric = image.libraries.get('libfabric.so.1')
-    environment, plugin = image.environment(), image.rccl_plugin()
+    plugin = image.rccl_plugin()
     folder = os.path.dirname(plugin) if plugin else None
     return {
         'file': os.path.basename(image.path),
@@ -212,7 +166,7 @@ def _image_facts(image, injected):
         'programs': image.programs,
         'library_path': image.library_path(),
         'rccl_plugin': plugin,
-        'environment': sorted(environment),
+        'environment': sorted(image.environment()),
         'libraries_beside': dict((folder, image.libraries_beside(folder)) for folder in set(image.programs.values())),
         # not in front if it holds a library that is to be replaced
         'rccl_plugin_folder': folder if folder and not image.folder_has(folder, injected) else None,
@@ -225,7 +179,7 @@ def native_facts(site, root):
     if not native['value']:
         raise FactsError("site '%s' has no native MPI to build with" % site['name'])
     for key in ('mpicc', 'libmpi'):
-        path = _on_host(root, native['value'][key])
+        path = Host(root).on(native['value'][key])
         # a plain command comes with the modules of the programming environment
         if native['value'][key].startswith('/') and not os.path.exists(path):
             raise FactsError("site '%s' names a host path that does not exist: %s (%s); on a workstation run "

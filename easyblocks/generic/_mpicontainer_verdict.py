@@ -9,7 +9,7 @@ Pure functions on the Mix; Python 3.6 and its standard library.
 """
 import posixpath
 import re
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
 from ._mpicontainer_image import MPI_FAMILIES
 from ._mpicontainer_loader import of_name, search_folders, undefined_symbols, version_problems, where
@@ -191,8 +191,11 @@ def _versions(mix):
         # the C library stays the image's, whatever comes from the host
         remedy = {
             'FABRIC': 'use an approach with the libfabric of the image, or an image whose MPI was built with a '
-                      'libfabric that is not newer than the host\'s',
-            'GLIBC': 'use an image of a distribution at least as new as the host',
+                      'libfabric that is not newer than the host\'s' if provider.origin == 'host' else
+                      'use an approach with a libfabric of the host that is new enough, or an image whose MPI was '
+                      'built with its own libfabric',
+            'GLIBC': 'use an image of a distribution at least as new as the host' if one.origin == 'host' else
+                     'build the image anew: its own libraries do not fit each other',
         }.get(kind, 'use an image with a newer %s, or an approach that takes less from the host' % soname)
         ends = _last(provider.facts.verdef, lacking[0])
         yield _finding('fails', "%s needs %s of %s, but %s ends at %s"
@@ -209,11 +212,11 @@ def _symbols(mix):
     if mix.image.partial or mix.host.partial or mix.process.missing:
         return
     told = set(one.facts.path for one, _, _, _ in version_problems(mix.process))
-    by_library = {}
+    by_library = OrderedDict()
     for one, symbol, at_once in undefined_symbols(mix.process):
         if one.facts.path not in told:
-            by_library.setdefault(one, []).append((symbol, at_once))
-    for one, symbols in by_library.items():
+            by_library.setdefault(one.path, (one, []))[1].append((symbol, at_once))
+    for one, symbols in by_library.values():
         now = any(at_once for _, at_once in symbols)
         names = [symbol for symbol, _ in symbols]
         shown = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
@@ -285,7 +288,8 @@ def _providers(mix):
                      'built with it (1.21 or newer)'}.get(wanted, 'use an image whose libfabric has it')
     if wanted in (providers or []):
         return
-    if fabric.get('complete', True):  # False: a description that does not list all
+    # none at all: not a build whose marks are known; 'complete' is False in a description that does not list all
+    if providers and fabric.get('complete', True):
         yield _finding('fails', "%s (%s) has no provider %s, which FI_PROVIDER asks for; it has %s"
                        % (_short(one), version, wanted, ', '.join(providers) or 'none'),
                        [(one.facts.path, 'libfabric %s, providers %s' % (version, ', '.join(providers) or 'none'))],
@@ -295,8 +299,8 @@ def _providers(mix):
                        % (_short(one), version), [(one.facts.path, 'libfabric ' + version)], remedy)
     else:
         yield _finding('unknown', "whether %s (%s) has the provider %s is not known" % (_short(one), version, wanted),
-                       [(one.facts.path, 'its providers are not described')],
-                       '`fi_info -l` in the image, or `osu-container check` on the SIF itself, tells it')
+                       [(one.facts.path, 'holds no mark of a provider that is known' if providers == [] else
+                         'its providers are not described')], '`fi_info -l` where it is to run tells it')
 
 
 def _seen(mix):

@@ -17,14 +17,15 @@ from easybuild.easyblocks.generic._mpicontainer_facts import (
     other_dependencies,
     read_facts,
     stale_libraries,
+    warnings,
 )
 from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
 from easybuild.easyblocks.generic._mpicontainer_sif import check_sbom, signature_problem
 from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.easyblocks.generic._mpicontainer_wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
 from easybuild.framework.easyconfig import CUSTOM
-from easybuild.tools.build_log import EasyBuildError, print_msg
-from easybuild.tools.config import source_paths
+from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
+from easybuild.tools.config import build_option, source_paths
 from easybuild.tools.filetools import copy_file, mkdir, read_file, symlink
 
 
@@ -115,7 +116,9 @@ class MPIContainer(SiteEasyBlock):
         """Read the facts of image and host and refuse a mix that cannot run, before anything is copied."""
         runtime = self.or_error(find_runtime, self.site['runtime']['value'])
         self.facts = self.or_error(read_facts, self.approach, self.site, self.sif, self.host_root, runtime,
-                                   self.cfg['program_prefix'])
+                                   self.cfg['program_prefix'], build_option('force'))
+        for text in warnings(self.facts):
+            print_warning("%s: %s", os.path.basename(self.cfg.path), text, log=self.log)
         if self.cfg['wrapper'] != WRAPPERS[0]:
             self.facts['wrapper'] = True
             self.wrap_container = self.find_wrap_container()
@@ -212,5 +215,5 @@ class MPIContainer(SiteEasyBlock):
         if changed or sif is None:
             return changed
         now = self.or_error(read_facts, self.approach, self.site, sif, self.host_root, then['host']['runtime'],
-                            self.cfg['program_prefix'])
+                            self.cfg['program_prefix'], then.get('verdict', {}).get('forced', False))
         return other_dependencies(then, now)

@@ -43,6 +43,13 @@ def add_arguments(parser):
                         after_interrupt='nothing was changed')
 
 
+def several(mpis):
+    """Return whether mpis (as Image.mpis() has them) are of more than one build: MPICH 5 has libmpi_abi beside."""
+    builds = {os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')}
+    return len({family for family, soname, path in mpis
+                if not (soname.startswith('libmpi_abi') and os.path.dirname(path) in builds)}) > 1
+
+
 def main(options):
     """Print the verdicts; return the exit code. Raises CheckError and what reading image and host raises."""
     if options.published:
@@ -54,8 +61,7 @@ def main(options):
     site, root = this_site(options.site, options.sysroot, options.site_file)
     host = Host(os.path.abspath(root) if root else '')
     with Image(options.image, 'osu_') as image:
-        families = sorted({family for family, _, _ in image.mpis()})
-        if len(families) > 1 and not options.program and not image.programs:
+        if several(image.mpis()) and not options.program and not image.programs:
             raise CheckError("%s holds more than one MPI: %s. Which one counts is the program's choice: name it by "
                              "--program PATH (in the image)"
                              % (options.image, ', '.join('%s (%s)' % item[1:] for item in image.mpis())))

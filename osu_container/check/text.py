@@ -35,7 +35,7 @@ def as_data(facts, site, host, verdicts, best):
 
 def _wrapped(title, words):
     """Return lines of a paragraph with a title in front."""
-    return textwrap.fill(words, WIDTH, initial_indent='    %-9s' % title, subsequent_indent=' ' * 13,
+    return textwrap.fill(words, WIDTH, initial_indent='    %-10s' % title, subsequent_indent=' ' * 14,
                          break_on_hyphens=False, break_long_words=False)
 
 
@@ -61,8 +61,8 @@ def page(facts, site, host, verdicts, best, single):
                 lines.append(_wrapped('do', finding.remedy))
         lines.append('')
     if others:
-        lines += [textwrap.fill("Not for this image: %s." % '; '.join(
-            '%s (%s)' % (one.approach, one.findings[0].reason) for one in others), WIDTH), '']
+        lines += [textwrap.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
+            one.approach for one in others), WIDTH), '']
     if not single:
         lines.append(_advice(best, facts))
     return '\n'.join(lines).rstrip()
