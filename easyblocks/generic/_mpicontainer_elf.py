@@ -12,10 +12,11 @@ from collections import OrderedDict, namedtuple
 #: soname: str or None; machine: str, as readelf prints it; needed, rpath, runpath: lists of str;
 #: verneed: {soname of the provider: set of version names}; verdef: set of version names it defines;
 #: interpreter: str, the loader that a program asks for, or None; dynamic: bool, it has a dynamic section;
-#: now: bool, ld.so looks up all its symbols when it is loaded; undefined: {symbol: type (str, 'FUNC', 'OBJECT', ...)}
-#: of what it must find elsewhere, weak ones left out; defined: set of symbols that it offers. A symbol of a version is
-#: 'name@VERSION' in both; what is offered is in defined as plain 'name' too.
-ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef interpreter dynamic now '
+#: undefined: {symbol: True if ld.so looks it up when the file is loaded, False if when it is called first} of what it
+#: must find elsewhere, weak ones left out; defined: set of symbols that it offers. A symbol of a version is
+#: 'name@VERSION' in both; what is offered is in defined as plain 'name' too. Needs of versions that are marked weak
+#: stop nothing and are left out of verneed.
+ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef interpreter dynamic '
                                   'undefined defined')
 
 #: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
@@ -44,7 +45,7 @@ def _readelf(paths):
 
     Raises ElfError when readelf is missing.
     """
-    command = ['readelf', '-W', '-h', '-l', '-d', '-V', '--dyn-syms'] + paths
+    command = ['readelf', '-W', '-h', '-l', '-d', '-r', '-V', '--dyn-syms'] + paths
     try:
         proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True,
                                 env=dict(os.environ, LC_ALL='C'), errors='replace')
@@ -63,7 +64,7 @@ def _readelf(paths):
 
 def parse_readelf(path, text):
     """
-    Return the ElfFacts that the output of `readelf -W -h -l -d -V --dyn-syms` (text) holds for the file path.
+    Return the ElfFacts that the output of `readelf -W -h -l -d -r -V --dyn-syms` (text) holds for the file path.
 
     Raises ElfError if text holds no ELF header.
     """
@@ -75,7 +76,7 @@ def parse_readelf(path, text):
         return re.findall(r'\(%s\).*?\[(.*?)\]' % tag, text)
 
     soname = entries('SONAME')
-    verneed, verdef, undefined, defined = OrderedDict(), set(), {}, set()
+    verneed, verdef, undefined, defined, early = OrderedDict(), set(), {}, set(), set()
     section = provider = None
     for line in text.splitlines():
         if line.startswith('Version needs section'):
@@ -86,17 +87,24 @@ def parse_readelf(path, text):
             section = None
         elif line.startswith('Symbol table '):
             section = 'symbols'
+        elif line.startswith('Relocation section'):
+            section = 'relocations'
         elif section == 'needs':
             found = re.search(r'\bFile: (\S+)', line)
             if found:
                 provider = found.group(1)
-            found = re.search(r'\bName: (\S+)', line)
+            found = re.search(r'\bName: (\S+) +Flags: (?!.*WEAK)', line)
             if found and provider:
                 verneed.setdefault(provider, set()).add(found.group(1))
         elif section == 'defs':
             found = re.search(r'\bName: (\S+)', line)
             if found:
                 verdef.add(found.group(1))
+        elif section == 'relocations':
+            # 000000003fd8  000300000006 R_X86_64_GLOB_DAT 0000000000000000 free@GLIBC_2.2.5 + 0
+            fields = line.split(None, 5)
+            if len(fields) > 4 and 'JUMP_SL' not in fields[2]:  # those are of calls, which may wait
+                early.add(fields[4])
         elif section == 'symbols':
             #   212: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND fi_getinfo@FABRIC_1.7 (9)
             fields = line.split()
@@ -106,17 +114,19 @@ def parse_readelf(path, text):
             if fields[6] != 'UND':
                 defined.update((symbol, symbol.partition('@')[0]))
             elif fields[4] != 'WEAK':
-                undefined[symbol] = fields[3]
+                undefined[symbol] = False
 
+    # the flag -z now is in DT_FLAGS or DT_FLAGS_1
     flags = ' '.join(re.findall(r'\(FLAGS(?:_1)?\)\s+(.*)', text))
+    now = bool(re.search(r'\b(BIND_)?NOW\b', flags))
     interpreter = re.search(r'Requesting program interpreter: (.+?)\]', text)
     return ElfFacts(
         path=path, soname=soname[0] if soname else None, machine=machine.group(1), needed=entries('NEEDED'),
         rpath=[d for e in entries('RPATH') for d in e.split(':') if d],
         runpath=[d for e in entries('RUNPATH') for d in e.split(':') if d],
         verneed=verneed, verdef=verdef, interpreter=interpreter.group(1) if interpreter else None,
-        dynamic=bool(re.search(r'^Dynamic section at', text, re.M)), now=bool(re.search(r'\b(BIND_)?NOW\b', flags)),
-        undefined=undefined, defined=defined)
+        dynamic=bool(re.search(r'^Dynamic section at', text, re.M)),
+        undefined=dict((symbol, now or symbol in early) for symbol in undefined), defined=defined)
 
 
 def elf_facts(path):

@@ -261,6 +261,10 @@ class Image(object):
         """Return whether path (str) is a file of the image."""
         return self.tree.is_file(path)
 
+    def real(self, path):
+        """Return the path (str) of the file path of the image, without links."""
+        return self.tree.resolve(path)
+
     def elf_facts(self, paths):
         """
         Return {path: ElfFacts} of those of paths (list of str, files of the image) that are ELF files.

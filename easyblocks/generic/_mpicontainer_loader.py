@@ -1,9 +1,13 @@
 """
 What ld.so would load into a process in a container: which file each needed library comes from, and what is not found.
 
-Nothing is run. The search is that of glibc, ld.so(8): DT_RPATH of the library that needs another one and of those that
-brought it in (only where it has no DT_RUNPATH), LD_LIBRARY_PATH, its DT_RUNPATH, the cache and the default folders. A
-soname that is loaded already is not searched again.
+Nothing is run. The search is that of glibc (ld.so(8); elf/dl-load.c and dl-deps.c): DT_RPATH of the library that needs
+another one and of those that brought it in (only where it has no DT_RUNPATH), DT_RPATH of the program, LD_LIBRARY_PATH,
+its DT_RUNPATH, the cache and the default folders. What is loaded already under that name or soname is not searched
+again; a file that is found a second time under another name is not loaded twice. Files for another kind of processor
+are passed over; a file that is no library at all ends the search.
+
+Not simulated: folders glibc-hwcaps/ (copies of a library for newer processors), LD_AUDIT.
 """
 import posixpath
 from collections import namedtuple
@@ -12,8 +16,9 @@ from collections import namedtuple
 #: facts: ElfFacts; by: Loaded that needs it, None for those that the search starts with
 Loaded = namedtuple('Loaded', 'name path origin facts by')
 
-#: loaded: list of Loaded, in the order of loading; missing: list of (name (str), Loaded that needs it or None)
-Process = namedtuple('Process', 'loaded missing')
+#: loaded: list of Loaded, in the order of loading; missing: list of (name (str), Loaded that needs it or None);
+#: broken: list of (path (str) of a file that is no library, Loaded that needs it or None)
+Process = namedtuple('Process', 'loaded missing broken')
 
 
 def of_name(process, name):
@@ -21,83 +26,135 @@ def of_name(process, name):
     return next((one for one in process.loaded if name in (one.name, one.facts.soname)), None)
 
 
-def _expanded(folder, path):
+def _expanded(folder, path, container):
     """Return folder (str) of a DT_RPATH or DT_RUNPATH of the library path, its variables filled in."""
-    for name, value in (('ORIGIN', posixpath.dirname(path)), ('LIB', 'lib64')):
+    for name, value in (('ORIGIN', posixpath.dirname(path)), ('LIB', container.lib)):
         folder = folder.replace('${%s}' % name, value).replace('$' + name, value)
-    return posixpath.normpath(folder)
+    return folder
 
 
-def search_folders(by, library_path):
+def search_folders(by, container, library_path, program=None):
     """
     Return [(folder, why it is searched: 'DT_RPATH', 'LD_LIBRARY_PATH' or 'DT_RUNPATH')] for what by (Loaded) needs.
 
-    library_path: list of str, LD_LIBRARY_PATH in the container.
+    library_path: list of str, LD_LIBRARY_PATH in the container; program: Loaded or None.
     """
     found = []
-    asking = by
-    while asking is not None and not (by.facts.runpath):
-        if not asking.facts.runpath:  # of one that has both the loader ignores DT_RPATH
-            found += [(_expanded(folder, asking.path), 'DT_RPATH') for folder in asking.facts.rpath]
-        asking = asking.by
+    if by is not None and not by.facts.runpath:
+        chain, asking = [], by
+        while asking is not None:
+            chain.append(asking)
+            asking = asking.by
+        for one in chain + [one for one in (program,) if one is not None and one not in chain]:
+            if not one.facts.runpath:  # of one that has both the loader ignores DT_RPATH
+                found += [(_expanded(folder, one.path, container), 'DT_RPATH') for folder in one.facts.rpath]
     found += [(folder, 'LD_LIBRARY_PATH') for folder in library_path]
     if by is not None:
-        found += [(_expanded(folder, by.path), 'DT_RUNPATH') for folder in by.facts.runpath]
+        found += [(_expanded(folder, by.path, container), 'DT_RUNPATH') for folder in by.facts.runpath]
     return found
 
 
-def where(name, by, container, library_path):
+def where(name, by, container, library_path, program=None, machine=None):
     """
     Return (path, why) of the file that name (str) means for by (Loaded or None), (None, None) if there is none.
 
-    why: 'DT_RPATH', 'LD_LIBRARY_PATH', 'DT_RUNPATH', 'default path' or 'path'. container: as for load().
+    why: 'DT_RPATH', 'LD_LIBRARY_PATH', 'DT_RUNPATH', 'default path' or 'path'. container: as for load(). machine: str,
+    files for another one are passed over; None to take any.
     """
     if '/' in name:
         return (name, 'path') if container.exists(name) else (None, None)
-    for folder, why in search_folders(by, library_path):
-        if container.exists(folder + '/' + name):
-            return folder + '/' + name, why
+    for folder, why in search_folders(by, container, library_path, program):
+        path = folder + '/' + name
+        if container.exists(path) and _fits(path, container, machine):
+            return path, why
     path = container.default(name)
     return (path, 'default path') if path else (None, None)
+
+
+def _fits(path, container, machine):
+    """Return whether the file path (str) is for machine (str or None), or is no library: that ends the search."""
+    found = container.facts([path]).get(path) if machine else None
+    return found is None or found[1].machine == machine
+
+
+class _Search(object):
+    """The state of one load()."""
+
+    def __init__(self, container, library_path):
+        """See load()."""
+        self.container, self.library_path = container, library_path
+        self.loaded, self.missing, self.broken = [], [], []
+        self.by_name, self.by_file, self.program = {}, {}, None
+
+    def machine(self):
+        """Return the machine (str) of the program, None as long as nothing is loaded."""
+        return self.loaded[0].facts.machine if self.loaded else None
+
+    def map(self, name, by):
+        """Load what name (str) means for by (Loaded or None)."""
+        if name in self.by_name:
+            return
+        for one in self.loaded:  # by its soname, although it was asked for by another name
+            if one.facts.soname == name:
+                self.by_name[name] = one
+                return
+        path, _ = where(name, by, self.container, self.library_path, self.program, self.machine())
+        if path is None:
+            self.by_name[name] = None
+            self.missing.append((name, by))
+            return
+        known = self.by_file.get(self.container.real(path))
+        if known is None:
+            facts = self.container.facts([path]).get(path)
+            if facts is None:
+                self.by_name[name] = None
+                self.broken.append((path, by))
+                return
+            # the loader asks the kernel for the program's own name, in which there are no links
+            shown = self.container.real(path) if not self.loaded and facts[1].interpreter else path
+            known = Loaded(name, path, facts[0], facts[1], by)
+            if shown != path:
+                known = known._replace(path=shown)
+            self.loaded.append(known)
+            self.by_file[self.container.real(path)] = known
+        self.by_name[name] = known
+
+    def read_ahead(self, several):
+        """Let the container read at once what several (list of Loaded) will most likely need."""
+        paths = set()
+        for one in several:
+            for name in one.facts.needed:
+                if name not in self.by_name:
+                    path, _ = where(name, one, self.container, self.library_path, self.program)
+                    paths.update([path] if path else [])
+        self.container.facts(sorted(paths))
 
 
 def load(starts, container, library_path):
     """
     Return the Process that begins with starts.
 
-    :param starts: list of str: the program, or a library that is opened; libraries that are preloaded come first.
+    :param starts: list of str: libraries that are preloaded, and last the program, or a library that is opened.
                    Names without / are searched as for dlopen()
-    :param container: has exists(path) -> bool, default(soname) -> path or None, and facts(paths) -> {path: (origin,
-                      ElfFacts)} of those that are ELF files
+    :param container: has exists(path) -> bool, real(path) -> path without links, default(soname) -> path or None,
+                      facts(paths) -> {path: (origin, ElfFacts)} of those that are ELF files, and lib: what $LIB means
     :param library_path: list of str, folders of LD_LIBRARY_PATH in the container
     """
-    loaded, missing, known = [], [], {}
-    wanted = [(name, None) for name in starts]
-    while wanted:  # breadth first, as ld.so does; the files of one level are read together
-        level = []
-        for name, by in wanted:
-            if name in known:
-                continue
-            path, _ = where(name, by, container, library_path)
-            known[name] = path
-            if path is None:
-                missing.append((name, by))
-            else:
-                level.append((name, path, by))
-        facts = container.facts([path for _, path, _ in level])
-        wanted = []
-        for name, path, by in level:
-            if path not in facts:
-                missing.append((name, by))
-                continue
-            one = Loaded(name, path, facts[path][0], facts[path][1], by)
-            if one.facts.soname in known and one.facts.soname != name and known[one.facts.soname]:
-                continue  # loaded under its soname already
-            if one.facts.soname:
-                known.setdefault(one.facts.soname, path)
-            loaded.append(one)
-            wanted += [(needed, one) for needed in one.facts.needed]
-    return Process(loaded, missing)
+    search = _Search(container, library_path)
+    search.map(starts[-1], None)
+    program = search.loaded[0] if search.loaded else None
+    if program is not None and program.facts.interpreter:
+        search.program = program
+    for name in starts[:-1]:
+        search.map(name, search.program)
+    done = 0
+    while done < len(search.loaded):  # breadth first: the program, what is preloaded, then what each needs in turn
+        search.read_ahead(search.loaded[done:])
+        for one in search.loaded[done:]:
+            done += 1
+            for name in one.facts.needed:
+                search.map(name, one)
+    return Process(search.loaded, search.missing, search.broken)
 
 
 def version_problems(process):
@@ -121,22 +178,20 @@ def undefined_symbols(process):
     """
     Return [(Loaded, symbol, True if the process ends when it is loaded, False if when the symbol is used)].
 
-    Of symbols that no library of the Process offers. Data is looked up when it is loaded, functions when they are
-    called first, unless the library says otherwise (BIND_NOW).
+    Of symbols that no library of the Process offers.
     """
-    offered = set()
-    versioned = set()
+    offered, versioned = set(), set()
     for one in process.loaded:
         offered |= one.facts.defined
         if one.facts.verdef:
             versioned.add(one.facts.soname)
     found = []
     for one in process.loaded:
-        for symbol, kind in sorted(one.facts.undefined.items()):
+        for symbol, at_once in sorted(one.facts.undefined.items()):
             name, _, version = symbol.partition('@')
             if symbol in offered or (name in offered and (not version or _unversioned(one, version, versioned))):
                 continue
-            found.append((one, symbol, one.facts.now or kind != 'FUNC'))
+            found.append((one, symbol, at_once))
     return found
 
 

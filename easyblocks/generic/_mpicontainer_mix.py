@@ -107,12 +107,20 @@ class Container(object):
         list of sonames} that a library opens by itself.
         """
         self.image, self.injected, self.opened = image, injected, opened
+        #: what $LIB means, which a distribution decides
+        self.lib = 'lib/x86_64-linux-gnu' if image.exists('/usr/lib/x86_64-linux-gnu/libc.so.6') else 'lib64'
 
     def exists(self, path):
         """Return whether path (str) is a file in the container."""
         if posixpath.dirname(path) == INJECT_FOLDER:
             return posixpath.basename(path) in self.injected
         return self.image.exists(path)
+
+    def real(self, path):
+        """Return path (str) without links, or what stands for the file where several names lead to it."""
+        if posixpath.dirname(path) == INJECT_FOLDER:
+            return self.injected[posixpath.basename(path)].path
+        return self.image.real(path)
 
     def default(self, soname):
         """Return the path (str) that the image's ld.so finds by default, or None."""
@@ -127,7 +135,8 @@ class Container(object):
         for path, more in self.opened.items():
             if path in found:
                 origin, facts = found[path]
-                found[path] = (origin, facts._replace(needed=facts.needed + [n for n in more if n not in facts.needed]))
+                needed = facts.needed + [name for name in more if name not in facts.needed]
+                found[path] = (origin, facts._replace(needed=needed))
         return found
 
 
@@ -229,7 +238,8 @@ def mix_of(approach, site, image, host, program=None):
             start, process = None, load(preload + [by_name], container, library_path)
     return Mix(approach, site, image, host, gone, injected, lacking, family, soname, process, start, static,
                _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
-               _traits(process, 'libfabric.so.1', image, host))
+               _with_plugins(process, _traits(process, 'libfabric.so.1', image, host), container, starts,
+                             library_path))
 
 
 def library_path_of(image, injected):
@@ -269,6 +279,25 @@ def _plugin(image, container, starts, library_path):
     """Return (path, Process) of RCCL's plugin in the process, None if the image has none."""
     path = image.rccl_plugin()
     return (path, load(starts + [path], container, library_path)) if path else None
+
+
+def _with_plugins(process, traits, container, starts, library_path):
+    """
+    Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
+
+    Those of the host's libfabric are not injected, so they count for nothing. A plug-in whose own libraries are missing
+    is left out by libfabric without a word.
+    """
+    if not traits or not traits.get('plugins'):
+        return traits
+    fabric, usable = of_name(process, 'libfabric.so.1'), []
+    if fabric.origin == 'image':
+        for name, file_name in sorted(traits['plugins'].items()):
+            path = posixpath.dirname(fabric.path) + '/libfabric/' + file_name
+            whole = load(starts[:-1] + [path, starts[-1]], container, library_path)
+            if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing):
+                usable.append(name)
+    return dict(traits, providers=sorted(set(traits['providers']) | set(usable)))
 
 
 def _traits(process, soname, image, host):

@@ -15,25 +15,29 @@ from ._mpicontainer_versions import version_of
 #: Provider of libfabric -> how the names of its functions begin, which its messages carry
 PROVIDERS = {
     'coll': ['coll_'], 'cxi': ['cxip_'], 'efa': ['efa_', 'rxr_'], 'lnx': ['lnx_'], 'mrail': ['mrail_'],
-    'opx': ['opx_', 'fi_opx_'], 'psm2': ['psmx2_'], 'psm3': ['psmx3_', 'psm3_'], 'rxd': ['rxd_'], 'rxm': ['rxm_'],
-    'shm': ['smr_'], 'sm2': ['sm2_'], 'sockets': ['sock_'], 'tcp': ['xnet_', 'tcpx_'], 'ucx': ['ucx_'],
+    'opx': ['opx_', 'fi_opx_'], 'psm': ['psmx_'], 'psm2': ['psmx2_'], 'psm3': ['psmx3_', 'psm3_'], 'rxd': ['rxd_'],
+    'rxm': ['rxm_'], 'shm': ['smr_'], 'sm2': ['sm2_'], 'sockets': ['sock_'], 'tcp': ['xnet_', 'tcpx_'], 'ucx': ['ucx_'],
     'udp': ['udpx_'], 'usnic': ['usdf_'], 'verbs': ['vrb_', 'fi_ibv_'],
 }
 #: A provider counts with so many of these names: one may be a word of another part
 _NAMES = 3
 
-#: Provider as a file of its own, in the folder libfabric/ beside the library: fi_provider(7)
+#: Provider as a file of its own, in the folder libfabric/ beside the library: fi_provider(7); its name for FI_PROVIDER
 PLUGIN = r'lib(\w+)-fi\.so(\.[\d.]+)?'
+PLUGIN_NAMES = {'psmx2': 'psm2', 'psmx3': 'psm3'}
 
-#: By variables and functions in libmpi: the kinds of --mpi= of srun that it can be started with. MPICH reads PMI_FD for
-#: PMI-1 and PMI-2 alike, and Slurm's plugin pmi2 speaks both; Open MPI 5 has PMIx alone; Cray MPICH asks PALS.
-PMI_MARKS = [('cray_shasta', [b'PALS_', b'pals_']), ('pmi2', [b'PMI_FD', b'PMI_RANK']),
-             ('pmix', [b'PMIX_', b'pmix_', b'PMIx_'])]
+#: Family -> the kind of --mpi= of srun that it can be started with, and a text that is in the library then. MPICH and
+#: Intel MPI talk over the socket PMI_FD, in the language PMI-1, which Slurm's plugin pmi2 speaks too; Open MPI 5 talks
+#: to a PMIx server alone (both measured: who writes to that socket, who connects to that server). MPICH has words of
+#: PMIx in its error texts only. Cray MPICH asks Cray PMI, which asks PALS (derived: its documentation).
+PMI_KINDS = {'MPICH': ('pmi2', b'PMI_FD'), 'Intel MPI': ('pmi2', b'PMI_FD'), 'Open MPI': ('pmix', b'libpmix.so'),
+             'Cray MPICH': ('cray_shasta', b'')}
 
 #: CVAR by which MPICH lets libfabric have buffers in GPU memory (from 4.1 on, not in 4.0.3)
 HMEM_CVAR = b'MPIR_CVAR_CH4_OFI_ENABLE_HMEM'
 
-_DEVICE = re.compile(br'(?:--with-device=|\0)(ch[34]:\w[\w, ]*?)(?=[\0 ]|$)')
+#: as MPI_Get_library_version() prints it (netmods parted by blanks), else as configure was called (by commas)
+_DEVICES = [re.compile(br'\0(ch[34]:\w+(?:[ ,]+\w+)*)\0'), re.compile(br'--with-device=(ch[34]:[\w,]+)')]
 
 
 def mpi_traits(data):
@@ -45,33 +49,36 @@ def mpi_traits(data):
     of libraries that it may open by itself. Raises ValueError if it is no ELF file.
     """
     version = version_of(data)
-    found = _DEVICE.search(data)
+    found = next((match for match in (pattern.search(data) for pattern in _DEVICES) if match), None)
     device = None
     if found:
         kind, _, netmods = found.group(1).decode('ascii').partition(':')
         device = [kind + ':' + netmod for netmod in re.split('[, ]+', netmods) if netmod]
+    kind, mark = PMI_KINDS.get(version.family, (None, b''))
     return {
         'family': version.family, 'release': version.release, 'device': device,
         'hmem': HMEM_CVAR in data if version.family == 'MPICH' else None,
-        'pmi': [name for name, marks in PMI_MARKS if any(mark in data for mark in marks)],
+        'pmi': [kind] if kind and mark in data else [],
         'opens': ['libfabric.so.1'] if b'\0libfabric.so.1\0' in data else [],
     }
 
 
 def fabric_traits(data, beside=()):
     """
-    Return {'release', 'providers'} of a libfabric (data: its content, bytes).
+    Return {'release', 'providers', 'plugins'} of a libfabric (data: its content, bytes).
 
     :param beside: names (list of str) of the files in the folder libfabric/ beside it
-    release: str or None; providers: sorted list of str. Raises ValueError if it is no ELF file.
+    release: str or None; providers: sorted list of str, those in the library; plugins: {provider: name of its file}.
+    Raises ValueError if it is no ELF file.
     """
     providers = set()
     for name, starts in PROVIDERS.items():
         pattern = br'\0(?:' + b'|'.join(start.encode('ascii') for start in starts) + br')\w+'
         if len(set(re.findall(pattern, data))) >= _NAMES:
             providers.add(name)
+    plugins = {}
     for name in beside:
         found = re.match(PLUGIN + '$', posixpath.basename(name))
         if found:
-            providers.add(found.group(1))
-    return {'release': version_of(data).release, 'providers': sorted(providers)}
+            plugins[PLUGIN_NAMES.get(found.group(1), found.group(1))] = posixpath.basename(name)
+    return {'release': version_of(data).release, 'providers': sorted(providers), 'plugins': plugins}

@@ -12,7 +12,7 @@ import re
 from collections import OrderedDict, namedtuple
 
 from ._mpicontainer_image import MPI_FAMILIES
-from ._mpicontainer_loader import of_name, search_folders, undefined_symbols, version_problems, where
+from ._mpicontainer_loader import of_name, search_folders, undefined_symbols, version_problems
 from ._mpicontainer_mix import Container, image_mpi, library_path_of, mix_of
 from ._mpicontainer_settings import SettingsError, pmi_for, release
 
@@ -44,6 +44,9 @@ FAILED_OVER_CXI = {
     ('MPICH', '3.4'): '"open_fabric: No data available" in the published runs (DeiC-HPC/BitBulldozersLab, 2025-03, '
                       '3.4.3)',
 }
+
+#: How the names of an MPI library's functions begin
+_MPI_NAMES = ('MPI_', 'PMPI_', 'QMPI_', 'MPIX_')
 
 #: The first libfabric of ofiwg with the provider cxi (its NEWS, v1.21.0). Cray's own builds have it earlier.
 CXI_SINCE = (1, 21)
@@ -139,33 +142,39 @@ def _musl(mix):
 
 
 def _promises(mix):
+    path = library_path_of(mix.image, mix.injected)
+    container = Container(mix.image, dict(mix.injected), {})
+    program = mix.process.loaded[0] if mix.program and mix.process.loaded else None
     for name, owner in sorted(mix.approach['comes_from'].items()):
         soname = mix.soname if name == 'libmpi' else 'libfabric.so.1'
         one = of_name(mix.process, soname)
         if owner != 'host' or one is None or one.origin == 'host' or soname not in mix.injected:
             continue
-        container = Container(mix.image, dict(mix.injected), {})
-        folders = search_folders(one.by, library_path_of(mix.image, mix.injected)) if one.by else []
-        why = where(soname, one.by, container, library_path_of(mix.image, mix.injected))[1] if one.by else 'path'
-        asking = one.by
-        if why == 'DT_RPATH':
-            while asking.by is not None and not asking.facts.rpath:
-                asking = asking.by
-        folder = next((folder for folder, kind in folders if kind == why and container.exists(folder + '/' + soname)),
-                      posixpath.dirname(one.path))
-        by = asking.facts.path if asking else 'the program'
+        found = next(((folder, why) for folder, why in search_folders(one.by, container, path, program)
+                      if folder + '/' + soname == one.path), (posixpath.dirname(one.path), 'its path'))
+        asking, by = one.by, None
+        while asking is not None and by is None:  # whose DT_RPATH it is: that of who needs it, or of who brought that
+            by = asking if asking.facts.rpath or asking.by is None else None
+            asking = asking.by
+        by = by.facts.path if by else 'the program'
         yield _finding('fails', "the host's %s would not be used: %s has %s %s, which ld.so searches before "
-                       "LD_LIBRARY_PATH, and the image's own is there" % (soname, by, why, folder),
-                       [(by, '%s %s' % (why, folder)), (one.facts.path, 'is found first')],
+                       "LD_LIBRARY_PATH, and the image's own is there" % (soname, by, found[1], found[0]),
+                       [(by, '%s %s' % (found[1], found[0])), (one.facts.path, 'is found first')],
                        'in the image: patchelf --set-rpath writes DT_RUNPATH instead, which LD_LIBRARY_PATH precedes')
 
 
 def _family(mix):
     if mix.family != mix.approach['mpi']:
-        wanted = sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == mix.approach['mpi'])
-        yield _finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s (%s)"
-                       % (mix.family, mix.soname, mix.approach['name'], mix.approach['mpi'], wanted[-1]),
-                       [(mix.image.path, mix.soname)], 'use an image with that MPI, or the approach for this one')
+        for finding in _other_mpi(mix.family, mix.soname, mix.approach, mix.image):
+            yield finding
+
+
+def _other_mpi(family, soname, approach, image):
+    """Yield the Finding that family (str, with soname) of the image is not the MPI of approach (dict)."""
+    wanted = sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == approach['mpi'])
+    yield _finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s (%s)"
+                   % (family, soname, approach['name'], approach['mpi'], wanted[-1]),
+                   [(image.path, soname)], 'use an image with that MPI, or the approach for this one')
 
 
 def _missing(mix):
@@ -177,6 +186,10 @@ def _missing(mix):
         yield _finding('fails', "%s needs %s, which neither the host nor the image has" % (facts.path, soname),
                        [(facts.path, 'DT_NEEDED ' + soname)], 'if it is on the host in another folder, add that to '
                        'library_folders of the site')
+    for path, by in mix.process.broken:
+        yield _finding('fails', "%s is no library (a text, or damaged), and %s takes it for one"
+                       % (path, _shown(by) if by else 'the loader'), [(path, 'no ELF file')],
+                       'put the library in its place; a linker script belongs to compilers, not to programs')
     for name, by in mix.process.missing:
         if name not in seen:
             yield _finding('fails', "%s, which is not on the library path in the container"
@@ -209,7 +222,7 @@ def _versions(mix):
 
 
 def _symbols(mix):
-    if mix.image.partial or mix.host.partial or mix.process.missing:
+    if mix.image.partial or mix.host.partial or mix.process.missing or mix.process.broken:
         return
     told = set(one.facts.path for one, _, _, _ in version_problems(mix.process))
     by_library = OrderedDict()
@@ -242,7 +255,7 @@ def _other_mpis(mix, symbols):
     """Return paths of the host's other MPI libraries of this ABI that define all symbols (list of str)."""
     if 'libmpi' not in mix.approach['inject'] or mix.soname not in mix.injected:
         return []
-    names = [symbol for symbol in symbols if symbol.startswith(('MPI_', 'PMPI_', 'QMPI_', 'MPIX_'))]
+    names = [symbol for symbol in symbols if symbol.startswith(_MPI_NAMES)]
     if not names:
         return []
     here = mix.injected[mix.soname].path
@@ -418,9 +431,20 @@ def _fits(mix):
     if 'libmpi' not in mix.approach['inject'] or mix.soname not in mix.injected or mix.image.partial:
         return
     found = mix.host.mpi_libraries(mix.site)
-    if len(found) > 1:
-        yield _finding(NOTE, "the host has several MPI libraries of this ABI; this site injects %s"
-                       % mix.injected[mix.soname].path, [(path, 'is there') for path in sorted(found)], '')
+    if len(found) < 2:
+        return
+    uses = sorted(set(symbol for one in mix.process.loaded if one.origin == 'image' for symbol in one.facts.undefined
+                      if symbol.startswith(_MPI_NAMES)))
+    evidence = []
+    for path, facts in sorted(found.items()):
+        lacks = [symbol for symbol in uses if symbol not in facts.defined]
+        evidence.append((path, 'lacks ' + ', '.join(lacks[:3]) + (' and %d more' % (len(lacks) - 3) if len(lacks) > 3
+                                                                  else '') if lacks else
+                         'has all %d MPI functions that the image calls' % len(uses) if uses else
+                         'fits: no program of the image names an MPI function'))
+    yield _finding(NOTE, "the host has %d MPI libraries of this ABI, this site injects %s; %s"
+                   % (len(found), mix.injected[mix.soname].path, '; '.join('%s %s' % item for item in evidence)),
+                   evidence, '')
 
 
 #: name -> (function, what it decides, source)
@@ -459,7 +483,8 @@ RULES = [
      'libfabric prov/cxi/src/cxip_info.c'),
     ('PMI', _pmi, "the MPI speaks what the site's srun offers", 'srun(1), --mpi'),
     ('no benchmarks', _programs, "the image has the benchmark programs", 'docs/check.md'),
-    ('several host MPIs', _fits, "which of the host's MPI libraries is injected", 'site data'),
+    ('several host MPIs', _fits, "which of the host's MPI libraries have the functions that the image calls: Cray "
+     "MPICH 8.1 is an MPICH 3.4, 9.0 an MPICH 4.1", 'LUMI training 2026, 102-CPE.md'),
 ]
 
 #: After these nothing else is worth saying
@@ -501,12 +526,13 @@ def ask(approach, site, image, host, program=None):
     try:
         return verdict_of(mix_of(approach, site, image, host, program))
     except SettingsError as err:
-        family = image_mpi(image, approach['mpi'])
-        reason = Finding('site', 'fails', str(err), [('site ' + site['name'], 'has no such fact')], '', 'site data')
-        if family[0] != approach['mpi']:
-            reason = reason._replace(rule='other MPI', reason="the image's MPI is %s (%s), approach '%s' is for %s"
-                                     % (family[0], family[1], approach['name'], approach['mpi']))
-        return Verdict(approach['name'], 'fails', [reason], 'none', 'none', None)
+        finding = Finding('site', 'fails', str(err), [('site ' + site['name'], 'has no such fact')],
+                          'take another approach, or add the fact to the site', 'site data')
+        family, soname, _ = image_mpi(image, approach['mpi'])
+        if family != approach['mpi']:  # of two reasons the one that no site can change
+            finding = next(_other_mpi(family, soname, approach, image))._replace(
+                rule='other MPI', source=dict((rule[0], rule[3]) for rule in RULES)['other MPI'])
+        return Verdict(approach['name'], 'fails', [finding], 'none', 'none', None)
 
 
 def recommended(verdicts, site):

@@ -50,7 +50,7 @@ def glibc_verdef(newest):
 def library(path, needed=(), verneed=None, verdef=(), machine=X86_64):
     """Return the ElfFacts of a library of which only so much is known."""
     return ElfFacts(path=path, soname=posixpath.basename(path), machine=machine, needed=list(needed), rpath=[],
-                    runpath=[], verneed=verneed or {}, verdef=set(verdef), interpreter=None, dynamic=True, now=False,
+                    runpath=[], verneed=verneed or {}, verdef=set(verdef), interpreter=None, dynamic=True,
                     undefined={}, defined=set())
 
 
@@ -74,6 +74,10 @@ class DescribedImage(object):
     def exists(self, path):
         """See Image."""
         return path in self.files
+
+    def real(self, path):
+        """See Image: no links are described."""
+        return path
 
     def elf_facts(self, paths):
         """See Image."""
