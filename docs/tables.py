@@ -7,7 +7,9 @@ how sure. docs/images.md, <!-- compatibility-table -->: what was published about
 docs/index.md, <!-- picture -->: the figure of docs/picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
+docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (docs/pairs.json).
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
+docs/why.md, <!-- messages -->: what `osu-container why` knows.
 
 usage: docs/tables.py [--check]
 """
@@ -18,7 +20,8 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes'), str(PROJECT / 'docs')]
 
-import picture  # noqa: E402, the path above is needed first
+import pairs  # noqa: E402, the path above is needed first
+import picture  # noqa: E402
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402
 from generic._mpicontainer_settings import (  # noqa: E402
     pmi_for,
@@ -36,6 +39,7 @@ from osu_container.check import published  # noqa: E402
 from osu_container.compare.thresholds import MARGINS  # noqa: E402
 from osu_container.compare.troubles import RULES  # noqa: E402
 from osu_container.image.catalogue import published_rows  # noqa: E402
+from osu_container.why import listed  # noqa: E402
 
 #: What osu-gpu-bind sets for each rank
 OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
@@ -187,6 +191,20 @@ def troubles_table():
     return markdown(lines)
 
 
+def messages_tables():
+    """Return a table (str, Markdown) for each topic of the messages that `osu-container why` knows."""
+    parts, topic = [], None
+    for each in listed():
+        if each['topic'] != topic:
+            topic = each['topic']
+            parts.append(f'## {topic}\n\n| name | message | cause | remedy | source |\n|---|---|---|---|---|\n')
+        ticks = '``' if '`' in each['text'] else '`'
+        words = [each['cause'], each['remedy'], f"{each['evidence']}; {each['source']}"]
+        cells = [each['name'], f"{ticks}{each['text']}{ticks}", *(word.replace('*', '\\*') for word in words)]
+        parts[-1] += f"| {' | '.join(cells)} |\n"
+    return '\n'.join(parts)
+
+
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
     PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
@@ -194,7 +212,9 @@ TABLES = {
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
+    PROJECT / 'docs' / 'why.md': {'messages': messages_tables},
     PROJECT / 'docs' / 'examination.md': {'examination': examination_table, 'prediction': prediction_table},
+    PROJECT / 'docs' / 'pairs.md': {'pairs-summary': pairs.summary, 'pairs': pairs.every_pair},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}

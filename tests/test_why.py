@@ -1,12 +1,15 @@
 """Every message of osu-container why is tried on what a program really printed; unknown text is called unknown."""
+import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
 
 import pytest
-from conftest import PROJECT, STATE, compile_library, run
+from conftest import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 from test_docs import headings
 
 from osu_container import why
@@ -166,6 +169,138 @@ QUOTED = [
      'recorded'),
     (['no GPU support'], "ROCm Support Not Enabled\nPlease recompile benchmark with ROCm support",
      'OSU Micro-Benchmarks, c/util/osu_util_options.c'),
+    # as the documents write them that the issue of this command names
+    (['libfabric too old'], "FABRIC_1.7' not found", 'the message as people quote it, without its beginning'),
+    (['libfabric too old'], "version 'FABRIC_1.7' not found", 'README of github.com/DeiC-HPC/BitBulldozersLab, 2025'),
+    (['libfabric too old', 'RCCL without its plugin'],
+     "NET/Plugin : Plugin load (librccl-net.so) returned 2 : /lib/libfabric.so.1: version `FABRIC_1.7' not found "
+     "(required by /opt/aws-ofi-rccl/librccl-net.so)\nNET/Plugin : No plugin found, using internal implementation",
+     'github.com/aws-samples/awsome-distributed-training, issue 292'),
+    (['C library too old'], "GLIBC_2.34 not found", 'the message as people quote it'),
+    (['C++ library too old'], "GLIBCXX_3.4.30 not found", 'github.com/apptainer/apptainer, issue 1621'),
+    (['no provider'], "(open_fabric:No data available)", 'README of github.com/DeiC-HPC/BitBulldozersLab, 2025'),
+    (['no provider'], "fi_getinfo: -61 (No data available)", 'fi_info -p cxi without the provider, libfabric'),
+    (['no VNI on one node'], "cxip_gen_auth_key -38", 'the message as people quote it'),
+    (['no VNI on one node'], "  Location: mtl_ofi_component.c:1007\n  fi_domain: Function not implemented (38)",
+     'github.com/open-mpi/ompi, issue 12913, shortened'),
+    (['no VNI on one node'],
+     "*** FATAL ERROR (proc 0): in gasnetc_ofi_init() at gasnet_ofi.c:946: fi_domain failed: -38(Function not "
+     "implemented)", 'github.com/StanfordLegion/gasnet, issue 22'),
+    (['no VNI on one node'],
+     "libfabric:507357:1741146011::cxi:fabric:cxip_nic_get_rgroup_vni():253<warn> : Failed to find valid default "
+     "rgroup and vni for cxi0", 'github.com/aws/aws-ofi-nccl, issue 801'),
+    (['no VNI on one node'],
+     "NCCL WARN NET/OFI Couldn't open a fabric access domain. RC: -38, ERROR: Function not implemented",
+     'github.com/aws/aws-ofi-nccl, issue 801'),
+    (['bound file missing'], "WARNING: skipping mount of /opt/rocm-6.0.3",
+     'github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib, issue 422'),
+    (['step waits for another'],
+     "srun: Job 9813899 step creation temporarily disabled, retrying (Requested nodes are busy)",
+     'README of github.com/DeiC-HPC/BitBulldozersLab, 2025'),
+    (['every rank alone'], "rank 0 of 1\nrank 0 of 1", 'the CUG 2026 tutorial on containers, cotainr'),
+    (['every rank alone'], "exp-9-17: rank 0 / 1 OK\nexp-9-17: rank 0 / 1 OK", 'form of pmodels/mpich, issue 6924'),
+    (['every rank alone'], "I am rank 0, size 1\nI am rank 0, size 1", 'form of many test programs'),
+    (['every rank alone'], "# OSU MPI Hello World Test v7.5\nThis is a test with 1 processes\n"
+     "# OSU MPI Hello World Test v7.5\nThis is a test with 1 processes", 'OSU Micro-Benchmarks, osu_hello.c'),
+    # the loader and ROCm
+    (['ROCm of another release'],
+     "osu_bw: error while loading shared libraries: libamdhip64.so.6: cannot open shared object file: No such file or "
+     "directory", 'form of the loader'),
+    (['libcxi too old'], "symbol lookup error: /opt/libfabric/lib/libfabric.so.1: undefined symbol: cxil_svc_get_netns",
+     'form of the loader; the function: github.com/ofiwg/libfabric, issue 12036'),
+    (['image on musl'],
+     "Error relocating /opt/cray/libfabric/1.22.0/lib64/libfabric.so.1: __strdup: symbol not found",
+     'musl, ldso/dynlink.c'),
+    (['image on musl'],
+     "Error loading shared library libatomic.so.1: No such file or directory (needed by /opt/x/libmpi.so.12)",
+     'musl, ldso/dynlink.c'),
+    # Slingshot
+    (['event queue too small'],
+     "libfabric:16642:1701636928::cxi:core:cxip_cq_eq_progress():531<warn> x4204c1s3b0n0: Cassini Event Queue overflow "
+     "detected.", 'github.com/argonne-lcf/user-guides, pull request 315'),
+    (['event queue too small'],
+     "PE 0: MPICH WARNING: OFI is failing to make progress on posting a receive. MPICH suspects a hang due to "
+     "completion queue exhaustion.", 'github.com/ofiwg/libfabric, issue 9286'),
+    (['message not delivered'],
+     "MPIDI_OFI_handle_cq_error(1062): OFI poll failed (ofi_events.c:1064:MPIDI_OFI_handle_cq_error:Input/output error "
+     "- UNDELIVERABLE)", 'github.com/BLAST-WarpX/warpx, issue 4234'),
+    (['message not delivered'], "OFI poll failed -- UNDELIVERABLE", 'github.com/quokka-astro/quokka, issue 353'),
+    (['memory not registered'], "cxil_map: write error\nMPIDI_OFI_send_normal: Invalid argument", 'shs-libcxi'),
+    (['no memory of another rank'],
+     "[lxbk1012:3549626:0:3549626]      cma_ep.c:84   process_vm_readv(pid=3549634 {0x24ed520,12480}-->"
+     "{0x1bd42a0,12480}) returned -1: Operation not permitted", 'github.com/openucx/ucx, issue 8958'),
+    (['no memory of another rank'], "Read -1, expected 65536, errno =1", 'github.com/open-mpi/ompi, issue 4948'),
+    # RCCL
+    (['RCCL without its plugin'],
+     "corona:927:927 [0] NCCL INFO NET/Plugin: Could not find: librccl-net.so. Using internal net plugin.",
+     'RCCL of ROCm 6.4'),
+    (['RCCL without its plugin'],
+     "NCCL INFO NET/Plugin: Plugin load (libnccl-net.so) returned 2 : libnccl-net.so: cannot open shared object file: "
+     "No such file or directory", 'github.com/NVIDIA/nccl-tests, issue 188'),
+    (['RCCL without its plugin', 'RCCL asked for a plugin in vain'],
+     "nid006365:180142:180163 [0] NCCL INFO NET/Plugin: Could not find: ofi libnccl-net-ofi.so. Using internal network "
+     "plugin.\nnid006365:180142:180163 [0] net.cc:626 NCCL WARN Error: network AWS Libfabric not found.",
+     'github.com/eth-cscs/cscs-docs, nccl.md'),
+    (['RCCL asked for a plugin in vain'], "Last error: Failed to initialize any NET plugin", 'NCCL, src/plugin/net.cc'),
+    (['RCCL finds no interface'], "NCCL WARN Bootstrap : no socket interface found", 'NCCL, src/bootstrap.cc'),
+    (['one GPU for two ranks'],
+     "smc-gpu-03:29880:30398 [0] init.cc:497 NCCL WARN Duplicate GPU detected : rank 2 and rank 0 both on CUDA device "
+     "1000", 'github.com/horovod/horovod, issue 3929'),
+    # PMI
+    (['Open MPI without PMIx'],
+     "[nid200247:2144171] OPAL ERROR: Unreachable in file ext3x_client.c at line 111\nThe application appears to have "
+     "been direct launched using \"srun\",\nbut OMPI was not built with SLURM's PMI support and therefore cannot\n"
+     "execute.", 'github.com/open-mpi/ompi, issue 12146'),
+    (['Open MPI without PMIx'],
+     "[lxbk0553:30428] PMIX ERROR: PMIX TEMPORARILY UNAVAILABLE in file ptl_tcp.c at line 685",
+     'github.com/apptainer/singularity, issue 3678'),
+    (['MPICH without PMI'],
+     "PMII_singinit: execv failed: No such file or directory\n[unset]:   This singleton init program attempted to "
+     "access some feature", 'github.com/pmodels/mpich, issue 6924'),
+    (["Cray's PMI not reached"],
+     "Fri Feb  9 07:12:51 2024: [PE_12]:_pmi_mmap_init:Failed to setup PMI mmap.\n"
+     "3: MPIR_pmi_init(110)...: PMI_Init returned 1", 'github.com/flux-framework/flux-coral2, issue 125'),
+    (["Cray's PMI not reached"], "MPID_Init(611).......:  PMI2 init failed: 1", 'github.com/llnl/LaunchMON, issue 35'),
+    (['mpirun in the container'],
+     'The SLURM process starter for OpenMPI was unable to locate a\nusable "srun" command in its path. Please check '
+     'your path\nand try again.', 'github.com/sylabs/singularity, issue 1695'),
+    (['mpirun in the container'], "slurmstepd: error: mpi/pmi2: invalid PMI1 init command: `error'",
+     'github.com/vsoch/vsoch.github.io, issue 21'),
+    (['question for a key that is not there'],
+     "PMI2_KVS_Get:_pmi2_kvs_get failed\n_pmi2_kvs_get:key [-NONEXIST-KEY] was not found.",
+     'github.com/pmodels/mpich, issue 6687'),
+    # other containers and modules
+    (['image without a signature'],
+     "WARNING: integrity: signature not found for object group 1\n"
+     "WARNING: Bootstrap image could not be verified, but build will continue.",
+     'the CUG 2026 tutorial on containers; github.com/apptainer/apptainer, issue 1490'),
+    (['signature refused'],
+     "FATAL:   while checking container image with ECL: image signature not valid: integrity: signature object 5 not "
+     "valid: openpgp: signature made by unknown entity", 'github.com/apptainer/apptainer, issue 1805'),
+    (['started inside the container'],
+     "[ ERROR ] wrapper called from another container. Is /a.sif, should be /b.sif",
+     'github.com/CSCfi/hpc-container-wrapper, common.sh'),
+    (["image of LUMI's module gone"],
+     "Lmod has detected the following error: ERROR: Cannot locate the singularity container file /x.sif. One potential "
+     "cause is that it may have been removed from the system.", 'LUMI-SoftwareStack, LMOD/SitePackage.lua'),
+    (['stack of LUMI without support'],
+     "LUMI/24.03:\nThe LUMI/24.03 stack is currently unsupported as it was never tested with\nthe version of ROCm that "
+     "is now on the system", 'github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib, issue 422'),
+    (['no place for a bind'], "FATAL: destination /var/spool/slurmd doesn't exist", 'LUMI training 2026-04, shortened'),
+    (['libfabric not exchanged'], "libfabric not found within /host.", 'github.com/determined-ai/environments'),
+    (['libfabric not exchanged'], "no suitable mounts available.", 'github.com/crickett-hpe/hpc-ai-envs, pull request '
+                                                                   '13'),
+    (['Sarus finds no MPI'],
+     "[ERROR] No MPI libraries found in the container. Hint: run 'ldconfig' inside the container to configure the "
+     "dynamic linker", 'github.com/eth-cscs/sarus, MPI hook'),
+    (['Sarus refuses the MPI'],
+     "Failed to activate MPI support. Host's MPI library /lib/libmpi.so.12 is not ABI compatible with container's MPI "
+     "library /usr/lib/libmpi.so.40.", 'form as the tests of github.com/eth-cscs/sarus look for it'),
+    (['unknown MPI type'],
+     "srun: error: Couldn't find the specified plugin name for mpi/pmix looking at all files\n"
+     "srun: error: cannot find mpi plugin for mpi/pmix", 'Slurm, src/interfaces'),
+    (['job is over'], "srun: error: Unable to create step for job 18: Job/step already completing or completed",
+     'Slurm, src/common/slurm_errno.c'),
 ]
 #: Names that the tests with real programs make. Together with QUOTED they must be all.
 MADE = {
@@ -180,6 +315,9 @@ MADE = {
     'osu-gpu-bind without a map', 'osu-gpu-bind outside of srun', 'more ranks than GPUs', 'part of the GPUs',
     'cores far from the GPU', 'unknown option of osu-gpu-bind', 'osu-explain without its data',
     'port not installed rightly',
+    'proof without its program', 'Open MPI without PMIx', 'component of PMIx missing', 'mpirun in the container',
+    'image without a signature', "image of LUMI's module gone", 'unknown module', 'module of another stack',
+    'modules that exclude each other', 'host has changed', 'job is over', 'provider asked for by an old name',
 }
 
 
@@ -197,14 +335,18 @@ def test_names_are_unique_and_every_message_is_tried_on_a_text():
 
 @pytest.mark.parametrize('entry', why.MESSAGES, ids=NAMES)
 def test_entry_says_cause_remedy_source_and_how_sure(entry):
-    assert set(entry) - {'times', 'last', 'unless'} == {'name', 'pattern', 'cause', 'remedy', 'source', 'evidence'}
+    assert set(entry) - {'times', 'last', 'unless'} == {'name', 'text', 'pattern', 'cause', 'remedy', 'source',
+                                                        'evidence'}
+    assert re.search(entry['pattern'], entry['text'], re.M), 'the pattern does not find the text'
+    assert not re.search(r'[|\n]', entry['text'])
     assert entry['evidence'] in {'measured', 'derived', 'untested'}
     for key in ('cause', 'remedy', 'source'):
         assert len(entry[key]) > 10
     assert set(entry.get('unless', [])) <= set(NAMES)
     groups = set(re.compile(entry['pattern']).groupindex)
     assert set(re.findall(r'\{(\w+)\}', entry['cause'] + entry['remedy'])) <= groups
-    for path in re.findall(r'\b(?:docs|easyconfigs|osu_container)/[\w./-]*\w', entry['source'] + ' ' + entry['remedy']):
+    for path in re.findall(r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
+                           entry['source'] + ' ' + entry['remedy']):
         assert (PROJECT / path).exists(), path
 
 
@@ -237,6 +379,77 @@ def test_long_logs_are_read_in_one_go(line):
     assert done.stdout == "['undefined symbol']\n", done.stderr
 
 
+@pytest.mark.parametrize('wanted, text, source', QUOTED, ids=[f'{item[0][0]}-{n}' for n, item in enumerate(QUOTED)])
+def test_labels_colours_and_ends_of_lines_are_no_hindrance(wanted, text, source):
+    for form in ('0: {}', ' 12: {}', 'nid001234: {}', 'srun: error: {}', '[1,0]<stderr>:{}', '{}\r', '{}   ',
+                 '\x1b[1;31m{}\x1b[0m\x1b[K', '\x1b]0;title\x07\x1b(B{}'):
+        lines = [form.format(line) for line in ['# OSU MPI Bandwidth Test v7.5', *text.splitlines()]]
+        assert names('\n'.join(lines)) == names('\n'.join(lines) + '\n') == wanted, form
+
+
+@pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-le', 'utf-16-be', 'utf-8-sig', 'latin-1'])
+def test_what_windows_writes_is_read(encoding):
+    text = "fine\n./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
+    found = why.search_in(io.BytesIO(text.encode(encoding))).found()
+    assert [(each['name'], each['number']) for each in found] == [('libfabric too old', 2)]
+    assert found[0]['line'].startswith('./m: libfabric')
+
+
+def test_what_is_shown_of_a_line_cannot_do_anything_to_the_terminal():
+    found = why.explain('\x07\x1bc x: \x9b31m undefined symbol: f\x08\x1b7\u202e, more\n')
+    assert [each['name'] for each in found] == ['undefined symbol']
+    assert all(letter.isprintable() for each in found for letter in each['line'] + each['cause'] + each['remedy'])
+
+
+def test_of_a_long_line_the_part_with_the_message_is_shown():
+    text = 'a' * 5000 + ' x: undefined symbol: f7 ' + 'b' * 5000
+    found, = why.explain(text)
+    assert len(found['line']) <= why.SHOWN and 'undefined symbol: f7' in found['line']
+    found, = why.explain('progress 1 %\rprogress 2 %\rx: undefined symbol: f7\rprogress 3 %\n')
+    assert found['line'] == 'x: undefined symbol: f7'
+    found, = why.explain('x: undefined symbol: ' + 'f' * 5000)
+    assert len(found['cause']) < 500
+
+
+# ---- the patterns are looked for in parts, and a part only where its needle is
+
+@pytest.mark.parametrize('pattern, parts, needles', [
+    ('abc', ['abc'], ['abc']), ('ab', ['ab'], ['']), ('abc|def ?g', ['abc', 'def ?g'], ['abc', 'def']),
+    (r'a\|b\.c|x(?:y|z)w', [r'a\|b\.c', 'x(?:y|z)w'], ['a|b.c', '']),
+    (r'(?P<what>abc|defg)', ['(?P<what>abc)', '(?P<what>defg)'], ['abc', 'defg']),
+    (r'(?P<version>FABRIC_[\d.]*\d) no', [r'(?P<version>FABRIC_[\d.]*\d) no'], ['FABRIC_']),
+    (r'(?<!-61 \()No data', [r'(?<!-61 \()No data'], ['No data']), (r'(?!wxyz)abc', [r'(?!wxyz)abc'], ['abc']),
+    (r'abcd?', ['abcd?'], ['abc']), ('abcd+e', ['abcd+e'], ['abcd']), ('abcd{2,3}e', ['abcd{2,3}e'], ['abc']),
+    (r'(?:wxyz)?abc', [r'(?:wxyz)?abc'], ['abc']), (r'[]wxyz]abc[^]wxyz]', [r'[]wxyz]abc[^]wxyz]'], ['abc']),
+    (r'abc\w+defg', [r'abc\w+defg'], ['defg']), (r'[\]|]abc|(a|b)', [r'[\]|]abc', '(a|b)'], ['abc', '']),
+])
+def test_a_pattern_is_taken_apart(pattern, parts, needles):
+    assert why.alternatives(pattern) == parts
+    assert [why.needle(part) for part in parts] == needles
+
+
+def test_every_part_has_a_needle_and_together_they_find_what_the_pattern_finds():
+    texts = [text for _, text, _ in QUOTED] + [entry['text'] for entry in why.MESSAGES]
+    for entry, _, parts in why.PATTERNS:
+        whole = re.compile(entry['pattern'], re.MULTILINE)
+        for text in texts:
+            begins = {text.rfind('\n', 0, match.start()) for match in whole.finditer(text)}
+            assert begins == {text.rfind('\n', 0, match.start()) for part, word in parts if word in text
+                              for match in part.finditer(text)}, (entry['name'], text)
+        assert all(word for _, word in parts), f"{entry['name']}: it would be looked for everywhere, which takes long"
+
+
+def test_no_pattern_takes_long_where_its_beginning_comes_again_and_again():
+    """Every needle, and every text that is known, thousands of times in one line. A bad pattern takes many seconds."""
+    words = {word for _, _, parts in why.PATTERNS for _, word in parts}
+    words |= {entry['text'][:end] for entry in why.MESSAGES for end in (len(entry['text']) // 2, None)}
+    words |= {re.match(r'(?:\w|[ /:`\'"-])*', entry['pattern']).group() for entry in why.MESSAGES} - {''}
+    for word in sorted(words):
+        begin = time.process_time()
+        why.explain(word * (100_000 // len(word)))
+        assert time.process_time() - begin < 2, word
+
+
 def test_one_rank_that_is_alone_is_no_error():
     assert names('Hello from rank 0 of 1\n') == []
 
@@ -245,14 +458,6 @@ def test_a_consequence_is_named_only_where_nothing_else_is_known():
     failed = 'srun: error: node1: task 0: Exited with exit code 1'
     assert names(failed) == ['program failed']
     assert names(failed + "\n./m: undefined symbol: f7\n") == ['undefined symbol']
-
-
-def test_colours_carriage_returns_and_labels_of_srun_are_no_hindrance():
-    line = '{}: \x1b[31mFATAL:  \x1b[0m "osu_x": executable file not found in $PATH\r\n'
-    text = line.format(0) + line.format(1)
-    found = why.explain(text)
-    assert [each['name'] for each in found] == ['program not in the image']
-    assert found[0]['times'] == 2 and found[0]['line'].startswith('0: FATAL:') and 'osu_x' in found[0]['cause']
 
 
 def test_causes_come_in_the_order_of_their_lines():
@@ -310,8 +515,7 @@ def running_headings():
     text = (PROJECT / 'docs' / 'troubleshooting.md').read_text()
     sections = re.split(r'^## ', text, flags=re.M)
     wanted = ''.join(part for part in sections if part.startswith(('Loading a module', 'Running')))
-    return [message.replace('...', 'X') for message, _ in headings()
-            if f'`{message}`' in wanted and 'Cannot load module' not in message]  # which no job prints
+    return [message.replace('...', 'X') for message, _ in headings() if f'`{message}`' in wanted]
 
 
 @pytest.mark.parametrize('message', running_headings())
@@ -377,6 +581,48 @@ def test_a_preloaded_library_that_is_gone_and_a_file_that_is_none_are_known(tmp_
     assert names(done.stderr) == ['file of another architecture'], done.stderr
 
 
+# ---- Lmod, really: it breaks its messages into lines of 80 letters
+
+@pytest.fixture
+def lmod(tmp_path):
+    """Function (script, name of LMODS) that runs bash with modules of all kinds of trouble; what it says."""
+    for name, text in {
+            'image.lua': "LmodError('ERROR: Cannot locate the singularity container file ' .. '/project/' .. "
+                         "string.rep('long/', 30) .. 'x.sif. One potential cause is that it may have been removed from "
+                         "the system.')",
+            'ours.lua': "LmodError('The image /project/' .. string.rep('long/', 30) .. 'x.sif is gone. Get it back "
+                        "with: cp a b')",
+            'host.lua': "LmodMessage('osu-container/hybrid: The host has changed since this module was installed: "
+                        "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1 is another file')",
+            'one.lua': "conflict('other')", 'other.lua': "setenv('OTHER', '1')",
+            'stack.lua': f"prepend_path('MODULEPATH', '{tmp_path}/inner')"}.items():
+        (tmp_path / 'modules').mkdir(exist_ok=True)
+        (tmp_path / 'modules' / name).write_text(text + '\n')
+    (tmp_path / 'inner').mkdir()
+    (tmp_path / 'inner' / 'within.lua').write_text("setenv('WITHIN', '1')\n")
+
+    def call(script, version):
+        done = clean_shell(script, version, MODULEPATH=str(tmp_path / 'modules'), HOME=str(tmp_path))
+        return done.stdout + done.stderr
+    return call
+
+
+@pytest.mark.parametrize('version', LMODS)
+@pytest.mark.parametrize('script, wanted, word', [
+    ('module load nonesuch/1', 'unknown module', 'nonesuch/1'),
+    ('module load image', "image of LUMI's module gone", '/long/x.sif'),
+    ('module load ours', 'image gone', '/long/x.sif'),
+    ('module load host', 'host has changed', 'library'),
+    ('module load other one', 'modules that exclude each other', 'other'),
+    ('module spider within >/dev/null 2>&1; module load within', 'module of another stack', 'within'),
+])
+def test_what_lmod_says_is_known(lmod, version, script, wanted, word):
+    text = lmod(script, version)
+    found = why.explain(text)
+    assert [each['name'] for each in found] == [wanted], text
+    assert word in found[0]['cause'] + found[0]['remedy'], found
+
+
 # ---- the command
 
 def command(*arguments, **kwargs):
@@ -393,7 +639,7 @@ def test_the_command_reads_a_file_and_a_pipe_and_says_cause_remedy_and_source(tm
         assert part in done.stdout
     assert command('-', input=text).stdout == command(input=text).stdout == done.stdout
     found = json.loads(command('--json', log).stdout)
-    assert found == why.explain(text)
+    assert found == [dict(each, file=str(log)) for each in why.explain(text)]
 
 
 @pytest.mark.parametrize('text, said', [('nothing that is known\n', 'None of the'), ('', 'empty')])
@@ -402,9 +648,135 @@ def test_the_command_says_when_it_knows_nothing(text, said):
     assert done.returncode == 1 and said in done.stdout
 
 
-def test_a_file_that_is_not_there_is_an_error(tmp_path):
-    done = command(tmp_path / 'none')
-    assert done.returncode == 1 and 'none' in done.stderr and 'Traceback' not in done.stderr
+@pytest.fixture
+def logs(tmp_path):
+    """Names (list of str) of seven logs with one trouble, one with another, one with none known and an empty one."""
+    old = "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
+    texts = [old, 'fine\n' + 2 * old] + 5 * [old] + ['x: undefined symbol: f7\n', 'fine\n', '']
+    for number, text in enumerate(texts):
+        (tmp_path / f'slurm-{number}.out').write_text(text)
+    return [f'slurm-{number}.out' for number in range(len(texts))]
+
+
+def test_of_several_files_each_message_is_named_once_with_the_files_that_have_it(logs, tmp_path):
+    done = command(*logs, cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr == ''
+    assert done.stdout.count('libfabric too old') == done.stdout.count('undefined symbol, ') == 1
+    assert done.stdout.startswith('libfabric too old, slurm-0.out line 1; slurm-1.out line 2 (and 1 more); '
+                                  'slurm-2.out line 1; slurm-3.out line 1; slurm-4.out line 1; slurm-5.out line 1; '
+                                  'and 1 more\n')
+    assert 'Empty: slurm-9.out.\n' in done.stdout and 'is in: slurm-8.out.\n' in done.stdout
+    found = json.loads(command('--json', *logs, cwd=tmp_path).stdout)
+    assert [each['file'] for each in found] == logs[:8]
+
+
+def test_several_files_with_nothing_known_are_one_answer(logs, tmp_path):
+    done = command(*logs[8:], cwd=tmp_path)
+    assert done.returncode == 1 and 'Empty: slurm-9.out.' in done.stdout and 'is in: slurm-8.out.' in done.stdout
+    assert command('--json', *logs[8:], cwd=tmp_path).stdout == '[]\n'
+
+
+@pytest.mark.parametrize('program', [[PROJECT / 'bin' / 'osu-container', 'why'], [sys.executable, WHY]])
+@pytest.mark.parametrize('name, said', [
+    ('none', 'none: No such file or directory'), ('folder', 'folder: it is a folder: name the files in it, for example '
+                                                            'folder/*.out'),
+    ('slurm-0.out/x', 'slurm-0.out/x: Not a directory'), ('log.gz', 'log.gz: it is compressed: zcat FILE'),
+    ('a\nb', 'a b: No such file')])
+def test_what_cannot_be_read_is_said_and_the_other_files_are_read(logs, tmp_path, program, name, said):
+    import gzip
+    (tmp_path / 'folder').mkdir()
+    with gzip.open(tmp_path / 'log.gz', 'wb') as handle:
+        handle.write(b'x: undefined symbol: f7\n')
+    done = run([*program, name, logs[7]], cwd=tmp_path)
+    assert done.returncode == 1 and 'undefined symbol, slurm-7.out line 1' in done.stdout
+    assert done.stderr.startswith(f'osu-container why: error: {said}') and done.stderr.count('\n') == 1
+
+
+def test_a_file_that_opens_and_cannot_be_read_is_an_error():
+    done = command('/proc/self/mem')  # for root too
+    assert done.returncode == 1 and done.stderr == 'osu-container why: error: /proc/self/mem: Input/output error\n'
+
+
+def test_the_list_has_every_message_and_is_what_the_page_shows():
+    done = command('--list')
+    assert done.returncode == 0
+    listed = json.loads(command('--list', '--json').stdout)
+    assert [each['name'] for each in listed] == NAMES
+    for each in listed:
+        assert f"\n{each['name']}\n    {each['text']}\n" in '\n' + done.stdout
+        assert not re.search(r'\{\w+\}', each['cause'] + each['remedy'])
+    assert not re.search(r'^ {2}\S.{100}', done.stdout, re.M)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
+    for program in (f'{PROJECT}/bin/osu-container why', f'{sys.executable} {WHY}'):
+        done = run(['bash', '-c', f'{program} --list | head -n 1'], cwd=tmp_path)
+        assert done.stdout == 'The loader\n' and done.stderr == ''
+
+
+def test_letters_that_the_terminal_does_not_have_are_no_error(tmp_path):
+    (tmp_path / 'log').write_bytes('\u201e\u00e4\u201c x: undefined symbol: f7\n'.encode())
+    for locale in ('C', 'POSIX', 'C.UTF-8'):
+        done = run([sys.executable, WHY, tmp_path / 'log'], env={'PATH': '/usr/bin:/bin', 'LC_ALL': locale,
+                                                                 'PYTHONIOENCODING': 'ascii:strict'})
+        assert done.returncode == 0 and 'x: undefined symbol: f7' in done.stdout, done.stderr
+
+
+# ---- long logs
+
+class Endless(io.RawIOBase):
+    """A binary file of so many copies of a part; it notes how much of it is asked for at once."""
+
+    def __init__(self, part, copies):
+        self.part, self.copies, self.most = part, copies, 0
+
+    def read(self, size=-1):
+        self.most = max(self.most, size if size >= 0 else 1 << 60)
+        if not self.copies:
+            return b''
+        self.copies -= 1
+        return self.part[:size]
+
+
+def test_of_a_long_log_a_part_is_held_at_a_time():
+    """24 MB, of which the peak of what is held (as Python counts it) is a few of the blocks."""
+    import tracemalloc
+    part = b'libfabric:1:2::cxi:core:cxip():1<info> nid1: nothing to be seen here\n' * (why.BLOCK // 70)
+    log = Endless(part, 24)
+    tracemalloc.start()
+    search = why.search_in(log)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert search.found() == [] and search.lines == 24 * part.count(b'\n')
+    assert log.most == why.BLOCK and peak < 12 * why.BLOCK
+
+
+@pytest.mark.parametrize('end', [b'\n', b'\r\n', b''])
+@pytest.mark.parametrize('block', [1, 7, 40, 41, 1000])
+def test_where_a_log_is_cut_into_parts_makes_no_difference(monkeypatch, block, end):
+    text = b"a\r\nx: undefined symbol: f7\n\nb \xc3\xa4\nsrun: error: n: task 0: Exited with exit code 1\n" \
+           b"y: undefined symbol: f8" + end
+    wanted = why.search_in(io.BytesIO(text))
+    monkeypatch.setattr(why, 'BLOCK', block)
+    found = why.search_in(io.BytesIO(text))
+    if block >= 41:  # the longest line; a longer one is searched in parts
+        assert found.found() == wanted.found() and wanted.found()[0]['times'] == 2
+    assert found.lines == wanted.lines == 6
+
+
+def test_a_line_without_an_end_is_read_in_parts():
+    log = Endless(b'progress 12 %\r' * (why.BLOCK // 14), 20)
+    search = why.search_in(log)
+    assert search.found() == [] and search.lines == 1
+
+
+def test_binary_junk_is_unknown_text():
+    import random
+    junk = bytes(random.Random(6).getrandbits(8) for _ in range(200_000))
+    done = run([sys.executable, WHY], input=junk.decode('latin-1'), env={**os.environ, 'LC_ALL': 'C.UTF-8'})
+    assert done.returncode == 1 and 'None of the' in done.stdout and done.stderr == ''
+    found = why.search_in(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)).found()
+    assert [each['name'] for each in found] == ['undefined symbol']
 
 
 def test_text_in_another_encoding_is_read(tmp_path):
@@ -413,16 +785,19 @@ def test_text_in_another_encoding_is_read(tmp_path):
     assert done.returncode == 0 and 'undefined symbol' in done.stdout
 
 
-def test_it_runs_with_the_python_of_the_system_alone(tmp_path):
-    done = run(['/usr/bin/python3', '-I', WHY, '-'], input='x: undefined symbol: f7\n', cwd=tmp_path)
+@pytest.mark.parametrize('python', [path for path in map(shutil.which, ('/usr/bin/python3', 'python3.6'))
+                                    if path and run([path, '--version']).returncode == 0])
+def test_it_runs_with_the_python_of_the_system_alone(tmp_path, python):
+    done = run([python, '-I', WHY, '-'], input='x: undefined symbol: f7\n', cwd=tmp_path)
     assert done.returncode == 0 and 'undefined symbol, line 1' in done.stdout, done.stderr
+    assert run([python, PROJECT / 'bin' / 'osu-container', 'why', '--list']).returncode == 0
 
 
 def test_it_needs_no_newer_python_than_3_6():
     import ast
     ast.parse(WHY.read_text(), feature_version=(3, 6))
     imported = set(re.findall(r'^(?:import|from) (\w+)', WHY.read_text(), re.M))
-    assert imported <= {'argparse', 'json', 're', 'sys', 'textwrap'}
+    assert imported <= {'argparse', 'json', 'os', 're', 'sys', 'textwrap'}
 
 
 # ---- Slurm and the container, really
@@ -455,6 +830,9 @@ def slurm():
     ("salloc -Q -N1 -n1 sh -c 'srun -n1 --exact sleep 3 & sleep 1; srun -n1 --exact true; wait'",
      'step waits for another'),
     ('SLURM_CONF=/nonesuch timeout 3 srun true', 'no controller'),
+    ('SLURM_JOB_ID=99999999 srun true', 'job is over'),
+    ('salloc -Q -N1 -n1 -w node1 srun -w node2 -N1 -n1 true', 'more than the job has'),
+    ('salloc -Q -N1 -n1 srun --gres=gpu:1 true', 'more than the partition has'),
 ])
 def test_what_slurm_says_is_known(slurm, script, wanted):
     text = slurm(script)
@@ -463,10 +841,10 @@ def test_what_slurm_says_is_known(slurm, script, wanted):
 
 @pytest.fixture(scope='module')
 def modules(slurm, tmp_path_factory):
-    """Function (script) as slurm's, with osu-container/pure and osu-native installed in a folder of the tests."""
+    """Function (script) as slurm's, with osu-container/pure, openmpi and osu-native in a folder of the tests."""
     folder = tmp_path_factory.mktemp('installed')
     ready = f'export EASYBUILD_PREFIX={folder}; . {PROJECT}/env.sh; '
-    text = slurm(ready + 'eb osu-container-pure.eb -r && eb osu-native.eb -r && echo installed')
+    text = slurm(ready + 'eb osu-container-pure.eb osu-container-openmpi.eb osu-native.eb -r && echo installed')
     assert text.rstrip().endswith('installed'), text[-3000:]
     return lambda script, **variables: slurm(ready + script, **variables)
 
@@ -491,6 +869,18 @@ def modules(slurm, tmp_path_factory):
      'two sets of binds'),
     ('apptainer exec /nonesuch.sif true', 'image cannot be read'),
     ('head -c 4096 /dev/zero >$HOME/x.sif; apptainer exec $HOME/x.sif true', 'image cannot be read'),
+    ('module load osu-container/pure; MPIR_CVAR_OFI_USE_PROVIDER=tcp srun -N2 -n2 osu_bw -m 4 H H',
+     'provider asked for by an old name'),
+    # the sum of the image is checked, its signature is not there: apptainer verify says so
+    ('module load osu-container/pure; apptainer verify "$SIF" 2>&1', 'image without a signature'),
+    ('module load osu-container/pure; salloc -Q -N1 -n2 osu-exec timeout -s KILL 5 /opt/mpich/bin/mpiexec -n 2 true',
+     'mpirun in the container'),
+    ('module load osu-container/openmpi; salloc -Q -N1 -n2 osu-exec timeout -s KILL 9 /opt/openmpi/bin/mpirun '
+     '--allow-run-as-root -n 2 true', 'mpirun in the container'),
+    # by its path in the image: the module's own command would not start it so
+    ('module load osu-container/openmpi; srun --mpi=pmi2 -N2 -n2 apptainer exec "$SIF" /opt/osu/bin/osu_bw H H',
+     'Open MPI without PMIx'),
+    ('module load osu-container/openmpi; PMIX_MCA_psec=munge srun -N2 -n2 osu_bw H H', 'component of PMIx missing'),
 ])
 def test_what_runs_say_is_known(modules, script, wanted, tmp_path):
     text = modules(script, HOME=str(tmp_path))
