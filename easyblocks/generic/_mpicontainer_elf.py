@@ -76,7 +76,7 @@ def parse_readelf(path, text):
         return re.findall(r'\(%s\).*?\[(.*?)\]' % tag, text)
 
     soname = entries('SONAME')
-    verneed, verdef, undefined, defined, early = OrderedDict(), set(), {}, set(), set()
+    verneed, verdef, undefined, defined, early, copied = OrderedDict(), set(), {}, set(), set(), set()
     section = provider = None
     for line in text.splitlines():
         if line.startswith('Version needs section'):
@@ -105,6 +105,8 @@ def parse_readelf(path, text):
             fields = line.split(None, 5)
             if len(fields) > 4 and 'JUMP_SL' not in fields[2]:  # those are of calls, which may wait
                 early.add(fields[4])
+                if fields[2].endswith('_COPY'):
+                    copied.add(fields[4])
         elif section == 'symbols':
             #   212: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND fi_getinfo@FABRIC_1.7 (9)
             fields = line.split()
@@ -116,6 +118,9 @@ def parse_readelf(path, text):
             elif fields[4] != 'WEAK':
                 undefined[symbol] = False
 
+    for symbol in copied:  # room in a program for data of a library, which must have it
+        defined -= {symbol, symbol.partition('@')[0]}
+        undefined[symbol] = False
     # the flag -z now is in DT_FLAGS or DT_FLAGS_1
     flags = ' '.join(re.findall(r'\(FLAGS(?:_1)?\)\s+(.*)', text))
     now = bool(re.search(r'\b(BIND_)?NOW\b', flags))
@@ -133,6 +138,8 @@ def elf_facts(path):
     """Return the ElfFacts of the file path. Raises ElfError if it is missing, no ELF file, or readelf is missing."""
     if not os.path.isfile(path):
         raise ElfError("%s does not exist" % path)
+    if not os.access(path, os.R_OK):
+        raise ElfError("%s cannot be read: Permission denied" % path)
     return parse_readelf(path, _readelf([path])[path])
 
 

@@ -119,7 +119,8 @@ class Squashfs(Tree):
 
     def _unsquashfs(self, options, files=()):
         """Return the output (str) of unsquashfs with options (list of str) for files (str, without leading /)."""
-        command = ['unsquashfs', '-o', str(self.offset)] + options + [self.path] + list(files)
+        # a whole path: a name may begin with a hyphen
+        command = ['unsquashfs', '-o', str(self.offset)] + options + [os.path.abspath(self.path)] + list(files)
         try:
             proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
                                     env=dict(os.environ, LC_ALL='C'), errors='replace')
@@ -207,11 +208,11 @@ def default_libraries(tree, folder):
         proc = subprocess.Popen([ldconfig, '-p', '-C', cache], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 universal_newlines=True)
         for soname, path in re.findall(r'^\s+(\S+) \(.*\) => (\S+)$', proc.communicate()[0], re.M):
-            if tree.resolve(path):
+            if tree.is_file(path):
                 found.setdefault(soname, path)
     for path in sorted(tree.entries):
         if re.match(r'(/usr)?/lib(64)?(/[a-z0-9_]+-linux-gnu)?/[^/]+\.so(\.[0-9.]+)?$', path):
-            if tree.resolve(path):
+            if tree.is_file(path):
                 found.setdefault(posixpath.basename(path), path)
     return found
 
@@ -273,6 +274,9 @@ class Image(object):
         """
         new = [path for path in paths if path not in self._known]
         copies = self.tree.copies(new, self.folder)
+        closed = sorted(path for path in new if not os.access(copies[path], os.R_OK))
+        if closed:
+            raise ImageError("cannot read %s in %s: Permission denied" % (', '.join(closed), self.path))
         facts = all_elf_facts(sorted(set(copies.values())))
         for path in new:
             one = facts.get(copies[path])
@@ -290,20 +294,26 @@ class Image(object):
             raise ImageError("%s in %s is not an ELF file" % (path, self.path))
 
     def content(self, path):
-        """Return the content (bytes) of the file path of the image."""
-        with open(self.local_copy(path), 'rb') as handle:
-            return handle.read()  # Intel MPI's libmpi: 16 MB
+        """Return the content (bytes) of the file path of the image. Raises ImageError if it may not be read."""
+        try:
+            with open(self.local_copy(path), 'rb') as handle:
+                return handle.read()  # Intel MPI's libmpi: 16 MB
+        except OSError as err:
+            raise ImageError("cannot read %s in %s: %s" % (path, self.path, err.strerror))
 
     def traits(self, path, read, folder=None):
         """
         Return read(content) of the library path (str), or with folder (str) read(content, names of files in it).
 
-        read: mpi_traits or fabric_traits (_mpicontainer_traits.py). Raises ValueError if it is no ELF file.
+        read: mpi_traits or fabric_traits (_mpicontainer_traits.py). Raises ImageError if it is damaged or no ELF file.
         """
         if (path, read) not in self._traits:
             more = [] if folder is None else [[posixpath.basename(name) for name in self.tree.entries
                                                if posixpath.dirname(name) == self.tree.resolve(folder)]]
-            self._traits[path, read] = read(self.content(path), *more)
+            try:
+                self._traits[path, read] = read(self.content(path), *more)
+            except ValueError as err:
+                raise ImageError("%s in %s: %s" % (path, self.path, err))
         return self._traits[path, read]
 
     def environment(self):

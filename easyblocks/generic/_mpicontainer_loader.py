@@ -100,14 +100,15 @@ class _Search(object):
                 return
         path, _ = where(name, by, self.container, self.library_path, self.program, self.machine())
         if path is None:
-            self.by_name[name] = None
-            self.missing.append((name, by))
+            # not kept: another library that needs it may find it by its own DT_RPATH or DT_RUNPATH
+            if name not in (other for other, _ in self.missing):
+                self.missing.append((name, by))
             return
         known = self.by_file.get(self.container.real(path))
         if known is None:
             facts = self.container.facts([path]).get(path)
             if facts is None:
-                self.by_name[name] = None
+                self.by_name[name] = None  # the loader ends here
                 self.broken.append((path, by))
                 return
             # the loader asks the kernel for the program's own name, in which there are no links
@@ -118,6 +119,16 @@ class _Search(object):
             self.loaded.append(known)
             self.by_file[self.container.real(path)] = known
         self.by_name[name] = known
+
+    def all_needed(self, done):
+        """Load what those need from number done (int) on, breadth first; return how many are loaded (int) then."""
+        while done < len(self.loaded):
+            self.read_ahead(self.loaded[done:])
+            for one in self.loaded[done:]:
+                done += 1
+                for name in one.facts.needed:
+                    self.map(name, one)
+        return done
 
     def read_ahead(self, several):
         """Let the container read at once what several (list of Loaded) will most likely need."""
@@ -130,7 +141,7 @@ class _Search(object):
         self.container.facts(sorted(paths))
 
 
-def load(starts, container, library_path):
+def load(starts, container, library_path, later=()):
     """
     Return the Process that begins with starts.
 
@@ -139,6 +150,7 @@ def load(starts, container, library_path):
     :param container: has exists(path) -> bool, real(path) -> path without links, default(soname) -> path or None,
                       facts(paths) -> {path: (origin, ElfFacts)} of those that are ELF files, and lib: what $LIB means
     :param library_path: list of str, folders of LD_LIBRARY_PATH in the container
+    :param later: paths (list of str) of libraries that are opened when all else is there
     """
     search = _Search(container, library_path)
     search.map(starts[-1], None)
@@ -147,13 +159,10 @@ def load(starts, container, library_path):
         search.program = program
     for name in starts[:-1]:
         search.map(name, search.program)
-    done = 0
-    while done < len(search.loaded):  # breadth first: the program, what is preloaded, then what each needs in turn
-        search.read_ahead(search.loaded[done:])
-        for one in search.loaded[done:]:
-            done += 1
-            for name in one.facts.needed:
-                search.map(name, one)
+    done = search.all_needed(0)
+    for name in later:
+        search.map(name, search.program)
+        done = search.all_needed(done)
     return Process(search.loaded, search.missing, search.broken)
 
 

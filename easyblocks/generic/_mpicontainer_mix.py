@@ -65,11 +65,18 @@ class Host(object):
         return MACHINES.get(platform.machine(), platform.machine())
 
     def traits(self, path, read):
-        """Return read(content, names in libraries beside it) for the file path (str, root in front)."""
+        """
+        Return read(content, names of files in the folder libfabric/ beside it) for the file path (str, root in front).
+
+        Raises ElfError if it cannot be read, is damaged or no ELF file.
+        """
         if path not in self._traits:
             folder = os.path.join(os.path.dirname(path), 'libfabric')
-            with open(path, 'rb') as handle:
-                self._traits[path] = read(handle.read(), os.listdir(folder) if os.path.isdir(folder) else [])
+            try:
+                with open(path, 'rb') as handle:
+                    self._traits[path] = read(handle.read(), os.listdir(folder) if os.path.isdir(folder) else [])
+            except (OSError, ValueError) as err:
+                raise ElfError("%s: %s" % (path, getattr(err, 'strerror', None) or err))
         return self._traits[path]
 
 
@@ -278,7 +285,7 @@ def _opened(image, injected, host):
 def _plugin(image, container, starts, library_path):
     """Return (path, Process) of RCCL's plugin in the process, None if the image has none."""
     path = image.rccl_plugin()
-    return (path, load(starts + [path], container, library_path)) if path else None
+    return (path, load(starts, container, library_path, [path])) if path else None
 
 
 def _with_plugins(process, traits, container, starts, library_path):
@@ -294,7 +301,7 @@ def _with_plugins(process, traits, container, starts, library_path):
     if fabric.origin == 'image':
         for name, file_name in sorted(traits['plugins'].items()):
             path = posixpath.dirname(fabric.path) + '/libfabric/' + file_name
-            whole = load(starts[:-1] + [path, starts[-1]], container, library_path)
+            whole = load(starts, container, library_path, [path])
             if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing):
                 usable.append(name)
     return dict(traits, providers=sorted(set(traits['providers']) | set(usable)))
@@ -306,11 +313,8 @@ def _traits(process, soname, image, host):
     if one is None:
         return None
     read = fabric_traits if soname == 'libfabric.so.1' else lambda data, beside: mpi_traits(data)
-    try:
-        if one.origin == 'host':
-            return host.traits(one.facts.path, read)
-        if soname == 'libfabric.so.1':
-            return image.traits(one.path, fabric_traits, posixpath.dirname(one.path) + '/libfabric')
-        return image.traits(one.path, mpi_traits)
-    except (ElfError, ValueError, OSError):
-        return None
+    if one.origin == 'host':
+        return host.traits(one.facts.path, read)
+    if soname == 'libfabric.so.1':
+        return image.traits(one.path, fabric_traits, posixpath.dirname(one.path) + '/libfabric')
+    return image.traits(one.path, mpi_traits)

@@ -44,6 +44,9 @@ def _completed(entry, bases):
     """Return entry (dict) with the facts of the entries that it is based on; its own replace theirs."""
     if 'based_on' not in entry:
         return dict(entry)
+    if entry['based_on'] not in bases:
+        raise SettingsError("based_on names '%s', which is no entry; there are: %s"
+                            % (entry['based_on'], known(bases)))
     whole = _completed(bases[entry['based_on']], bases)
     for key, value in entry.items():
         # libraries and files are completed name by name, all else is one fact
@@ -57,7 +60,28 @@ def site_entry(name, sites=SITES):
     if name not in sites:
         raise SettingsError("unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
                             % (name, known(sites)))
-    return dict(_completed(sites[name], dict(BASES, **dict(SITES, **sites))), name=name)
+    whole = _completed(sites[name], dict(BASES, **dict(SITES, **sites)))
+    if name not in SITES:
+        _check_shape(name, whole)
+    return dict(whole, name=name)
+
+
+def _check_shape(name, entry):
+    """Raise SettingsError if an entry (dict) of a user's own site lacks a key, or has something else than a fact."""
+    wanted = _completed(SITES['workstation'], BASES)
+    lacking = [key for key in wanted if key not in entry]
+    if lacking:
+        raise SettingsError("site '%s' lacks %s; write 'based_on': 'plain' for what an ordinary machine has, or let "
+                            "`osu-container discover` write the site" % (name, known(lacking)))
+    facts = [(key, entry[key]) for key, value in wanted.items() if isinstance(value, dict) and 'value' in value]
+    for table in ('libraries', 'files'):
+        if not isinstance(entry[table], dict):
+            raise SettingsError("site '%s': %s must be a dict of facts, found %r" % (name, table, entry[table]))
+        facts += [('%s.%s' % (table, key), fact) for key, fact in entry[table].items() if fact is not None]
+    for key, fact in facts:
+        if not isinstance(fact, dict) or 'value' not in fact:
+            raise SettingsError("site '%s': %s must be a fact (dict with 'value', 'why', 'source', 'date', "
+                                "'evidence'), found %r" % (name, key, fact))
 
 
 def approach_entry(name, approaches=APPROACHES):
@@ -97,6 +121,10 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
 
 def overridden(site, facts):
     """Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises SettingsError."""
+    for key, fact in facts.items():
+        if not isinstance(fact, (dict, list)):
+            raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
+                                "'source', 'date', 'evidence')" % (key, fact))
     unknown = set(facts) - set(site)
     if unknown:
         raise SettingsError("the local file overrides %s, which site '%s' does not have; it has: %s"

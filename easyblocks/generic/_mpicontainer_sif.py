@@ -54,6 +54,9 @@ def data_objects(path):
             raise ImageError("%s is not a SIF: it has no SIF header (a SIF is made by 'apptainer build')" % path)
         fields = HEADER.unpack(header)
         total, table = fields[8], fields[9]
+        if not 0 <= table <= size or total < 0:
+            raise ImageError("%s is damaged: its table of contents is said to begin at byte %d of %d. Copy or make it "
+                             "again" % (path, table, size))
         handle.seek(table)
         objects = []
         for _ in range(total):
@@ -65,6 +68,8 @@ def data_objects(path):
                 name = item[12].split(b'\0')[0].decode('utf-8', 'replace')
                 objects.append(SifObject(item[2], item[0], item[3] & ~GROUP_MASK, item[4], item[5], item[6], name,
                                          item[13]))
+    if any(item.offset < 0 or item.size < 0 for item in objects):
+        raise ImageError("%s is damaged: an object in it has a negative place or size. Copy or make it again" % path)
     wanted = max([item.offset + item.size for item in objects] or [0])
     if size < wanted:
         raise ImageError("%s is truncated: it has %d bytes, its header says %d. Copy or make it again"

@@ -299,6 +299,8 @@ def _providers(mix):
     version = fabric.get('release') or 'of unknown release'
     remedy = {'cxi': 'use hybrid or bind, whose libfabric is the host\'s, or an image with libcxi and a libfabric '
                      'built with it (1.21 or newer)'}.get(wanted, 'use an image whose libfabric has it')
+    if one.origin == 'host':
+        remedy = 'is this the right site? `osu-container discover` tells what this host has'
     if wanted in (providers or []):
         return
     # none at all: not a build whose marks are known; 'complete' is False in a description that does not list all
@@ -344,7 +346,7 @@ def _plugin(mix):
         return
     slow = 'RCCL falls back to TCP without a word'
     if mix.plugin is None:
-        if not mix.image.partial or mix.image.rccl_plugin_known:
+        if mix.image.rocm() and (not mix.image.partial or mix.image.rccl_plugin_known):
             yield _finding(NOTE, "the image has no plugin by which RCCL uses libfabric: %s" % slow,
                            [(mix.image.path, 'no librccl-net.so')], 'build aws-ofi-nccl into the image')
         return
@@ -369,6 +371,9 @@ def _plugin(mix):
 
 def _rocm(mix):
     window, inside = mix.site.get('gpu_userland'), mix.image.rocm()
+    if mix.site['gpu']['value'] and not inside and not mix.image.partial:
+        yield _finding(NOTE, "the image has no ROCm: its programs can use host memory only (H H)",
+                       [(mix.image.path, 'no /opt/rocm*')], 'for buffers in GPU memory use an image with ROCm')
     if not mix.site['gpu']['value'] or not window or not window['value'] or not inside:
         return
     oldest, newest = window['value']

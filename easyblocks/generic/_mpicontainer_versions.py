@@ -50,7 +50,7 @@ class Elf(object):
             self.headers = headers
             start = headers[names][4] if headers else 0
             self.names = [self._text(start + header[0]) for header in headers]
-        except (struct.error, IndexError) as err:
+        except (struct.error, IndexError, OverflowError) as err:
             raise ValueError("cut off or damaged ELF file (%s)" % err)
 
     def _text(self, offset):
@@ -61,12 +61,15 @@ class Elf(object):
         """Return the contents (bytes) of the section name (bytes), b'' if there is none."""
         for found, header in zip(self.names, self.headers):
             if found == name and header[1] != 8:  # SHT_NOBITS takes no room in the file
+                if header[4] + header[5] > len(self.data):
+                    raise ValueError("cut off or damaged ELF file (section %r ends behind the file)" % found)
                 return self.data[header[4]:header[4] + header[5]]
         return b''
 
     def code(self, function, length):
         """Return the first length bytes of an exported function (bytes: its name), None if it is not exported."""
         symbols, strings = self.section(b'.dynsym'), self.section(b'.dynstr')
+        symbols = symbols[:len(symbols) // 24 * 24]  # a damaged one may end in a part
         for name, _, _, section, value, _ in struct.iter_unpack('<IBBHQQ', symbols):
             if section and strings[name:strings.find(b'\0', name)] == function:
                 for header in self.headers:

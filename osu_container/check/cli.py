@@ -53,6 +53,10 @@ def several(mpis):
 def main(options):
     """Print the verdicts; return the exit code. Raises CheckError and what reading image and host raises."""
     if options.published:
+        useless = [name for name in ('image', 'approach', 'program', 'sysroot', 'site_file') if getattr(options, name)]
+        if useless:
+            raise CheckError("--published has its own images and hosts, %s cannot be given with it"
+                             % ', '.join(useless))
         return published.main(options)
     if not options.image:
         raise CheckError("no image named: osu-container check IMAGE.sif (or --published)")

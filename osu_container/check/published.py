@@ -5,6 +5,7 @@ Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 dif
 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3 (container-recipes/compatibility.csv).
 """
 import csv
+import json
 import os
 from collections import namedtuple
 
@@ -95,6 +96,13 @@ def examination(site_name=THEN):
     return cells
 
 
+def as_data(cell):
+    """Return a Cell as plain data (dict)."""
+    return {'image': cell.image, 'approach': cell.approach, 'published': cell.mark or None, 'note': cell.note or None,
+            'predicted': cell.verdict.word, 'outcome': cell.outcome, 'why': cell.why,
+            'rules': [finding.rule for finding in cell.verdict.findings if finding.word != NOTE]}
+
+
 def main(options):
     """Print a line a cell and the counts; return 0, or 1 if a prediction was wrong."""
     site = options.site or THEN
@@ -102,6 +110,11 @@ def main(options):
         from .cli import CheckError
         raise CheckError("--published: site %s is not described; described are %s" % (site, ', '.join(sorted(HOSTS))))
     cells = examination(site)
+    count = {word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')}
+    if options.json:
+        print(json.dumps({'site': site, 'measured': site == THEN, 'counts': count,
+                          'cells': [as_data(cell) for cell in cells]}, indent=1))
+        return 1 if count['wrong'] else 0
     if site != THEN:
         print("A prediction for %s; nobody has run these images there (untested)." % site)
         cells = [cell._replace(mark='') for cell in cells]
@@ -113,6 +126,5 @@ def main(options):
                 cell.outcome, cell.image, cell.approach, cell.mark, cell.verdict.word, cell.why))
     if site != THEN:
         return 0
-    count = {word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')}
     print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
     return 1 if count['wrong'] else 0

@@ -1,5 +1,4 @@
 """Which site this machine is, for commands that run without EasyBuild."""
-import importlib.util
 import os
 import socket
 import sys
@@ -7,7 +6,8 @@ import sys
 PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.join(PROJECT, 'easyblocks'))
 
-from generic._mpicontainer_settings import SettingsError, choose_site, overridden  # noqa: E402, the path comes first
+from generic._mpicontainer_settings import SettingsError, choose_site, overridden  # noqa: E402, F401, the path first
+from generic._mpicontainer_site_file import SiteFile  # noqa: E402
 from generic._mpicontainer_sites import SITES  # noqa: E402
 
 LOCAL = '_mpicontainer_local.py'
@@ -23,30 +23,15 @@ def local_file():
     return WORKSTATION if os.path.isfile(WORKSTATION) else None
 
 
-def read_local(path):
-    """Return the module that the file path (str) is. Raises SettingsError if it cannot be read as one."""
-    try:
-        spec = importlib.util.spec_from_file_location('mpicontainer_local', path)
-        module = importlib.util.module_from_spec(spec)
-        before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-        try:
-            spec.loader.exec_module(module)
-        finally:
-            sys.dont_write_bytecode = before
-        return module
-    except (OSError, SyntaxError, NameError, AttributeError) as err:
-        raise SettingsError("%s is no file with a site: %s. `osu-container discover -o FILE` writes one" % (path, err))
-
-
 def this_site(name=None, sysroot=None, site_file=None):
     """
     Return (site entry (dict), folder that stands in for the host's / (str, '' on the real system)).
 
     :param name: str or None, the site wanted; sysroot: str or None, that folder; site_file: str or None, a local file
-    Raises SettingsError if the site is unknown or this machine is none of the known ones.
+    Raises SettingsError if the site is unknown, this machine is none of the known ones, or a file is no site.
     """
     path = site_file or local_file()
-    local = read_local(path) if path else None
+    local = SiteFile(path, names_site=bool(site_file)) if path else None
     sites = dict(SITES, **getattr(local, 'SITES', {}))
     own = getattr(local, 'SITE', None)
     site = choose_site(name, own, socket.gethostname(), os.environ, sites)
