@@ -1,6 +1,7 @@
 """The tree that stands in for LUMI: every host path is there, real or named a stand-in, and programs run on it."""
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ from generic._mpicontainer_sites import SITES
 from generic._mpicontainer_versions import read_library
 
 MAKE = PROJECT / 'stand-in' / 'make'
+sys.path.insert(0, str(MAKE.parent))
+from systems import HOSTS, SYSTEMS  # noqa: E402, the path above is needed first
+
 LUMI = sorted(name for name in SITES if name.startswith('lumi'))
 GPU = [name for name in LUMI if site_entry(name)['gpu']['value']]
 #: One tree for tests that are the same on every stack
@@ -149,6 +153,59 @@ def test_no_link_leads_nowhere_or_out_of_the_tree(trees, site):
     leads_out = [path for path in tree.rglob('*') if path.is_symlink() and not path.resolve().is_relative_to(tree)]
     assert [str(path.relative_to(tree)) for path in leads_out] == ['usr/bin/env']
     assert [path for path in tree.rglob('*') if not path.exists()] == []
+
+
+# Systems that are no sites of the project
+
+@pytest.mark.parametrize('facts_only', [False, True])
+@pytest.mark.parametrize('name', SYSTEMS)
+def test_trees_of_other_systems_have_their_libraries_and_say_what_is_not_real(tmp_path, name, facts_only):
+    done = make(name, tmp_path / 'tree', *(['--facts-only'] if facts_only else []))
+    assert done.returncode == 0, done.stderr
+    tree, paths = tmp_path / 'tree', {key: fact['value'] for key, fact in SYSTEMS[name]['libraries'].items()}
+    for library, path in paths.items():
+        assert elf_facts(str(below(tree, path))).soname == Path(path).name
+        fake = f'stand-in, not the real {library}\0'.encode() in below(tree, path).read_bytes()
+        assert fake == (facts_only or library not in REAL), library
+    assert [path for path in tree.rglob('*') if not path.exists()] == []
+    folders = [str(below(tree, folder)) for folder in SYSTEMS[name]['library_folders']['value']]
+    injected = [below(tree, path) for library, path in paths.items() if 'cuda' not in library]
+    assert closure([str(path) for path in injected], folders, lambda soname: False)[1] == []
+    if facts_only:
+        release = read_library(str(below(tree, paths['libfabric'])))[0].release
+        assert release == Path(paths['libfabric']).parts[4]
+        # libfabric.map.in of the release
+        versions = {'1.20.1': 7, '1.22.0': 7, '2.3.1': 8}
+        symbols = elf_facts(str(below(tree, paths['libfabric']))).verdef
+        assert {f'FABRIC_1.{number}' for number in range(versions[release] + 1)} == {
+            name for name in symbols if name.startswith('FABRIC')}
+        listed = run(['readelf', '-W', '--dyn-syms', below(tree, paths['libfabric'])]).stdout
+        assert set(re.findall(r' fi_getinfo@+FABRIC_1\.(\d+)', listed)) == set(map(str, range(versions[release] + 1)))
+        assert f' fi_getinfo@@FABRIC_1.{versions[release]}' in listed and 'fi_getinfo_' not in listed
+    assert not (tree / '_mpicontainer_local.py').exists(), 'there is no site that it could correct'
+
+
+def test_every_fact_about_a_system_says_whence():
+    for name, system in SYSTEMS.items():
+        facts = [*system['libraries'].values(), *system['files'].values(), system['library_folders'], system['native']]
+        for fact in facts:
+            assert fact['evidence'] in ('measured', 'derived', 'untested') and len(fact['source']) > 5
+            assert 'guess' not in fact['source'] or fact['evidence'] == 'untested', name
+    assert set(HOSTS) == {*SYSTEMS, *LUMI}
+
+
+@pytest.mark.parametrize('command, said', [
+    (['srun', '--mpi=list'], 'cray_shasta'), (['scontrol', 'show', 'config'], 'SlurmdSpoolDir'),
+    (['sinfo', '-h', '-o', '%P|%G'], 'gpu:mi250:8')])
+def test_slurms_commands_answer_as_the_system_and_hand_on_the_rest(trees, tmp_path, command, said):
+    own = trees(ONE) / 'usr/bin' / command[0]
+    real = tmp_path / command[0]
+    real.write_text('#!/bin/bash\nprintf "<%s>" "$@"\nexit 7\n')
+    real.chmod(0o755)
+    environment = {'PATH': f'{own.parent}:{tmp_path}:/usr/bin:/bin'}
+    assert said in run([own, *command[1:]], env=environment).stdout
+    done = run([own, 'a b', '--mpi=pmi2'], env=environment)
+    assert (done.returncode, done.stdout) == (7, '<a b><--mpi=pmi2>')
 
 
 # Files and commands

@@ -1,0 +1,189 @@
+"""
+osu-container discover: finds what a site of this project needs to know about a system, and writes it as a site.
+
+    osu-container discover                              a report
+    osu-container discover -o site.py                   a file from which eb installs
+    osu-container discover --compare site.py            what has changed since
+    srun -N1 osu-container discover --json >node.json   what a compute node has
+"""
+import datetime
+import json
+import os
+import re
+import sys
+from collections import OrderedDict
+
+from .host import PATIENCE, Host
+
+FORMAT = 1
+
+
+def add_arguments(parser):
+    """Add the arguments of `osu-container discover`."""
+    import argparse
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = __doc__
+    parser.epilog = ("Exit codes: 0 looked (or, with --compare, no difference), 1 a difference (or the file cannot be "
+                     "written),\n2 wrong usage, or something that cannot be compared.")
+    parser.add_argument('-o', '--output', metavar='FILE', help="write the site into FILE, in Python; in JSON where it "
+                        "ends in .json")
+    parser.add_argument('--force', action='store_true', help="replace FILE")
+    parser.add_argument('--name', help="name of the site; default: that of the Slurm cluster, else of the node")
+    parser.add_argument('--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for / "
+                        "(stand-in/make makes such)")
+    parser.add_argument('--json', action='store_true', help="everything, for programs and for --compare")
+    parser.add_argument('--compare', nargs='+', metavar='A', help="how two looks differ: two files of this command, "
+                        "one and this node now, or an installed module (name or folder) and this node now")
+    parser.add_argument('--patience', type=float, default=PATIENCE, metavar='SECONDS',
+                        help="how long a command may take; all run at the same time (default: %(default)g)")
+    parser.set_defaults(function=main, prog='osu-container discover', errors=(OSError,),
+                        after_interrupt='nothing was written')
+
+
+def found_now(root='', name=None, environment=None, patience=PATIENCE):
+    """
+    Look, and return what was found (OrderedDict of plain data).
+
+    format, name, node, kind ('login' or 'compute'), date, root; site: the entry; facts: {key: fact}, what the report
+    shows; missing, remarks; approaches: list of (approach, None or why not); commands: list of dict; libraries: {name:
+    path, size, mtime, sha256, ...}; seen: {key: value}, the two that --compare reads
+    """
+    from . import differ, entry
+    from .survey import Survey
+    host = Host(root, environment, patience)
+    survey = Survey(host, datetime.date.today().isoformat()).look()
+    name = name or entry.name_for(survey)
+    site = entry.site_of(survey, name)
+    said = host.said.values()
+    return OrderedDict([
+        ('format', FORMAT), ('name', name), ('node', survey.value('node')),
+        # slurmd sets it, for batch scripts and steps; the shell of salloc, on the login node, has none
+        ('kind', 'compute' if host.environment.get('SLURMD_NODENAME') else 'login'), ('date', survey.today),
+        ('root', host.root), ('facts', OrderedDict(item for item in survey.facts.items() if item[1]['section'])),
+        ('approaches', entry.approaches_of(survey, site, name)), ('missing', survey.missing), ('remarks', host.remarks),
+        ('commands', [OrderedDict([('command', each.command), ('problem', each.problem),
+                                   ('seconds', round(each.seconds, 2))]) for each in said]),
+        ('libraries', survey.libraries),
+        ('seen', OrderedDict((key, survey.facts[key]['note'] or survey.facts[key]['value'] if key == 'runtime' else
+                              survey.facts[key]['value']) for key in differ.COMPARED if key in survey.facts)),
+        ('site', site)])
+
+
+def main(options):
+    """Look, or compare; return the exit code."""
+    if os.environ.get('SLURM_PROCID', '0') != '0':
+        return 0  # srun -N1 may start several tasks; the first one looks
+    if options.name and not re.match(r'[A-Za-z0-9][\w.-]*$', options.name):
+        return refuse("--name %s: wanted letters, digits, '.', '_' and '-', such as frontier-2026" % options.name)
+    if options.sysroot and not os.path.isdir(options.sysroot):
+        return refuse("--sysroot %s: there is no such folder; stand-in/make makes one" % options.sysroot)
+    if options.force and not options.output:
+        return refuse("--force is for -o FILE")
+    if options.compare:
+        if options.output or options.name:
+            return refuse("--compare writes nothing: leave -o and --name out")
+        return compare(options)
+    if options.output and not options.force and os.path.lexists(options.output):
+        # said again when it is written; known now, it saves the look
+        print("%s: error: %s is there already. To replace it: --force" % (options.prog, options.output),
+              file=sys.stderr)
+        return 1
+    found = found_now(options.sysroot or '', options.name, patience=options.patience)
+    if options.output:
+        return write(found, options)
+    from .report import report_of
+    sys.stdout.write(json.dumps(found, indent=1) + '\n' if options.json else report_of(found))
+    return 0
+
+
+def refuse(text):
+    """Say what is wrong about the usage; return the exit code."""
+    print("osu-container discover: error: %s" % text, file=sys.stderr)
+    return 2
+
+
+def write(found, options):
+    """Write what was found into a file and say how it is used; return the exit code."""
+    from .write import WriteError, source_of, write_file
+    is_json = options.json or options.output.endswith('.json')
+    text = json.dumps(found, indent=1) + '\n' if is_json else source_of(found)
+    try:
+        write_file(options.output, text, options.force)
+    except WriteError as err:
+        print("%s: error: %s" % (options.prog, err), file=sys.stderr)
+        return 1
+    missing = [entry['what'] for entry in found['missing'] if entry['matters']]
+    print("wrote %s: %s with %d facts; not found: %s" % (
+        options.output, 'site ' + found['name'], len(found['facts']), ', '.join(missing) or 'nothing that matters'))
+    if is_json:
+        print("Compare it: osu-container discover --compare %s" % options.output)
+        return 0
+    path = os.path.abspath(options.output)
+    can = [approach for approach, why in found['approaches'] if why is None]
+    wanted = found['site']['default_approach']['value']
+    print("Can be installed:   %s" % ', '.join(can))
+    print("Does an image fit?  osu-container check IMAGE.sif --site-file %s" % options.output)
+    easyconfig = 'osu-container-%s.eb' % (wanted if wanted in can else 'pure')
+    if os.path.basename(path) == '_mpicontainer_local.py':
+        print("Use it:             export EASYBUILD_INCLUDE_EASYBLOCKS=\"%s,$EASYBUILD_INCLUDE_EASYBLOCKS\"\n"
+              "                    eb %s -r" % (path, easyconfig))
+    elif re.search(r'[\s,]', path):
+        print("Use it:             copy it where no blank or comma is in its path, which eb cannot take, then eb %s -r "
+              "--try-amend=site=FILE.py" % easyconfig)
+    elif path.endswith('.py'):
+        print("Use it:             eb %s -r --try-amend=site=%s" % (easyconfig, path))
+    else:
+        print("Use it:             give it a name that ends in .py, then eb %s -r --try-amend=site=FILE.py"
+              % easyconfig)
+    return 0
+
+
+def compare(options):
+    """Compare two looks, or a module with today's host; return 0, 1 or 2."""
+    from . import differ
+    if len(options.compare) > 2:
+        return refuse("--compare takes one or two of them, found %d" % len(options.compare))
+    try:
+        first = options.compare[0]
+        if not os.path.isfile(first):
+            if len(options.compare) == 2:
+                raise differ.DifferError("%s is no file: an installed module is compared with this node as it is now, "
+                                         "so name nothing beside it" % first)
+            folder = differ.installation(first, os.environ)
+            facts = differ.recorded(folder)
+            root = options.sysroot or facts['host'].get('root', '')
+            if root and not os.path.isdir(root):
+                raise differ.DifferError("the module was installed from %s, which is gone. Make it again, or look "
+                                         "elsewhere by --sysroot DIR" % root)
+            today = found_now(root, patience=options.patience)
+            approach = os.path.basename(os.path.realpath(folder))
+            entries = differ.changes(facts, today, approach)
+            sides = ('module osu-container/%s as it was installed (%s)' % (approach, folder), side(today, 'now'))
+        else:
+            one = differ.read_look(first)
+            if len(options.compare) == 2:
+                other = differ.read_look(options.compare[1])
+                sides = (side(one, first), side(other, options.compare[1]))
+            else:
+                root = options.sysroot or one.get('root') or ''
+                if root and not os.path.isdir(root):
+                    raise differ.DifferError("%s was written about %s, which is gone. Look elsewhere by --sysroot DIR"
+                                             % (first, root))
+                other = found_now(root, patience=options.patience)
+                sides = (side(one, first), side(other, 'now'))
+            entries = differ.differences(one, other, one.get('node') == other.get('node') and
+                                         one.get('kind') == other.get('kind'))
+    except differ.DifferError as err:
+        return refuse(err)
+    if options.json:
+        print(json.dumps(entries, indent=1))
+    else:
+        sys.stdout.write(differ.table(entries, *sides))
+    return 1 if entries else 0
+
+
+def side(found, whence):
+    """Return what one side of a comparison is (str)."""
+    return '%s node %s, %s (%s)%s' % (
+        found.get('kind', 'a'), found.get('node', 'unknown'), found.get('date', 'undated'), whence,
+        ', below ' + found['root'] if found.get('root') else '')

@@ -1,0 +1,296 @@
+"""
+From what was found to a site: every key of a site (_mpicontainer_sites.py), so that it installs and runs as it is.
+
+Where the system does not tell, the value is the one with which modules start everywhere, and says that it is a guess.
+"""
+import os
+import re
+from collections import OrderedDict
+
+from generic._mpicontainer_approaches import APPROACHES
+from generic._mpicontainer_settings import host_libraries, release, runs_on, site_entry
+from generic._mpicontainer_sites import SITES
+
+RENDERED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
+                        'container-recipes', 'rendered')
+#: On any x86_64 machine: what `make demo` builds
+ANY_MACHINE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+ANY_OPENMPI = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
+ALPS = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
+PMI_VARIABLES = {'pmi2': 'PMI_FD', 'pmix': 'PMIX_RANK', 'cray_shasta': 'PALS_APINFO'}
+KEYS = ('value', 'why', 'source', 'date', 'evidence')
+
+
+def name_for(survey):
+    """Return a name (str) for the site: of the cluster, else of the node without its number."""
+    name = survey.value('slurm.cluster') or re.sub(r'[\d.].*$', '', survey.value('node', '')) or 'here'
+    name = re.sub(r'[^A-Za-z0-9.-]', '-', name).strip('-.') or 'here'
+    return name + '-found' if name in SITES else name
+
+
+def site_of(survey, name):
+    """Return the whole entry (OrderedDict) of a site that survey (Survey) found, without its name."""
+    return _Entry(survey).site(name)
+
+
+class _Entry(object):
+    """Makes the facts of an entry one by one."""
+
+    def __init__(self, survey):
+        self.survey = survey
+
+    def found(self, key, **changes):
+        """Return a fact of the survey as the site data have it."""
+        fact = self.survey.facts[key]
+        more = dict((name, fact[name]) for name in ('opened_as',) if name in fact)
+        source = fact['source'] + (' (%s)' % fact['note'] if fact['note'] and key.startswith('libraries.') else '')
+        return dict([(name, fact[name]) for name in KEYS], source=source, **dict(more, **changes))
+
+    def fact(self, value, why, source, evidence):
+        """Return a fact that follows from others, or a guess."""
+        return OrderedDict([('value', value), ('why', why), ('source', source), ('date', self.survey.today),
+                            ('evidence', evidence)])
+
+    def site(self, name):
+        """Return the entry."""
+        survey = self.survey
+        cxi = survey.value('provider') == 'cxi'
+        where = ', below a folder that stands in for the system' if survey.host.root else ''
+        entry = OrderedDict()
+        entry['title'] = '%s, as osu-container discover found it on %s on %s%s' % (
+            name, survey.value('node', 'this node'), survey.today, where)
+        entry['recognised_by'] = self.fact({}, "chosen by the file that this entry is in, not by host names",
+                                           'osu-container discover', 'measured')
+        entry['default_approach'] = self.fact(
+            'opensource' if cxi else 'pure', "takes nothing from the host that an update could change" if cxi else
+            "no network here that opensource could reach and pure could not", 'docs/design.md, decision 7', 'derived')
+        entry['runtime'] = self.found('runtime')
+        entry['provider'] = self.found('provider')
+        entry['pmi'] = self.found('pmi')
+        kinds = sorted(set(entry['pmi']['value'].values()))
+        entry['pmi_variables'] = self.fact(
+            dict((kind, PMI_VARIABLES[kind]) for kind in kinds), "what Slurm's plugin puts into the environment of "
+            "every rank; its absence shows a wrong --mpi= early",
+            'steps of Slurm 22.05 on a workstation with each kind', 'derived')
+        entry['gpu'] = self.gpu()
+        entry['gpu_binding'] = self.fact(None, "there is no GPU to bind ranks to", 'gpu is None', 'derived')
+        if entry['gpu']['value']:
+            entry['gpu_binding'] = self.fact(
+                None, "which cores and card are next to which GPU is not found out, so osu-gpu-bind has no table",
+                "write it as docs/add-a-site.md says", 'untested')
+            survey.lacks('which cores and card belong to which GPU', 'not asked: sysfs tells whole NUMA nodes only',
+                         "osu-gpu-bind has no table and says so; bind ranks by srun, or write gpu_binding into the "
+                         "file")
+        entry['libraries'] = OrderedDict(
+            (key.split('.', 1)[1], self.found(key)) for key in survey.facts if key.startswith('libraries.'))
+        entry['library_folders'] = self.found('library_folders')
+        rocm = survey.value('rocm')
+        entry['one_build'] = self.fact(
+            [rocm + '/lib'] if rocm else [], "ROCm's libraries fit each other, not those of another release" if rocm
+            else "no ROCm was found, whose libraries would fit each other only",
+            survey.facts['rocm']['source'] if rocm else '/opt/rocm-*', 'derived')
+        entry['files'] = self.files(cxi, entry)
+        for key, why in (('conflicts', "modules that set SINGULARITY_BIND themselves"),
+                         ('wrapper_modules', "modules that may have wrap-container")):
+            entry[key] = self.found(key) if key in survey.facts else self.fact(
+                [], why + ": none is known", 'Lmod was not there to be asked', 'untested')
+        entry['variables'] = self.variables(cxi, entry)
+        entry['images'] = self.images(cxi, entry)
+        entry['image_folders'] = self.fact([], "no folder with images for all is known", 'a guess', 'untested')
+        entry['image_help'] = self.fact('docs/images.md', "how images are built and copied", 'docs/images.md',
+                                        'derived')
+        entry['jobs'] = self.jobs(entry)
+        entry['native'] = self.native(entry)
+        return entry
+
+    def gpu(self):
+        """AMD's GPUs are told; others are left out, because approaches would ask for what they do not inject."""
+        target = self.survey.value('gpu.target')
+        if target and self.survey.amd:
+            return self.found('gpu.target')
+        if target:
+            return self.fact(None, "there are GPUs of another make (%s), which no approach drives: as without, ranks "
+                             "use host memory and start" % target, self.survey.facts['gpu.target']['source'], 'derived')
+        return self.fact(None, "no GPU was seen, and no module for one is loaded",
+                         '/sys/class/kfd, CRAY_ACCEL_TARGET, /proc/driver/nvidia, nvidia-smi', 'derived')
+
+    def files(self, cxi, entry):
+        """What is bound under its own name."""
+        survey, files = self.survey, OrderedDict()
+        if 'files.file_systems' in survey.facts:
+            files['file_systems'] = self.found('files.file_systems', bound='install')
+        spool = survey.value('slurm.spool')
+        if entry['pmi']['value'].get('host') == 'cray_shasta':
+            if spool and '%' in spool:  # slurm.conf(5): %h and %n stand for the node's names
+                spool = spool.partition('%')[0].rpartition('/')[0]
+            files['slurm_spool'] = dict(self.fact(
+                [spool or '/var/spool/slurmd'], "Cray PMI reads where the ranks are from a file that Slurm writes "
+                "there", survey.facts['slurm.spool']['source'] if spool else 'default of slurm.conf(5)',
+                'measured' if spool else 'untested'), bound='run')
+        if cxi:
+            seen = 'files.cxi_state' in survey.facts
+            files['cxi_state'] = dict(self.fact(
+                ['/run/cxi'], "state of the cards for libcxi; skipped on nodes without it",
+                '/run/cxi is here' if seen else 'as on LUMI', 'measured' if seen else 'untested'), bound='run')
+        if survey.value('rocm'):
+            seen = 'files.libdrm_ids' in survey.facts
+            files['libdrm_ids'] = dict(self.fact(
+                ['/usr/share/libdrm/amdgpu.ids'], "libdrm of the host's ROCm reads the names of the GPUs there",
+                'is here' if seen else 'as on LUMI', 'measured' if seen else 'untested'), bound='run')
+        if cxi and entry['gpu']['value']:
+            files['kernel_config'] = dict(self.fact(
+                ['/boot/config-{kernel}'], "libfabric looks there whether the kernel can share GPU memory with the "
+                "card", 'ofiwg/libfabric src/hmem_rocr.c', 'derived'), bound='run',
+                otherwise={'FI_HMEM_ROCR_USE_DMABUF': '0'})
+        return files
+
+    def variables(self, cxi, entry):
+        """Variables for every approach."""
+        found = [dict(self.fact('ofi', "an MPICH may have the netmods ofi and ucx; every approach here is made of "
+                                "libfabric", 'MPICH documents the CVAR; the PyPI wheels have both', 'derived'),
+                      name='MPIR_CVAR_CH4_NETMOD', only=['mpich >= 3.4'])]
+        hsn = [name for name in self.survey.value('interfaces', []) if name.startswith('hsn')]
+        if entry['gpu']['value'] and hsn:
+            found.append(dict(self.fact(','.join(hsn), "RCCL meets and, without a plugin, sends over these interfaces; "
+                                        "other ones are slow or lead nowhere", '/sys/class/net', 'derived'),
+                              name='NCCL_SOCKET_IFNAME', only=['gpu']))
+        if cxi and not entry['gpu']['value']:  # images for Slingshot have ROCm
+            found.append(dict(self.fact('0', "no GPU that is used, and an MPICH built with HIP would look for one",
+                                        'MPICH documents the CVAR', 'untested'),
+                              name='MPIR_CVAR_ENABLE_GPU', only=['no gpu', 'mpich >= 3.4']))
+        return found
+
+    def images(self, cxi, entry):
+        """By approach the image of this project that fits best."""
+        runnable = [name for name in sorted(APPROACHES) if APPROACHES[name]['container']
+                    and runs_on(APPROACHES[name], entry)]
+        source, evidence = 'container-recipes/rendered', 'derived'
+        if self.survey.value('architecture') == 'aarch64':
+            value = dict.fromkeys(runnable, ANY_MACHINE)
+            value.update((name, ALPS) for name in runnable if name == 'openmpi')
+            why = "of the images here only Alps' is for aarch64, and it has Open MPI: give your own, --try-amend=image="
+            evidence = 'untested'
+            self.survey.lacks('images for aarch64', source, "name your own: --try-amend=image=FILE.sif")
+        elif cxi:
+            plain, libcxi, rocm = self.slingshot_images()
+            value = dict((name, libcxi if name == 'opensource' else ANY_OPENMPI if name == 'openmpi' else plain)
+                         for name in runnable)
+            why = ("images made for LUMI, with the ROCm nearest to this system's (%s) and an MPICH built with a "
+                   "libfabric that is not newer than the host's; opensource with libcxi" % rocm)
+            evidence = 'untested'
+        else:
+            value = dict((name, ANY_OPENMPI if name == 'openmpi' else ANY_MACHINE) for name in runnable)
+            why = "runs on any x86_64 machine; it has neither libcxi nor ROCm. `osu-container image list` has others"
+        return self.fact(value, why, source, evidence)
+
+    def slingshot_images(self):
+        """Return (file name without libcxi, with libcxi, release of ROCm) of the images for Slingshot."""
+        try:
+            names = os.listdir(RENDERED)
+        except OSError:
+            names = []
+        found = [re.match(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)\.def$', name)
+                 for name in sorted(names)]
+        found = [match for match in found if match] or [re.match(
+            r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)\.def$', name) for name in (
+            'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.def',
+            'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def')]
+        host = release(self.survey.value('rocm') or '')
+        # the nearest that is not newer, else the oldest; without ROCm it does not matter
+        rocms = sorted(set(match.group(2) for match in found), key=release)
+        fitting = [rocm for rocm in rocms if not host or release(rocm) <= host]
+        rocm = fitting[-1] if fitting else rocms[0]
+        limit = release(self.survey.libraries.get('libfabric', {}).get('release') or '') or (1, 22, 0)
+        plain = sorted((match for match in found if match.group(2) == rocm and not match.group(4)),
+                       key=lambda match: release(match.group(3)))
+        older = [match for match in plain if release(match.group(3)) <= limit]
+        libcxi = [match for match in found if match.group(2) == rocm and match.group(4)]
+        # the MPICH of the published runs over the libfabric that LUMI has
+        best = [match for match in libcxi if match.group(3) == '1.22.0'] or libcxi
+        return (older or plain)[-1].group(1) + '.sif', best[0].group(1) + '.sif', rocm
+
+    def jobs(self, entry):
+        """How a job is asked for."""
+        rows = self.survey.value('slurm.partitions', [])
+        default = [name.rstrip('*') for name, _ in rows if name.endswith('*')]
+        partition, gpus = None, None
+        if entry['gpu']['value']:
+            with_gpus = [(name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows]
+            with_gpus = [(name, match.group(1)) for name, match in with_gpus if match]
+            best = [pair for pair in with_gpus if pair[0].endswith('*')] or with_gpus
+            if best:
+                partition, gpus = best[0][0].rstrip('*'), best[0][1]
+        if rows and not partition and not default:
+            self.survey.lacks('a default partition', '`sinfo`: ' + ', '.join(name for name, _ in rows),
+                              "name one for jobs: --partition=..., or jobs in the file")
+        options = ['--gpus-per-node=' + gpus] if gpus else []
+        return self.fact(
+            {'partition': partition, 'account': bool(self.survey.value('slurm.account', False)),
+             'options': ['--exclusive'] + options, 'step': options},
+            "whole nodes, so that nothing else is on the card; without a partition Slurm takes its default",
+            '`sinfo -h -o %P|%G`, `scontrol show config`' if rows else 'a guess: Slurm was not there to be asked',
+            'derived' if rows else 'untested')
+
+    def native(self, entry):
+        """What a native build uses: the vendor's drivers and modules, or an mpicc."""
+        survey, host = self.survey, self.survey.host
+        libmpi = survey.value('libraries.libmpi')
+        environment = host.variable('PE_ENV').lower()
+        loaded = survey.value('modules.loaded', [])
+        if libmpi and survey.cray and '/opt/cray/' in libmpi:
+            gtl = os.path.basename(survey.value('libraries.libmpi_gtl_hsa', '')) if entry['gpu']['value'] else ''
+            modules = [name if name.startswith('rocm/') else name.split('/')[0] for name in loaded
+                       if re.match(r'PrgEnv-|craype-accel-|rocm/', name)]
+            available = survey.value('modules.available', [])
+            if not any(name.startswith('PrgEnv-') for name in modules):
+                environment = 'gnu'
+                target = entry['gpu']['value']
+                modules = ['PrgEnv-gnu'] + (['craype-accel-amd-' + target] if target else [])
+                rocm = os.path.basename(survey.value('rocm') or '').replace('rocm-', 'rocm/')
+                modules += [rocm] if entry['gpu']['value'] and rocm in available else []
+                survey.lacks('a loaded programming environment', 'LOADEDMODULES: no PrgEnv-...', "the modules of the "
+                             "native build are a guess (%s): load yours and look again" % ' '.join(modules))
+            rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else '')
+            return self.fact(
+                OrderedDict([('mpicc', 'cc'), ('mpicxx', 'CC'), ('libmpi', libmpi), ('python', '/usr/bin/python3'),
+                             ('prgenv', environment or 'gnu'), ('modules', modules), ('plugin', None),
+                             ('configopts', ('--enable-rocm --with-rocm=$ROCM_PATH ' if gtl else '')
+                              + 'LDFLAGS="%s"' % rpath), ('needed', [gtl] if gtl else [])]),
+                "Cray's compiler drivers take MPI from the loaded modules", 'LOADEDMODULES, PE_ENV',
+                'derived' if environment and loaded else 'untested')
+        found = []
+        if libmpi:
+            found.append((os.path.dirname(os.path.dirname(libmpi)) + '/bin/mpicc', 'bin/mpicc beside the libmpi'))
+        on_path = host.find('mpicc')
+        if on_path:
+            found.append((host.inside(on_path), 'mpicc on PATH'))
+        for path, source in found if libmpi else []:
+            if os.access(host.at(path), os.X_OK):
+                return self.fact(OrderedDict([
+                    ('mpicc', path), ('mpicxx', re.sub(r'mpicc$', 'mpicxx', path)), ('libmpi', libmpi),
+                    ('python', '/usr/bin/python3')]), "programs are built with the MPI that bind injects", source,
+                    'measured')
+        survey.lacks('an MPI compiler', 'mpicc beside libmpi and on PATH', "osu-native cannot be built: install or "
+                     "load the MPI's compiler commands")
+        return self.fact(None, "no MPI compiler was found, so osu-native cannot be built",
+                         'mpicc beside libmpi and on PATH', 'measured')
+
+
+def approaches_of(survey, entry, name):
+    """Return [(approach, None or why it cannot be installed)] on a site (dict) that survey (Survey) found."""
+    site, found = site_entry(name, {name: entry}), []
+    for approach, data in APPROACHES.items():
+        lacking = [name for name in data['inject'] if name not in site['libraries']]
+        if approach == 'native' and not entry['native']['value']:
+            why = 'no MPI compiler was found' if 'libmpi' in site['libraries'] else "the host's libmpi was not found"
+        elif lacking:
+            why = "the host's %s was not found" % ' and '.join(lacking)
+        elif not runs_on(data, site):
+            why = 'srun has no --mpi= for the MPI that it runs (%s)' % data['mpi']
+        else:
+            needed = survey.unresolved.get(approach)
+            why = 'only with an image that has %s, which the injected libraries need' % ', '.join(
+                needed) if needed else None
+            host_libraries(dict(data, name=approach), site)  # what eb asks; raises nothing now
+        found.append((approach, why))
+    return found

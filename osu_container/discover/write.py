@@ -1,0 +1,152 @@
+"""A site as Python source that a person reads and edits, within 120 columns; written whole or not at all."""
+import os
+import tempfile
+
+WIDTH = 120
+
+
+class WriteError(Exception):
+    """A file that cannot be written; the text says which, why, and what to do."""
+
+
+def literal(value, indent=0, used=None):
+    """
+    Return plain data (dict, list, str, ...) as Python source.
+
+    :param indent: int, columns of the lines that follow; used: int, columns before the first line, default: indent
+    """
+    used = indent if used is None else used
+    if isinstance(value, dict):
+        flat = '{%s}' % ', '.join('%s: %s' % (_one_line(key), _one_line(item)) for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        flat = '[%s]' % ', '.join(_one_line(item) for item in value)
+    else:
+        flat = _one_line(value)
+    facts = isinstance(value, dict) and 'evidence' in value
+    if used + len(flat) < WIDTH and not facts:
+        return flat
+    inner = ' ' * (indent + 4)
+    if isinstance(value, dict):
+        lines = []
+        for key, item in value.items():
+            begin = '%s%s: ' % (inner, _one_line(key))
+            lines.append('%s%s,\n' % (begin, literal(item, indent + 4, len(begin))))
+        return '{\n%s%s}' % (''.join(lines), ' ' * indent)
+    if isinstance(value, (list, tuple)):
+        if value and all(isinstance(item, str) for item in value):
+            return '[%s]' % _filled([_one_line(item) for item in value], used + 1)
+        return '[\n%s%s]' % (''.join('%s%s,\n' % (inner, literal(item, indent + 4)) for item in value), ' ' * indent)
+    if isinstance(value, str):
+        return ('\n' + ' ' * used).join(_one_line(part) for part in _parts(value, WIDTH - used - 4))
+    return flat
+
+
+def _one_line(value):
+    """Return plain data as Python source on one line: keys in their order, double quotes where that saves escapes."""
+    if isinstance(value, dict):
+        return '{%s}' % ', '.join('%s: %s' % (_one_line(key), _one_line(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return '[%s]' % ', '.join(_one_line(item) for item in value)
+    return repr(value)
+
+
+def _filled(words, used):
+    """Return words (list of str, source of list items) over lines that begin at column used."""
+    lines = ['']
+    for number, word in enumerate(words):
+        word += ',' if number < len(words) - 1 else ''
+        if lines[-1] and used + len(lines[-1]) + 1 + len(word) > WIDTH - 2:
+            lines.append(word)
+        else:
+            lines[-1] += (' ' if lines[-1] else '') + word
+    return ('\n' + ' ' * used).join(lines)
+
+
+def _parts(text, room):
+    """Return text (str) in parts whose source fits into room columns each, cut behind blanks where there are some."""
+    room, parts = max(room, 30), []
+    while len(repr(text)) > room:
+        cut = text.rfind(' ', 0, room - 3) + 1 or room - 3
+        while len(repr(text[:cut])) > room:
+            cut -= 1
+        parts.append(text[:cut])
+        text = text[cut:]
+    return parts + [text]
+
+
+def comment(text, begin='# ', follow='#   '):
+    """Return text (str) as comment lines of at most WIDTH columns."""
+    lines = [begin]
+    for word in text.split():
+        if len(lines[-1]) + len(word) >= WIDTH and lines[-1].strip('# '):
+            lines.append(follow)
+        lines[-1] += word + ' '
+    return ''.join(line.rstrip() + '\n' for line in lines)
+
+
+def source_of(found):
+    """Return the Python source (str) of what was found (dict, see cli.found_now)."""
+    name = found['name']
+    text = '"""\nSite %s, written by osu-container discover on %s, %s. Yours: read it, and correct what is ' \
+           'wrong.\n\n' % (name, found['node'], found['date'])
+    text += 'Use it:      eb osu-container-pure.eb -r --try-amend=site=THIS_FILE\n'
+    text += 'or for good: name it _mpicontainer_local.py and add it to EASYBUILD_INCLUDE_EASYBLOCKS\n'
+    text += 'Compare:     osu-container discover --compare THIS_FILE\n'
+    text += 'What the words mean: docs/discover.md, easyblocks/generic/_mpicontainer_sites.py of osu-container\n"""\n'
+    for title, chosen in (('Not found, and what follows from it', True), ('Not here, and not needed', False)):
+        entries = [entry for entry in found['missing'] if entry['matters'] == chosen]
+        if entries:
+            text += '# %s:\n' % title
+            text += ''.join(comment('%s: %s%s' % (entry['what'], entry['consequence'], ' (looked: %s)' % entry['looked']
+                                                  if chosen else ''), '# - ') for entry in entries)
+    silent = ['`%s`: %s' % (each['command'], each['problem']) for each in found['commands'] if each['problem']]
+    for title, lines in (('Odd', found['remarks']), ('Commands without an answer', silent)):
+        if lines:
+            text += '# %s:\n' % title + ''.join(comment(line, '# - ') for line in lines)
+    text += '\nSITE = %r\n' % name
+    text += '# folder in front of all paths below; empty on the system itself\nROOT = %s\n\n' % literal(
+        found['root'], 0, 7)
+    text += 'SITES = %s\n\n' % literal({name: found['site']})
+    text += '# What this was like, for osu-container discover --compare\n'
+    kept = dict((key, found[key]) for key in ('format', 'node', 'date', 'kind', 'libraries', 'seen'))
+    return text + 'DISCOVERED = %s\n' % literal(kept, 0, 13)
+
+
+def write_file(path, text, force):
+    """Write text (str) to path, whole or not at all. Raises WriteError if it is there without force, or cannot be."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise WriteError("there is no folder %s to write %s into: make it, or name another file"
+                         % (folder, os.path.basename(path)))
+    if os.path.isdir(path):
+        raise WriteError("%s is a folder: name a file" % path)
+    temporary = None
+    try:
+        number, temporary = tempfile.mkstemp(prefix='.' + os.path.basename(path), dir=folder)
+        with os.fdopen(number, 'w', encoding='utf-8') as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        if force:
+            os.rename(temporary, path)
+            temporary = None
+        else:
+            try:
+                os.link(temporary, path)  # fails where it is there, even if it has come in this moment
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without such links
+                if os.path.lexists(path):
+                    raise FileExistsError(17, 'File exists')
+                os.rename(temporary, path)
+                temporary = None
+    except FileExistsError:
+        raise WriteError("%s is there already. To replace it: --force" % path)
+    except OSError as err:
+        raise WriteError("%s cannot be written: %s. Name another file" % (path, err.strerror or err))
+    finally:
+        if temporary:
+            os.unlink(temporary)
