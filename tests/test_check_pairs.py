@@ -88,12 +88,12 @@ def test_a_run_over_another_libfabric_than_meant_is_none(slurm, monkeypatch):
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
-def test_an_mpi_that_the_program_takes_instead_is_told_from_the_one_that_was_meant(slurm):
-    # the host's libmpi does not load with that libfabric, and mpi4py goes on to the image's libmpi.so
+def test_the_ports_do_not_take_another_mpi_where_the_hosts_does_not_load(slurm):
+    # the host's libmpi does not load with that libfabric; the image's libmpi.so would, and nobody would notice
     pair = PAIRS['intel-mpi-2021.19.0-debian-12-hybrid-libfabric-1.22.0']._replace(approach='bind')
     found = this.tried(pair)
     assert (found['verdict'], found['happened'], found['agrees']) == ('fails', 'fails', 'yes')
-    assert found['text'].startswith('ran with libmpi 2021.19.0 of the image') and 'FABRIC_1.9' in found['text']
+    assert 'FABRIC_1.9' in found['text'] and 'ran with' not in found['text']
 
 
 @pytest.mark.slurm

@@ -278,3 +278,4 @@ def test_library_in_front_wins(real, tmp_path):
     (tmp_path / 'libmpi.so.12').write_bytes(b'not a library')
     code, _, errors = run([prefix / 'bin' / 'osu_bw'], LD_LIBRARY_PATH=f'{tmp_path}:{mpich}/lib')
     assert code == 1 and f'{tmp_path}/libmpi.so.12: file too short' in errors
+    assert 'libmpi.so.12 is there, but it cannot be loaded' in errors and 'Traceback' not in errors
