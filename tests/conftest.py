@@ -32,7 +32,8 @@ def interruptible():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def compile_library(path, soname=None, version_script=None, needed=(), rpath=None, source='void present(void) {}\n'):
+def compile_library(path, soname=None, version_script=None, needed=(), rpath=None, source='void present(void) {}\n',
+                    options=()):
     """
     Compile a small real shared library at path (Path) and return path.
 
@@ -47,7 +48,7 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
         script = path.with_suffix('.map')
         script.write_text(version_script)
         command.append(f'-Wl,--version-script,{script}')
-    command += list(needed)
+    command += [*needed, *options]
     if rpath:
         command += ['-Wl,--disable-new-dtags' if rpath.startswith('old:') else '-Wl,--enable-new-dtags',
                     '-Wl,-rpath,' + rpath.split(':', 1)[-1]]
@@ -57,6 +58,13 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
         if leftover != path:
             leftover.unlink()
     return path
+
+
+@pytest.fixture(scope='session')
+def parts(tmp_path_factory):
+    """Small MPI and network libraries (elf_folder.Parts), compiled once for all tests."""
+    from elf_folder import Parts
+    return Parts(tmp_path_factory.mktemp('parts'))
 
 
 class EasyBuild:

@@ -137,7 +137,8 @@ def parse_readelf(path, text):
 def elf_facts(path):
     """Return the ElfFacts of the file path. Raises ElfError if it is missing, no ELF file, or readelf is missing."""
     if not os.path.isfile(path):
-        raise ElfError("%s does not exist" % path)
+        raise ElfError("%s is a folder, wanted a library" % path if os.path.isdir(path) else
+                       "%s does not exist" % path)
     if not os.access(path, os.R_OK):
         raise ElfError("%s cannot be read: Permission denied" % path)
     return parse_readelf(path, _readelf([path])[path])

@@ -50,8 +50,8 @@ class Elf(object):
             self.headers = headers
             start = headers[names][4] if headers else 0
             self.names = [self._text(start + header[0]) for header in headers]
-        except (struct.error, IndexError, OverflowError) as err:
-            raise ValueError("cut off or damaged ELF file (%s)" % err)
+        except (struct.error, IndexError, OverflowError):
+            raise ValueError("cut off or damaged ELF file: its table of sections is not all there")
 
     def _text(self, offset):
         """Return the bytes of the zero-ended string at offset."""
