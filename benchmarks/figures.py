@@ -8,6 +8,10 @@ Measure the figures that this project promises, as ratios or differences within 
                                                            wanted: bandwidth 0.95 or more, latency 1.05 or less
     render      `eb --module-only` of one module                                               wanted: 2 s or less
     start       start of 1, 2, 4, ... 64 ranks on one node: native, a container a rank, a shared one      (start.py)
+    proof       what the proof of two ranks costs: osu_latency at 8 B with and without, ratio   wanted: 1.05 or less
+                and the time that it adds to a start                                            wanted: 50 ms or less
+    commands    `osu-container check` of an image of 130 MB against a stand-in, and `discover`     wanted: 3 s, 10 s
+                                                                                                       (commands.py)
     growth      report, compare and proof as their input grows                  wanted of report: 10 s, 1 GB (growth.py)
 
 What is compared runs in turn (A B A B ...), so that a slower spell of the machine meets both. Figures are medians; the
@@ -34,11 +38,13 @@ from measure import PROJECT, WORK, BenchError, added, environment, figure, in_tu
 
 sys.path[:0] = [str(PROJECT), str(PROJECT / 'modules')]
 
-import growth  # noqa: E402, the path above is needed first
+import commands  # noqa: E402, the path above is needed first
+import growth  # noqa: E402
 import render  # noqa: E402
 import start  # noqa: E402
 
 from osu_container import osu_output, proof, record  # noqa: E402
+from osu_container.proof import cli as proof_command  # noqa: E402
 
 APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
 SRUN = ['srun', '-N2', '-n2', '--ntasks-per-node=1']
@@ -112,6 +118,7 @@ def loaded(env, folder):
     """Return the sha256 of libmpi and libfabric that ranks started in env load; all ranks must agree."""
     command = [*SRUN, str(PROJECT / 'osu_container' / 'rank-proof'), str(folder), 'osu_latency', '-m', '1024', 'H', 'H']
     seconds(command, env)
+    proof.wait_for(folder, 2)
     proofs = proof.read_proofs(folder, 2)
     found = {tuple(rank['libraries'][name]['sha256'] for name in ('libmpi', 'libfabric')) for rank in proofs}
     if len(found) != 1:
@@ -160,8 +167,34 @@ GROUPS = {
     'render': (lambda repeats, options: bench_render(repeats), 5),
     'approaches': (lambda repeats, options: bench_approaches(repeats), 7),
     'start': (lambda repeats, options: start.bench_start(repeats, options.ranks, native_environments), 3),
+    'proof': (lambda repeats, options: bench_proof(repeats), 15),
+    'commands': (lambda repeats, options: commands.bench_commands(repeats), 5),
     'growth': (lambda repeats, options: growth.bench_growth(repeats, options.rows), 3),
 }
+
+
+def bench_proof(repeats):
+    """Compare runs whose ranks are watched, by the task prolog of `osu-container proof`, with runs that are not."""
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        prolog = proof_command.write_prolog(name, None)
+        for module in ('osu-native', 'osu-container/pure'):
+            plain = environment(module)
+            sides = {'plain': plain, 'watched': dict(plain, SLURM_TASK_PROLOG=prolog)}
+            latencies = {side: [] for side in sides}
+            for number in range(repeats + 1):
+                for side, env in sides.items():
+                    value = values(env, 'osu_latency', ['-m', '8', '-i', '20000', 'H', 'H'])[8]
+                    if number:
+                        latencies[side].append(value)
+            ratio = summary([watched / bare for watched, bare in zip(latencies['watched'], latencies['plain'])])
+            found.append(figure(f'{module}, osu_latency 8 B, watched / not', ratio, 1.05, '', values=latencies))
+            # the first message: MPI_Init and next to nothing after it
+            start_only = [*SRUN, 'osu_latency', '-m', '1', '-i', '1', '-x', '0', 'H', 'H']
+            times = in_turn({side: partial(seconds, start_only, env) for side, env in sides.items()}, repeats)
+            found.append(figure(f'{module}, start, watched beyond not', added(times, 'watched', 'plain'), 50, 'ms',
+                                values=times))
+    return found
 
 
 def load():

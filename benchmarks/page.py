@@ -111,7 +111,9 @@ def content(path, data):
     text += f"The data: `{path.relative_to(PROJECT)}`.\n\n"
     titles = {'wrapper': 'What the wrapper adds to a start', 'module': 'What loading a module adds',
               'render': 'Writing the modules', 'approaches': 'Each approach against native over the same libraries',
-              'start': 'Start of many ranks on one node', 'growth': 'Cost as input grows'}
+              'start': 'Start of many ranks on one node', 'proof': 'What a proof of two ranks costs',
+              'commands': 'How long check and discover take',
+              'growth': 'Cost as input grows'}
     writers = {'start': starts, 'growth': lambda figures: promises(
         [each for each in figures if each['met'] is not None]) + '\n' + costs(figures)}
     for group, figures in data['groups'].items():

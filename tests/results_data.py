@@ -59,7 +59,7 @@ def _sum(text):
 
 
 def _library(name, where):
-    """Return the proof of one library as osu_container/proof.py writes it; where: 'host' or 'image'."""
+    """Return the proof of one library as osu_container/proof/ writes it; where: 'host' or 'image'."""
     family, release, soname = {'libmpi': ('MPICH', {'host': '5.0.2', 'image': '4.2.3'}[where], 'libmpi.so.12'),
                                'libfabric': ('libfabric', {'host': '2.5.1', 'image': '1.22.0'}[where],
                                              'libfabric.so.1')}[name]

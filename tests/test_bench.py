@@ -333,7 +333,7 @@ def test_another_library_than_promised_is_a_failure(bench, tmp_path):
     assert line('host')['status'] == 'ok' and line('host')['values'] == {'4194304': 10.0}
     wrong = line('image')
     assert wrong['status'] == 'failed' and 'values' not in wrong
-    assert 'it did not run what it promises: rank 0 on node1 loaded libmpi from host' in wrong['reason']
+    assert 'it did not run what it promises: ranks 0-1 loaded libmpi from host' in wrong['reason']
     assert wrong['proof'][0]['libraries']['libmpi']['where'] == 'host'
 
 

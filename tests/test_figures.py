@@ -20,7 +20,7 @@ import page  # noqa: E402
 import start  # noqa: E402
 
 FIGURES = BENCHMARKS / 'figures.py'
-GROUPS = ['wrapper', 'module', 'render', 'approaches', 'start', 'growth']
+GROUPS = ['wrapper', 'module', 'render', 'approaches', 'start', 'proof', 'commands', 'growth']
 
 
 # ---- the page and its data
@@ -55,7 +55,7 @@ def test_kept_data_have_all_groups_and_follow_from_their_values(path):
 
 def test_every_figure_of_the_data_is_on_the_page():
     text, (_, data) = page.PAGE.read_text(), page.newest()
-    for group in ('wrapper', 'module', 'render', 'approaches'):
+    for group in ('wrapper', 'module', 'render', 'approaches', 'proof', 'commands'):
         for each in data['groups'][group]:
             line, = [line for line in text.splitlines() if line.startswith(f"| {each['name']} |")]
             assert page.shown(each) in line and ('missed' in line) != each['met']

@@ -95,7 +95,8 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
     image = SITES['workstation']['images']['value'][approach]
     assert sha256_of(root / image) == sha256_of(PROJECT / 'sources' / image)
     assert sorted(path.name for path in (root / 'bin').iterdir()) == sorted(
-        [*facts['image']['programs'], 'run-in-container', 'osu-shell', 'osu-exec', 'osu-explain', 'osu-gpu-bind'])
+        [*facts['image']['programs'], 'run-in-container', 'osu-shell', 'osu-exec', 'osu-explain', 'osu-gpu-bind',
+         'osu-proof'])
     injected = [library['soname'] for library in facts['host']['injected']]
     assert injected[:len(APPROACHES[approach]['inject'])] == [
         {'libmpi': 'libmpi.so.12', 'libfabric': 'libfabric.so.1'}[name] for name in APPROACHES[approach]['inject']]

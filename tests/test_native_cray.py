@@ -15,7 +15,7 @@ CRAY = sorted(site for site in SITES if site_entry(site)['native']['value'].get(
 GPU = [site for site in CRAY if site_entry(site)['gpu']['value']]
 #: One site of each kind, for what is the same on every stack
 ONE_GPU, ONE_CPU = 'lumi-25.03', 'lumi-c-25.03'
-COMMANDS = ['osu-explain', 'osu-gpu-bind']
+COMMANDS = ['osu-explain', 'osu-gpu-bind', 'osu-proof']
 #: As on LUMI: names of the partitions that say which nodes the modules are for
 PARTITIONS = {'': ('G', 'container', ''), 'c-': ('C', 'L')}
 #: A local file by which this machine has the host name of any site; what else is asked for stays as it is.

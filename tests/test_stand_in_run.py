@@ -1,7 +1,7 @@
 """
 The modules of every LUMI site, installed from a stand-in (stand-in/README.md) and run on two nodes.
 
-What a rank has loaded is read from /proc/<pid>/maps by osu_container/proof.py while it runs.
+What a rank has loaded is read from /proc/<pid>/maps by osu_container/proof/ while it runs.
 """
 import json
 import os

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from conftest import PROJECT, STATE, run
+from generic._mpicontainer_proof import install_proof
 
 WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'
 #: prints its arguments one a line in brackets, then the binds, and exits with $CODE
@@ -163,6 +164,59 @@ def test_variables_are_taken_away_in_the_container(installed):
 def test_binds_of_both_names_end_in_the_one_that_the_module_uses(installed, ours, theirs):
     done = installed('osu_bw', OSU_CONTAINER_PREFIX=ours, **{f'{ours}_BIND': '/a', f'{theirs}_BIND': '/b'})
     assert f'{ours}_BIND=/a,/b' in done.stdout and f'{theirs}_BIND=unset' in done.stdout
+
+
+@pytest.fixture
+def watched(installed):
+    """The installation with the files of osu-proof."""
+    assert install_proof(str(installed.root))
+    return installed
+
+
+def files_of(folder, seconds=5):
+    """Names of the files of ranks that samplers leave below a folder."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not list(folder.rglob('rank-*.json')):
+        time.sleep(0.02)
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob('rank-*.json'))
+
+
+STEP = {'SLURM_JOB_ID': '7', 'SLURM_STEP_ID': '2', 'SLURM_PROCID': '3', 'SLURM_STEP_NUM_TASKS': '1'}
+
+
+@pytest.mark.parametrize('name, words', [('osu_bw', ['H', 'a b']), ('osu-exec', ['ls', '-l /'])])
+@pytest.mark.parametrize('value, file', [('1', 'osu-proof-7.2/rank-3.json'),
+                                         ('my folder', 'my folder/7.2/rank-3.json')])
+def test_osu_proof_starts_a_sampler_and_changes_nothing_else(watched, tmp_path, monkeypatch, value, file, name, words):
+    (tmp_path / 'here').mkdir()
+    monkeypatch.chdir(tmp_path / 'here')
+    plain = watched(name, *words, CODE='7')
+    done = watched(name, *words, CODE='7', OSU_PROOF=value, **STEP)
+    assert (done.stdout, done.stderr, done.returncode) == (plain.stdout, '', 7)
+    assert files_of(tmp_path / 'here') == [file]
+
+
+def test_osu_proof_reaches_the_wrappers_of_another_tool(watched, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / 'other' / 'osu_bw'
+    other.parent.mkdir()
+    other.write_text('#!/bin/bash\nprintf other\n')
+    other.chmod(0o755)
+    done = watched('osu_bw', OSU_PROOF='1', OSU_CONTAINER_WRAPPERS=str(other.parent), **STEP)
+    assert done.stdout == 'other' and files_of(tmp_path) == ['osu-proof-7.2/rank-3.json']
+
+
+@pytest.mark.parametrize('value', [None, '', '0'])
+def test_without_osu_proof_nothing_is_started(watched, tmp_path, monkeypatch, value):
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(watched.root / 'proof')
+    assert watched('osu_bw', OSU_PROOF=value, **STEP).returncode == 0
+    assert files_of(tmp_path, seconds=0.5) == []
+
+
+def test_a_module_without_a_sampler_says_so(installed):
+    done = installed('osu_bw', OSU_PROOF='1')
+    assert done.returncode == 1 and 'OSU_PROOF is set, and' in done.stderr and 'rank-proof is missing' in done.stderr
 
 
 def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installed, tmp_path):

@@ -16,8 +16,10 @@ from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read
 from ._mpicontainer_facts import FactsError, missing_host_paths
 from ._mpicontainer_install import StagedInstall, free_space_problem, remove_empty_folders
 from ._mpicontainer_module import help_lines
+from ._mpicontainer_proof import install_proof
 from ._mpicontainer_settings import SettingsError, approach_entry, choose_site, explained, host_libraries, overridden
 from ._mpicontainer_sif import ImageError
+from ._mpicontainer_site_file import SiteFile, is_site_file
 from ._mpicontainer_sites import SITES
 from ._mpicontainer_wrappers import WrapperError
 
@@ -33,11 +35,21 @@ FACTS_FILE = 'facts.json'
 SETTINGS_FILE = 'settings.json'  # read by osu-explain
 
 
+def file_for(wanted):
+    """Return the file that describes the site: wanted (str) itself if it is one (*.py), else the local file or None."""
+    return SiteFile(wanted) if is_site_file(wanted) else local
+
+
 def this_site(wanted):
-    """Return the whole entry (dict) of the site wanted (str), None: of this machine. Raises SettingsError."""
-    sites = dict(SITES, **getattr(local, 'SITES', {}))
-    site = choose_site(wanted, getattr(local, 'SITE', None), socket.gethostname(), os.environ, sites)
-    return overridden(site, getattr(local, 'OVERRIDES', {}))
+    """
+    Return the whole entry (dict) of the site wanted (str: name, or file that osu-container discover wrote), None: of
+    this machine. Raises SettingsError.
+    """
+    here = file_for(wanted)
+    sites = dict(SITES, **getattr(here, 'SITES', {}))
+    site = choose_site(None if is_site_file(wanted) else wanted, getattr(here, 'SITE', None), socket.gethostname(),
+                       os.environ, sites)
+    return overridden(site, getattr(here, 'OVERRIDES', {}))
 
 
 class SiteEasyBlock(EasyBlock):
@@ -48,7 +60,8 @@ class SiteEasyBlock(EasyBlock):
         """Easyconfig parameters that containers and native builds share."""
         extra_vars = EasyBlock.extra_options(extra_vars)
         extra_vars.update({
-            'site': [None, "Site whose host paths the module uses; default: found by host name or local file", CUSTOM],
+            'site': [None, "Site whose host paths the module uses: a name, or a file that osu-container discover "
+                     "wrote; default: found by host name or local file", CUSTOM],
             'program_prefix': ['', "Start of the names of programs that become commands, e.g. 'osu_'", CUSTOM],
             'example': [None, "Command that the module help shows behind srun", CUSTOM],
             'gpu_example': [None, "The same for a site with GPUs; default: example", CUSTOM],
@@ -77,9 +90,12 @@ class SiteEasyBlock(EasyBlock):
             raise EasyBuildError("%s: family must be a name of letters, digits and _, found %r",
                                  os.path.basename(self.cfg.path), self.cfg['family'])
         self.approach = self.or_error(approach_entry, approach, approaches)
+        if is_site_file(self.cfg['site']):
+            self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
         self.site = self.or_error(this_site, self.cfg['site'])
         self.or_error(host_libraries, self.approach, self.site)
-        self.host_root = (build_option('sysroot') or getattr(local, 'ROOT', '')).rstrip('/')
+        root = getattr(self.or_error(file_for, self.cfg['site']), 'ROOT', '')
+        self.host_root = (build_option('sysroot') or root).rstrip('/')
 
     def or_error(self, function, *args, **kwargs):
         """Call function; what it raises for people becomes an EasyBuildError with the easyconfig's name."""
@@ -110,6 +126,8 @@ class SiteEasyBlock(EasyBlock):
         for source in self.src:
             if source['name'] in self.cfg['commands']:
                 self.copy_command(source, os.path.join(self.staged.stage, 'bin'))
+        if not install_proof(self.staged.stage):
+            self.log.warning("These easyblocks are a copy without their clone: no osu-proof, and OSU_PROOF cannot work")
         write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
         self.write_settings(self.staged.stage)
         self.staged.commit()
@@ -123,6 +141,8 @@ class SiteEasyBlock(EasyBlock):
     def write_settings(self, folder):
         """Write to folder (str) what osu-explain prints."""
         content = dict(explained(self.settings()), module=self.full_mod_name)
+        if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
+            content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
         write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
 
     def make_module_step(self, fake=False):

@@ -8,7 +8,7 @@ import json
 import os
 from itertools import groupby
 
-from ._mpicontainer_approaches import SWITCHES
+from ._mpicontainer_approaches import APPROACHES, SWITCHES
 from ._mpicontainer_settings import INJECT_FOLDER, switch_of
 
 
@@ -37,6 +37,7 @@ def help_lines(settings, programs_are, example):
              "benchmarks: %s (%s)" % (' '.join(settings.programs), programs_are),
              "variables:  %s; what you set yourself wins" % ' '.join(names),
              "            osu-explain prints each with its value, reason and source, and every bind"]
+    lines.append("proof:      osu-proof -- srun -N2 -n2 %s shows what each rank really loaded and used" % example)
     if settings.gpu_map:
         lines.append("binding:    srun ... osu-gpu-bind %s puts ranks next to their GPU and network card" % example)
     for name in settings.switches:
@@ -110,6 +111,27 @@ def variables_text(generator, settings):
     return ''.join(lines)
 
 
+def promise_text(generator, settings):
+    """Return the text that says to osu-proof what the module promises; the provider is that of FI_PROVIDER now."""
+    approach = APPROACHES[settings.approach]
+    promise = 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=' % (
+        settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
+        approach['comes_from']['libfabric'], settings.pmi)
+    return generator.comment("read by osu-proof: what the ranks are held to") + (
+        'setenv("OSU_PROMISE", %s .. (os.getenv("FI_PROVIDER") or ""))\n' % lua_string(promise))
+
+
+#: The programs of a native module are started directly, so nothing of this project is there that could watch them but
+#: srun's own task prolog. Unloading goes by what is set, not by OSU_PROOF: that may be gone by then.
+WATCH_TEXT = """local prolog = pathJoin(root, "proof", "osu_container", "proof", "task-prolog")
+local before = os.getenv("SLURM_TASK_PROLOG") or ""
+if mode() == "unload" and before == prolog or mode() ~= "unload" and (os.getenv("OSU_PROOF") or "0") ~= "0" then
+    setenv("OSU_PROOF_PROLOG", before)
+    pushenv("SLURM_TASK_PROLOG", prolog)
+end
+"""
+
+
 def common_text(generator, settings, family):
     """Return the text that container and native modules share: family, --mpi= of srun, variables with defaults."""
     lines = ["\n", generator.comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
@@ -119,7 +141,11 @@ def common_text(generator, settings, family):
                   'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
     lines += [generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
               generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}),
-              switches_text(generator, settings), variables_text(generator, settings)]
+              switches_text(generator, settings), variables_text(generator, settings),
+              promise_text(generator, settings)]
+    if not settings.env_prefix:
+        lines += [generator.comment("export OSU_PROOF=1 before module load: every task of srun is watched, as by "
+                                    "osu-proof; your own task prolog runs as well"), WATCH_TEXT]
     if settings.gpu_map:
         lines += [generator.comment("read by osu-gpu-bind: GPU, cores, network card"),
                   generator.set_environment('OSU_GPU_MAP', ' '.join(

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,8 +9,6 @@ from ClusterShell.NodeSet import NodeSet  # comes with ReFrame
 
 from .. import osu_output, proof, record, why
 
-#: Seconds that the samplers of a run's ranks may need after it: they notice the end within a moment
-PROOF_AFTER = 5.0
 #: Characters of output that are searched for known messages, from the end
 SEARCHED = 200000
 
@@ -54,9 +51,7 @@ def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder,
 
 def _proof(entry, run, folder, promise):
     """Add what the ranks loaded to entry; return what is wrong with it (str), None if it is as promised."""
-    end = time.monotonic() + PROOF_AFTER
-    while time.monotonic() < end and len(list(folder.glob('rank-*.json'))) < run.case.ranks:
-        time.sleep(0.02)
+    proof.wait_for(folder, run.case.ranks)
     try:
         proofs = proof.read_proofs(folder, run.case.ranks)
     except proof.ProofError as err:

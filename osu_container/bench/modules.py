@@ -77,6 +77,7 @@ class Module:
     site         the site it was made for
     environment  dict, after loading it
     programs     set of str: the osu_* that it brings
+    entry        the site's entry (dict) where the site is not in the data but in a file of the user's, else None
     """
 
     name: str
@@ -84,6 +85,7 @@ class Module:
     site: str
     environment: dict
     programs: set
+    entry: dict | None = None
 
     @property
     def container(self):
@@ -162,7 +164,7 @@ def load(name, base=None):
         Path(env['EBROOTOSUMINCONTAINER'])
     programs = {path.name for path in folder.rglob('osu_*')
                 if os.access(path, os.X_OK) and path.is_file() and 'ports' not in path.parts}
-    return Module(loaded, approach, settings['site'], env, programs)
+    return Module(loaded, approach, settings['site'], env, programs, settings.get('site_entry'))
 
 
 def approach_of(version):
@@ -201,4 +203,4 @@ def site_of(modules):
         which = '; '.join(f"{module.name}: {module.site}" for module in modules)
         raise BenchError(f"the modules were made for several sites, whose figures do not compare ({which}). "
                          "Choose modules of one with --module")
-    return site_entry(sites.pop())
+    return next((module.entry for module in modules if module.entry), None) or site_entry(sites.pop())

@@ -13,6 +13,7 @@ srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2
 benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_CXI_RDZV_PROTO FI_PROVIDER MPICH_GPU_SUPPORT_ENABLED MPICH_OFI_NIC_POLICY NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
 binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
 switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
 switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
@@ -76,6 +77,8 @@ pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn0,hsn1,hsn2
 if switches["OSU_RCCL_ALT_READ=1"] then
     pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "disable_rdzv_get")
 end
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-gpu-bind: GPU, cores, network card
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3")
 -- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]

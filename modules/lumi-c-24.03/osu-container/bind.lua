@@ -13,6 +13,7 @@ srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2
 benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_PROVIDER MPIR_CVAR_ENABLE_GPU; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
 
 
 More information
@@ -40,6 +41,8 @@ pushenv("SLURM_MPI_TYPE", "cray_shasta")
 pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
 -- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-24.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
 pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=" .. (os.getenv("FI_PROVIDER") or ""))
 local sif = pathJoin(root, "osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif")
 -- the user may delete the copy in the installation; then the site's own is taken
 for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do

@@ -13,6 +13,7 @@ srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 os
 benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_THRESHOLD FI_PROVIDER MPIR_CVAR_ENABLE_GPU MPIR_CVAR_SINGLE_HOST_ENABLED SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
 switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
 switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)
 
@@ -70,6 +71,8 @@ if switches["OSU_RCCL_ALT_READ=1"] then
 elseif not switches["OSU_SINGLE_NODE=shm"] then
     pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni")
 end
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
 local sif = pathJoin(root, "osu-lumi-rocm-6.0.3-mpich-4.2.3-libfabric-1.15.2.sif")
 -- the user may delete the copy in the installation; then the site's own is taken
 for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do

@@ -12,6 +12,7 @@ srun:       --mpi=pmix, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 os
 benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_PROVIDER OMPI_MCA_mtl OMPI_MCA_opal_common_ofi_provider_include OMPI_MCA_pml PMIX_MCA_gds PMIX_MCA_psec; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
 
 
 More information
@@ -45,6 +46,8 @@ pushenv("OMPI_MCA_pml", os.getenv("OMPI_MCA_pml") or "cm")
 pushenv("PMIX_MCA_gds", os.getenv("PMIX_MCA_gds") or "hash")
 -- the security domain of Slurm's PMIx; otherwise PMIx prints warnings [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
 pushenv("PMIX_MCA_psec", os.getenv("PMIX_MCA_psec") or "native")
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=openmpi container=yes libmpi=image libfabric=image pmi=pmix provider=" .. (os.getenv("FI_PROVIDER") or ""))
 local sif = pathJoin(root, "osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif")
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. pathJoin(root, "osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif") .. " is gone. Get it back with: eb osu-container-openmpi.eb -r --rebuild")

@@ -12,6 +12,7 @@ srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 os
 benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
 
 
 More information
@@ -37,6 +38,8 @@ pushenv("SLURM_MPI_TYPE", "pmi2")
 pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
 -- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; 2026-11-21; measured]
 pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
 local sif = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-opensource.eb -r --rebuild")

@@ -1,0 +1,456 @@
+"""
+Judges what the ranks of a run left: are all there, are they alike, is it what was promised?
+
+Every contradiction is one sentence with the ranks in it. What does not show is no contradiction: of a provider that
+cannot be told it is said that it cannot.
+
+Python 3.6 and its standard library only.
+"""
+import glob
+import json
+import os
+import re
+import time
+from collections import namedtuple
+
+from .facts import LATE
+from .network import TCP, providers_wanted
+from .sample import FORMAT
+
+#: directory: str; proofs: list of dict, by rank, of the ranks whose MPI was found; tasks: int, how many ranks there
+#: were (None if nothing says it); missing: list of int, ranks without a file; without: [(rank, reason)], ranks in which
+#: no MPI was seen
+Run = namedtuple('Run', 'directory proofs tasks missing without')
+
+#: approach: str or None; container: bool or None; comes_from: {'libmpi': 'host' | 'image', ...}; provider: str or None;
+#: pmi: the --mpi= of srun (str) or None; asked: bool, the provider is what the user has asked the proof for: it counts
+#: more than FI_PROVIDER of a rank
+Promise = namedtuple('Promise', 'approach container comes_from provider pmi asked')
+NOTHING = Promise(None, None, {}, None, None, False)
+
+#: Without a promise: the --mpi= that the MPI of a family wants. Names of plugins as `srun --mpi=list` has them
+PMI_OF = {'MPICH': 'pmi2', 'Intel MPI': 'pmi2', 'Cray MPICH': 'cray_shasta', 'Open MPI': 'pmix'}
+#: Seconds that complete files are waited for after a run: samplers notice the end within a moment
+AFTER = 5.0
+#: Seconds without a change after which the samplers of a run that has ended are gone
+SETTLED = 1.5
+#: How a problem begins that is no contradiction
+UNPROVED = 'Nothing is proved'
+
+
+class ProofError(Exception):
+    """Files of a run's ranks that are missing, damaged or contradict each other."""
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+def _load(path, rank):
+    """Return the proof (dict) in the file path. Raises ProofError."""
+    try:
+        with open(path) as handle:
+            proof = json.load(handle)
+    except OSError as err:
+        raise ProofError("rank %d left no proof of what it loaded: %s: %s. Is python3 on the nodes, and the folder "
+                         "visible from them?" % (rank, path, err.strerror))
+    except ValueError as err:
+        raise ProofError("%s is damaged: %s" % (path, err))
+    if not isinstance(proof, dict) or proof.get('format') != FORMAT:
+        found = proof.get('format') if isinstance(proof, dict) else 'none'
+        raise ProofError("%s has format %s, wanted %s" % (path, found, FORMAT))
+    if 'found' not in proof or proof['found'] and not {'libraries', 'node', 'rank', 'container'} <= set(proof):
+        raise ProofError("%s is damaged: it lacks keys of a proof" % path)
+    return proof
+
+
+def read_proofs(directory, ranks):
+    """
+    Return the proofs (list of dict, by rank) that the ranks of a run left in the folder directory.
+
+    :param ranks: int, how many ranks the run had
+    Raises ProofError if the file of a rank is missing, damaged, or holds no facts.
+    """
+    proofs = []
+    for rank in range(ranks):
+        path = os.path.join(str(directory), 'rank-%d.json' % rank)
+        proof = _load(path, rank)
+        if not proof['found']:
+            raise ProofError("%s: %s" % (path, proof['reason']))
+        proofs.append(proof)
+    return proofs
+
+
+def _files(directory):
+    """Return {rank: path} of the files of ranks in a folder."""
+    found = {}
+    for path in glob.glob(os.path.join(glob.escape(str(directory)), 'rank-*.json')):
+        match = re.match(r'rank-(\d+)\.json$', os.path.basename(path))
+        if match:
+            found[int(match.group(1))] = path
+    return found
+
+
+def runs_in(directory):
+    """Return the folders (list of str) with files of ranks: directory itself, or those in it, as they were made."""
+    if _files(directory):
+        return [str(directory)]
+    below = [os.path.join(str(directory), name) for name in sorted(os.listdir(str(directory)))]
+    return sorted([path for path in below if os.path.isdir(path) and _files(path)], key=_step_key)
+
+
+def _step_key(path):
+    """Return what sorts the folders of steps: 9.0 before 10.0."""
+    return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', os.path.basename(path))]
+
+
+def read_run(directory):
+    """Return the Run that left its files in the folder directory. Raises ProofError if one is damaged."""
+    files = _files(directory)
+    if not files:
+        raise ProofError("%s holds no file of a rank (rank-0.json, ...)" % directory)
+    everything = [_load(files[rank], rank) for rank in sorted(files)]
+    tasks = max([(proof.get('step') or {}).get('tasks') or 0 for proof in everything]) or None
+    missing = [rank for rank in range(tasks or 0) if rank not in files]
+    return Run(str(directory), [proof for proof in everything if proof['found']], tasks, missing,
+               [(proof['rank'], proof['reason']) for proof in everything if not proof['found']])
+
+
+def wait_for(directory, ranks=None, seconds=AFTER):
+    """
+    Wait until the files of all ranks are there and complete, at most some seconds (float).
+
+    :param ranks: int, None: as many as the files themselves say
+    A file stays incomplete where Slurm has killed the sampler with the step; it holds what was known by then.
+    """
+    end = time.monotonic() + seconds
+    changed, last, done, tasks = time.monotonic(), None, set(), ranks or 0
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        files = _files(directory)
+        for rank in set(files) - done:
+            try:
+                proof = _load(files[rank], rank)
+            except ProofError:
+                continue
+            tasks = tasks or (proof.get('step') or {}).get('tasks') or 0
+            if proof.get('complete', True):
+                done.add(rank)
+        if done and len(done) >= max(tasks, len(files)):
+            return
+        if (len(files), len(done)) != last:
+            changed, last = time.monotonic(), (len(files), len(done))
+        if files and len(files) >= tasks and time.monotonic() - changed > SETTLED:
+            return
+        time.sleep(max(0.02, 4 * (time.monotonic() - begin)))
+
+
+# ---- promises --------------------------------------------------------------------------------------------------------
+
+def promise_from(text, asked=False):
+    """
+    Return the Promise in the text of OSU_PROMISE, 'approach=hybrid container=yes libmpi=image provider=cxi'.
+
+    :param asked: bool, it is that of --expect: commas separate as well as blanks
+    Raises ProofError if it is none.
+    """
+    values = {}
+    for part in (text.replace(',', ' ') if asked else text).split():
+        name, sign, value = part.partition('=')
+        if not sign or name not in ('approach', 'container', 'libmpi', 'libfabric', 'provider', 'pmi'):
+            raise ProofError("'%s' is no promise: wanted approach=, container=yes|no, libmpi=host|image, "
+                             "libfabric=host|image, provider=NAME or pmi=NAME, as in "
+                             "libmpi=image,libfabric=host,provider=cxi" % part)
+        allowed = {'container': ('yes', 'no'), 'libmpi': ('host', 'image'), 'libfabric': ('host', 'image')}.get(name)
+        if allowed and value not in allowed:
+            raise ProofError("%s=%s: %s can be promised to be %s" % (name, value, name, ' or '.join(allowed)))
+        values[name] = value
+    container = {'yes': True, 'no': False}.get(values.get('container'))
+    return Promise(values.get('approach'), container,
+                   {name: values[name] for name in ('libmpi', 'libfabric') if name in values},
+                   values.get('provider') or None, values.get('pmi') or None, asked and bool(values.get('provider')))
+
+
+def promise_of(proofs):
+    """Return the Promise that the module of these ranks (list of dict) made, None without one. Raises ProofError."""
+    texts = [proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs]
+    text = next((text for text in texts if text), None)
+    return promise_from(text) if text else None
+
+
+# ---- judging ---------------------------------------------------------------------------------------------------------
+
+def ranges(numbers):
+    """Return numbers (iterable of int) as text: '0-255, 300'."""
+    parts = []
+    for number in sorted(set(numbers)):
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ', '.join('%d' % first if first == last else '%d-%d' % (first, last) for first, last in parts)
+
+
+def _ranks(numbers):
+    """Return 'rank 3' or 'ranks 0-255' of numbers (list of int)."""
+    return '%s %s' % ('rank' if len(numbers) == 1 else 'ranks', ranges(numbers))
+
+
+def rank_text(proofs):
+    """Return which ranks (list of dict) these are: 'rank 3 on node1', 'ranks 0-255'."""
+    numbers = [proof['rank'] for proof in proofs]
+    if len(numbers) == 1:
+        return 'rank %d on %s' % (numbers[0], proofs[0]['node'])
+    text = ranges(numbers)
+    return 'ranks %s' % (text if len(text) < 60 else '%s ... (%d ranks)' % (
+        text[:50].rpartition(',')[0] or text[:50], len(numbers)))
+
+
+def describe(proof, name):
+    """Return one library of a proof as text, e.g. 'MPICH 4.2.3 (image)', 'libfabric of unknown release (host)'."""
+    library = proof['libraries'].get(name)
+    if library is None:
+        return 'no %s' % name
+    family = library['family'] or name
+    release = ' %s' % library['release'] if library['release'] else ' of unknown release'
+    return '%s%s (%s)' % (family, release, library['where'] or 'of unknown origin')
+
+
+def _build(library):
+    """Return which build a library (dict) is (str): its build id, else its contents, else its path."""
+    return library['build_id'] or library['sha256'] or library['path']
+
+
+def _identities(proofs):
+    """
+    Return a function (proof) -> what must be equal on all ranks: for each library which build it is, and from where.
+
+    A file that could not be read, because the process had ended by then, is taken for the one that another rank has
+    under the same path.
+    """
+    readable = {}
+    for proof in proofs:
+        for name, library in proof['libraries'].items():
+            if _is_known(library):
+                readable.setdefault((proof['container'], name, library['path']), [_build(library), library['where']])
+
+    def identity(proof):
+        return {name: [_build(library), library['where']] if _is_known(library) else
+                readable.get((proof['container'], name, library['path']), [library['path'], library['where']])
+                for name, library in proof['libraries'].items() if name not in LATE}
+    return identity
+
+
+def _is_known(library):
+    """Return whether it is known which build a library (dict) is, and from where."""
+    return bool(library['where'] and (library['build_id'] or library['sha256']))
+
+
+def _grouped(proofs, key):
+    """Return [[proof, ...], ...]: proofs with an equal key (function), in the order of their first ones."""
+    groups = {}
+    for proof in proofs:
+        groups.setdefault(json.dumps(key(proof), sort_keys=True), []).append(proof)
+    return list(groups.values())
+
+
+def disagreement(proofs):
+    """Return the sentence (str) that ranks loaded different libraries, None if all loaded the same."""
+    identity = _identities(proofs)
+    groups = sorted(_grouped(proofs, identity), key=len, reverse=True)
+    if len(groups) < 2:
+        return None
+    names = sorted({name for group in groups for name in group[0]['libraries'] if name not in LATE})
+    differing = [name for name in names if len({json.dumps(identity(group[0]).get(name)) for group in groups}) > 1]
+    parts = []
+    for group in groups[:4]:
+        told = []
+        for name in differing:
+            text, library = describe(group[0], name), group[0]['libraries'].get(name)
+            alike = [other for other in groups if other is not group and describe(other[0], name) == text]
+            told.append('%s [%s]' % (text, _build(library)[:12]) if alike and library else text)
+        nodes = sorted({proof['node'] for proof in group})
+        at = '' if len(group) == 1 or len(nodes) > 2 else ' on %s' % ', '.join(nodes)
+        parts.append('%s%s loaded %s' % (rank_text(group), at, ', '.join(told)))
+    more = '; and %d more kinds' % (len(groups) - 4) if len(groups) > 4 else ''
+    return 'ranks disagree: %s%s' % ('; '.join(parts), more)
+
+
+def broken_promises(proofs, comes_from, container, provider=None, asked=False):
+    """
+    Return what contradicts the promise of an approach, as a list of str; [] if all ranks loaded what it promises.
+
+    :param proofs: list of dict, from read_proofs()
+    :param comes_from: {'libmpi': 'host' | 'image', 'libfabric': ...}: the approach's promise
+    :param container: bool, the approach runs in a container; None: nothing is promised
+    :param provider: str, libfabric's, None: nothing is promised but what FI_PROVIDER says
+    :param asked: bool, the provider counts more than FI_PROVIDER
+    """
+    problems = []
+    for group in _grouped([proof for proof in proofs if container is not None and proof['container'] != container],
+                          lambda proof: proof['container']):
+        problems.append("%s ran %s a container; promised: %s one" % (
+            rank_text(group), 'in' if group[0]['container'] else 'outside of', 'in' if container else 'outside of'))
+    for name, promised in sorted(comes_from.items()):
+        wrong = [(proof['libraries'].get(name), proof) for proof in proofs]
+        wrong = [(library, proof) for library, proof in wrong if not library or library['where'] != promised]
+        for found in _grouped(wrong, lambda entry: entry[0] and entry[0]['path']):
+            library, group = found[0][0], [proof for _, proof in found]
+            if library is None:
+                problems.append("%s loaded no %s; promised: that of the %s" % (rank_text(group), name, promised))
+            else:
+                problems.append("%s loaded %s from %s (%s); promised: that of the %s%s" % (
+                    rank_text(group), name, library['where'] or 'an unknown place', library['path'], promised,
+                    ', which was not injected' if promised == 'host' and library['where'] == 'image' else ''))
+    problems += wrong_providers(proofs, provider, asked)
+    differ = disagreement(proofs)
+    return problems + ([differ] if differ else [])
+
+
+def _wanted(proof, promised, asked=False):
+    """
+    Return the providers (list of str) of which a rank may use one: FI_PROVIDER as it had it, else the promise.
+
+    :param promised: str or None; asked: bool, it counts more than FI_PROVIDER
+    """
+    variable = proof.get('variables', {}).get('FI_PROVIDER')
+    return providers_wanted(promised if asked else variable) or providers_wanted(promised)
+
+
+def wrong_providers(proofs, promised=None, asked=False):
+    """Return sentences (list of str) on ranks that use another provider than was promised (str or None)."""
+    wrong = []
+    for proof in proofs:
+        network, wanted = proof.get('network'), _wanted(proof, promised, asked)
+        if not network or not wanted or network['layer'] is None:
+            continue
+        if network['layer'] == 'libfabric':
+            same = network['provider'] in wanted or network['provider'] in TCP and set(wanted) & set(TCP) or \
+                network['provider'] == 'psm2 or opx' and set(wanted) & {'psm2', 'opx'}
+            if not same:
+                wrong.append((proof, wanted, network))
+        elif not (network['layer'] == 'mpi' and set(wanted) & set(TCP)):
+            wrong.append((proof, wanted, network))
+    problems = []
+    for group in _grouped(wrong, lambda entry: (entry[1], entry[2]['layer'], entry[2]['provider'])):
+        _, wanted, network = group[0]
+        used = {'libfabric': "libfabric's provider %s" % network['provider'], 'ucx': 'UCX, not libfabric',
+                'mpi': "MPI's own TCP, not libfabric"}[network['layer']]
+        slow = network['provider'] in TCP and not set(wanted) & set(TCP)
+        problems.append("%s use %s%s (%s); promised: %s" % (
+            rank_text([entry[0] for entry in group]), used, ', the slow network' if slow else '',
+            _how([entry[0] for entry in group]), ' or '.join(wanted)))
+    return [text.replace(' use ', ' uses ', 1) if text.startswith('rank ') else text for text in problems]
+
+
+def _how(proofs):
+    """Return how the network of ranks was seen (str); ports differ, so that of the first stands for all."""
+    first = proofs[0]['network']['how']
+    return first if len({proof['network']['how'] for proof in proofs}) == 1 else 'rank %d: %s' % (
+        proofs[0]['rank'], first)
+
+
+def singletons(proofs, pmi=None):
+    """
+    Return the sentence (str) that ranks do not see each other, None if nothing shows it.
+
+    :param pmi: str, the --mpi= of srun that the module names, None without
+    """
+    alone = [proof for proof in proofs if (proof.get('world') or {}).get('size') == 1
+             and ((proof['world']['tasks'] or 1) > 1 or len(proofs) > 1)]
+    if not alone:
+        return None
+    families = sorted({proof['libraries']['libmpi']['family'] or '' for proof in alone})
+    right = pmi or next((PMI_OF[family] for family in families if family in PMI_OF), None)
+    tasks = alone[0]['world']['tasks'] or len(proofs)
+    used = sorted({proof.get('variables', {}).get('SLURM_MPI_TYPE') or 'none' for proof in alone})
+    who = "%d ranks are %d times rank 0" % (len(alone), len(alone)) if len(alone) > 1 else "a rank is alone"
+    return "%s: the MPI of %s sees 1 rank, srun started %d (%s; --mpi=%s of srun). %s" % (
+        who, rank_text(alone), tasks, alone[0]['world']['how'],
+        ' and '.join(used),
+        "Use srun --mpi=%s%s" % (right, ', or no --mpi= at all: the module sets it' if pmi else '') if right else
+        "`srun --mpi=list` names the kinds of PMI; take that of this MPI")
+
+
+def judge(run, promise=None):
+    """
+    Return (contradictions, notes) of a Run as lists of str.
+
+    :param promise: Promise, None: only what needs no promise is judged
+    A contradiction makes the proof fail; a note says what could not be shown.
+    """
+    problems, notes = [], []
+    if run.missing:
+        problems.append("%s of %s: of %d ranks these left no file. Is python3 on their nodes, and %s visible from them?"
+                        % (UNPROVED, _ranks(run.missing), run.tasks, os.path.abspath(run.directory)))
+    reasons = {}
+    for rank, reason in run.without:
+        reasons.setdefault(reason, []).append(rank)
+    for reason, ranks in sorted(reasons.items()):
+        problems.append("%s of %s: %s" % (UNPROVED, _ranks(ranks), reason))
+    alone = singletons(run.proofs, promise.pmi if promise else None)
+    if alone:
+        problems.append(alone)
+    if run.proofs:
+        told = promise or NOTHING
+        problems += broken_promises(run.proofs, told.comes_from, told.container, told.provider, told.asked)
+        notes += _unseen(run, told)
+    return problems, notes
+
+
+def _unseen(run, promise):
+    """Return what could not be shown of a run (list of str)."""
+    notes = []
+    dark = [proof for proof in run.proofs if not (proof.get('network') or {}).get('layer')]
+    if dark:
+        wanted = sorted({name for proof in dark for name in _wanted(proof, promise.provider, promise.asked)})
+        why = "it ended before its network was open, or it needs none" if all(
+            proof.get('complete', True) for proof in dark) else "the sampler was ended with the step"
+        notes.append("the provider of %s was not seen%s: %s" % (
+            rank_text(dark), ' (promised: %s)' % ' or '.join(wanted) if wanted else '', why))
+    own = sorted({proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in run.proofs} - {'', promise.provider})
+    if own and promise.provider and not promise.asked:
+        notes.append("FI_PROVIDER is %s for the ranks, the module had set %s: what you set counts" % (
+            ' and '.join(own), promise.provider))
+    unknown = [proof for proof in run.proofs if (proof.get('world') or {}).get('size') is None]
+    if unknown:
+        how = (unknown[0].get('world') or {}).get('how') or 'it ended too early'
+        notes.append("how many ranks the MPI of %s sees cannot be told: %s" % (rank_text(unknown), how))
+    return notes
+
+
+# ---- together --------------------------------------------------------------------------------------------------------
+
+def merged(proofs):
+    """
+    Return what the ranks of a run loaded, ranks that are alike together: list of dict, by the lowest rank.
+
+    Each has ranks (list of int), nodes (list of str), container, image, executable, libraries as in a proof, variables
+    that are the same on all of these ranks, differing (list of str): names of variables that are not, and network: how
+    many ranks use which provider over which domains (list of dict: layer, provider, domains, ranks (int), how of the
+    first), world: how many see how many (list of dict: size, pmi, ranks (int), how of the first).
+    """
+    found, identity = [], _identities(proofs)
+    for alike in _grouped(proofs, lambda proof: [identity(proof), proof['container'], proof['image'],
+                                                 proof['executable']]):
+        first = alike[0]
+        names = set().union(*(proof['variables'] for proof in alike))
+        same = {name for name in names if len({proof['variables'].get(name) for proof in alike}) == 1}
+        late = {name: library for proof in reversed(alike) for name, library in proof['libraries'].items()
+                if name in LATE}
+        found.append({
+            'ranks': [proof['rank'] for proof in alike], 'nodes': sorted({proof['node'] for proof in alike}),
+            'container': first['container'], 'image': first['image'], 'executable': first['executable'],
+            'libraries': dict(first['libraries'], **late), 'differing': sorted(names - same),
+            'variables': {name: first['variables'][name] for name in sorted(same)},
+            'network': _counted(alike, 'network', ('layer', 'provider', 'domains')),
+            'world': _counted(alike, 'world', ('size', 'pmi'))})
+    return found
+
+
+def _counted(proofs, part, keys):
+    """Return what a part of proofs says (list of dict), equal ones together: keys, ranks (int), how of the first."""
+    groups = _grouped(proofs, lambda proof: [(proof.get(part) or {}).get(key) for key in keys])
+    found = []
+    for group in groups:
+        first = group[0].get(part) or {}
+        found.append(dict({key: first.get(key) for key in keys}, ranks=len(group), how=first.get('how')))
+    return found

@@ -1,0 +1,258 @@
+"""
+Which network a running process has really opened, and whether its MPI has met the other ranks: read from /proc.
+
+Nothing is asked of MPI or libfabric. What shows is what the process holds open after MPI_Init:
+
+* a device of a network card (/dev/cxi0, /dev/infiniband/uverbs0, ...): its provider, and the domain is the device;
+* a TCP socket that listens at the address of one interface, in a process with libfabric: libfabric's TCP, and the
+  domain is that interface. Seen so with MPICH 4.2.3 over libfabric 1.22.0 and 2.5.1, MPICH 5.0.2, Intel MPI 2021.19
+  and Open MPI 5.0.11;
+* segments of UCX in /dev/shm: then the sockets are UCX's;
+* TCP sockets that listen at all addresses, or a process without libfabric: MPI's own TCP.
+
+Not counted: sockets that the process had from its parent, and those to the process manager (PMI, PMIx).
+Which of several TCP providers of libfabric it is (tcp, sockets) cannot be seen; FI_PROVIDER says it where it is set.
+
+Python 3.6 and its standard library only.
+"""
+import array
+import fcntl
+import os
+import re
+import socket
+import struct
+
+from .facts import link, listdir, read
+
+#: (pattern of a device that is open, provider or None where several use it, what it is). Names as libfabric has them.
+#: From the sources of libcxi, rdma-core, opa-psm2, xpmem and ROCm; cxi was not seen by this project.
+DEVICES = [
+    (re.compile(r'/dev/(cxi\d+)$'), 'cxi'),
+    (re.compile(r'/dev/infiniband/(uverbs\d+)$'), 'verbs'),
+    (re.compile(r'/dev/(hfi1_\d+)$'), 'psm2 or opx'),
+    (re.compile(r'/dev/(efa\d+)$'), 'efa'),
+]
+#: Devices that are no network, and show how ranks of one node or a GPU are reached
+OTHERS = re.compile(r'/dev/(xpmem|kfd|cuda|nvidia\d+|gdrdrv|knem|cma)$')
+SHARED = re.compile(r'/dev/shm/(.+?)( \(deleted\))?$')
+_SOCKET = re.compile(r'socket:\[(\d+)\]$')
+_LISTENS, _CONNECTED = '0A', '01'
+#: TCP providers of libfabric by the names that FI_PROVIDER may have
+TCP = ('tcp', 'sockets', 'net')
+#: Utility providers, which stand on a provider of a network; hooks and shared memory between the ranks of a node
+_UTILITY = ('ofi_rxm', 'ofi_rxd', 'ofi_mrail', 'lnx', 'off_coll', 'shm', 'sm2')
+
+_SIOCGIFCONF = 0x8912
+
+
+def _address(text):
+    """Return (address, port) of the hexadecimal text in /proc/net/tcp and tcp6, e.g. '0100007F:1F90'."""
+    words, port = text.split(':')
+    # words of 32 bits, each in the byte order of the machine
+    raw = b''.join(struct.pack('=I', int(words[n:n + 8], 16)) for n in range(0, len(words), 8))
+    family = socket.AF_INET if len(raw) == 4 else socket.AF_INET6
+    address = socket.inet_ntop(family, raw)
+    return address[len('::ffff:'):] if address.startswith('::ffff:') else address, int(port, 16)
+
+
+def sockets_of(pid, inodes):
+    """
+    Return the TCP sockets of process pid (list of dict: state 'listens' or 'connected', address, port, peer).
+
+    :param inodes: set of str, the sockets that it holds open; other sockets of the machine are left out
+    """
+    found = []
+    for name in ('tcp', 'tcp6') if inodes else ():
+        for line in read('/proc/%d/net/%s' % (pid, name)).decode('ascii', 'replace').splitlines()[1:]:
+            fields = line.split()
+            if len(fields) < 10 or fields[9] not in inodes or fields[3] not in (_LISTENS, _CONNECTED):
+                continue
+            (address, port), peer = _address(fields[1]), _address(fields[2])
+            found.append({'state': 'listens' if fields[3] == _LISTENS else 'connected', 'address': address,
+                          'port': port, 'peer': None if fields[3] == _LISTENS else '%s:%d' % peer})
+    return sorted(found, key=lambda one: (one['state'], one['address'], one['port']))
+
+
+def interfaces():
+    """Return {address: name} of the network interfaces of this node, IPv4 (ioctl SIOCGIFCONF) and IPv6 (/proc)."""
+    found = {}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        size = 128 * 40
+        names = array.array('B', b'\0' * size)
+        try:
+            used = struct.unpack('iL', fcntl.ioctl(any_socket.fileno(), _SIOCGIFCONF,
+                                                   struct.pack('iL', size, names.buffer_info()[0])))[0]
+        except OSError:
+            used = 0
+    raw = names.tobytes()
+    for at in range(0, used, 40):  # struct ifreq: 16 bytes of name, then struct sockaddr_in
+        name = raw[at:at + 16].split(b'\0')[0].decode('ascii', 'replace')
+        found[socket.inet_ntoa(raw[at + 20:at + 24])] = name.partition(':')[0]
+    for line in read('/proc/net/if_inet6').decode('ascii', 'replace').splitlines():
+        fields = line.split()
+        found[socket.inet_ntop(socket.AF_INET6, bytes(bytearray.fromhex(fields[0])))] = fields[-1]
+    return found
+
+
+def descriptors(pid):
+    """Return {number (int): what it leads to (str)} of the open files of process pid."""
+    found = {}
+    for name in listdir('/proc/%d/fd' % pid):
+        target = link('/proc/%d/fd/%s' % (pid, name))
+        if target:
+            found[int(name)] = target
+    return found
+
+
+def own_sockets():
+    """Return the inodes (set of str) of the sockets that this process holds: what a rank has from its parent too."""
+    return {match.group(1) for match in map(_SOCKET.match, descriptors(os.getpid()).values()) if match}
+
+
+def _managers(environment):
+    """Return {'address:port'} of the process manager, as environment (dict) names it."""
+    found = set()
+    for name, value in environment.items():
+        if name.startswith('PMIX_SERVER_URI'):  # 'pmix-server.18229;tcp4://127.0.0.1:38461'
+            found.update('%s:%s' % (host.strip('[]'), port) for host, port in
+                         re.findall(r'tcp[46]?://(\[[0-9a-fA-F:]+\]|[\d.]+):(\d+)', value))
+    host, _, port = environment.get('PMI_PORT', '').rpartition(':')
+    if host:
+        try:
+            found.add('%s:%s' % (socket.gethostbyname(host), port))
+        except OSError:
+            pass
+    return found
+
+
+def opened(pid, environment, inherited=(), paths=()):
+    """
+    Return what process pid has opened (dict): devices, shared (list of str), sockets (as sockets_of()), manager.
+
+    :param environment: dict, that of the process; inherited: set of str, sockets that it has from its parent
+    :param paths: list of str, files that it has mapped
+    manager is the 'address:port' of the process manager to which it is connected, None without.
+    """
+    files = descriptors(pid)
+    inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(inherited)
+    sockets = sockets_of(pid, inodes)
+    managers = _managers(environment)
+    manager = next((one['peer'] for one in sockets if one['peer'] in managers), None)
+    sockets = [one for one in sockets if one['peer'] not in managers]
+    if environment.get('PMIX_RANK') is not None:
+        # PMIx opens a socket of its own for tools, on loopback
+        loopback = [one for one in sockets if one['state'] == 'listens' and one['address'] in ('127.0.0.1', '::1')]
+        sockets = [one for one in sockets if one not in loopback[:1]]
+    everything = sorted(set(files.values()) | set(paths))
+    return {'devices': [path for path in everything if OTHERS.match(path)
+                        or any(pattern.match(path) for pattern, _ in DEVICES)],
+            'shared': [path for path in everything if SHARED.match(path)][:20], 'sockets': sockets, 'manager': manager}
+
+
+def providers_wanted(text):
+    """
+    Return the providers of a network (list of str) that a value of FI_PROVIDER (str or None) allows; [] if any may be.
+
+    'tcp;ofi_rxm' is tcp under a utility provider; '^tcp' leaves one out (fi_fabric(7)).
+    """
+    if not text or text.startswith('^'):
+        return []
+    names = [name.strip() for part in text.split(',') for name in part.split(';')]
+    return [name for name in names if name and name not in _UTILITY]
+
+
+def network_of(what, libraries, environment, addresses):
+    """
+    Return the network (dict): layer, provider, domains (list of str), how (str), opened (what); None: nothing shows.
+
+    layer is 'libfabric', 'ucx', 'mpi' (MPI's own TCP) or None where it cannot be told.
+
+    :param what: dict, from opened(); libraries: names (iterable) of those that are mapped
+    :param environment: dict of the process; addresses: dict, from interfaces()
+    """
+    def found(layer, provider, domains, how):
+        return {'layer': layer, 'provider': provider, 'domains': sorted(set(domains)), 'how': how, 'opened': what}
+
+    over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in what['shared'])
+    layer = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
+    for pattern, provider in DEVICES:
+        names = [pattern.match(path).group(1) for path in what['devices'] if pattern.match(path)]
+        if names:
+            how = "it has %s open" % ', '.join('/dev/' + name for name in names)
+            if layer != 'libfabric':
+                return found(layer, None, names, how)
+            both = 'libucp' in libraries and provider == 'verbs' and environment.get('MPIR_CVAR_CH4_NETMOD') != 'ofi'
+            return found(None if both else layer, provider, names, how)
+    listens = [one for one in what['sockets'] if one['state'] == 'listens']
+    own = [one for one in listens if one['address'] in addresses]
+    if not listens and not over_ucx:
+        return None
+    if layer == 'libfabric' and own:
+        named = [name for name in providers_wanted(environment.get('FI_PROVIDER')) if name in TCP]
+        return found(layer, named[0] if named else 'tcp', [addresses[one['address']] for one in own],
+                     "it listens at %s" % ', '.join('%s:%d' % (one['address'], one['port']) for one in own))
+    if over_ucx:
+        return found(layer, None, [addresses[one['address']] for one in own],
+                     "it has memory segments of UCX" + (" and listens at TCP ports" if own else ""))
+    return found('mpi', 'tcp' if layer == 'mpi' else None, [addresses[one['address']] for one in own],
+                 "it listens at TCP ports of all addresses, as libfabric does not" if layer == 'libfabric' else
+                 "it listens at TCP ports and has no libfabric")
+
+
+# ---- how many ranks MPI sees -----------------------------------------------------------------------------------------
+
+#: Variables by which a process manager tells a rank that it is one of several
+_PMI = ('PMI_FD', 'PMI_PORT', 'PMI_CONTROL_FD')
+_PALS = ('PALS_APINFO', 'PALS_APID')
+
+
+def _same_task(environment, own):
+    """Return whether environment[own] is the number of this task: a shell in a step hands on that of its own."""
+    number = environment.get(own)
+    return number is not None and environment.get('SLURM_PROCID', number) == number
+
+
+def world_of(environment, family, libraries, files, what):
+    """
+    Return how many ranks MPI sees (dict): size (int or None), tasks (int or None), pmi (str or None), how (str).
+
+    It is derived: no variable of MPI itself can be read without stopping the process. A rank whose MPI finds no process
+    manager of its kind starts as a world of its own; this is what MPICH, Intel MPI, Cray MPICH and Open MPI do.
+
+    :param environment: dict of the process; family: str or None, of its libmpi; libraries: names that are mapped
+    :param files: dict, from descriptors(); what: dict, from opened()
+    """
+    tasks = environment.get('SLURM_STEP_NUM_TASKS') or environment.get('SLURM_NTASKS')
+    tasks = int(tasks) if tasks and tasks.isdigit() else None
+
+    def seen(size, pmi, how):
+        return {'size': size, 'tasks': tasks, 'pmi': pmi, 'how': how}
+
+    speaks_pmix = family == 'Open MPI' or 'libpmix' in libraries
+    if what['manager'] and speaks_pmix:
+        return seen(tasks, 'PMIx', "it is connected to the PMIx server %s" % what['manager'])
+    if speaks_pmix and family == 'Open MPI':
+        if _same_task(environment, 'PMIX_RANK'):
+            return seen(tasks, 'PMIx', "PMIX_RANK is set")
+        if 'libpmi' in libraries or 'libpmi2' in libraries:
+            return seen(None, None, "it has a PMI library of Slurm, whose state does not show")
+        return seen(1, None, "PMIX_RANK is not set, and Open MPI finds the other ranks by PMIx only")
+    if family == 'Cray MPICH' and any(environment.get(name) for name in _PALS):
+        return seen(tasks, 'PALS', "%s is set" % next(name for name in _PALS if environment.get(name)))
+    number = environment.get('PMI_FD', '')
+    if number.isdigit() and (files.get(int(number)) or '').startswith('socket:'):
+        size = environment.get('PMI_SIZE', '')
+        return seen(int(size) if size.isdigit() else tasks, 'PMI', "PMI_FD=%s is an open socket%s" % (
+            number, ", PMI_SIZE=%s" % size if size else ''))
+    if environment.get('PMI_PORT'):
+        return seen(tasks, 'PMI', "PMI_PORT is set")
+    if family in ('MPICH', 'Intel MPI', 'Cray MPICH'):
+        if speaks_pmix:
+            return seen(None, None, "it has libpmix, whose state does not show")
+        if number.isdigit() and _same_task(environment, 'PMI_RANK') and environment.get('PMI_SIZE') == str(tasks):
+            return seen(None, None, "PMI_FD=%s is closed, as after MPI_Finalize" % number)
+        if number.isdigit():
+            return seen(1, None, "PMI_FD=%s is no open socket of this process, but left from an outer step" % number)
+        return seen(1, None, "none of %s is set, and %s finds the other ranks by PMI only" % (
+            ', '.join(_PMI[:2] + (_PALS if family == 'Cray MPICH' else ())), family))
+    return seen(None, None, "libmpi is of no known family")

@@ -1,0 +1,240 @@
+"""
+The sampler: watches the process of a rank from outside and writes what it has loaded and opened.
+
+start.py runs it on the node of the rank. How it looks, and why so:
+
+* From outside, by /proc: LD_PRELOAD or LD_DEBUG in the process would change the very search order that is in question.
+* The process is found by its libmpi: the container runtime forks, and a wrapper may, so the program is the process
+  itself or a descendant of it.
+* It looks every 30 ms, later after a twentieth of the time that has passed, and has the libraries when looks agree and
+  the process has run in between, or agree for a quarter of a second. Agreement alone is not enough: on a busy node the
+  loader may wait between two libraries. Looks that take long, on a node with thousands of processes, are more seldom:
+  they take a fifth of one core at most.
+* Then the file is written, and it looks for the network, which is opened a moment later in MPI_Init: after 20 ms, and
+  each time after twice as long, until two looks agree, the process ends or LATE has passed. The benchmark meets a
+  handful of looks of less than a millisecond each, and once the sums of libraries without build id.
+
+Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
+"""
+import errno
+import json
+import os
+import socket
+import time
+
+from . import facts, network
+
+#: Version of the layout of the files (docs/results-format.md)
+FORMAT = 1
+
+LOOK_EVERY = 0.03   # seconds between two looks
+SELDOM = 20         # after this part of the time that has passed: where ranks start slowly, samplers are many
+LOOK_AGAIN = 0.01   # seconds to the look that confirms: short programs end soon after MPI_Init
+RAN = 0.001         # seconds on a core without mapping more: the loader maps the next library within microseconds
+AGREED = 0.25       # seconds of looks that agree which are enough for a process that waits: for a file, or its peers
+SETTLE = 2.0        # seconds that libfabric may come after libmpi; MPICH of kind ch3:nemesis never loads one
+GONE = 1.0          # seconds without a sign of the process after which it has ended, see sample()
+GIVE_UP = 600.0     # seconds after which nothing is expected any more: containers on a busy file system start slowly
+NETWORK_FIRST = 0.02  # seconds from the libraries to the first look at the network
+SUMS = 0.3          # seconds after the libraries from which on their sums are made: not while ranks start
+LATE = 60.0         # seconds after the libraries in which MPI_Init of a large job has opened the network
+
+
+def _look(root):
+    """Return (pid, executable, {name: path}) of the first process below root with a libmpi mapped, None if none has."""
+    for pid in facts.process_tree(root):
+        libraries = facts.libraries_among(facts.mapped_files(pid))
+        if 'libmpi' in libraries:
+            return pid, facts.program_of(pid)[0], libraries
+    return None
+
+
+def _ran(pid):
+    """Return the seconds (float) that process pid has run on a core, None where the kernel does not count them."""
+    fields = facts.read('/proc/%s/schedstat' % pid).split()
+    return int(fields[0]) / 1e9 if fields else None
+
+
+def sample(root, inherited=(), give_up=GIVE_UP):
+    """
+    Watch process root (int, pid) until it or a descendant has MPI loaded.
+
+    :param inherited: set of str, sockets that the process has from its parent; give_up: float, seconds
+    :return: (Rank, or None if there is no MPI; the reason (str) for that, or None)
+    """
+    begin = None
+    start = time.monotonic()
+    found = since = unseen = None
+    known = agreed = ran = None
+    while True:
+        before = time.monotonic()
+        previous, found = found, _look(root)
+        now = time.monotonic()
+        if found and since is None:
+            since = now
+        # Looks that agree: the loader is done with mapping, and a shell that only starts the program is not taken for
+        # it (a preloaded library is in that shell too, but exec soon changes the executable).
+        if found != previous:
+            known = known if found is None else None
+        elif found and ('libfabric' in found[2] or now - since > SETTLE):
+            if known is None:
+                known, agreed, ran = Rank(found[0], found[2], inherited), now, _ran(found[0])
+            elif now - agreed > AGREED or (ran is not None and (_ran(found[0]) or 0) - ran > RAN):
+                return known, None
+        # Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another program, the
+        # process is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start time; another start time is
+        # another process that was given the pid.
+        stat = facts.stat(root)
+        begin = begin or (stat and stat[1])
+        unseen = None if stat and stat[1] == begin else unseen or now
+        if unseen and known:
+            return known, None  # it has ended before it could be looked at once more
+        if unseen and now - unseen > GONE:
+            return None, "the program ended before it had loaded an MPI library, or before it could be looked at twice"
+        if now - start > give_up:
+            return None, "no process of this rank had an MPI library loaded after %d s" % give_up
+        wait = LOOK_AGAIN if found else LOOK_EVERY if unseen else max(LOOK_EVERY, (now - start) / SELDOM)
+        time.sleep(max(wait, 4 * (now - before)))
+
+
+class Rank:
+    """A process whose libraries are known. known: dict, from process_facts(); last: dict, what the last look showed."""
+
+    def __init__(self, pid, libraries, inherited):
+        """:param pid: int; libraries: {name: path}; inherited: set of str, sockets that it has from its parent."""
+        self.pid, self.inherited, self.since = pid, inherited, time.monotonic()
+        self.begin = (facts.stat(pid) or (None, None))[1]
+        self.known = facts.process_facts(pid, libraries)
+        self.environment = facts.environment_of(pid)
+        same = facts.link('/proc/%d/ns/net' % pid) == facts.link('/proc/self/ns/net')
+        self.addresses = network.interfaces() if same else {}
+        self.last = self.look()
+        if not self.alive():  # what is read of a process that ends may be half of it
+            self.last = {'network': None, 'world': None}
+
+    def alive(self):
+        """Return whether the process is still there."""
+        stat = facts.stat(self.pid)
+        return stat is not None and stat[1] == self.begin
+
+    def look(self):
+        """Return what shows (dict): network (dict or None), world (dict). The facts get libraries that came late."""
+        paths = facts.mapped_files(self.pid)
+        libraries = facts.libraries_among(paths)
+        if set(libraries) - set(self.known['libraries']):
+            self.known.update(facts.process_facts(self.pid, libraries))
+        files = network.descriptors(self.pid)
+        what = network.opened(self.pid, self.environment, self.inherited, paths)
+        names = self.known['libraries']
+        return {'network': network.network_of(what, names, self.environment, self.addresses),
+                'world': network.world_of(self.environment, names['libmpi']['family'], names, files, what)}
+
+    def waits_for_plugin(self):
+        """Return whether RCCL is there and its network plugin, which it opens with its first communicator, is not."""
+        return 'librccl' in self.known['libraries'] and 'librccl-net' not in self.known['libraries']
+
+    def watch(self, keep):
+        """
+        Look until the network shows or cannot come any more.
+
+        :param keep: function that writes what the last look has shown to the file of the rank
+        """
+        start, wait = time.monotonic(), NETWORK_FIRST
+        while self.alive():
+            now = self.look()
+            if not self.alive() or self.last['network'] and not now['network']:
+                return  # it ends, or MPI_Finalize has closed what was open
+            before, self.last = self.last, now
+            if _shape(now) != _shape(before) or now['world'] != before['world']:
+                keep()
+            elif _shape(now) is not None and not self.waits_for_plugin() or time.monotonic() - start > LATE:
+                return
+            time.sleep(wait)
+            wait *= 2
+
+    def add_sums(self):
+        """Add the sums of libraries without build id, once the rank has started."""
+        while self.alive() and time.monotonic() - self.since < SUMS:
+            time.sleep(LOOK_EVERY)
+        facts.add_sums(self.pid, self.known)
+
+
+def _shape(look):
+    """Return what of a look must be equal in the next one: connections come and go, the endpoint stays."""
+    found = look['network']
+    return found and (found['layer'], found['provider'], found['domains'])
+
+
+def rank_of(environment):
+    """
+    Return the number (int) of this rank.
+
+    In a step it is Slurm's: PMI_RANK may be that of a shell in an outer step. Without one it is the process manager's.
+    """
+    names = ['PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK', 'PALS_RANKID', 'SLURM_PROCID']
+    if 'SLURM_STEP_ID' in environment:
+        names.insert(0, 'SLURM_PROCID')
+    return next((int(environment[name]) for name in names if environment.get(name, '').isdigit()), 0)
+
+
+def step_of(environment):
+    """Return which step this rank belongs to (dict): job, step (str or None), tasks (int or None)."""
+    tasks = environment.get('SLURM_STEP_NUM_TASKS') or environment.get('PMI_SIZE') or ''
+    return {'job': environment.get('SLURM_JOB_ID'), 'step': environment.get('SLURM_STEP_ID'),
+            'tasks': int(tasks) if tasks.isdigit() else None}
+
+
+def write_json(path, content):
+    """Write content as JSON to path: complete or not at all, whoever reads it meanwhile. Raises OSError."""
+    part = '%s.part-%d' % (path, os.getpid())
+    with open(part, 'w') as handle:
+        json.dump(content, handle, indent=1, sort_keys=True)
+        handle.write('\n')
+    os.replace(part, path)
+
+
+def main(pid, directory):
+    """
+    Watch the process pid (int) and write its file into the folder directory (str).
+
+    This process has the environment and the open files of the program at its start: what it holds is inherited.
+    """
+    inherited = network.own_sockets()
+    for number in network.descriptors(os.getpid()):
+        if number > 2:
+            try:
+                os.close(number)  # srun and PMI servers wait for the end of theirs
+            except OSError:
+                pass
+    environment = dict(os.environ)
+    rank = rank_of(environment)
+    content = {'format': FORMAT, 'rank': rank, 'node': os.environ.get('SLURMD_NODENAME') or socket.gethostname(),
+               'step': step_of(environment), 'promise': environment.get('OSU_PROMISE'),
+               'started_pid': pid, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
+    start = time.monotonic()
+    try:
+        os.makedirs(directory)
+    except OSError as err:
+        if err.errno != errno.EEXIST:
+            raise
+    path = os.path.join(directory, 'rank-%d.json' % rank)
+
+    def keep(complete=False):
+        write_json(path, dict(content, complete=complete, sampler_seconds=round(time.monotonic() - start, 3)))
+
+    # What is read if Slurm kills this process with the step.
+    content.update(found=False, reason="the step ended before its program had loaded an MPI library, or within moments "
+                                       "after that")
+    keep()
+    found, reason = sample(pid, inherited)
+    if found is None:
+        content.update(reason=reason)
+    else:
+        def keep_looks():
+            content.update(found.known, found=True, reason=None, **found.last)
+            keep()
+        keep_looks()
+        found.watch(keep_looks)
+        found.add_sums()
+        content.update(found.known, **found.last)
+    keep(complete=True)

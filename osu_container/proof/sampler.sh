@@ -1,0 +1,23 @@
+# shellcheck shell=bash
+# Read by rank-proof and by task prologs: starting the sampler of a process.
+
+# That of the system: one of a module or of an environment may lie on a busy file system.
+python=/usr/bin/python3
+[[ -x $python ]] || python=python3
+
+# sample PID DIR: starts the sampler of the process PID, without waiting for it. $proof is the folder of this file.
+#
+# Two brackets: the sampler's parent ends at once, so the sampler is no child of the program, which may wait for "any
+# child". Job control (set -m) gives it a process group of its own: Slurm kills the group of a prolog when it ends. It
+# must not hold what srun and the program wait on: the standard streams go to /dev/null here, all other file descriptors
+# (PMI_FD is one) are noted as inherited and closed by the sampler. Without LD_PRELOAD, which is meant for the program.
+# shellcheck disable=SC2154  # proof is set by who reads this
+sample() {
+    (
+        set -m
+        (
+            unset LD_PRELOAD
+            exec "$python" -I -S "$proof/start.py" "$1" "$2"
+        ) </dev/null >/dev/null 2>&1 &
+    )
+}
