@@ -1,6 +1,7 @@
 """Fixtures that several test files share. Those of one file only stand in that file."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,12 @@ def run(command, **kwargs):
 def interruptible():
     """For preexec_fn: let SIGINT end the program. Background jobs of a shell, such as CI, have it ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def copy_c_library(folder):
+    """Copy this machine's C library and loader into folder (Path): libraries compiled here need them in an image."""
+    for path in re.findall(r'(/\S*/(?:libc|ld-linux\S*)\.so\.\d+)', run(['ldd', '/bin/sh']).stdout):
+        shutil.copy(path, folder)
 
 
 def compile_library(path, soname=None, version_script=None, needed=(), rpath=None, source='void present(void) {}\n',

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import osu_archive
 import pytest
-from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, folded, interruptible, run
+from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, copy_c_library, folded, interruptible, run
 from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_sites import SITES
 from generic._mpicontainer_versions import sha256_of
@@ -61,14 +61,13 @@ def host(tmp_path):
 
 @pytest.fixture(scope='session')
 def image_with(make_sif, tmp_path_factory):
-    """Function (soname) that makes a SIF whose ld.so.cache knows one small library and libc, and which holds an osu_bw."""
+    """Function (soname) that makes a SIF with one small library that its ld.so.cache knows, libc, and an osu_bw."""
     def make(soname):
         folder = tmp_path_factory.mktemp('rootfs')
         for part in ('etc', 'usr/lib', 'bin'):
             (folder / 'root' / part).mkdir(parents=True)
         compile_library(folder / 'root' / 'usr' / 'lib' / soname)
-        shutil.copy('/lib/x86_64-linux-gnu/libc.so.6', folder / 'root' / 'usr' / 'lib')
-        shutil.copy('/lib64/ld-linux-x86-64.so.2', folder / 'root' / 'usr' / 'lib')
+        copy_c_library(folder / 'root' / 'usr' / 'lib')
         (folder / 'root' / 'bin' / 'osu_bw').write_text('#!/bin/sh\n')
         (folder / 'root' / 'bin' / 'osu_bw').chmod(0o755)
         return make_sif(folder / 'image.sif', folder / 'root')

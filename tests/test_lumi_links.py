@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from conftest import PROJECT, compile_library, folded, run
+from conftest import PROJECT, compile_library, copy_c_library, folded, run
 from generic._mpicontainer_settings import site_entry
 from generic._mpicontainer_versions import sha256_of
 
@@ -273,6 +273,7 @@ def image_of_lumi(make_sif, lumi_eb, tmp_path):
     for part in ('etc', 'usr/lib', 'bin'):
         (root / part).mkdir(parents=True)
     compile_library(root / 'usr/lib/libmpi.so.12')
+    copy_c_library(root / 'usr/lib')
     for name in ('osu_bw', 'osu_latency'):
         (root / 'bin' / name).write_text('#!/bin/sh\n')
         (root / 'bin' / name).chmod(0o755)
