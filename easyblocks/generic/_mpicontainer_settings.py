@@ -121,14 +121,14 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
 
 def overridden(site, facts):
     """Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises SettingsError."""
-    for key, fact in facts.items():
-        if not isinstance(fact, (dict, list)):
-            raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
-                                "'source', 'date', 'evidence')" % (key, fact))
     unknown = set(facts) - set(site)
     if unknown:
         raise SettingsError("the local file overrides %s, which site '%s' does not have; it has: %s"
                             % (known(unknown), site['name'], known(site)))
+    for key, fact in facts.items():
+        if isinstance(site[key], dict) and not isinstance(fact, dict):
+            raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
+                                "'source', 'date', 'evidence')" % (key, fact))
     return _completed(dict(facts, based_on='site'), {'site': site})
 
 
