@@ -6,7 +6,7 @@ import sys
 PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.join(PROJECT, 'easyblocks'))
 
-from generic._mpicontainer_settings import SettingsError, choose_site, overridden  # noqa: E402, F401, the path first
+from generic._mpicontainer_settings import SettingsError, choose_site, overridden  # noqa: E402, the path first
 from generic._mpicontainer_site_file import SiteFile  # noqa: E402
 from generic._mpicontainer_sites import SITES  # noqa: E402
 
@@ -34,7 +34,11 @@ def this_site(name=None, sysroot=None, site_file=None):
     local = SiteFile(path, names_site=bool(site_file)) if path else None
     sites = dict(SITES, **getattr(local, 'SITES', {}))
     own = getattr(local, 'SITE', None)
-    site = choose_site(name, own, socket.gethostname(), os.environ, sites)
+    try:
+        site = choose_site(name, own, socket.gethostname(), os.environ, sites)
+    except SettingsError as err:  # its advice is for eb
+        raise SettingsError(str(err).replace('--try-amend=site=NAME', '--site NAME, or write one by `osu-container '
+                                             'discover -o FILE` and give it by --site-file'))
     root = sysroot
     if root is None:  # the stand-in of the local file belongs to its site only
         root = getattr(local, 'ROOT', '') if site['name'] == own else ''
