@@ -7,6 +7,11 @@ import os
 import sys
 import types
 
+try:  # a rank is bound to its cores, and its sampler inherits that: any other core of the job will do, the rank's not
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+except OSError:  # not allowed here: then they share
+    pass
+
 HERE = os.path.dirname(os.path.realpath(__file__))
 # The package without its __init__.py, which reads all that judges as well: the rank waits for this start.
 package = types.ModuleType('osu_container.proof')
