@@ -122,9 +122,9 @@ COMMANDS = [
     Rule('modules', r'osu-container check FILE\.sif( --.*)?', codes=(0, 4, 5, 6)),
     Rule('modules', r'\$ osu-container check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0\.sif( --.*)?',
          codes=(0, 6)),
-    Rule('modules', r'\$ module load osu-container/hybrid'),
+    Rule('modules', r'\$ module load osu-container/hybrid && osu-container proof -- srun -N2 -n2 osu_latency H H'),
     # Proof
-    Rule('modules, shell', r'(\$ )?osu-container proof (-o proofs )?-- srun -N2 -n2 osu_\w+ H H'),
+    Rule('modules, shell', r'osu-container proof (-o proofs )?-- srun -N2 -n2 osu_\w+ H H'),
     Rule('modules', r'osu-container proof proofs( --json)?|osu-proof osu-proof-\*'),
     Rule('modules, shell', r'OSU_PROOF=1 srun -N2 -n2 osu_bw H H'),
     Rule('modules', r'osu-container proof --approach opensource -- srun --mpi=pmi2 .* apptainer exec FILE\.sif .*'),
