@@ -149,10 +149,10 @@ def seen_table():
 def examination_table():
     """Return the table (str, Markdown) of the measured cells, published and predicted, and the counts."""
     cells = [cell for cell in published.examination() if cell.outcome != 'not measured']
-    lines = [['image', 'approach', 'published', 'what was seen', 'predicted', 'because', ''], ['---'] * 7]
+    lines = [['', 'image', 'approach', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 7]
     for cell in cells:
-        lines.append([cell.image, cell.approach, published.MARKS[cell.mark][1], cell.note or '', cell.verdict.word,
-                      cell.why.replace('image:', ''), cell.outcome])
+        lines.append([cell.outcome, cell.image, cell.approach, published.MARKS[cell.mark][1], cell.note,
+                      cell.verdict.word, cell.why.replace('image:', '')])
     counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
                                                                                             'wrong'))
     return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n'

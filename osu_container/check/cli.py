@@ -11,7 +11,7 @@ from generic._mpicontainer_image import Image  # noqa: E402, isort: skip
 from generic._mpicontainer_mix import Host  # noqa: E402, isort: skip
 from generic._mpicontainer_settings import approach_entry  # noqa: E402, isort: skip
 from generic._mpicontainer_sif import ImageError  # noqa: E402, isort: skip
-from generic._mpicontainer_verdict import NOTE, ask, recommended  # noqa: E402, isort: skip
+from generic._mpicontainer_verdict import ask, recommended  # noqa: E402, isort: skip
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
 CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
@@ -76,8 +76,4 @@ def main(options):
         print(json.dumps(text.as_data(facts, site, host, verdicts, recommended(verdicts, site)), indent=1))
     else:
         print(text.page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach)))
-    best = min((CODES[one.word] for one in verdicts))
-    return best
-
-
-__all__ = ['CODES', 'NOTE', 'add_arguments', 'main']
+    return min(CODES[one.word] for one in verdicts)
