@@ -33,6 +33,15 @@ def interruptible():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def _python_36():
+    """Return the path of a python3.6 that runs, None without: the shim of a pyenv may lead to nothing."""
+    path = shutil.which('python3.6')
+    return path if path and run([path, '-c', '']).returncode == 0 else None
+
+
+PYTHON_36 = _python_36()
+
+
 def copy_c_library(folder):
     """Copy this machine's C library and loader into folder (Path): libraries compiled here need them in an image."""
     for path in re.findall(r'(/\S*/(?:libc|ld-linux\S*)\.so\.\d+)', run(['ldd', '/bin/sh']).stdout):

@@ -9,7 +9,7 @@ import struct
 import sys
 
 import pytest
-from conftest import PROJECT, folded, run
+from conftest import PROJECT, PYTHON_36, folded, run
 from elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
 from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_mix import MACHINES
@@ -323,16 +323,11 @@ def test_syntax_is_that_of_python_3_6(path):
             assert node.arg not in ('capture_output', 'missing_ok', 'dirs_exist_ok'), node.lineno
 
 
-def python36():
-    path = shutil.which('python3.6')
-    return path if path and run([path, '--version']).returncode == 0 else None
-
-
-@pytest.mark.skipif(not python36(), reason='no python3.6 on PATH')
+@pytest.mark.skipif(not PYTHON_36, reason='no python3.6 on PATH')
 def test_it_says_the_same_on_python_3_6(place):
     for arguments in ([*place.here(place.sif), '--json'], place.here(), ['--published'], [place.folder / 'none.sif'],
                       place.here(place.host)):
-        done, other = check(*arguments), check(*arguments, command=[python36(), COMMAND])
+        done, other = check(*arguments), check(*arguments, command=[PYTHON_36, COMMAND])
         assert (done.returncode, done.stdout, done.stderr) == (other.returncode, other.stdout, other.stderr)
 
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT, STATE, clean_shell, compile_library, run
+from conftest import PROJECT, PYTHON_36, STATE, clean_shell, compile_library, run
 from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_settings import SettingsError, approach_entry, runs_on, settings_for, site_entry
 from generic._mpicontainer_site_file import SiteFile, is_site_file
@@ -30,9 +30,6 @@ ONE = 'frontier'
 MODULES = 'opt/cray/pe/lmod/modulefiles'
 #: Nothing of the user's shell: no module is loaded, no command but the system's
 BARE = {'PATH': '/usr/bin:/bin', 'HOME': '/home/nobody', 'LC_ALL': 'C.UTF-8'}
-PYTHON_36 = shutil.which('python3.6')
-if PYTHON_36 and run([PYTHON_36, '--version']).returncode:  # a name that leads to nothing
-    PYTHON_36 = None
 
 
 def described(name):

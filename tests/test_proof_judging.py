@@ -3,22 +3,18 @@ import ast
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
 
 import pytest
-from conftest import PROJECT, run
+from conftest import PROJECT, PYTHON_36, run
 from test_proof import RANK_PROOF, compile_libfabric, compile_mpich
 
 from osu_container import proof
 from osu_container.proof import report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
 
-PYTHON36 = shutil.which('python3.6')
-if PYTHON36 and run([PYTHON36, '-c', '']).returncode:  # the shim of a pyenv without one
-    PYTHON36 = None
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
 
 
@@ -308,9 +304,9 @@ def test_python_3_6_is_enough(path):
     assert not re.search(r'capture_output=|text=True|missing_ok|from __future__ import annotations|shlex\.join', text)
 
 
-@pytest.mark.skipif(not PYTHON36, reason='no Python 3.6 here')
+@pytest.mark.skipif(not PYTHON_36, reason='no Python 3.6 here')
 def test_the_command_runs_on_python_3_6(tmp_path):
-    done = run([PYTHON36, '-I', '-S', PROJECT / 'bin' / 'osu-container', 'proof',
+    done = run([PYTHON_36, '-I', '-S', PROJECT / 'bin' / 'osu-container', 'proof',
                 keep(tmp_path / '7.0', [rank(0), rank(1)])])
     assert (done.returncode, done.stderr) == (0, '')
 

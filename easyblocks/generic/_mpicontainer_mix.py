@@ -14,7 +14,7 @@ from collections import OrderedDict, namedtuple
 from ._mpicontainer_elf import ElfError, closure, elf_facts
 from ._mpicontainer_image import MPI_FAMILIES
 from ._mpicontainer_loader import load, of_name
-from ._mpicontainer_settings import INJECT_FOLDER, host_libraries
+from ._mpicontainer_settings import INJECT_FOLDER, host_libraries, injected_path
 from ._mpicontainer_sif import ImageError
 from ._mpicontainer_traits import fabric_traits, mpi_traits
 
@@ -42,7 +42,7 @@ class Host(object):
     def __init__(self, root=''):
         """root: str, folder that stands in for the host's /."""
         self.root = root.rstrip('/')
-        self._traits, self._mpis = {}, None
+        self._known, self._traits, self._mpis = {}, {}, None
 
     def on(self, path):
         """Return path (str, absolute) with the root in front."""
@@ -58,7 +58,9 @@ class Host(object):
 
     def elf(self, path):
         """Return the ElfFacts of the file path (str, root in front). Raises ElfError."""
-        return elf_facts(path)
+        if path not in self._known:  # several approaches ask for the same
+            self._known[path] = elf_facts(path)
+        return self._known[path]
 
     def machine(self):
         """Return what readelf calls this machine (str)."""
@@ -78,7 +80,6 @@ class Host(object):
             except (OSError, ValueError) as err:
                 raise ElfError("%s: %s" % (path, getattr(err, 'strerror', None) or err))
         return self._traits[path]
-
 
     def mpi_libraries(self, site):
         """
@@ -242,7 +243,8 @@ def mix_of(approach, site, image, host, program=None):
         if own:
             family, soname = MPI_FAMILIES[own], own
         elif program is None:  # a program that opens MPI, or a mere wrapper: look at MPI itself
-            start, process = None, load(preload + [by_name], container, library_path)
+            start, starts = None, preload + [by_name]
+            process = load(starts, container, library_path)
     return Mix(approach, site, image, host, gone, injected, lacking, family, soname, process, start, static,
                _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
                _with_plugins(process, _traits(process, 'libfabric.so.1', image, host), container, starts,
@@ -256,8 +258,7 @@ def library_path_of(image, injected):
         return own
     plugin = image.rccl_plugin()
     folder = posixpath.dirname(plugin) if plugin else None
-    front = [folder] if folder and not image.folder_has(folder, set(injected)) else []
-    return front + [INJECT_FOLDER] + [part for part in own if part not in front]
+    return injected_path(own, folder if folder and not image.folder_has(folder, set(injected)) else None)
 
 
 def preloaded(approach, site, host, injected):

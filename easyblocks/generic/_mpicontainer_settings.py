@@ -311,10 +311,16 @@ def _library_path(injected, image):
     The variable replaces the image's own, so what the image had there must stay (the published hybrid run lost its
     RCCL plugin that way). The plugin's folder stays in front, unless it holds what is injected.
     """
-    if not injected:
-        return []
-    own = image.get('library_path', [])
-    plugin = image.get('rccl_plugin_folder')
+    return injected_path(image.get('library_path', []), image.get('rccl_plugin_folder')) if injected else []
+
+
+def injected_path(own, plugin):
+    """
+    Return the folders (list of str) of LD_LIBRARY_PATH where libraries are injected.
+
+    :param own: list of str, the image's own; plugin: str or None, folder of RCCL's plugin, if it holds nothing of
+                what is injected
+    """
     front = [plugin] if plugin else []
     return front + [INJECT_FOLDER] + [folder for folder in own if folder not in front]
 

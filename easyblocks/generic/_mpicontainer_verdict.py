@@ -233,22 +233,12 @@ def _symbols(mix):
         now = any(at_once for _, at_once in symbols)
         names = [symbol for symbol, _ in symbols]
         shown = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
+        others = _other_mpis(mix, names)
         yield _finding('fails' if now else 'unknown', "%s needs %s, which no library of the process has%s"
                        % (_shown(one), shown, '' if now else ': it ends when that is called'),
-                       [(one.facts.path, 'undefined ' + shown)] + _fitting(mix, names),
-                       _fitting_remedy(mix, names) or 'another release of the library that ought to have it')
-
-
-def _fitting(mix, symbols):
-    """Return evidence on which other releases of the host's MPI have all symbols (list of str)."""
-    return [(path, 'has them all') for path in _other_mpis(mix, symbols)]
-
-
-def _fitting_remedy(mix, symbols):
-    """Return what to do (str) where another release of the host's MPI has all symbols; '' without."""
-    others = _other_mpis(mix, symbols)
-    return 'the site\'s other MPI %s has it: choose a site with that stack (--try-amend=site=...)' % others[0] \
-        if others else ''
+                       [(one.facts.path, 'undefined ' + shown)] + [(path, 'has them all') for path in others],
+                       "the site's other MPI %s has it: choose a site with that stack (--try-amend=site=...)"
+                       % others[0] if others else 'another release of the library that ought to have it')
 
 
 def _other_mpis(mix, symbols):

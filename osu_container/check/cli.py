@@ -71,7 +71,7 @@ def main(options):
                              % (options.image, ', '.join('%s (%s)' % item[1:] for item in image.mpis())))
         names = [options.approach] if options.approach else CONTAINERS
         verdicts = [ask(approach_entry(name), site, image, host, options.program) for name in names]
-        facts = text.image_facts(image, verdicts)
+        facts = text.image_facts(image)
     if options.json:
         print(json.dumps(text.as_data(facts, site, host, verdicts, recommended(verdicts, site)), indent=1))
     else:

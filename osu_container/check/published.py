@@ -48,8 +48,8 @@ Cell = namedtuple('Cell', 'image approach mark note verdict outcome why')
 
 
 def rows():
-    """Return the rows (list of dict of str) of the published table."""
-    with open(TABLE) as stream:
+    """Return the rows (list of dict of str) of the published table, keys as in the head of the file."""
+    with open(TABLE, newline='') as stream:
         return list(csv.DictReader(stream))
 
 

@@ -9,7 +9,7 @@ from generic._mpicontainer_verdict import NOTE  # noqa: E402, isort: skip
 WIDTH = 100
 
 
-def image_facts(image, verdicts):
+def image_facts(image):
     """Return what is said of the open Image first (dict): path, labels that tell, programs, MPI libraries."""
     return {
         'path': image.path, 'mpi': [{'family': family, 'soname': soname, 'path': path}

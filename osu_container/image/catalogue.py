@@ -1,7 +1,6 @@
 """The named images: what container-recipes/images.py says of them, found by name or pattern, and their state here."""
 from __future__ import annotations
 
-import csv
 import difflib
 import fnmatch
 import json
@@ -10,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from ..check.published import rows as published_rows
 from . import ImageError
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -36,16 +36,6 @@ def command_path(*names):
     path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(PROJECT / '.workstation' / 'bin'), '/usr/sbin',
                             '/sbin'])
     return next((found for name in names if (found := shutil.which(name, path=path))), None)
-
-
-def published_rows():
-    """Return the rows of the published table (list of dict of str), keys as in the head of compatibility.csv.
-
-    Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI",
-    2025-03-07: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3.
-    """
-    with open(RECIPES / 'compatibility.csv', newline='') as stream:
-        return list(csv.DictReader(stream))
 
 
 def find(patterns):

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import re
 
+from ..check.published import APPROACHES
+from ..check.published import MARKS as MEASURED
 from .catalogue import published_rows
 
-APPROACHES = ('pure', 'bind', 'hybrid', 'opensource')
 #: The marks of the published table, in words
-MARKS = {'Y': 'works', '(Y)': 'works slowly', 'N': 'fails', '?': 'not tested', '??': 'not tested',
-         'NA': 'does not apply'}
+MARKS = dict({mark: word for mark, (_, word) in MEASURED.items()},
+             **{'?': 'not tested', '??': 'not tested', 'NA': 'does not apply'})
 
 
 def row_of(entry):
