@@ -32,9 +32,9 @@ def padded(image, folder, env):
     timed(['unsquashfs', '-n', '-q', '-o', str(read_sif(image)[0]), '-d', str(root), image], env)
     (root / 'opt' / 'padding').write_bytes(os.urandom(SIZE - os.path.getsize(image)))
     timed(['mksquashfs', str(root), str(squashfs), '-quiet', '-no-progress'], env)
-    timed([env['OSU_CONTAINER_RUNTIME'], 'sif', 'new', str(sif)], env)
+    timed([env['MPI_CONTAINER_RUNTIME'], 'sif', 'new', str(sif)], env)
     # a data object that is a squashfs and the primary system partition, for amd64
-    timed([env['OSU_CONTAINER_RUNTIME'], 'sif', 'add', '--datatype', '4', '--partfs', '1', '--parttype', '2',
+    timed([env['MPI_CONTAINER_RUNTIME'], 'sif', 'add', '--datatype', '4', '--partfs', '1', '--parttype', '2',
            '--partarch', '2', str(sif), str(squashfs)], env)
     return sif
 
@@ -53,7 +53,7 @@ def bench_commands(repeats):
     env = environment('osu-container/pure')
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        image = padded(env['SIFOSUMINCONTAINER'], folder, env)
+        image = padded(env['MPI_CONTAINER_IMAGE'], folder, env)
         timed([sys.executable, str(PROJECT / 'stand-in' / 'make'), SITE, str(folder / 'tree')], env)
         check = [COMMAND, 'check', str(image), '--site', SITE, '--sysroot', str(folder / 'tree')]
         times = in_turn({'check': partial(verdict_seconds, check, env),

@@ -59,7 +59,7 @@ def bench_wrapper(repeats):
     for approach in APPROACHES:
         env = environment(f'osu-container/{approach}')
         wrapper = [os.path.join(env['CONTAINERROOT'], 'bin', 'osu_latency'), '--help']
-        bare = [env['OSU_CONTAINER_RUNTIME'], 'exec', env['SIFOSUMINCONTAINER'], 'osu_latency', '--help']
+        bare = [env['MPI_CONTAINER_RUNTIME'], 'exec', env['MPI_CONTAINER_IMAGE'], 'osu_latency', '--help']
         times = in_turn({'wrapper': partial(seconds, wrapper, env), 'bare': partial(seconds, bare, env)}, repeats)
         found.append(figure(f'wrapper, {approach}', added(times, 'wrapper', 'bare'), 8, 'ms'))
     return found

@@ -48,8 +48,8 @@ def allocation(env):
 def instance(env):
     """Hold an instance of the module's image; gives its name. Here both nodes are this machine: no srun is needed."""
     name = f'osu-start-{os.getpid()}'
-    runtime = env['OSU_CONTAINER_RUNTIME']
-    timed([runtime, 'instance', 'start', env['SIFOSUMINCONTAINER'], name], env)
+    runtime = env['MPI_CONTAINER_RUNTIME']
+    timed([runtime, 'instance', 'start', env['MPI_CONTAINER_IMAGE'], name], env)
     try:
         yield name
     finally:
@@ -93,7 +93,7 @@ def bench_start(repeats, ranks, native_environments):
         container = environment(MODULE)
         bound = f"{container.get('APPTAINER_BIND', '')},{folder}".strip(',')
         container = dict(container, APPTAINER_BIND=bound)
-        runtime, image = container['OSU_CONTAINER_RUNTIME'], container['SIFOSUMINCONTAINER']
+        runtime, image = container['MPI_CONTAINER_RUNTIME'], container['MPI_CONTAINER_IMAGE']
         inside = program(container, folder)
         with allocation(container) as job, instance(container) as running:
             ways = {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """
-Render modules/<site>/osu-container/<approach>.lua: the exact text of every module, for people to read.
+Render modules/<site>/<module>/<approach>.lua: the exact text of every module, for people to read.
 
 The text is written by the easyblock itself (eb --module-only) from the facts in modules/<site>/facts.json. Those of the
-workstation are of a real image and a real host, recorded by `modules/render.py --record`. Those of LUMI are recorded by
-`modules/render.py --record-stand-in`: the modules are installed from a folder that has LUMI's paths (stand-in/), so
-libraries, sizes and releases are those of the stand-in; each such text says so in its first line.
+workstation are of a real image and a real host, recorded by `modules/render.py --record`. Those of the other sites are
+recorded by `modules/render.py --record-stand-in`: the modules are installed from a folder that has the system's paths
+(stand-in/), so libraries, sizes and releases are those of the stand-in; each such text says so in its first line.
 Machine-dependent paths are replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
 apptainer or singularity the runtime's path.
 
@@ -24,13 +24,21 @@ PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / 'easyblocks'))
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
-from generic._mpicontainer_settings import site_entry  # noqa: E402
+from generic._mpicontainer_settings import (  # noqa: E402
+    SettingsError,
+    approach_entry,
+    host_libraries,
+    image_of,
+    site_entry,
+)
 from generic._mpicontainer_sites import SITES  # noqa: E402
 
 MODULES = PROJECT / 'modules'
+#: Names of the modules that run in a container, each a folder of easyconfigs
+CONTAINERS = ('osu-container', 'osu-mpi4py')
 INSTALL, HOST = '@INSTALL@', '@HOST@'
 STAND_IN_LINE = ("-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs "
-                 "are those of a stand-in, not of LUMI: see stand-in/README.md\n")
+                 "are those of a stand-in, not of the system: see stand-in/README.md\n")
 #: from here on the text is EasyBuild's and changes with its version
 FOOTER = '-- Built with EasyBuild version'
 
@@ -65,26 +73,26 @@ def run_eb(command, environment):
 
 def render(eb, site, scratch):
     """
-    Return {approach: module text (str)} of all approaches that site's facts.json holds.
+    Return {'module/approach': module text (str)} of all that site's facts.json holds.
 
     :param eb: str, the eb command
     :param scratch: Path, folder that is thrown away
     Raises RuntimeError with eb's output if eb fails.
     """
     facts = MODULES / site / 'facts.json'
-    approaches = list(json.loads(facts.read_text()))
+    names = list(json.loads(facts.read_text()))
     prefix = Path(scratch) / site
-    command = [eb, *(f'osu-container-{approach}.eb' for approach in approaches), '--module-only',
+    command = [eb, *(f"{name.replace('/', '-')}.eb" for name in names), '--module-only',
                '--skip-sanity-check', '--force', '--disable-generate-devel-module', f'--try-amend=site={site}',
                f'--try-amend=facts={facts}', f'--tmpdir={prefix}-tmp']
     said = run_eb(command, eb_environment(eb, prefix))
     texts = {}
-    for approach in approaches:
-        module = prefix / 'modules' / 'all' / 'osu-container' / f'{approach}.lua'
+    for name in names:
+        module = prefix / 'modules' / 'all' / f'{name}.lua'
         if not module.is_file():
             raise RuntimeError(f"{' '.join(command)} made no {module}:\n{said}")
-        text = module.read_text().replace(str(prefix / 'software' / 'osu-container' / approach), INSTALL)
-        texts[approach] = (STAND_IN_LINE if site in stand_ins() else '') + normal_text(text)
+        text = module.read_text().replace(str(prefix / 'software' / name), INSTALL)
+        texts[name] = (STAND_IN_LINE if site in stand_ins() else '') + normal_text(text)
     return texts
 
 
@@ -95,14 +103,14 @@ def normal_text(text):
 
 
 def targets():
-    """Return [(site, approach)] of all modules that are kept here."""
-    return [(path.parent.name, approach) for path in sorted(MODULES.glob('*/facts.json'))
-            for approach in json.loads(path.read_text())]
+    """Return [(site, 'module/approach')] of all modules that are kept here."""
+    return [(path.parent.name, name) for path in sorted(MODULES.glob('*/facts.json'))
+            for name in json.loads(path.read_text())]
 
 
 def stand_ins():
     """Return the names of the sites whose modules are recorded from a stand-in."""
-    return [name for name in SITES if name.startswith('lumi')]
+    return [name for name in SITES if name != 'workstation']
 
 
 def record(site, prefix=None, placeholder=HOST):
@@ -115,21 +123,38 @@ def record(site, prefix=None, placeholder=HOST):
     prefix = prefix or Path(os.environ.get('EASYBUILD_INSTALLPATH') or os.environ.get('EASYBUILD_PREFIX')
                             or Path.home() / '.local' / 'easybuild')
     facts = {}
-    for path in sorted((prefix / 'software' / 'osu-container').glob('*/facts.json')):
+    for path in sorted(path for name in CONTAINERS for path in (prefix / 'software' / name).glob('*/facts.json')):
         text = path.read_text()
         found = json.loads(text)
+        module, approach = path.parent.parent.name, path.parent.name
+        if approach not in APPROACHES:  # one of the user's own, with a suffix
+            continue
         if found['host']['root']:
             text = text.replace(found['host']['root'], placeholder)
-        facts[path.parent.name] = json.loads(text)
-        facts[path.parent.name]['host']['runtime']['command'] = found['host']['runtime']['name']
+        entry = facts[f'{module}/{approach}'] = json.loads(text)
+        entry['host']['runtime']['command'] = found['host']['runtime']['name']
         if site in stand_ins():
-            facts[path.parent.name]['image']['file'] = site_entry(site)['images']['value'][path.parent.name]
+            entry['image']['file'] = image_of(module, approach_entry(approach), site_entry(site))
     if not facts:
-        sys.exit(f"modules/render.py: nothing to record: no {prefix}/software/osu-container/*/facts.json. Install the "
-                 "modules first (make demo)")
+        sys.exit(f"modules/render.py: nothing to record: no {prefix}/software/{'|'.join(CONTAINERS)}/*/facts.json. "
+                 "Install the modules first (make demo)")
     target = MODULES / site / 'facts.json'
     target.parent.mkdir(exist_ok=True)
     target.write_text(json.dumps(facts, indent=2, sort_keys=True) + '\n')
+
+
+def easyconfigs(site):
+    """Return the names (list of str) of the easyconfigs of container modules that site (str) can have."""
+    entry, found = site_entry(site), []
+    for path in sorted(path for name in CONTAINERS for path in (PROJECT / 'easyconfigs' / 'o' / name).glob('*.eb')):
+        module, _, approach = path.stem.rpartition('-')
+        try:
+            host_libraries(approach_entry(approach), entry)
+            image_of(module, approach_entry(approach), entry)
+        except SettingsError:
+            continue
+        found.append(path.name)
+    return found
 
 
 def record_stand_in(eb, site, scratch):
@@ -140,8 +165,7 @@ def record_stand_in(eb, site, scratch):
     environment['EASYBUILD_INCLUDE_EASYBLOCKS'] += f',{tree}/_mpicontainer_local.py'
     environment['EASYBUILD_SOURCEPATH'] = str(PROJECT / 'sources')
     environment['PATH'] = f"{tree}/usr/bin:{PROJECT / '.workstation' / 'bin'}:{environment['PATH']}"
-    approaches = [f'osu-container-{name}.eb' for name in APPROACHES if APPROACHES[name]['container']]
-    command = [eb, *approaches, f'--sysroot={tree}', f'--try-amend=site={site}', f'--tmpdir={prefix}-tmp']
+    command = [eb, *easyconfigs(site), f'--sysroot={tree}', f'--try-amend=site={site}', f'--tmpdir={prefix}-tmp']
     run_eb(command, environment)
     record(site, prefix, '')
 
@@ -151,16 +175,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--record', action='store_true', help="first take the facts from the installed modules")
     parser.add_argument('--record-stand-in', action='store_true',
-                        help="first make a stand-in for each LUMI site, install its modules there and take the facts")
-    parser.add_argument('--site', default='workstation', help="site that --record writes (default: workstation)")
+                        help="first make a stand-in for each site, or that of --site, install its modules there and "
+                             "take the facts")
+    parser.add_argument('--site', help="site that is recorded (default: workstation, or all that have a stand-in)")
     parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a text is stale")
     default = PROJECT / '.workstation' / 'bin' / 'eb'
     parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")
     arguments = parser.parse_args()
     if arguments.record:
-        record(arguments.site)
+        record(arguments.site or 'workstation')
     if arguments.record_stand_in:
-        for site in stand_ins():
+        for site in [arguments.site] if arguments.site else stand_ins():
             with tempfile.TemporaryDirectory(prefix='render-') as scratch:
                 print(f'recording {site} from a stand-in')
                 record_stand_in(arguments.eb, site, scratch)
@@ -168,9 +193,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         sites = sorted({site for site, _ in targets()})
         jobs = {site: pool.submit(render, arguments.eb, site, scratch) for site in sites}
-        for site, approach in targets():
-            path = MODULES / site / 'osu-container' / f'{approach}.lua'
-            text = jobs[site].result()[approach]
+        for site, name in targets():
+            path = MODULES / site / f'{name}.lua'
+            text = jobs[site].result()[name]
             if path.is_file() and path.read_text() == text:
                 continue
             stale.append(path)

@@ -18,8 +18,8 @@ from pathlib import Path
 from . import proof
 
 #: Variables that decide how a run behaves, whoever set them
-VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|OSU_CONTAINER_|APPTAINER|SINGULARITY)|'
-                       r'SLURM_|(SIF|SIFOSUMINCONTAINER|CONTAINERROOT|LD_LIBRARY_PATH|LD_PRELOAD|PATH|MODULEPATH|LOADEDMODULES)$')
+VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|MPI_CONTAINER_|APPTAINER|SINGULARITY)|'
+                       r'SLURM_|(SIF([A-Z]*MIN[A-Z]*)?|CONTAINERROOT|LD_LIBRARY_PATH|LD_PRELOAD|PATH|MODULEPATH|LOADEDMODULES)$')
 
 
 def output_of(command, *, env=None, cwd=None):
@@ -67,7 +67,7 @@ def versions(env):
         return output_of(command, env=env)
 
     easybuild = re.search(r'EasyBuild (\S+)', ask('eb', '--version') or '')
-    runtime = env.get('OSU_CONTAINER_RUNTIME') or 'apptainer'
+    runtime = env.get('MPI_CONTAINER_RUNTIME') or 'apptainer'
     return {'easybuild': easybuild.group(1) if easybuild else None, 'lmod': env.get('LMOD_VERSION'),
             'runtime': ask(runtime, '--version'), 'slurm': ask('srun', '--version'),
             'python': platform.python_version()}

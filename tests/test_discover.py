@@ -22,19 +22,14 @@ from osu_container.discover import differ, entry, survey, write
 from osu_container.discover.host import Host
 
 sys.path.insert(0, str(PROJECT / 'stand-in'))
-from systems import HOSTS, SYSTEMS  # noqa: E402, the path above is needed first
+from systems import HOSTS  # noqa: E402, the path above is needed first
 
 MAKE, COMMAND = PROJECT / 'stand-in' / 'make', PROJECT / 'bin' / 'osu-container'
-TREES = ['lumi-24.03', 'lumi-25.03', 'lumi-c-25.03', *SYSTEMS]
+TREES = ['lumi-24.03', 'lumi-25.03', 'lumi-c-25.03', 'frontier', 'setonix', 'perlmutter', 'alps']
 ONE = 'frontier'
 MODULES = 'opt/cray/pe/lmod/modulefiles'
 #: Nothing of the user's shell: no module is loaded, no command but the system's
 BARE = {'PATH': '/usr/bin:/bin', 'HOME': '/home/nobody', 'LC_ALL': 'C.UTF-8'}
-
-
-def described(name):
-    """Return what the tree `name` is made of."""
-    return SYSTEMS.get(name) or site_entry(name)
 
 
 @pytest.fixture(scope='session')
@@ -94,7 +89,7 @@ def lacking(result, what):
 
 @pytest.mark.parametrize('name', TREES)
 def test_every_library_of_the_system_is_found(tree, name):
-    wanted = {library: fact['value'] for library, fact in described(name)['libraries'].items() if fact}
+    wanted = {library: fact['value'] for library, fact in site_entry(name)['libraries'].items() if fact}
     libraries = {library: fact['value'] for library, fact in found(tree(name))['site']['libraries'].items()}
     assert set(libraries) == set(wanted)
     for library, path in wanted.items():
@@ -103,26 +98,28 @@ def test_every_library_of_the_system_is_found(tree, name):
 
 @pytest.mark.parametrize('name', TREES)
 def test_every_other_fact_of_the_system_is_found(tree, name):
-    host, system, result = HOSTS[name], described(name), found(tree(name))
+    host, system, result = HOSTS[name], site_entry(name), found(tree(name))
     facts = {key: fact['value'] for key, fact in result['facts'].items()}
     site = {key: fact.get('value') for key, fact in result['site'].items() if isinstance(fact, dict)}
     assert (facts['interfaces'], facts['cards'], facts['mpi kinds']) == (host['interfaces'], host['cards'], host['mpi'])
     assert set(facts['providers']) == {{'ofi_rxm': 'rxm'}.get(provider, provider) for provider in host['providers']}
-    assert (site['provider'], site['default_approach']) == ('cxi', 'opensource')
-    assert site['pmi'] == {'image': 'pmi2', 'host': 'cray_shasta',
+    assert (site['provider'], site['default_approach']) == ('cxi', system['default_approach']['value'])
+    with_mpi = 'libmpi' in system['libraries']
+    assert site['pmi'] == {'image': 'pmi2', **({'host': 'cray_shasta'} if with_mpi else {}),
                            **({'Open MPI': 'pmix'} if 'pmix' in host['mpi'] else {})}
-    assert facts.get('gpu.target') == host['gpu']
-    assert site['gpu'] == (host['gpu'] if (host['gpu'] or '').startswith('gfx') else None)
+    assert facts.get('gpu.target') == site['gpu'] == host['gpu']
     config = dict(re.findall(r'(\w+) += (.*)', '\n'.join(host['slurm'])))
     assert (facts['slurm.spool'], facts['slurm.cluster']) == (config['SlurmdSpoolDir'], config['ClusterName'])
     assert site['jobs']['account'] == ('AccountingStorageEnforce' in config)
     assert facts['os'] == host['os']
     assert facts['files.file_systems'] == sorted(system['files']['file_systems']['value'])
-    assert result['site']['files']['slurm_spool']['value'] == system['files']['slurm_spool']['value']
+    assert ('slurm_spool' in result['site']['files']) == with_mpi
+    if with_mpi:
+        assert result['site']['files']['slurm_spool']['value'] == system['files']['slurm_spool']['value']
+        assert (result['libraries']['libmpi']['family'] == 'Cray MPICH'
+                and system['libraries']['libmpi']['value'].split('/')[5] in result['libraries']['libmpi']['release'])
     release = Path(system['libraries']['libfabric']['value']).parts[4]
     assert result['libraries']['libfabric']['release'] == release
-    assert (result['libraries']['libmpi']['family'] == 'Cray MPICH' and system['libraries']['libmpi']['value'].split(
-        '/')[5] in result['libraries']['libmpi']['release'])
     if host['runtime']:
         command, text = host['runtime']
         assert site['runtime'][0] == command and text in result['facts']['runtime']['note']
@@ -132,15 +129,19 @@ def test_every_other_fact_of_the_system_is_found(tree, name):
     assert set(folders) <= set(site['library_folders']) | set(rocm)
 
 
-@pytest.mark.parametrize('name', TREES)
+@pytest.mark.parametrize('name', [name for name in TREES if site_entry(name)['native']['value']])
 def test_loaded_modules_choose_and_are_named_as_the_source(tree, name):
-    modules = described(name)['native']['value']['modules']
+    modules = site_entry(name)['native']['value']['modules']
     site = with_modules(tree(name), modules)['site']
     assert site['libraries']['libmpi']['source'].startswith('CRAY_MPICH_DIR, ')
     assert 'pkg-config' in site['libraries']['libfabric']['source']
     native = site['native']['value']
     assert (native['mpicc'], native['prgenv']) == ('cc', modules[0].split('-')[1])
     assert set(native['modules']) == set(modules)
+    if 'libmpi_gtl_cuda' in site['libraries']:
+        assert site['libraries']['libmpi_gtl_cuda']['source'].startswith('PE_MPICH_GTL_DIR_nvidia80')
+        assert site['libraries']['libcudart']['source'].startswith('CUDA_HOME')
+        assert native['needed'] == ['libmpi_gtl_cuda.so.0'] and '--enable-cuda' in native['configopts']
     if 'libmpi_gtl_hsa' in site['libraries']:
         assert site['libraries']['libmpi_gtl_hsa']['source'].startswith('PE_MPICH_GTL_DIR_amd_gfx90a')
         assert site['libraries']['libamdhip64']['source'].startswith('ROCM_PATH')
@@ -211,6 +212,8 @@ WITHOUT = {
     'file_systems': None,
     'slurm_spool': None,
     'libdrm_ids': None,
+    'cxi_state': None,
+    'kernel_config': None,
     'libhsa-runtime64': ('ROCm', 'buffers in GPU memory'),
 }
 
@@ -383,14 +386,13 @@ def test_fi_info_counts_where_it_is_of_the_same_libfabric(own, tmp_path):
     assert 'tcp' in other['value'] and other['evidence'] == 'derived'
 
 
-def test_gpus_and_cards_that_no_approach_drives_are_told(own, tmp_path):
+def test_gpus_of_another_make_and_cards_that_no_approach_drives_are_told(own, tmp_path):
     shutil.rmtree(own / 'sys/class/kfd')
     (own / 'sys/class/infiniband/mlx5_0').mkdir(parents=True)
     script(tmp_path / 'bin', 'nvidia-smi', 'echo "NVIDIA H100 80GB HBM3, 9.0"')
     result = found(own, PATH=f"{tmp_path}/bin:{BARE['PATH']}")
-    assert result['facts']['gpu.target']['value'] == 'sm_90' and result['site']['gpu']['value'] is None
-    assert 'sm_90' in result['site']['gpu']['why']
-    assert 'host memory' in lacking(result, 'an approach for NVIDIA')['consequence']
+    assert result['facts']['gpu.target']['value'] == result['site']['gpu']['value'] == 'sm_90'
+    assert 'bind cannot give buffers in GPU memory' in lacking(result, 'CUDA')['consequence']
     assert 'mlx5_0' in lacking(result, 'settings for InfiniBand')['looked']
 
 
@@ -409,9 +411,9 @@ def test_an_open_mpi_is_named_as_what_is_in_the_way(own, tmp_path):
 
 def test_modules_that_bind_are_conflicts(own, tmp_path):
     script(tmp_path / 'bin', 'lmod', 'printf "/modules:\\nsingularity-bindings/24.03\\nPrgEnv-gnu/\\nPrgEnv-gnu/8.6\\n'
-           'apptainer-enable-mpi\\nlumi-container-wrapper/0.4.2\\nsingularity/4.1\\n" >&2')
+           'apptainer-enable-mpi\\nlumi-container-wrapper/0.4.2\\nsingularity/4.1\\nsingularity/4.1.0-mpi\\n" >&2')
     site = found(own, LMOD_CMD=str(tmp_path / 'bin/lmod'))['site']
-    assert site['conflicts']['value'] == ['apptainer-enable-mpi', 'singularity-bindings']
+    assert site['conflicts']['value'] == ['apptainer-enable-mpi', 'singularity-bindings', 'singularity/4.1.0-mpi']
     assert site['wrapper_modules']['value'] == ['lumi-container-wrapper']
 
 
@@ -430,12 +432,16 @@ def check_site(written, name):
         assert len(fact['why']) > 10 and len(fact['source']) > 5 and fact['evidence'] in EVIDENCE, key
         assert re.match(r'20\d\d-\d\d-\d\d$', fact['date']), key
     containers = {approach for approach in APPROACHES if APPROACHES[approach]['container']}
-    assert set(site['images']['value']) == {approach for approach in containers if runs_on(APPROACHES[approach], site)}
-    assert site['default_approach']['value'] in containers
+    possible = {approach for approach in containers if runs_on(APPROACHES[approach], site)}
+    # of the images none has MPICH for CUDA or for aarch64
+    assert set(site['images']['value']) <= possible
+    assert set(site['images']['value']) == possible or 'Alps' in site['images']['why']
+    assert site['default_approach']['value'] in (site['images']['value'] or containers)
     assert set(site['pmi']['value'].values()) <= set(site['pmi_variables']['value'])
     for fact in site['libraries'].values():
         assert re.match(r'/[^\s:,{}]+$', fact['value'])
-    recorded = json.loads((PROJECT / 'modules/lumi-25.03/facts.json').read_text())
+    recorded = {name.partition('/')[2]: facts for name, facts in json.loads(
+        (PROJECT / 'modules/lumi-25.03/facts.json').read_text()).items() if name.startswith('osu-container/')}
     for approach in site['images']['value']:
         facts = recorded.get(approach, recorded['hybrid'])
         try:
@@ -481,7 +487,7 @@ def test_easybuild_renders_modules_from_the_file(any_eb, tree, tmp_path):
                   f"--try-amend=facts={PROJECT / 'modules/lumi-25.03/facts.json'}")
     assert done.returncode == 0, done.stdout
     text = any_eb.module('osu-container/opensource').read_text()
-    assert 'opensource on site frontier' in text and re.search(r'"FI_PROVIDER".*"cxi"', text)
+    assert 'opensource on site frontier-found' in text and re.search(r'"FI_PROVIDER".*"cxi"', text)
     assert re.search(r'"SLURM_MPI_TYPE".*"pmi2"', text)
     assert re.search(r'"SLURM_MPI_TYPE".*"cray_shasta"', any_eb.module('osu-container/bind').read_text())
 
@@ -493,7 +499,7 @@ def test_a_file_is_replaced_with_force_only_and_whole_or_not_at_all(tree, tmp_pa
     assert (done.returncode, done.stdout) == (1, '') and 'To replace it: --force' in done.stderr
     assert output.read_text() == 'mine'
     assert discover(tree(ONE), '-o', output, '--force').returncode == 0
-    assert SiteFile(str(output)).SITE == ONE
+    assert SiteFile(str(output)).SITE == f'{ONE}-found'
     for target, text in ((tmp_path / 'none' / 'site.py', 'there is no folder'), (tmp_path, 'is there already'),
                          (output / 'x.py', 'there is no folder')):
         done = discover(tree(ONE), '-o', target)
@@ -581,11 +587,12 @@ def test_images_for_slingshot_are_not_newer_than_the_host(rocm, libfabric, plain
 
 
 def test_a_machine_of_another_architecture_is_told_that_there_is_no_image(tree):
-    seen = survey.Survey(Host(str(tree(ONE)), BARE), '2026-11-21').look()
+    seen = survey.Survey(Host(str(tree('alps')), BARE), '2026-11-21').look()
     seen.facts['architecture']['value'] = 'aarch64'
     site = entry.site_of(seen, 'arm')
     check_site(site, 'arm')
-    assert 'alps' in site['images']['value']['openmpi'] and site['images']['evidence'] == 'untested'
+    assert site['images']['value'] == site_entry('alps')['images']['value']
+    assert (site['images']['evidence'], site['default_approach']['value']) == ('untested', 'openmpi')
     assert [each for each in seen.missing if each['what'] == 'images for aarch64' and each['matters']]
 
 
@@ -638,8 +645,8 @@ def test_what_is_injected_comes_first_and_says_what_to_do(own, tmp_path):
 def installed(root, folder):
     """Make what an installation records of two libraries; return its folder."""
     injected = []
-    for name, path in (('libmpi', SYSTEMS[ONE]['libraries']['libmpi']['value']),
-                       ('libfabric', SYSTEMS[ONE]['libraries']['libfabric']['value'])):
+    for name, path in (('libmpi', site_entry(ONE)['libraries']['libmpi']['value']),
+                       ('libfabric', site_entry(ONE)['libraries']['libfabric']['value'])):
         file = root / path[1:]
         injected.append({'name': name, 'soname': file.name, 'path': str(file), 'size': file.stat().st_size,
                          'mtime': int(file.stat().st_mtime), 'sha256': differ.sha256_of(str(file)), 'what': name})
@@ -653,7 +660,7 @@ def test_an_installed_module_is_compared_with_the_files_of_today(own, tmp_path):
     folder = installed(own, tmp_path / 'bind')
     done = discover(None, '--compare', folder)
     assert (done.returncode, done.stderr) == (0, '') and 'No difference.' in done.stdout
-    libmpi, libfabric = (own / SYSTEMS[ONE]['libraries'][name]['value'][1:] for name in ('libmpi', 'libfabric'))
+    libmpi, libfabric = (own / site_entry(ONE)['libraries'][name]['value'][1:] for name in ('libmpi', 'libfabric'))
     os.utime(libmpi)
     assert discover(None, '--compare', folder).returncode == 0, 'a new time stamp alone is no change'
     libmpi.write_bytes(libmpi.read_bytes() + b'\0')

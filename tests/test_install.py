@@ -116,7 +116,8 @@ def test_the_installed_module_is_the_checked_in_one(eb, approach):
                                (facts['host']['runtime']['command'], facts['host']['runtime']['name'])):
         text = text.replace(found, placeholder)
     # The time stamps of host libraries are those of this machine's set-up.
-    recorded = json.loads((PROJECT / 'modules' / 'workstation' / 'facts.json').read_text())[approach]['host']
+    recorded = json.loads((PROJECT / 'modules' / 'workstation' / 'facts.json').read_text())[
+        f'osu-container/{approach}']['host']
     for then, now in zip(recorded.get('injected', []), facts['host'].get('injected', [])):
         assert (then['soname'], then['size'], then['sha256']) == (now['soname'], now['size'], now['sha256'])
         text = text.replace(f", {now['size']}, {now['mtime']}, ", f", {then['size']}, {then['mtime']}, ")

@@ -41,7 +41,7 @@ def test_the_machine_is_described():
 
 
 def test_a_tool_that_is_absent_has_no_version(tmp_path):
-    found = record.versions({'PATH': str(tmp_path), 'OSU_CONTAINER_RUNTIME': str(tmp_path / 'apptainer')})
+    found = record.versions({'PATH': str(tmp_path), 'MPI_CONTAINER_RUNTIME': str(tmp_path / 'apptainer')})
     assert (found['easybuild'], found['lmod'], found['runtime'], found['slurm']) == (None, None, None, None)
 
 

@@ -26,7 +26,7 @@ PAIRS = [(approach, site) for approach in APPROACHES for site in SITES
 def facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0'):
     """Facts of an image and a host, as read_facts() gives them."""
     return {
-        'image': {'file': 'x.sif', 'mpi': mpi, 'libfabric': libfabric, 'osu': 'C', 'library_path': [],
+        'image': {'file': 'x.sif', 'mpi': mpi, 'libfabric': libfabric, 'programs_are': 'C', 'library_path': [],
                   'rccl_plugin': '/opt/ofi/lib/librccl-net.so', 'rccl_plugin_folder': '/opt/ofi/lib',
                   'programs': {'osu_bw': '/opt/osu/bin', 'osu_latency': '/opt/osu/bin'}},
         'host': {'root': '/stand-in', 'mpi': 'Cray MPICH 8.1.32', 'libfabric': '1.22.0', 'files': ['/pfs'],
@@ -57,8 +57,14 @@ def test_every_pair_gives_settings_that_keep_the_promise_of_the_approach(approac
                                             if (approach, site) not in PAIRS])
 def test_site_whose_srun_cannot_start_this_mpi_refuses_the_approach(approach, site):
     for refused in (host_libraries, lambda *pair: settings_for(*pair, facts())):
-        with pytest.raises(SettingsError, match=f"needs a PMI for Open MPI, which srun on site '{site}' does not"):
-            refused(*entries(approach, site))
+        entry, site_data = entries(approach, site)
+        if set(entry['inject']) <= set(site_data['libraries']):
+            mpi = "the host's MPI" if entry['comes_from']['libmpi'] == 'host' else 'Open MPI'
+            wanted = f"needs a PMI for {mpi}, which srun on site '{site}' does not"
+        else:  # what no flag of srun would mend comes first
+            wanted = f"approach '{approach}' needs the host's libmpi, which site '{site}' does not have"
+        with pytest.raises(SettingsError, match=wanted):
+            refused(entry, site_data)
 
 
 @pytest.mark.parametrize('approach, site', PAIRS)
@@ -190,7 +196,7 @@ def test_what_is_explained_is_what_is_set(approach, site):
 
 def test_unknown_condition_is_refused():
     site = dict(site_entry('workstation'), variables=[dict(SITES['workstation']['variables'][0], only=['gpus'])])
-    with pytest.raises(SettingsError, match=r"unknown condition 'gpus'; known: cxi, gpu, "):
+    with pytest.raises(SettingsError, match=r"unknown condition 'gpus'; known: cuda, cxi, gpu, "):
         settings_for(approach_entry('pure'), site, facts())
 
 

@@ -30,8 +30,8 @@ def installed(tmp_path):
     runtime = root / 'runtime'
     runtime.write_text(RUNTIME)
     runtime.chmod(0o755)
-    environment = {'PATH': os.environ['PATH'], 'SIFOSUMINCONTAINER': str(root / 'x.sif'),
-                   'OSU_CONTAINER_RUNTIME': str(runtime), 'OSU_CONTAINER_PMI': 'pmi2 PMI_FD'}
+    environment = {'PATH': os.environ['PATH'], 'MPI_CONTAINER_IMAGE': str(root / 'x.sif'),
+                   'MPI_CONTAINER_RUNTIME': str(runtime), 'MPI_CONTAINER_PMI': 'pmi2 PMI_FD'}
 
     def call(name, *arguments, **variables):
         merged = {**environment, **variables}
@@ -77,11 +77,11 @@ def test_the_runtime_takes_the_place_of_the_wrapper(installed):
     process.stdout.close()
 
 
-@pytest.mark.parametrize('missing', ['SIFOSUMINCONTAINER', 'OSU_CONTAINER_RUNTIME'])
+@pytest.mark.parametrize('missing', ['MPI_CONTAINER_IMAGE', 'MPI_CONTAINER_RUNTIME'])
 def test_without_the_module_it_says_which_to_load(installed, missing):
     done = installed('osu_bw', **{missing: None})
     assert done.returncode == 1 and done.stdout == ''
-    assert missing in done.stderr and 'module load osu-container' in done.stderr
+    assert missing in done.stderr and 'module load NAME' in done.stderr
 
 
 def test_a_deleted_image_is_named(installed):
@@ -91,7 +91,7 @@ def test_a_deleted_image_is_named(installed):
 
 
 def test_a_missing_runtime_is_named(installed):
-    done = installed('osu_bw', OSU_CONTAINER_RUNTIME='/nowhere/apptainer')
+    done = installed('osu_bw', MPI_CONTAINER_RUNTIME='/nowhere/apptainer')
     assert done.returncode == 1 and 'the container runtime /nowhere/apptainer is not there' in done.stderr
 
 
@@ -135,7 +135,7 @@ def binds(done, prefix='APPTAINER'):
 def test_files_of_the_node_are_bound_where_they_exist(installed, tmp_path, prefix):
     (tmp_path / 'there').touch()
     (tmp_path / f'config-{os.uname().release}').touch()
-    done = installed('osu_bw', OSU_CONTAINER_PREFIX=prefix, OSU_CONTAINER_FILES=(
+    done = installed('osu_bw', MPI_CONTAINER_PREFIX=prefix, MPI_CONTAINER_FILES=(
         f'{tmp_path}/there:/there,{tmp_path}/gone:/gone,{tmp_path}/config-{{kernel}}:/boot/config-{{kernel}}|X=0'),
         **{f'{prefix}_BIND': '/mine'})
     assert binds(done, prefix) == ['/mine', f'{tmp_path}/there:/there',
@@ -148,21 +148,21 @@ def test_a_file_that_is_not_there_sets_its_variables_unless_the_user_has(install
         runtime.seek(0)
         runtime.truncate()
         runtime.write('#!/bin/bash\necho "A=${A-unset} B=${B-unset}"\n')
-    files = {'OSU_CONTAINER_FILES': f'{tmp_path}/gone:/gone|A=0|B=x y'}
+    files = {'MPI_CONTAINER_FILES': f'{tmp_path}/gone:/gone|A=0|B=x y'}
     assert installed('osu_bw', **files).stdout == 'A=0 B=x y\n'
     assert installed('osu_bw', A='', B='1', **files).stdout == 'A= B=1\n'
 
 
 def test_variables_are_taken_away_in_the_container(installed):
     sif = str(installed.root / 'x.sif')
-    done = installed('osu_bw', 'H', 'H', OSU_CONTAINER_UNSET='CXI_FORK_SAFE CXI_FORK_SAFE_HP ')
+    done = installed('osu_bw', 'H', 'H', MPI_CONTAINER_UNSET='CXI_FORK_SAFE CXI_FORK_SAFE_HP ')
     assert done.stdout.split('\n')[:8] == ['[exec]', f'[{sif}]', '[env]', '[-u]', '[CXI_FORK_SAFE]', '[-u]',
                                            '[CXI_FORK_SAFE_HP]', '[osu_bw]']
 
 
 @pytest.mark.parametrize('ours, theirs', [('APPTAINER', 'SINGULARITY'), ('SINGULARITY', 'APPTAINER')])
 def test_binds_of_both_names_end_in_the_one_that_the_module_uses(installed, ours, theirs):
-    done = installed('osu_bw', OSU_CONTAINER_PREFIX=ours, **{f'{ours}_BIND': '/a', f'{theirs}_BIND': '/b'})
+    done = installed('osu_bw', MPI_CONTAINER_PREFIX=ours, **{f'{ours}_BIND': '/a', f'{theirs}_BIND': '/b'})
     assert f'{ours}_BIND=/a,/b' in done.stdout and f'{theirs}_BIND=unset' in done.stdout
 
 
@@ -202,7 +202,7 @@ def test_osu_proof_reaches_the_wrappers_of_another_tool(watched, tmp_path, monke
     other.parent.mkdir()
     other.write_text('#!/bin/bash\nprintf other\n')
     other.chmod(0o755)
-    done = watched('osu_bw', OSU_PROOF='1', OSU_CONTAINER_WRAPPERS=str(other.parent), **STEP)
+    done = watched('osu_bw', OSU_PROOF='1', MPI_CONTAINER_WRAPPERS=str(other.parent), **STEP)
     assert done.stdout == 'other' and files_of(tmp_path) == ['osu-proof-7.2/rank-3.json']
 
 
@@ -225,7 +225,7 @@ def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installe
     other.write_text('#!/bin/bash\nprintf "other [%s] %s" "$*" "$SINGULARITY_BIND"\n')
     other.chmod(0o755)
     (tmp_path / 'there').touch()
-    done = installed('osu_bw', 'H', 'H', OSU_CONTAINER_WRAPPERS=str(other.parent), OSU_CONTAINER_PREFIX='SINGULARITY',
-                     OSU_CONTAINER_FILES=f'{tmp_path}/there:/there')
+    done = installed('osu_bw', 'H', 'H', MPI_CONTAINER_WRAPPERS=str(other.parent), MPI_CONTAINER_PREFIX='SINGULARITY',
+                     MPI_CONTAINER_FILES=f'{tmp_path}/there:/there')
     assert done.stdout == f'other [H H] {tmp_path}/there:/there'
-    assert installed('osu-exec', 'ls', OSU_CONTAINER_WRAPPERS=str(other.parent)).stdout.startswith('[exec]')
+    assert installed('osu-exec', 'ls', MPI_CONTAINER_WRAPPERS=str(other.parent)).stdout.startswith('[exec]')

@@ -5,6 +5,7 @@ from elf_folder import (
     good_host,
     good_image,
     inside,
+    intel_mpi,
     joined,
     mpich,
     open_mpi,
@@ -125,6 +126,12 @@ def second_mpi(release):
     return later(change)
 
 
+def standard_abi(says):
+    """Return a change: image and host have MPI as libmpi_abi.so.1; says: what the image's says of itself (C)."""
+    return each(image(mpi=lambda it: it.mpi(says, 'libmpi_abi.so.1')),
+                host(libmpi=lambda it: it.mpi(), libmpi_abi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')))
+
+
 def newer(parts):
     return parts.mpi(mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n')
 
@@ -152,11 +159,16 @@ SPEAKS = {
          "the image's MPI is Open MPI (libmpi.so.40)"),
         ('Debian', 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12')), GPU, 'fails',
          'libmpich.so.12'),
-        ('standard ABI', 'opensource', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.0')), GPU, 'fails',
-         'libmpi_abi.so.0'),
+        ('standard ABI with the soname of MPICH 5.0.0', 'opensource',
+         image(mpi=lambda it: it.mpi(mpich('5.0.0'), 'libmpi_abi.so.0')), GPU, 'fails', 'libmpi_abi.so.0'),
+        ('standard ABI for openmpi', 'openmpi', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), PLAIN,
+         'fails', 'libmpi_abi.so.1'),
         ('MPICH for openmpi', 'openmpi', image(), PLAIN, 'fails', 'MPICH ABI'),
         ('a site without PMIx', 'openmpi', image(), GPU, 'fails', 'MPICH ABI'),
     ],
+    'draft ABI': [
+        ('Intel MPI 2021.19', 'bind', standard_abi(intel_mpi('2021.19.0')), PLAIN, 'unknown', 'MPI_SEEK_SET'),
+        ('an earlier one', 'bind', standard_abi(intel_mpi('2021.17.0')), PLAIN, 'unknown', 'Intel MPI 2021.17.0')],
     'missing library': [
         ('of the image', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')])), GPU, 'fails',
          'needs libgone.so.1'),
@@ -255,7 +267,7 @@ SPEAKS = {
              'every rank would be alone'),
             ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
              'srun --mpi=pmix')],
-    'no benchmarks': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone')],
+    'no program': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone')],
     'several host MPIs': [('8.1.29 beside 8.1.32', 'bind', second_mpi('8.1.29'), GPU, NOTE,
                            'MPI libraries of this ABI')],
 }
@@ -275,7 +287,13 @@ SILENT = {
              ('there, but not used', 'hybrid', image(libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU)],
     'other MPI': [('both, the program takes MPICH', 'hybrid', image(
         libraries=lambda it: [it.mpi(open_mpi(), 'libmpi.so.40')]), GPU),
-        ('Intel MPI, MVAPICH: the soname counts', 'hybrid', image(), GPU)],
+        ('Intel MPI, MVAPICH: the soname counts', 'hybrid', image(), GPU),
+        ('standard ABI', 'opensource', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), GPU),
+        ('standard ABI, and the host has it', 'bind', standard_abi(mpich('5.0.2')), PLAIN)],
+    'draft ABI': [
+        ('MPICH 5.0.2', 'bind', standard_abi(mpich('5.0.2')), PLAIN),
+        ('the program runs with its own', 'opensource', standard_abi(intel_mpi('2021.19.0')), PLAIN),
+        ('under libmpi.so.12', 'bind', image(mpi=lambda it: it.mpi(intel_mpi('2021.19.0'))), PLAIN)],
     'missing library': [
         ('the image has it', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')]),
                                            libraries=lambda it: [it.plain('libgone.so.1')]), GPU),
@@ -327,7 +345,7 @@ SILENT = {
     'CXI_FORK_SAFE': [('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),
                       ('another variable', 'hybrid', image(environment={'CXI_FORK': '1'}), GPU)],
     'PMI': [('pmi2', 'hybrid', image(), GPU), ('Cray MPICH under cray_shasta', 'bind', image(), GPU)],
-    'no benchmarks': [('osu_latency', 'pure', image(), GPU),
+    'no program': [('osu_latency', 'pure', image(), GPU),
                       ('a program is named', 'pure', each(image(program=None), later(lambda it: it.image.copy(
                           it.parts.program(it.parts.mpi()), '/opt/own')), program('/opt/own')), GPU)],
     'several host MPIs': [('one', 'bind', image(), GPU), ('not injected', 'hybrid', second_mpi('8.1.29'), GPU)],

@@ -6,12 +6,19 @@ Keys of an approach
     container        bool, False for the native build
     mpi              family of the MPI that it runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
                      (_mpicontainer_image.py); images of another one are refused
-    inject           names of the site's libraries that are put in front of the image's own, with their dependencies
+    mpi_also         other families that it takes as well, in the order in which one is chosen
+    inject           names of the site's libraries that are put in front of the image's own, with their dependencies.
+                     libmpi stands for the host's MPI under the soname that the image's programs ask for
+                     (_mpicontainer_settings.py, HOST_MPI)
     inject_if_known  names of libraries that go with them on sites that have them
     preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
                      container only
     comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what ranks must be seen to load; help, proof and
                      the --mpi= of srun follow from it
+    entrypoint       optional, list of dict: target (folder in the container), and library (name of the site's
+                     libraries, whose folder it is) or path (folder on the host), why, source, date, evidence. What is
+                     injected is then not bound file by file: these folders are, and the image's entrypoint looks there
+                     by itself, so programs are started through it
     requires         sonames of libraries that the image's own libmpi must need or open, else injection has no
                      effect
     files            names of the site's files that are bound under their own names where they exist
@@ -23,7 +30,8 @@ Keys of an approach
                      is a default: a value that the user has set wins.
 
 A value may hold {provider}, the site's, and {rccl_plugin}, the path of the RCCL plugin. Optional keys of a variable:
-    only    list of conditions that are known when the module is made, all must hold: 'gpu', 'no gpu' (of the site);
+    only    list of conditions that are known when the module is made, all must hold: 'gpu', 'no gpu' (of the site),
+            'rocm', 'cuda' (by the maker of its GPUs: gfx..., sm_...);
             'mpich >= 4.3.1', 'libfabric < 2.4' (of the MPICH and the libfabric that run; Cray MPICH is no mpich);
             'cxi', 'no cxi' (the site's provider); 'rccl plugin' (the image or the native build has one)
     when    'SWITCH=VALUE' or 'SWITCH!=VALUE', looked at when the module is loaded. Of several entries of one name the
@@ -135,6 +143,19 @@ _OPENMPI_OVER_LIBFABRIC = [
               'with srun --mpi=pmix, Slurm 22.05', 'derived'),
 ]
 
+_HPE_SWAP = 'HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr'
+_SWAP_ON = '2026-11-21'
+#: Where HPE's entrypoint and ours look for the host's libraries
+_HOST_FOLDERS = [
+    {'target': '/host/lib', 'library': 'libfabric', 'why': 'the entrypoint of the image takes libfabric from there',
+     'source': _HPE_SWAP, 'date': _SWAP_ON, 'evidence': 'derived'},
+    {'target': '/host/usr', 'path': '/usr', 'why': 'and libcxi, and what these need, from there', 'source': _HPE_SWAP,
+     'date': _SWAP_ON, 'evidence': 'derived'},
+]
+_SWAP_OR_ERROR = _variable(
+    'OSU_SWAP', 'require', 'read by the entrypoint of this project\'s images: where the host\'s libfabric cannot be '
+    'taken, an error; HPE\'s goes on with the image\'s own', 'container-recipes/entrypoint/README.md', 'derived')
+
 # Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path on as well.
 _NO_FORK_SAFE = [
     _variable(name, None, 'libfabric copies every small message from GPU memory by a slow path where it is set, '
@@ -143,15 +164,21 @@ _NO_FORK_SAFE = [
     for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')]
 
 _GPU_OF_RANK = _variable('ROCR_VISIBLE_DEVICES', 'gcd', 'the rank sees the GPU next to its cores and no other',
-                         'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['gpu'])
+                         'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['rocm'])
+_CUDA_GPU_OF_RANK = _variable('CUDA_VISIBLE_DEVICES', 'gcd', 'the rank sees the GPU next to its cores and no other',
+                              'CUDA C++ Programming Guide, CUDA environment variables', 'derived', only=['cuda'])
 _NIC_OF_RANK = _variable('FI_CXI_DEVICE_NAME', 'nic', 'open-source MPICH takes the card next to the cores of the rank, '
                          'or the first; MPICH_OFI_NIC_POLICY means nothing to it', _CXI, 'derived', only=['gpu', 'cxi'])
+
+#: Programs of the MPI of MPI 5's standard ABI run over that of the image, or over the host's where it has one
+_STANDARD_ABI = ['the standard ABI of MPI 5']
 
 APPROACHES = {
     'native': {
         'title': 'programs built on this host with its own MPI',
         'container': False,
         'mpi': 'MPICH ABI',
+        'mpi_also': [],
         'inject': [],
         'inject_if_known': [],
         'preload': [],
@@ -159,13 +186,14 @@ APPROACHES = {
         'requires': [],
         'files': [],
         'unset': [],
-        'rank_variables': [_GPU_OF_RANK],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
     },
     'pure': {
         'title': 'nothing from the host: TCP with what the image holds',
         'container': True,
         'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
         'inject': [],
         'inject_if_known': [],
         'preload': [],
@@ -173,7 +201,7 @@ APPROACHES = {
         'requires': [],
         'files': [],
         'unset': [],
-        'rank_variables': [_GPU_OF_RANK],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': [
             _variable('FI_PROVIDER', 'tcp', 'without the host\'s libraries TCP is the only network that is everywhere',
                       _PUBLISHED + ' of pure reach about 2 GB/s over TCP', 'measured', _PUBLISHED_ON),
@@ -185,21 +213,23 @@ APPROACHES = {
         'title': 'the host\'s MPI and network libraries replace the image\'s',
         'container': True,
         'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
         'inject': ['libmpi', 'libfabric'],
-        'inject_if_known': ['libcxi', 'libmpi_gtl_hsa', 'libhsa-runtime64', 'libamdhip64', 'libpmi', 'libpmi2',
-                            'libpals', 'libxpmem'],
-        'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa'],
+        'inject_if_known': ['libcxi', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda', 'libcudart', 'libhsa-runtime64',
+                            'libamdhip64', 'libpmi', 'libpmi2', 'libpals', 'libxpmem'],
+        'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda'],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
         'files': ['file_systems', 'slurm_spool', 'cxi_state', 'libdrm_ids'],
         'unset': _NO_FORK_SAFE,
-        'rank_variables': [_GPU_OF_RANK],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
     },
     'hybrid': {
         'title': 'the image\'s MPI over the host\'s network library',
         'container': True,
         'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
         'inject': ['libfabric'],
         'inject_if_known': ['libcxi'],
         'preload': [],
@@ -207,13 +237,30 @@ APPROACHES = {
         'requires': ['libfabric.so.1'],
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
-        'rank_variables': [_GPU_OF_RANK, _NIC_OF_RANK],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
         'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN],
+    },
+    'swap': {
+        'title': 'the image\'s entrypoint puts the host\'s network library in place of its own',
+        'container': True,
+        'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
+        'inject': ['libfabric'],
+        'inject_if_known': ['libcxi'],
+        'preload': [],
+        'comes_from': {'libmpi': 'image', 'libfabric': 'host'},
+        'entrypoint': _HOST_FOLDERS,
+        'requires': ['libfabric.so.1'],
+        'files': ['file_systems', 'cxi_state', 'kernel_config'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN, _SWAP_OR_ERROR],
     },
     'opensource': {
         'title': 'everything, the network library included, is in the image',
         'container': True,
         'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
         'inject': [],
         'inject_if_known': [],
         'preload': [],
@@ -221,13 +268,14 @@ APPROACHES = {
         'requires': ['libfabric.so.1'],
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
-        'rank_variables': [_GPU_OF_RANK, _NIC_OF_RANK],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
         'variables': _MPICH_OVER_CXI + _SMALL_DEVICE_MESSAGES + _RCCL + [_RCCL_PLUGIN],
     },
     'openmpi': {
         'title': 'everything is in the image, and its MPI is Open MPI',
         'container': True,
         'mpi': 'Open MPI',
+        'mpi_also': [],
         'inject': [],
         'inject_if_known': [],
         'preload': [],
@@ -235,7 +283,7 @@ APPROACHES = {
         'requires': [],
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
-        'rank_variables': [_GPU_OF_RANK, _NIC_OF_RANK],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
         'variables': _OPENMPI_OVER_LIBFABRIC,
     },
 }

@@ -32,6 +32,9 @@ except ImportError:
     local = None
 
 FACTS_FILE = 'facts.json'
+#: Where run-in-container and the other commands lie in a clone; links of `make lumi` lead there too
+COMMANDS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
+                        'easyconfigs', 'o', 'osu-container')
 SETTINGS_FILE = 'settings.json'  # read by osu-explain
 
 
@@ -62,7 +65,7 @@ class SiteEasyBlock(EasyBlock):
         extra_vars.update({
             'site': [None, "Site whose host paths the module uses: a name, or a file that osu-container discover "
                      "wrote; default: found by host name or local file", CUSTOM],
-            'program_prefix': ['', "Start of the names of programs that become commands, e.g. 'osu_'", CUSTOM],
+            'program_prefix': ['', "Start of the names of programs that become commands, '' for none", CUSTOM],
             'example': [None, "Command that the module help shows behind srun", CUSTOM],
             'gpu_example': [None, "The same for a site with GPUs; default: example", CUSTOM],
             'commands': [[], "Sources that are commands beside the programs", CUSTOM],
@@ -103,6 +106,13 @@ class SiteEasyBlock(EasyBlock):
             return function(*args, **kwargs)
         except (SettingsError, FactsError, ImageError, WrapperError) as err:
             raise EasyBuildError("%s: %s", os.path.basename(self.cfg.path), err)
+
+    def obtain_file(self, filename, *args, **kwargs):
+        """Find a file as EasyBuild does; the commands of these modules also in the clone that the easyblocks are of."""
+        own = os.path.join(COMMANDS, filename) if not kwargs.get('extension') else ''
+        if os.path.isfile(own) and not os.path.isfile(os.path.join(os.path.dirname(self.cfg.path), filename)):
+            return own
+        return super(SiteEasyBlock, self).obtain_file(filename, *args, **kwargs)
 
     def recorded_facts(self):
         """Return the facts (dict) that the installation holds."""

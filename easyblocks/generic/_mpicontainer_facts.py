@@ -9,10 +9,10 @@ import shutil
 import subprocess
 
 from ._mpicontainer_elf import ElfError
-from ._mpicontainer_image import MPI_FAMILIES, Image
+from ._mpicontainer_image import Image
 from ._mpicontainer_mix import Host, libraries_of, mix_of
 from ._mpicontainer_mix import missing_host_paths as missing_on
-from ._mpicontainer_settings import wanted_files
+from ._mpicontainer_settings import HOST_MPI, MORE_FOLDERS, wanted_files
 from ._mpicontainer_sif import ImageError
 from ._mpicontainer_verdict import NOTE, verdict_of
 from ._mpicontainer_versions import LibraryVersion, read_library, sha256_of
@@ -41,10 +41,14 @@ def _release(path):
     return version.family or 'unknown', version.release or 'unknown'
 
 
-def host_facts(site, root):
-    """Return {'root', 'mpi', 'libfabric'}: what the host's own libraries are (str), None for what is not there."""
+def host_facts(site, root, soname=None):
+    """
+    Return {'root', 'mpi', 'libfabric'}: what the host's own libraries are (str), None for what is not there.
+
+    :param soname: str or None, of the MPI that is meant where the host has one of each kind
+    """
     found = {'root': root, 'mpi': None, 'libfabric': None}
-    for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')):
+    for name, key in ((HOST_MPI.get(soname, 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
         fact = site['libraries'].get(name)
         path = Host(root).on(fact['value']) if fact else None
         if path and os.path.isfile(path):
@@ -53,7 +57,7 @@ def host_facts(site, root):
     return found
 
 
-def read_facts(approach, site, sif, root, runtime, program_prefix, force=False):
+def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), force=False):
     """
     Return {'image': ..., 'host': ..., 'verdict': ...} for settings_for(), read from the SIF and the host.
 
@@ -61,7 +65,8 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, force=False):
     :param sif: str, path of the image
     :param root: str, folder that stands in for the host's /, '' on the real system
     :param runtime: dict: command (str, path of the runtime), name ('apptainer' or 'singularity', from --version)
-    :param program_prefix: str, programs of the image that become commands, e.g. 'osu_'
+    :param program_prefix: str, how the names of those programs of the image begin that become commands, '' for none
+    :param programs: list of str, more of them, by name or by path in the image
     :param force: bool, go on although the verdict is that it fails
     Raises FactsError when image, host and approach do not fit.
     """
@@ -72,19 +77,23 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, force=False):
                          "in _mpicontainer_sites.py; on a workstation run `make demo`"
                          % (site['name'], ', '.join(missing)))
     try:
-        with Image(sif, program_prefix) as image:
-            _check_image(approach, image, program_prefix)
+        with Image(sif, program_prefix, programs) as image:
+            _check_image(image, program_prefix)
             mix = mix_of(approach, site, image, host)
             verdict = verdict_of(mix)
+            _check_family(verdict, image)
+            approach = mix.approach
             if verdict.word == 'fails' and not force:
                 # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
                 raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
                                  "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
                                  % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
                                                                   if finding.word == 'fails'), sif, site['name']))
-            facts = dict(host_facts(site, root), runtime=runtime, files=_files(approach, site, host),
+            facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=_files(approach, site, host),
                          injected=_injected(approach, site, host, mix.injected, image.libraries))
-            return {'image': _image_facts(image, set(mix.injected)), 'host': facts,
+            if approach.get('entrypoint'):
+                facts['folders'] = _folders(approach, site, host, mix.injected)
+            return {'image': _image_facts(image, set(mix.injected), mix.soname), 'host': facts,
                     'verdict': _recorded(verdict, force)}
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
@@ -104,22 +113,46 @@ def warnings(facts):
             for finding in facts['verdict']['findings'] if finding['word'] != NOTE]
 
 
-def _check_image(approach, image, program_prefix):
-    """Raise FactsError if the open Image has no MPI or no programs that approach can run."""
-    family, soname, _ = image.mpi()
-    if family != approach['mpi']:
-        wanted = sorted((name for name in MPI_FAMILIES if MPI_FAMILIES[name] == approach['mpi']), reverse=True)
-        raise FactsError("the MPI in %s is %s (%s), approach '%s' needs %s (%s); use an image with that, or another "
-                         "approach" % (image.path, family, soname, approach['name'], approach['mpi'], wanted[0]))
+def _check_family(verdict, image):
+    """Raise FactsError if the MPI of the open Image is none that the approach of verdict takes; no --force helps."""
+    for finding in verdict.findings:
+        if finding.rule == 'other MPI':
+            raise FactsError("%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path))
+
+
+def _check_image(image, program_prefix):
+    """Raise FactsError if the open Image has no programs, ImageError if it has no MPI."""
+    image.mpi()
     if not image.programs:
-        raise FactsError("%s holds no program %s*; an image for this module needs the benchmarks"
-                         % (image.path, program_prefix))
+        raise FactsError("%s holds no program %s. Name those that shall be commands in `programs` of the easyconfig, "
+                         "or take the image that this easyconfig is for" % (
+                             image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names'))
 
 
 def _files(approach, site, host):
     """Return the site's files (list of str, without root) that approach binds and that are there now."""
     return [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
             for path in fact['value'] if host.exists(host.on(path))]
+
+
+def _folders(approach, site, host, libraries):
+    """
+    Return the host's folders (list of dict path, target, why) in which the image's entrypoint finds what it injects.
+
+    :param libraries: OrderedDict soname -> ElfFacts; the folders of those that are in none of the approach's are added
+    """
+    found = []
+    for folder in approach['entrypoint']:
+        path = os.path.dirname(site['libraries'][folder['library']]['value']) if 'library' in folder else folder['path']
+        if host.exists(host.on(path)):  # a stand-in for the host need not have all
+            found.append({'path': host.on(path), 'target': folder['target'], 'why': folder['why']})
+    for soname, lib in libraries.items():
+        folder = os.path.dirname(lib.path)
+        inside = os.path.realpath(folder) + '/'
+        if not any(inside.startswith(os.path.realpath(known['path']) + '/') for known in found):
+            found.append({'path': folder, 'target': '%s%d' % (MORE_FOLDERS, len(found) + 1),
+                          'why': '%s is in this folder, which is in none of the others' % soname})
+    return found
 
 
 def _injected(approach, site, host, libraries, in_image):
@@ -146,23 +179,26 @@ def _injected(approach, site, host, libraries, in_image):
     return found
 
 
-def _image_facts(image, injected):
+def _image_facts(image, injected, soname):
     """
     Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say.
 
     :param injected: set of sonames that are put in front of the image's own
+    :param soname: str, of the MPI that the image's programs need
     """
-    _, soname, _ = image.mpi()
+    own = next((path for _, name, path in image.mpis() if name == soname), None)
     label = 'org.osu-container.%s'
     fabric = image.libraries.get('libfabric.so.1')
     plugin = image.rccl_plugin()
     folder = os.path.dirname(plugin) if plugin else None
     return {
         'file': os.path.basename(image.path),
-        'mpi': image.labels.get(label % 'mpi') or '%s %s' % _release(image.local_copy(image.libraries[soname])),
+        'mpi': image.labels.get(label % 'mpi') or '%s %s' % (_release(image.local_copy(own)) if own else
+                                                             ('unknown', 'unknown')),
+        'soname': soname,
         'libfabric': image.labels.get(label % 'libfabric') or (_release(image.local_copy(fabric))[1] if fabric
                                                                else 'unknown'),
-        'osu': image.labels.get(label % 'osu') or 'release unknown',
+        'programs_are': image.labels.get(label % 'osu', ''),
         'programs': image.programs,
         'library_path': image.library_path(),
         'rccl_plugin': plugin,

@@ -17,17 +17,18 @@ from ._mpicontainer_sif import ImageError, read_sif
 
 #: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
 #: Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12. Standard ABI: MPI 5.0,
-#: chapter "Application Binary Interface".
+#: chapter "Application Binary Interface"; its number 0 is a mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867).
 MPI_FAMILIES = {
     'libmpi.so.12': 'MPICH ABI',
     'libmpi.so.40': 'Open MPI',
     'libmpi.so.20': 'Open MPI',
     'libmpich.so.12': 'MPICH under Debian\'s own soname',
-    'libmpi_abi.so.0': 'the standard ABI of MPI 5',
+    'libmpi_abi.so.0': 'the standard ABI of MPI 5 under a wrong soname',
     'libmpi_abi.so.1': 'the standard ABI of MPI 5',
 }
 #: Families in the order in which one is taken where an image has several
-_PREFERRED = ['MPICH ABI', 'Open MPI', 'MPICH under Debian\'s own soname', 'the standard ABI of MPI 5']
+_PREFERRED = ['MPICH ABI', 'Open MPI', 'MPICH under Debian\'s own soname', 'the standard ABI of MPI 5',
+              'the standard ABI of MPI 5 under a wrong soname']
 
 
 class Tree(object):
@@ -70,16 +71,50 @@ class Tree(object):
         entry = self.entries.get(self.resolve(path) or '')
         return bool(entry) and entry[0] == '-'
 
+    def runs(self, path):
+        """Return whether path (str) leads to an executable file."""
+        entry = self.entries.get(self.resolve(path) or '')
+        return bool(entry) and entry[0] == '-' and entry[1][2] in 'xs'
+
     def programs(self, prefix):
-        """Return {name: folder} of executables whose name starts with prefix, links to executables included."""
+        """
+        Return {name: folder} of executables whose name starts with prefix, links to executables included.
+
+        An empty prefix asks for none.
+        """
         found = {}
+        if not prefix:
+            return found
         for path in sorted(self.entries):
             name = posixpath.basename(path)
             if not re.match(re.escape(prefix) + r'[A-Za-z0-9_]+$', name):
                 continue
-            entry = self.entries.get(self.resolve(path) or '')
-            if entry and entry[0] == '-' and entry[1][2] in 'xs':
+            if self.runs(path):
                 found.setdefault(name, posixpath.dirname(path))
+        return found
+
+    def named(self, names, folders):
+        """
+        Return {name: folder} of the programs names (list of str: a name, or a whole path in the image).
+
+        A name is looked for in folders (list of str, the image's PATH), then everywhere. Raises ImageError if one is
+        not there, is no executable, or lies in several other places.
+        """
+        found = {}
+        for wanted in names:
+            name = posixpath.basename(wanted)
+            if '/' in wanted:
+                places = [wanted] if wanted.startswith('/') and self.runs(wanted) else []
+            else:
+                places = [folder + '/' + name for folder in folders if self.runs(folder + '/' + name)][:1] or \
+                    sorted(path for path in self.entries if posixpath.basename(path) == name and self.runs(path))
+            if not places:
+                raise ImageError("%s has no program %s. Name it as on the image's PATH (%s), or by its whole path"
+                                 % (self.path, wanted, ':'.join(folders)))
+            if len(places) > 1:
+                raise ImageError("%s has several programs %s (%s), and none on its PATH. Name the one by its whole path"
+                                 % (self.path, wanted, ', '.join(places)))
+            found[name] = posixpath.dirname(places[0])
         return found
 
     def copies(self, paths, folder):
@@ -177,8 +212,18 @@ class Folder(Tree):
 #: Files that set the environment of an image, in the order in which the runtime reads them.
 ENVIRONMENT_FILES = re.compile(r'/\.singularity\.d/env/(?!99-runtimevars)[^/]+\.sh$')
 
+#: What `apptainer run` starts, and what it says where an image has no such thing
+RUNSCRIPT = '/.singularity.d/runscript'
+NO_RUNSCRIPT = 'There is no runscript defined for this container'
+#: So many files that an entrypoint names are read
+SCRIPTS_OF_ENTRYPOINT = 20
+
 #: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its fork aws-ofi-rccl.
 RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
+
+
+#: PATH in a container where the image sets none (apptainer, internal/pkg/util/env)
+USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 
 def parse_environment(text):
@@ -227,8 +272,13 @@ class Image(object):
 
     partial = False
 
-    def __init__(self, path, program_prefix):
-        """Open the SIF, or the folder of an unpacked image, path. Raises ImageError if it cannot be read."""
+    def __init__(self, path, program_prefix, programs=()):
+        """
+        Open the SIF, or the folder of an unpacked image, path.
+
+        program_prefix: str, how the names of its programs begin, '' for none; programs: list of str, others by name or
+        path. Raises ImageError if the image cannot be read or has not these.
+        """
         self.path = path
         if os.path.isdir(path):
             self.labels, self.tree = {}, Folder(path)
@@ -237,9 +287,10 @@ class Image(object):
             self.tree = Squashfs(path, offset)
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
-            self._known, self._traits, self._environment = {}, {}, None
+            self._known, self._traits, self._environment, self._entrypoint = {}, {}, None, None
             self.libraries = default_libraries(self.tree, self.folder)
             self.programs = self.tree.programs(program_prefix)
+            self.programs.update(self.tree.named(programs, self.program_path()))
         except BaseException:  # nothing stays behind, whatever ends it
             self.close()
             raise
@@ -326,6 +377,48 @@ class Image(object):
                 self._environment.update(parse_environment(self.content(path).decode('utf-8', 'replace')))
         return self._environment
 
+    def program_path(self):
+        """Return the folders (list of str) of the PATH in the container: the image's own, then the usual ones."""
+        own = [folder for folder in self.environment().get('PATH', '').split(':') if folder.startswith('/')]
+        return own + [folder for folder in USUAL_PATH if folder not in own]
+
+    def entrypoint(self):
+        """
+        Return [(path, text or None)] of what `apptainer run` starts of the image.
+
+        That is the runscript, the entrypoint that `apptainer build` has put into it for an OCI image, and the scripts
+        that these name. text is None for a file that is no text. [] if the image has none, and for an OCI image whose
+        entrypoint is empty, so that the runtime starts what it is given.
+        """
+        if self._entrypoint is None:
+            self._entrypoint = self._find_entrypoint()
+        return self._entrypoint
+
+    def _find_entrypoint(self):
+        """See entrypoint()."""
+        if not self.exists(RUNSCRIPT):
+            return []
+        text = self.content(RUNSCRIPT).decode('utf-8', 'replace')
+        oci = re.search(r'^OCI_ENTRYPOINT=(.*)$', text, re.M)
+        if NO_RUNSCRIPT in text or oci and not oci.group(1).strip('\'"'):
+            return []
+        # of an OCI image's runscript all but the entrypoint is the runtime's own
+        found, todo, texts = [], [(RUNSCRIPT, oci.group(1) if oci else text)], {}
+        while todo and len(found) < SCRIPTS_OF_ENTRYPOINT:
+            path, text = todo.pop(0)
+            found.append((path, text))
+            for name in re.findall(r'[\w.+/-]*[\w+-]', text or ''):
+                # a whole path, or a file beside the script that names it
+                other = name if name.startswith('/') else posixpath.dirname(path) + '/' + posixpath.basename(name)
+                if other in texts or not self.exists(other) or other.startswith('/.singularity.d/'):
+                    continue
+                texts[other] = None
+                if not re.search(r'\.so(\.|$)', other) and not re.match(r'(/usr)?/s?bin/', other):
+                    data = self.content(other)
+                    texts[other] = None if data[:4] == b'\x7fELF' or b'\0' in data else data.decode('utf-8', 'replace')
+                    todo.append((other, texts[other]))
+        return found
+
     def rocm(self):
         """Return the release of ROCm in the image (str, e.g. '6.0.3'), None if it has none or does not say."""
         for path in self.matching(r'/opt/rocm[^/]*/\.info/version'):
@@ -335,6 +428,14 @@ class Image(object):
         names = [re.match(r'/opt/rocm-(\d+\.\d+\.\d+)$', path) for path in self.tree.entries]
         releases = sorted(found.group(1) for found in names if found)
         return releases[-1] if releases else None
+
+    def cuda(self):
+        """Return the release of CUDA in the image (str, e.g. '12.8.1'), None if it has none."""
+        if self.environment().get('CUDA_VERSION'):  # NVIDIA's images set it
+            return self.environment()['CUDA_VERSION']
+        names = [re.match(r'/usr/local/cuda-(\d+\.\d+)$', path) for path in self.tree.entries]
+        return max((found.group(1) for found in names if found), key=lambda name: [int(part) for part in name.split('.')],
+                   default=None)
 
     def library_path(self):
         """Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets."""

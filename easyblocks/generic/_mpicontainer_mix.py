@@ -14,14 +14,15 @@ from collections import OrderedDict, namedtuple
 from ._mpicontainer_elf import ElfError, closure, elf_facts
 from ._mpicontainer_image import MPI_FAMILIES
 from ._mpicontainer_loader import load, of_name
-from ._mpicontainer_settings import INJECT_FOLDER, host_libraries, injected_path
+from ._mpicontainer_settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
 from ._mpicontainer_sif import ImageError
 from ._mpicontainer_traits import fabric_traits, mpi_traits
 
 #: What uname -m says -> how readelf names that machine
 MACHINES = {'x86_64': 'Advanced Micro Devices X86-64', 'aarch64': 'AArch64', 'ppc64le': 'PowerPC64'}
 
-#: approach, site: entries (dict); image, host: objects as Image and Host;
+#: approach, site: entries (dict), the approach with that MPI of the host that the image's programs ask for;
+#: image, host: objects as Image and Host;
 #: gone: sorted list of str, host paths that the approach needs and that are not there;
 #: injected: OrderedDict soname -> ElfFacts, host libraries put in front of the image's;
 #: lacking: list of (soname, ElfFacts of who needs it) that neither host nor image has, by the host's libraries;
@@ -181,7 +182,7 @@ def _injection(approach, site, host, image):
 
 def image_mpi(image, wanted):
     """
-    Return (family, soname, path) of the image's MPI, that of the family wanted (str) where it has several.
+    Return (family, soname, path) of the image's MPI; where it has several, the first of the families wanted (list).
 
     Raises ImageError if it has none.
     """
@@ -189,25 +190,37 @@ def image_mpi(image, wanted):
     if not found:
         raise ImageError("%s holds no MPI library: looked for %s. Only programs that use an MPI of these can be helped"
                          % (image.path, ', '.join(sorted(MPI_FAMILIES))))
-    return next((item for item in found if item[0] == wanted), found[0])
+    return next((item for family in wanted for item in found if item[0] == family), found[0])
+
+
+def _mpi_in(process):
+    """Return the soname (str) of the MPI that a Process holds, or lacks; None if it needs none."""
+    return next((name for name in MPI_FAMILIES if of_name(process, name)
+                 or any(missing == name for missing, _ in process.missing)), None)
+
+
+#: So many programs of an image are looked at
+_PROGRAMS = 8
 
 
 def _own_program(image, program):
     """
     Return (path, ElfFacts) of the program that the process begins with, (None, None) where that is no ELF file.
 
-    program: str or None, the user's choice; else one of the image's programs is taken, a short one for choice. A script
-    (mpi4py's ports) opens MPI by its name, so the search begins there. Raises ImageError if program is not there.
+    program: str or None, the user's choice; else the first of the image's programs that needs an MPI library is taken,
+    or else the first. A script (mpi4py's ports) opens MPI by its name, so the search begins there. Raises ImageError if
+    program is not there.
     """
-    if program is None:
-        names = sorted(image.programs, key=lambda name: (name != 'osu_latency', name))
-        if not names:
-            return None, None
-        program = image.programs[names[0]] + '/' + names[0]
-    elif not image.exists(program):
-        raise ImageError("%s has no program %s. Name it by its whole path in the image" % (image.path, program))
-    facts = image.elf_facts([program]).get(program)
-    return (program, facts) if facts else (None, None)
+    if program is not None:
+        if not image.exists(program):
+            raise ImageError("%s has no program %s. Name it by its whole path in the image" % (image.path, program))
+        paths = [program]
+    else:  # programs of one image are alike: a few are enough
+        paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_PROGRAMS]]
+    facts = image.elf_facts(paths)
+    found = [path for path in paths if path in facts]
+    found.sort(key=lambda path: not any(name in MPI_FAMILIES for name in facts[path].needed))  # stable
+    return (found[0], facts[found[0]]) if found else (None, None)
 
 
 def mix_of(approach, site, image, host, program=None):
@@ -220,26 +233,29 @@ def mix_of(approach, site, image, host, program=None):
     Raises ImageError if the image has no MPI or not that program, ElfError if a host library is none, SettingsError if
     the site lacks what the approach needs.
     """
+    family, soname, path = image_mpi(image, families(approach))
+    start, facts = _own_program(image, program)
+    static = bool(start) and not facts.dynamic
+    if 'libmpi' in approach['inject']:
+        # which MPI the program asks for is known before anything is put in its place: an image may hold both kinds
+        alone = load([start], Container(image, {}, {}), image.library_path()) if start and not static else None
+        approach = with_mpi_of(approach, (alone and _mpi_in(alone)) or soname)
     gone = missing_host_paths(approach, site, host)
     injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
     names = dict(injected)
-    for name, path in libraries_of(approach, site, host):
-        for facts in injected.values():
-            if facts.path == path:
-                names.update((other, facts) for other in site['libraries'][name].get('opened_as', []))
-    family, soname, path = image_mpi(image, approach['mpi'])
-    start, facts = _own_program(image, program)
+    for name, on_host in libraries_of(approach, site, host):
+        for one in injected.values():
+            if one.path == on_host:
+                names.update((other, one) for other in site['libraries'][name].get('opened_as', []))
     library_path = library_path_of(image, injected)
     preload = [INJECT_FOLDER + '/' + soname_of for soname_of in preloaded(approach, site, host, injected)]
     # by its soname where ld.so finds it, so that an injected one comes first
     by_name = soname if image.libraries.get(soname) == path or soname in injected else path
-    static = bool(start) and not facts.dynamic
     starts = preload + [start if start and not static else by_name]
     container = Container(image, names, _opened(image, injected, host))
     process = load(starts, container, library_path)
     if start and not static:
-        own = next((name for name in MPI_FAMILIES if of_name(process, name)
-                    or any(missing == name for missing, _ in process.missing)), None)
+        own = _mpi_in(process)
         if own:
             family, soname = MPI_FAMILIES[own], own
         elif program is None:  # a program that opens MPI, or a mere wrapper: look at MPI itself

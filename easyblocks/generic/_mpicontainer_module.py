@@ -11,6 +11,9 @@ from itertools import groupby
 from ._mpicontainer_approaches import APPROACHES, SWITCHES
 from ._mpicontainer_settings import INJECT_FOLDER, switch_of
 
+#: Lmod family of every module of these easyblocks, beside the one of the easyconfig
+EVERY_FAMILY = 'slurm_mpi'
+
 
 def lua_string(value):
     """Return value (str) as a Lua string literal. JSON's escapes of quotes, backslashes and line ends are Lua's too."""
@@ -27,14 +30,14 @@ def help_lines(settings, programs_are, example):
     Return the lines (list of str) that a user reads in `module help`.
 
     :param settings: Settings
-    :param programs_are: str, what the benchmark programs are, e.g. '7.5.2 C'
+    :param programs_are: str, what the programs are, e.g. '7.5.2 C', '' where nothing says it
     :param example: str, a command to show behind srun
     """
     network = "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider)
     names = sorted(set(variable['name'] for variable in settings.variables))
     lines = ["MPI:        %s" % network,
              "srun:       --mpi=%s, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 %s" % (settings.pmi, example),
-             "benchmarks: %s (%s)" % (' '.join(settings.programs), programs_are),
+             "commands:   %s%s" % (' '.join(settings.programs), programs_are and ' (%s)' % programs_are),
              "variables:  %s; what you set yourself wins" % ' '.join(names),
              "            osu-explain prints each with its value, reason and source, and every bind"]
     lines.append("proof:      osu-proof -- srun -N2 -n2 %s shows what each rank really loaded and used" % example)
@@ -135,14 +138,18 @@ end
 def common_text(generator, settings, family):
     """Return the text that container and native modules share: family, --mpi= of srun, variables with defaults."""
     lines = ["\n", generator.comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
-             'family("%s")\n' % family]
+             'family("%s")\n' % family,
+             generator.comment("SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time"),
+             'family("%s")\n' % EVERY_FAMILY]
     if settings.conflicts and settings.env_prefix:
         lines += [generator.comment("each of these sets %s_BIND for itself" % settings.env_prefix),
                   'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
     lines += [generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
               generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}),
               switches_text(generator, settings), variables_text(generator, settings),
-              promise_text(generator, settings)]
+              promise_text(generator, settings),
+              generator.comment("read by osu-container bench: the installation, whose settings.json says what this is"),
+              generator.set_environment('OSU_MODULE_ROOT', '', relpath=True)]
     if not settings.env_prefix:
         lines += [generator.comment("export OSU_PROOF=1 before module load: every task of srun is watched, as by "
                                     "osu-proof; your own task prolog runs as well"), WATCH_TEXT]
@@ -187,8 +194,12 @@ def watch_text(generator, settings, again):
                     'local host_libraries = {\n'] + rows + ['}\n', STALE_CHECK % again])
 
 
-def image_text(generator, settings, sif, again):
-    """Return the text that finds the image: that of the installation, else one in the site's folders, else an error."""
+def image_text(generator, settings, sif, again, sif_variable):
+    """
+    Return the text that finds the image: that of the installation, else one in the site's folders, else an error.
+
+    :param sif_variable: str, SIF and the name of the module as EasyBuild writes it in variables
+    """
     lines = ['local sif = pathJoin(root, %s)\n' % lua_string(sif)]
     if settings.image_folders:
         lines += [generator.comment("the user may delete the copy in the installation; then the site's own is taken"),
@@ -199,33 +210,46 @@ def image_text(generator, settings, sif, again):
         lua_string(sif), again)
     lines += [generator.conditional_statement('mode() == "load" and not isFile(sif)', gone),
               generator.comment("where the image is, under the names that LUMI's container modules use"),
-              'setenv("SIF", sif)\n', 'setenv("SIFOSUMINCONTAINER", sif)\n',
-              generator.set_environment('CONTAINERROOT', '', relpath=True)]
+              'setenv("SIF", sif)\n', 'setenv("%s", sif)\n' % sif_variable,
+              generator.set_environment('CONTAINERROOT', '', relpath=True),
+              generator.comment("read by bin/run-in-container: the image"), 'setenv("MPI_CONTAINER_IMAGE", sif)\n']
     return ''.join(lines)
 
 
-def container_text(generator, settings, sif, runtime_command, again, wrapped=False):
+def container_text(generator, settings, sif, runtime_command, again, sif_variable, wrapped=False):
     """
     Return the text of a container module: the image, the runtime, binds, library path, folders of programs.
 
     :param sif: str, file name of the SIF in the installation
     :param runtime_command: str, command of the container runtime
     :param again: str, what to type to install the module again
+    :param sif_variable: str, as for image_text()
     :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
     """
     prefix = settings.env_prefix
     lines = [
-        image_text(generator, settings, sif, again),
+        image_text(generator, settings, sif, again, sif_variable),
         watch_text(generator, settings, again),
         generator.comment("read by bin/run-in-container: the runtime, how the names of its variables start, and the "
                           "variable that srun --mpi=%s gives a rank" % settings.pmi),
-        generator.set_environment('OSU_CONTAINER_RUNTIME', runtime_command),
-        generator.set_environment('OSU_CONTAINER_PREFIX', prefix),
-        generator.set_environment('OSU_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
+        generator.set_environment('MPI_CONTAINER_RUNTIME', runtime_command),
+        generator.set_environment('MPI_CONTAINER_PREFIX', prefix),
+        generator.set_environment('MPI_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
     ]
+    if settings.nvidia:
+        lines += [generator.comment("as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver "
+                                    "[apptainer exec --help, --nv]"),
+                  generator.set_environment(prefix + '_NV', {'value': '1', 'pushenv': True})]
     if wrapped:
         lines += [generator.comment("made by lumi-container-wrapper; bin/run-in-container ends in them"),
-                  generator.set_environment('OSU_CONTAINER_WRAPPERS', os.path.join('wrappers', 'bin'), relpath=True)]
+                  generator.set_environment('MPI_CONTAINER_WRAPPERS', os.path.join('wrappers', 'bin'), relpath=True)]
+    if settings.through_entrypoint:
+        lines += [generator.comment("read by bin/run-in-container: programs are started through the image's "
+                                    "entrypoint, which puts the host's libraries in place"),
+                  generator.set_environment('MPI_CONTAINER_START', 'run')]
+    if settings.host_path:
+        lines += [generator.comment("read by the entrypoint of this project's images: more folders of the host"),
+                  generator.set_environment('OSU_SWAP_PATH', ':'.join(settings.host_path))]
     lines += _run_time_text(generator, settings)
     for why, binds in groupby(settings.binds, key=lambda bind: bind[2]):
         lines.append(generator.comment(why))
@@ -252,7 +276,7 @@ def _run_time_text(generator, settings):
             lines.append(generator.comment('%s: %s' % (entry['target'], reason(entry))))
         lines.append(generator.comment("bound by bin/run-in-container where they exist; else the variables behind | "
                                        "are set: SOURCE:TARGET[|NAME=VALUE...]"))
-        lines.append(generator.set_environment('OSU_CONTAINER_FILES', ','.join(
+        lines.append(generator.set_environment('MPI_CONTAINER_FILES', ','.join(
             '|'.join(['%s:%s' % (entry['path'], entry['target'])] +
                      ['%s=%s' % item for item in sorted(entry['otherwise'].items())]) for entry in settings.run_files)))
     if settings.unset:
@@ -260,5 +284,5 @@ def _run_time_text(generator, settings):
         lines.append(generator.comment("taken away by bin/run-in-container, unless you have set it yourself"))
         kept = ' .. '.join('(os.getenv("%s") and "" or "%s ")' % (entry['name'], entry['name'])
                            for entry in settings.unset)
-        lines.append('pushenv("OSU_CONTAINER_UNSET", %s)\n' % kept)
+        lines.append('pushenv("MPI_CONTAINER_UNSET", %s)\n' % kept)
     return lines

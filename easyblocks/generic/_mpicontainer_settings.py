@@ -12,9 +12,16 @@ from ._mpicontainer_wrappers import ENV_PREFIX as WRAPPERS_PREFIX
 #: nothing else of the host's library folders comes along, and no file of the image is hidden.
 INJECT_FOLDER = '/opt/host-mpi/lib'
 
+#: Where folders of the host appear, under numbers, in which an entrypoint must look beside those that it knows
+MORE_FOLDERS = '/host/more/'
+
 #: Variable prefixes by container runtime. One prefix at a time: where both exist Apptainer takes APPTAINER_BIND and
 #: drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE reads SINGULARITY_ only.
 ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
+
+#: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI under that soname.
+#: libmpi is the one of all others, and of these the rule 'other MPI' decides (_mpicontainer_verdict.py).
+HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
 
 #: So many libraries does `module load` compare with what they were: a handful, loading stays cheap.
 WATCHED_AT_LOAD = 5
@@ -25,10 +32,13 @@ WATCHED_AT_LOAD = 5
 #: run_files: list of dict (path on the host with {kernel}, target, why, otherwise) to bind where the program runs;
 #: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; gpu_map: list of dict (gcd,
 #: mask, nic) or None; rank_variables: list of dict; switches: list of names; env_prefix: str or None (native);
-#: mpi, libfabric: str, release and where it comes from; programs: sorted list of str
+#: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
+#: bring the driver's libraries along; through_entrypoint: bool, programs are started through that of the image;
+#: host_path: list of folders in the container in which our entrypoint finds more host libraries
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
                                   'library_path program_path preload variables unset run_files watched conflicts '
-                                  'image_folders gpu_map rank_variables switches programs')
+                                  'image_folders gpu_map rank_variables switches programs nvidia '
+                                  'through_entrypoint host_path')
 
 
 class SettingsError(Exception):
@@ -132,6 +142,21 @@ def overridden(site, facts):
     return _completed(dict(facts, based_on='site'), {'site': site})
 
 
+def families(approach):
+    """Return the families (list of str, the preferred one first) of MPI that approach (dict) takes in an image."""
+    return [approach['mpi']] + approach['mpi_also']
+
+
+def with_mpi_of(approach, soname):
+    """
+    Return approach (dict) so that it injects the host's MPI under soname (str or None), what the image's programs need.
+
+    Other approaches, which inject no MPI, come back as they are.
+    """
+    name = HOST_MPI.get(soname, 'libmpi')
+    return dict(approach, inject=[name if one == 'libmpi' else one for one in approach['inject']])
+
+
 def host_libraries(approach, site):
     """
     Return [(name, path on the host)] of the libraries that approach injects on site, without their dependencies.
@@ -139,15 +164,21 @@ def host_libraries(approach, site):
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
     Raises SettingsError if the site lacks a library that the approach needs, or the PMI of its MPI.
     """
-    pmi_for(approach, site)
     has = set(name for name, fact in site['libraries'].items() if fact)
     lacking = [name for name in approach['inject'] if name not in has]
+    soname = next((soname for soname, name in HOST_MPI.items() if name in lacking), None)
+    if soname:
+        raise SettingsError("the image's programs need %s, and no MPI of site '%s' is known to have it: approach '%s' "
+                            "has nothing to put in its place. Take an approach with the image's own MPI (hybrid, "
+                            "opensource, pure), or build the programs for libmpi.so.12 (MPICH's mpicc, not mpicc_abi)"
+                            % (soname, site['name'], approach['name']))
     if lacking:
         usable = [name for name, other in APPROACHES.items()
                   if other['container'] and has.issuperset(other['inject']) and runs_on(other, site)]
         raise SettingsError("approach '%s' needs the host's %s, which site '%s' does not have; approaches that need "
                             "nothing more than it has: %s"
                             % (approach['name'], ' and '.join(lacking), site['name'], known(usable)))
+    pmi_for(approach, site)
     names = approach['inject'] + [name for name in approach['inject_if_known'] if name in has]
     return [(name, site['libraries'][name]['value']) for name in names]
 
@@ -165,10 +196,27 @@ def runs_on(approach, site):
 def pmi_for(approach, site):
     """Return the --mpi= (str) that srun needs on site for the MPI that approach runs. Raises SettingsError without."""
     if not runs_on(approach, site):
+        mpi = "the host's MPI" if _pmi_key(approach) == 'host' else approach['mpi']
         raise SettingsError("approach '%s' needs a PMI for %s, which srun on site '%s' does not have; it has: %s. Take "
-                            "an approach with another MPI" % (approach['name'], approach['mpi'], site['name'],
+                            "an approach with another MPI" % (approach['name'], mpi, site['name'],
                                                               known(set(site['pmi']['value'].values()))))
     return site['pmi']['value'][_pmi_key(approach)]
+
+
+def image_of(module, approach, site):
+    """
+    Return the file name (str) of the image that the module (str, its name) of approach (dict) has on site (dict).
+
+    A module of its own image has an entry 'module/approach', the others are named by the approach alone. Raises
+    SettingsError if the site names none.
+    """
+    images = site['images']['value']
+    name = images.get('%s/%s' % (module, approach['name'])) or images.get(approach['name'])
+    if not name:
+        raise SettingsError("site '%s' names no image for %s/%s; it has images for: %s. Name one: "
+                            "--try-amend=image=FILE.sif" % (site['name'], module, approach['name'],
+                                                            known(images) or 'nothing'))
+    return name
 
 
 def release(text):
@@ -179,7 +227,9 @@ def release(text):
 
 def site_words(site):
     """Return {word: bool} of the conditions of 'only' that a site (dict) decides."""
-    return {'gpu': bool(site['gpu']['value']), 'cxi': site['provider']['value'] == 'cxi'}
+    gpu = site['gpu']['value'] or ''
+    return {'gpu': bool(gpu), 'rocm': gpu.startswith('gfx'), 'cuda': gpu.startswith('sm_'),
+            'cxi': site['provider']['value'] == 'cxi'}
 
 
 def switch_of(when):
@@ -241,13 +291,14 @@ def settings_for(approach, site, facts):
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
     :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path: list of str;
                   rccl_plugin: str or None) and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
-                  injected: list of dict soname, path, why, size, mtime, what, names; files: list of str;
+                  injected: list of dict soname, path, why, size, mtime, what, names; files: list of str; folders: list
+                  of dict path, target, why, for an approach with entrypoint only;
                   rccl_plugin) as _mpicontainer_facts.py reads them. A native module has no 'image' and no runtime.
                   'wrapper': True where lumi-container-wrapper made the commands
     Raises SettingsError as host_libraries does.
     """
-    host_libraries(approach, site)
     host, image = facts['host'], facts.get('image', {})
+    host_libraries(with_mpi_of(approach, image.get('soname')), site)
     injected = host.get('injected', []) if approach['inject'] else []
     comes_from = approach['comes_from']
     by_owner = {'image': image, 'host': host}
@@ -271,7 +322,7 @@ def settings_for(approach, site, facts):
         pmi=pmi, pmi_variable=site['pmi_variables']['value'].get(pmi),
         env_prefix=_env_prefix(facts) if approach['container'] else None,
         binds=_binds(approach, site, injected, host),
-        library_path=_library_path(injected, image),
+        library_path=[] if approach.get('entrypoint') else _library_path(injected, image),
         program_path=sorted(set(programs.values())),
         preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
         variables=variables,
@@ -286,7 +337,8 @@ def settings_for(approach, site, facts):
         gpu_map=site['gpu_binding']['value'],
         rank_variables=_applying(approach['rank_variables'], known_facts),
         switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when'))),
-        programs=sorted(programs))
+        programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
+        host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)])
 
 
 def _env_prefix(facts):
@@ -296,8 +348,11 @@ def _env_prefix(facts):
 
 def _binds(approach, site, injected, host):
     """Return [(path on the host, path in the container, why)]: injected libraries, then the site's files."""
-    binds = [(library['path'], INJECT_FOLDER + '/' + name, library['why'])
-             for library in injected for name in [library['soname']] + library.get('names', [])]
+    if approach.get('entrypoint'):
+        binds = [(folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])]
+    else:
+        binds = [(library['path'], INJECT_FOLDER + '/' + name, library['why'])
+                 for library in injected for name in [library['soname']] + library.get('names', [])]
     for _, fact in wanted_files(approach, site):
         if fact['bound'] == 'install':
             binds += [(host['root'] + path, path, fact['why']) for path in fact['value'] if path in host['files']]
@@ -345,8 +400,9 @@ def explained(settings):
         ('LD_LIBRARY_PATH', settings.library_path, 'injected libraries come before the image\'s own'),
         ('LD_PRELOAD', settings.preload, 'loaded before the program, which was not linked with it')) if value]
     return {
-        'site': settings.site, 'title': settings.title, 'mpi': settings.mpi, 'libfabric': settings.libfabric,
-        'pmi': settings.pmi, 'variables': [slurm] + settings.variables, 'binds': binds,
+        'site': settings.site, 'approach': settings.approach, 'title': settings.title,
+        'programs': settings.programs, 'mpi': settings.mpi,
+        'libfabric': settings.libfabric, 'pmi': settings.pmi, 'variables': [slurm] + settings.variables, 'binds': binds,
         'unset': [dict(entry, origin=approach) for entry in settings.unset],
         'in_container': in_container,
     }

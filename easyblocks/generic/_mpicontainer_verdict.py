@@ -14,7 +14,8 @@ from collections import OrderedDict, namedtuple
 from ._mpicontainer_image import MPI_FAMILIES
 from ._mpicontainer_loader import of_name, search_folders, undefined_symbols, version_problems
 from ._mpicontainer_mix import Container, image_mpi, library_path_of, mix_of
-from ._mpicontainer_settings import SettingsError, pmi_for, release
+from ._mpicontainer_settings import HOST_MPI, SettingsError, families, pmi_for, release
+from ._mpicontainer_traits import mpi_traits
 
 #: From the best to the worst. 'note' is no verdict: something to know.
 WORDS = ['works', 'works slowly', 'unknown', 'fails']
@@ -43,6 +44,12 @@ SEEN_OVER_CXI = {
 FAILED_OVER_CXI = {
     ('MPICH', '3.4'): '"open_fabric: No data available" in the published runs (DeiC-HPC/BitBulldozersLab, 2025-03, '
                       '3.4.3)',
+}
+
+#: MPIs whose header of the standard ABI has values of a draft: family -> (the last release that is known to, values)
+DRAFT_ABI = {
+    'Intel MPI': ((2021, 19), 'MPI_ERRORS_RETURN, MPI_ERRORS_ABORT, MPI_SEEK_SET, MPI_SEEK_CUR, MPI_SEEK_END, '
+                              'MPI_APPNUM, MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE'),
 }
 
 #: How the names of an MPI library's functions begin
@@ -126,6 +133,38 @@ def _machine(mix):
             return
 
 
+#: Makers of GPUs -> what an image for them holds, and the method of Image that tells its release
+_GPU_MAKERS = {'AMD': ('ROCm', 'rocm'), 'NVIDIA': ('CUDA', 'cuda')}
+
+
+def _gpu_maker(mix):
+    """Return who made the GPUs of the site ('AMD' or 'NVIDIA'), None where it has none."""
+    gpu = mix.site['gpu']['value']
+    return None if not gpu else 'NVIDIA' if gpu.startswith('sm_') else 'AMD'
+
+
+def _vendor(mix):
+    maker = _gpu_maker(mix)
+    if not maker:
+        return
+    other = next(name for name in _GPU_MAKERS if name != maker)
+    (wanted, method), (found, other_method) = _GPU_MAKERS[maker], _GPU_MAKERS[other]
+    inside = getattr(mix.image, other_method)()
+    if inside and not getattr(mix.image, method)():
+        yield _finding('fails', "the image is for GPUs of %s (%s %s), those of this site are %s's (%s): programs that "
+                       "use a GPU find none" % (other, found, inside, maker, mix.site['gpu']['value']),
+                       [(mix.image.path, '%s %s, no %s' % (found, inside, wanted))],
+                       'use an image with %s; host memory alone may work, which --force of eb allows' % wanted)
+    elif maker == 'NVIDIA' and not mix.image.cuda() and not mix.image.partial:
+        yield _finding(NOTE, "the image has no CUDA: its programs can use host memory only (H H)",
+                       [(mix.image.path, 'no /usr/local/cuda-*, no CUDA_VERSION')],
+                       'for buffers in GPU memory use an image with CUDA')
+
+
+#: Libraries of NVIDIA's driver, which are in no image: the runtime brings the host's along (--nv)
+_OF_DRIVER = re.compile(r'lib(cuda|cudadebugger|nvcuvid|nvidia-[\w-]+)\.so')
+
+
 def _static(mix):
     if mix.static:
         word = 'fails' if mix.approach['inject'] else NOTE
@@ -163,24 +202,79 @@ def _promises(mix):
                        'in the image: patchelf --set-rpath writes DT_RUNPATH instead, which LD_LIBRARY_PATH precedes')
 
 
+def _entrypoint(mix):
+    if not mix.approach.get('entrypoint') or mix.image.partial:
+        return
+    found, targets = mix.image.entrypoint(), [folder['target'] for folder in mix.approach['entrypoint']]
+    if not found:
+        yield _finding('fails', "image without entrypoint for %s: nothing in it looks for the host's libfabric in %s"
+                       % (mix.approach['name'], targets[0]), [(mix.image.path, 'no runscript, no OCI entrypoint')],
+                       'take hybrid, which needs nothing of the image, or an image with an entrypoint for it '
+                       '(container-recipes/entrypoint)')
+        return
+    texts = [text for _, text in found if text]
+    if not any(re.search(r'/host\b', text) for text in texts):
+        names = ', '.join(path for path, _ in found)
+        sure = len(texts) == len(found)
+        yield _finding('fails' if sure else 'unknown', "the image's entrypoint does not say that it looks in %s: %s%s"
+                       % (targets[0], names, '' if sure else ', of which one is a program that cannot be read'),
+                       [(found[0][0], 'no /host in it')], 'take hybrid, or an image with an entrypoint for %s'
+                       % mix.approach['name'])
+    elif not any('OSU_SWAP' in text for text in texts):
+        yield _finding(NOTE, "the entrypoint is not this project's: it goes on with the image's own libfabric where it "
+                       "cannot take the host's", [(found[0][0], 'does not know OSU_SWAP')], 'osu-proof tells which was '
+                       'used')
+
+
 def _family(mix):
-    if mix.family != mix.approach['mpi']:
+    if mix.family not in families(mix.approach):
         for finding in _other_mpi(mix.family, mix.soname, mix.approach, mix.image):
             yield finding
 
 
+#: Family of an image's MPI -> what to do where the approach is for another one
+_WAYS_OUT = {
+    'Open MPI': "take approach openmpi; or build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI, "
+                "MVAPICH); or translate the calls as they are made: Wi4MPI, or mpixlate on HPE Cray systems "
+                "(docs/abi.md)",
+    'MPICH ABI': 'take approach opensource, hybrid, bind or pure',
+    'the standard ABI of MPI 5': 'take approach opensource, hybrid, bind or pure',
+    'the standard ABI of MPI 5 under a wrong soname': "build the programs with MPICH 5.0.2 or newer: those of 5.0.0 "
+                                                      "and 5.0.1 ask for a name that no other MPI has (docs/abi.md)",
+    'MPICH under Debian\'s own soname': "build the programs with an MPICH whose library is libmpi.so.12: no MPI of a "
+                                        "host has the name that Debian's ask for (docs/abi.md)",
+}
+
+
 def _other_mpi(family, soname, approach, image):
     """Yield the Finding that family (str, with soname) of the image is not the MPI of approach (dict)."""
-    wanted = sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == approach['mpi'])
-    yield _finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s (%s)"
-                   % (family, soname, approach['name'], approach['mpi'], wanted[-1]),
-                   [(image.path, soname)], 'use an image with that MPI, or the approach for this one')
+    wanted = ["%s (%s)" % (one, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == one)[-1])
+              for one in families(approach)]
+    yield _finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s"
+                   % (family, soname, approach['name'], ' and '.join(wanted)),
+                   [(image.path, soname)], _WAYS_OUT[family])
+
+
+def _draft(mix):
+    if mix.soname not in HOST_MPI or mix.approach['comes_from']['libmpi'] != 'host':
+        return
+    own = next((path for _, soname, path in mix.image.mpis() if soname == mix.soname), None)
+    traits = mix.image.traits(own, mpi_traits) if own else {}
+    last, values = DRAFT_ABI.get(traits.get('family'), ((), ''))
+    if last and release(traits['release'])[:2] <= last:
+        what = '%s %s' % (traits['family'], traits['release'] or 'of unknown release')
+        yield _finding('unknown', "the image's %s is %s, whose mpi_abi.h gives other numbers to %s than MPI 5.0 does: "
+                       "a program that uses one of them means another thing to the host's MPI, without a word"
+                       % (mix.soname, what, values), [('image:' + own, what)],
+                       'build the programs with the mpi_abi.h of MPICH 5.0.2 or newer, or for libmpi.so.12')
 
 
 def _missing(mix):
     if mix.image.partial or mix.host.partial:
         return
     seen = set()
+    if _gpu_maker(mix) == 'NVIDIA':
+        seen.update(name for name, _ in mix.process.missing if _OF_DRIVER.match(name))
     for soname, facts in mix.lacking:
         seen.add(soname)
         yield _finding('fails', "%s needs %s, which neither the host nor the image has" % (facts.path, soname),
@@ -244,7 +338,7 @@ def _symbols(mix):
 def _other_mpis(mix, symbols):
     """Return paths of the host's other MPI libraries of this ABI that define all symbols (list of str)."""
     if 'libmpi' not in mix.approach['inject'] or mix.soname not in mix.injected:
-        return []
+        return []  # of the standard ABI a host has one at most
     names = [symbol for symbol in symbols if symbol.startswith(_MPI_NAMES)]
     if not names:
         return []
@@ -360,11 +454,13 @@ def _plugin(mix):
 
 
 def _rocm(mix):
+    if _gpu_maker(mix) != 'AMD':
+        return
     window, inside = mix.site.get('gpu_userland'), mix.image.rocm()
-    if mix.site['gpu']['value'] and not inside and not mix.image.partial:
+    if not inside and not mix.image.cuda() and not mix.image.partial:
         yield _finding(NOTE, "the image has no ROCm: its programs can use host memory only (H H)",
                        [(mix.image.path, 'no /opt/rocm*')], 'for buffers in GPU memory use an image with ROCm')
-    if not mix.site['gpu']['value'] or not window or not window['value'] or not inside:
+    if not window or not window['value'] or not inside:
         return
     oldest, newest = window['value']
     if not release(oldest)[:2] <= release(inside)[:2] <= release(newest)[:2]:
@@ -418,8 +514,9 @@ def _pmi(mix):
 
 def _programs(mix):
     if not mix.image.programs and mix.program is None and not mix.image.partial:
-        yield _finding(NOTE, "the image has no program of the benchmarks (osu_*): the verdict is that of its MPI "
-                       "library alone", [(mix.image.path, 'no osu_*')], '--program PATH names another program')
+        yield _finding(NOTE, "no program of the image is known: the verdict is that of its MPI library alone",
+                       [(mix.image.path, 'none of the commands that were looked for')],
+                       '--program PATH names one')
 
 
 def _fits(mix):
@@ -446,11 +543,18 @@ def _fits(mix):
 RULES = [
     ('host path missing', _host_paths, "a host library of the approach is not there", 'site data'),
     ('architecture', _machine, "image and host are for different processors", 'ELF header, e_machine'),
+    ('GPU vendor', _vendor, "an image with ROCm has no use for GPUs of NVIDIA, one with CUDA none for AMD's",
+     'gpu of the site data; /opt/rocm* of the image, CUDA_VERSION and /usr/local/cuda-*'),
     ('static program', _static, "nothing can be put in front of the libraries of a static program", 'ld.so(8)'),
     ('musl', _musl, "the host's libraries need glibc, a musl image has none",
      'docs.cscs.ch, known issues of the hooks: Alpine'),
+    ('entrypoint', _entrypoint, "an image of approach swap has an entrypoint that looks where the host's libraries are "
+     "bound", 'HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr'),
     ('other MPI', _family, "the soname of the image's libmpi is that of the approach's MPI",
-     'mpich.org, MPICH ABI Compatibility Initiative'),
+     'mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; pmodels/mpich PR 7867; '
+     'github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE 24.11'),
+    ('draft ABI', _draft, "the program's header has the numbers that MPI 5.0 gives to constants",
+     'pmodels/mpich PR 7633; mpi_abi.h of Intel MPI 2021.19 and of MPICH 5.0.2, side by side (docs/abi.md)'),
     ('missing library', _missing, "every needed library is found, the host's dependencies included", 'ld.so(8)'),
     ('symbol version', _versions, "each version that a library needs (FABRIC_x, GLIBC_x, GLIBCXX_x, ...) is defined by "
      "the library that it will meet, both ways", 'ld.so(8); libfabric.map.in by release: FABRIC_1.7 comes with 1.20, '
@@ -477,7 +581,7 @@ RULES = [
     ('CXI_FORK_SAFE', _fork_safe, "the variable, whatever its value, makes small device messages slow",
      'libfabric prov/cxi/src/cxip_info.c'),
     ('PMI', _pmi, "the MPI speaks what the site's srun offers", 'srun(1), --mpi'),
-    ('no benchmarks', _programs, "the image has the benchmark programs", 'docs/check.md'),
+    ('no program', _programs, "the image has one of the programs that were looked for", 'docs/check.md'),
     ('several host MPIs', _fits, "which of the host's MPI libraries have the functions that the image calls: Cray "
      "MPICH 8.1 is an MPICH 3.4, 9.0 an MPICH 4.1", 'LUMI training 2026, 102-CPE.md'),
 ]
@@ -523,8 +627,8 @@ def ask(approach, site, image, host, program=None):
     except SettingsError as err:
         finding = Finding('site', 'fails', str(err), [('site ' + site['name'], 'has no such fact')],
                           'take another approach, or add the fact to the site', 'site data')
-        family, soname, _ = image_mpi(image, approach['mpi'])
-        if family != approach['mpi']:  # of two reasons the one that no site can change
+        family, soname, _ = image_mpi(image, families(approach))
+        if family not in families(approach):  # of two reasons the one that no site can change
             finding = next(_other_mpi(family, soname, approach, image))._replace(
                 rule='other MPI', source=dict((rule[0], rule[3]) for rule in RULES)['other MPI'])
         return Verdict(approach['name'], 'fails', [finding], 'none', 'none', None)

@@ -19,14 +19,14 @@ from easybuild.easyblocks.generic._mpicontainer_facts import (
     stale_libraries,
     warnings,
 )
-from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
+from easybuild.easyblocks.generic._mpicontainer_settings import image_of, settings_for
 from easybuild.easyblocks.generic._mpicontainer_sif import check_sbom, signature_problem
 from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
 from easybuild.easyblocks.generic._mpicontainer_wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
 from easybuild.tools.config import build_option, source_paths
-from easybuild.tools.filetools import copy_file, mkdir, read_file, symlink
+from easybuild.tools.filetools import convert_name, copy_file, mkdir, read_file, symlink
 
 
 class MPIContainer(SiteEasyBlock):
@@ -43,6 +43,8 @@ class MPIContainer(SiteEasyBlock):
                             CUSTOM],
             'wrapper': ['run-in-container', "What starts the commands in the container: run-in-container, or "
                         "lumi-container-wrapper where it is installed", CUSTOM],
+            'programs': [[], "Programs of the image that become commands beside those of program_prefix: names, or "
+                         "whole paths in the image", CUSTOM],
             'facts': [None, "JSON file with recorded facts of image and host, to render a module without them", CUSTOM],
         })
         return extra_vars
@@ -51,7 +53,9 @@ class MPIContainer(SiteEasyBlock):
         """Settle approach, site, runtime and image; what cannot be fails here, before any step and any file."""
         super(MPIContainer, self).__init__(*args, **kwargs)
         self.settle(self.version, dict(item for item in APPROACHES.items() if item[1]['container']))
-        self.sif_name = self.cfg['image'] or self.site['images']['value'].get(self.approach['name'])
+        self.sif_name = self.cfg['image']
+        if not self.sif_name and not self.cfg['facts']:  # recorded facts name the image that they are of
+            self.sif_name = self.or_error(image_of, self.name, self.approach, self.site)
         self.sif = None
         if self.cfg['wrapper'] not in WRAPPERS:
             raise EasyBuildError("%s: unknown wrapper '%s'; known: %s", os.path.basename(self.cfg.path),
@@ -116,7 +120,7 @@ class MPIContainer(SiteEasyBlock):
         """Read the facts of image and host and refuse a mix that cannot run, before anything is copied."""
         runtime = self.or_error(find_runtime, self.site['runtime']['value'])
         self.facts = self.or_error(read_facts, self.approach, self.site, self.sif, self.host_root, runtime,
-                                   self.cfg['program_prefix'], build_option('force'))
+                                   self.cfg['program_prefix'], self.cfg['programs'], build_option('force'))
         for text in warnings(self.facts):
             print_warning("%s: %s", os.path.basename(self.cfg.path), text, log=self.log)
         if self.cfg['wrapper'] != WRAPPERS[0]:
@@ -126,6 +130,10 @@ class MPIContainer(SiteEasyBlock):
     def find_wrap_container(self):
         """Return the path (str) of wrap-container: on PATH or brought by a module of the site, else an error."""
         settings, modules = self.settings(), self.site['wrapper_modules']['value']
+        if settings.through_entrypoint:
+            raise EasyBuildError("%s: wrapper=%s: these wrappers do not start the entrypoint of the image, which "
+                                 "approach '%s' needs. Use the bundled one: leave --try-amend=wrapper= out",
+                                 os.path.basename(self.cfg.path), self.cfg['wrapper'], self.approach['name'])
         problem = defeated([entry['name'] for entry in settings.unset], settings.program_path,
                            [library['soname'] for library in self.facts['host']['injected']], self.facts['image'])
         if problem:
@@ -151,7 +159,7 @@ class MPIContainer(SiteEasyBlock):
         mkdir(bindir)
         wrapper = self.src[0]
         self.copy_command(wrapper, bindir)
-        helpers = [self.cfg['program_prefix'].rstrip('_') + '-' + name for name in ('shell', 'exec')]
+        helpers = [(self.cfg['program_prefix'].rstrip('_') or self.name) + '-' + name for name in ('shell', 'exec')]
         for command in sorted(self.facts['image']['programs']) + helpers:
             symlink(wrapper['name'], os.path.join(bindir, command), use_abspath_source=False)
         if self.facts.get('wrapper'):
@@ -166,7 +174,8 @@ class MPIContainer(SiteEasyBlock):
     def settings(self):
         """Settings of the module, from the facts of this run, of the given file, or of the installation."""
         if self.facts is None and self.cfg['facts']:
-            self.facts = json.loads(read_file(self.cfg['facts']))[self.approach['name']]
+            self.facts = json.loads(read_file(self.cfg['facts']))['%s/%s' % (
+                self.name, self.approach['name'])]
         if self.facts is None:
             self.facts = self.recorded_facts()
         return self.or_error(settings_for, self.approach, self.site, self.facts)
@@ -177,7 +186,7 @@ class MPIContainer(SiteEasyBlock):
         return super(MPIContainer, self).make_module_extra(*args, **kwargs) + module_text.common_text(
             self.module_generator, settings, self.cfg['family']) + module_text.container_text(
             self.module_generator, settings, image['file'], self.facts['host']['runtime']['command'],
-            self.again(), self.facts.get('wrapper', False))
+            self.again(), 'SIF' + convert_name(self.name, upper=True), self.facts.get('wrapper', False))
 
     def again(self):
         """Return what to type (str) to install the same once more."""
@@ -187,8 +196,8 @@ class MPIContainer(SiteEasyBlock):
         return ' '.join(['eb', os.path.basename(self.cfg.path), '-r', '--rebuild'] + options)
 
     def programs_are(self):
-        """What the benchmark programs in the image are (str)."""
-        return self.facts['image']['osu']
+        """What the programs in the image are, as its label says (str), '' where none does."""
+        return self.facts['image']['programs_are']
 
     def sanity_check_step(self, *args, **kwargs):
         """Check files and commands, and that host and image still are what the module was made for."""
@@ -215,5 +224,6 @@ class MPIContainer(SiteEasyBlock):
         if changed or sif is None:
             return changed
         now = self.or_error(read_facts, self.approach, self.site, sif, self.host_root, then['host']['runtime'],
-                            self.cfg['program_prefix'], then.get('verdict', {}).get('forced', False))
+                            self.cfg['program_prefix'], self.cfg['programs'],
+                            then.get('verdict', {}).get('forced', False))
         return other_dependencies(then, now)

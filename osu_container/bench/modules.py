@@ -25,8 +25,12 @@ sys.path.append(str(PROJECT / 'easyblocks'))
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
 from generic._mpicontainer_settings import site_entry  # noqa: E402
 
-#: Names of the modules of this project (the part before the slash)
+#: Names of the modules of this project (the part before the slash) that are measured unless others are named
 CONTAINER, NATIVE = 'osu-container', 'osu-native'
+#: What every module of the easyblocks sets: its installation, in which settings.json lies
+ROOT = 'OSU_MODULE_ROOT'
+#: The one of them that is loaded, by Lmod's word on their family
+FAMILY = '"${LMOD_FAMILY_SLURM_MPI-}"'
 
 
 def base_environment():
@@ -113,7 +117,7 @@ class Module:
                  'comes_from': APPROACHES[self.approach]['comes_from'], 'variables': record.telling_variables(env),
                  'module_file': record.file_entry(self.file, text=True) if self.file else None}
         if env.get('SIF'):
-            found['image'] = record.image_entry(env['SIF'], env.get('OSU_CONTAINER_RUNTIME', 'apptainer'))
+            found['image'] = record.image_entry(env['SIF'], env.get('MPI_CONTAINER_RUNTIME', 'apptainer'))
         return found
 
     def inputs(self):
@@ -123,8 +127,8 @@ class Module:
         if image:
             found[f'image of {self.name}'] = image['sha256']
         paths = [bind['path'] for bind in settings_of(self.environment).get('binds', [])]
-        if self.environment.get('EBROOTOSUMINNATIVE'):
-            paths.append(os.path.join(self.environment['EBROOTOSUMINNATIVE'], 'lib', 'libmpi.so.12'))
+        if not self.container:
+            paths.append(os.path.join(self.environment[ROOT], 'lib', 'libmpi.so.12'))
         for path in paths:
             if os.path.isfile(path):
                 found[f'host {os.path.realpath(path)}'] = proof.sha256_of(path)
@@ -133,9 +137,8 @@ class Module:
 
 def settings_of(env):
     """Return what settings.json of the loaded module says (dict), {} if it cannot be read."""
-    root = env.get('EBROOTOSUMINCONTAINER') or env.get('EBROOTOSUMINNATIVE')
     try:
-        return json.loads((Path(root or '/nonexistent') / 'settings.json').read_text())
+        return json.loads((Path(env.get(ROOT, '/nonexistent')) / 'settings.json').read_text())
     except (OSError, ValueError):
         return {}
 
@@ -148,23 +151,19 @@ def load(name, base=None):
     """
     base = base_environment() if base is None else base
     # LD_LIBRARY_PATH etc. of a module that the caller has loaded would reach the runs of the others.
-    env = _environment(f'purge=$("$LMOD_CMD" bash unload {CONTAINER} {NATIVE} 2>/dev/null) && eval "$purge" || :\n'
+    env = _environment(f'purge=$("$LMOD_CMD" bash unload {FAMILY} 2>/dev/null) && eval "$purge" || :\n'
                        + load_script(name), base, f'`module load {name}`')
     loaded = next((one for one in reversed(env.get('LOADEDMODULES', '').split(':'))
-                   if one.split('/')[0] in (CONTAINER, NATIVE)), None)
-    if loaded is None:
-        raise BenchError(f"module {name} is none of this project's: `module load {name}` brings neither {CONTAINER} "
-                         f"nor {NATIVE}")
+                   if one.split('/')[0] == name.split('/')[0]), name)
+    if not env.get(ROOT):
+        raise BenchError(f"module {name} is none of this project's, or was installed by an older version: `module load "
+                         f"{name}` does not set {ROOT}. Install it again: eb ... --rebuild")
     settings = settings_of(env)
-    approach = 'native' if loaded.split('/')[0] == NATIVE else approach_of(loaded.partition('/')[2])
-    if approach is None or not settings.get('site'):
+    if not {'site', 'approach', 'programs'} <= set(settings):
         raise BenchError(f"module {loaded} does not say its site and approach (settings.json in its installation): it "
                          "was installed by an older version. Install it again: eb ... --rebuild")
-    folder = Path(env.get('EBROOTOSUMINNATIVE') or env['EBROOTOSUMINCONTAINER']) if approach == 'native' else \
-        Path(env['EBROOTOSUMINCONTAINER'])
-    programs = {path.name for path in folder.rglob('osu_*')
-                if os.access(path, os.X_OK) and path.is_file() and 'ports' not in path.parts}
-    return Module(loaded, approach, settings['site'], env, programs, settings.get('site_entry'))
+    return Module(loaded, settings['approach'], settings['site'], env, set(settings['programs']),
+                  settings.get('site_entry'))
 
 
 def approach_of(version):

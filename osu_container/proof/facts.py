@@ -39,7 +39,7 @@ LIBRARIES = {
 LATE = ('librccl-net',)
 #: Variables of the process that decide how MPI reaches the network
 VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|OMPI_MCA_|I_MPI_|UCX_|PMI_|PMIX_(RANK|NAMESPACE)$|PALS_|CXI_|NCCL_|'
-                       r'ROCR_|OSU_CONTAINER_|OSU_PROMISE$|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|LD_PRELOAD$|'
+                       r'ROCR_|CUDA_VISIBLE|MPI_CONTAINER_|OSU_PROMISE$|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|LD_PRELOAD$|'
                        r'MPI4PY_LIBMPI$)')
 #: libcxi.so.1.5.0, libhsa-runtime64.so.1.14.60200
 _IN_NAME = re.compile(r'\.so\.(\d+(?:\.\d+)+)$')

@@ -1,4 +1,4 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of LUMI: see stand-in/README.md
+-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -10,7 +10,7 @@ Usage
 =====
 MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
 srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
-benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_PROVIDER MPIR_CVAR_ENABLE_GPU; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
@@ -33,6 +33,8 @@ setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 -- pure on site lumi-c-25.09: nothing from the host: TCP with what the image holds
 family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
 -- each of these sets SINGULARITY_BIND for itself
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
@@ -43,6 +45,8 @@ pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
 pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0.sif")
 -- the user may delete the copy in the installation; then the site's own is taken
 for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
@@ -55,9 +59,11 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
-setenv("OSU_CONTAINER_RUNTIME", "singularity")
-setenv("OSU_CONTAINER_PREFIX", "SINGULARITY")
-setenv("OSU_CONTAINER_PMI", "pmi2 PMI_FD")
+setenv("MPI_CONTAINER_RUNTIME", "singularity")
+setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
+setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
 -- the programs can be typed by name in the container
 prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")

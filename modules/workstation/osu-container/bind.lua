@@ -9,7 +9,7 @@ Usage
 =====
 MPI:        MPICH 5.0.2 of the host over libfabric 2.5.1 of the host, provider tcp
 srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
-benchmarks: osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
@@ -32,6 +32,8 @@ setenv("EBVERSIONOSUMINCONTAINER", "bind")
 
 -- bind on site workstation: the host's MPI and network libraries replace the image's
 family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
 -- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
@@ -40,6 +42,8 @@ pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
 pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild")
@@ -48,6 +52,8 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
 -- host libraries as they were at installation: path, bytes, time stamp, what
 local host_libraries = {
     {"@HOST@/opt/mpich/5.0.2/lib/libmpi.so.12", 13349257, 1795236224, "MPICH 5.0.2"},
@@ -71,9 +77,9 @@ if mode() == "load" then
     end
 end
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
-setenv("OSU_CONTAINER_RUNTIME", "apptainer")
-setenv("OSU_CONTAINER_PREFIX", "APPTAINER")
-setenv("OSU_CONTAINER_PMI", "pmi2 PMI_FD")
+setenv("MPI_CONTAINER_RUNTIME", "apptainer")
+setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
+setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
 -- the host's MPI, the part that Cray MPICH's lib-abi-mpich has on LUMI
 append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
 -- the host's network library, the part that /opt/cray/libfabric has on LUMI
