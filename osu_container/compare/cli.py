@@ -9,9 +9,8 @@ import os
 import sys
 
 from ..results import files, references, select
-from ..results.model import is_bandwidth
 from . import text, troubles
-from .statistics import ALPHA, CompareError, against_native, compare_datasets
+from .statistics import ALPHA, CompareError, against_native, compare_datasets, without_verdict
 from .thresholds import margin_row
 
 #: Exit codes. argparse gives 2 for wrong usage, the command osu-container 130 where it was interrupted
@@ -34,6 +33,8 @@ A alone: every approach of a run against its native. With B: what both measured,
       a module against an older run of it
   osu-container compare lumi-g-2025-03:opensource --only 'osu_latency D D*'
       one published curve against native
+
+A run against figures that were published for another machine: ratios without a verdict.
 
 Exit codes: 0 nothing of A is worse, 1 something is (see --fail-on), 2 wrong usage, 3 cannot
 compare (the reason is on stderr), 130 interrupted.
@@ -122,6 +123,9 @@ def collect(a, others=(), *, only=(), lenient=False, thresholds=None):
         native = one.facts.get('native') or 'native'
         found = against_native(one, thresholds) if other is None else compare_datasets(one, other, thresholds,
                                                                                        lenient=lenient)
+        elsewhere = other is not None and references.other_machine(one, other)
+        if elsewhere:
+            found = [without_verdict(comparison, elsewhere) for comparison in found]
         judged = [series for series in one.series if other is not None or series.name != native]
         alone += _alone(judged, found, one.name, native if other is None else other.name)
         failed += _failed(one, one.of(name=native), native) if other is None else _failed(one, other.series)
@@ -216,7 +220,7 @@ def _notes(comparisons, sides):
     for method, curves in methods.items():
         benchmarks = sorted({one.case.benchmark for one in curves})
         notes.append(method + (f" ({', '.join(benchmarks)})" if len(methods) > 1 else '') + '.')
-    kinds = {is_bandwidth(one.case.benchmark) for one in comparisons}
+    kinds = {one.case.more_is_better for one in comparisons}
     better = {(True,): 'more is better', (False,): 'less is better',
               (False, True): 'for bandwidth more is better, for times less'}[tuple(sorted(kinds))]
     notes.append(f"Ratios are A / B; {better}.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import stats
@@ -18,10 +18,12 @@ from .thresholds import margin_of
 
 #: Chance of a false verdict that is accepted, for all sizes of a curve together
 ALPHA = 0.05
+#: What is said of figures of two machines: neither is good or bad news about the software
+NOT_JUDGED = 'not judged'
 #: Worst first
-VERDICTS = ('worse', 'noisy', 'same', 'better')
+VERDICTS = ('worse', 'noisy', 'same', 'better', NOT_JUDGED)
 #: How those without a direction are said
-WORDS = {'noisy': 'within noise', 'same': 'same'}
+WORDS = {'noisy': 'within noise', 'same': 'same', NOT_JUDGED: NOT_JUDGED}
 #: The programs print two decimals: the value behind a printed one is up to this far from it, in its unit
 ROUNDING = 0.005
 #: Parts of a curve whose mean ratio is shown: (key, words, least size, most size in bytes).
@@ -83,7 +85,7 @@ class Comparison:
     a, b     Series
     points   list of Point, ascending by size
     margin   fraction that counts as equal
-    verdict  the worst of its points: 'worse', 'noisy', 'same', 'better'
+    verdict  the worst of its points: 'worse', 'noisy', 'same', 'better'; all 'not judged' after without_verdict()
     summary  dict: small_ratio, middle_ratio, large_ratio (geometric means of a / b over REGIONS, None where it has no
              such size), peak_ratio (best of a / best of b), worst_size, worst_ratio, worst_times (where a is furthest
              behind b, or least ahead), and how many points are worse, noisy, same, better
@@ -138,7 +140,7 @@ class Comparison:
     def words(self):
         """Return the verdict in a sentence (str): 'worse at 1 B .. 128 B: up to 8.3 times slower; same above'."""
         ranges, parts = self.ranges(), []
-        present = [verdict for verdict in ('worse', 'better', 'noisy', 'same') if self.summary[verdict]]
+        present = [verdict for verdict in ('worse', 'better', 'noisy', 'same', NOT_JUDGED) if self.summary[verdict]]
         for verdict in present:
             mine = [entry for entry in ranges if entry[0] == verdict]
             if verdict in ('worse', 'better'):
@@ -214,6 +216,19 @@ def compare_series(a, b, thresholds=None, *, paired=False, alpha=ALPHA):
         only_b=[size for size in b.sizes if size not in a.values])
     comparison.notes = _notes(comparison)
     return comparison
+
+
+def without_verdict(comparison, reason):
+    """
+    Return a Comparison whose ratios stand without a verdict, with reason (str) among its notes.
+
+    For figures of two machines: that one network is slower than another says nothing about the software.
+    """
+    points = [replace(point, verdict=NOT_JUDGED, p=None, repeats_needed=None) for point in comparison.points]
+    summary = {**comparison.summary, **dict.fromkeys(VERDICTS, 0)}
+    summary[NOT_JUDGED] = len(points)
+    return replace(comparison, points=points, verdict=NOT_JUDGED, summary=summary,
+                   notes=[*comparison.notes, reason])
 
 
 def _sizes(series):

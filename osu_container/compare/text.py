@@ -4,7 +4,7 @@ from __future__ import annotations
 import textwrap
 
 from . import troubles as shapes
-from .statistics import REGIONS, VERDICTS
+from .statistics import NOT_JUDGED, REGIONS, VERDICTS
 
 WIDTH = 100
 #: ANSI colours of the verdicts; the word stands there in any case
@@ -88,7 +88,7 @@ def plain(result, *, sizes=None, colour=False):
     blocks = [_summary(comparisons, colour)]
     if sizes or (sizes is None and len(comparisons) <= 2):
         blocks += [_sizes(one, colour) for one in comparisons]
-    told = [one for one in comparisons if one.verdict != 'same']
+    told = [one for one in comparisons if one.verdict not in ('same', NOT_JUDGED)]
     if told:
         blocks.append(_told(told))
     blocks += [_trouble(entry) for entry in result['troubles']]
@@ -236,7 +236,7 @@ def markdown(result, *, sizes=None):
                 lines.append(f'| {one.label(point.size)} | {point.a:.2f} | {point.b:.2f} | {ratio(point.ratio)} | '
                              f'{_interval(point)} | {point.verdict} |')
             lines.append('')
-    told = [one for one in comparisons if one.verdict != 'same']
+    told = [one for one in comparisons if one.verdict not in ('same', NOT_JUDGED)]
     for heading, entries in _groups(told) if told else []:
         lines += [f'* {heading}: {label}: {one.words}.{_advice(one)}' for label, one in entries]
     for entry in result['troubles']:

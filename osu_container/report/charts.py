@@ -43,7 +43,16 @@ ADDED_RANGES = {name: f'{size_text(least)} to {size_text(most)}' if most < 1 << 
 #: A logarithmic axis tells nothing where the values are within the first factor, and has room for powers of ten only
 #: where they are beyond the second
 LINEAR_WITHIN, STEPS_WITHIN = 5, 3000
-UNITS = {'MB/s': 'MB/s', 'us': 'µs', 'ms': 'ms'}
+
+
+class _Units(dict):
+    """Unit as in the results -> as people write it. That of a user's command is as the user has written it."""
+
+    def __missing__(self, unit):
+        return unit
+
+
+UNITS = _Units({'MB/s': 'MB/s', 'us': 'µs', 'ms': 'ms'})
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,7 @@ APPROACHES = {
     'pure': Style('#cc5500', '#ff9557', 'square', (2, 2)),
     'bind': Style('#0068a8', '#5cb8f0', 'triangle-up', (8, 3)),
     'hybrid': Style('#007a5a', '#35cfa2', 'diamond', (10, 3, 2, 3)),
+    'swap': Style('#b3261e', '#ff8f80', 'triangle-right', (6, 2, 1, 2)),
     'opensource': Style('#a02c72', '#ea90c6', 'cross', (5, 2)),
     'openmpi': Style('#8a6500', '#eec04a', 'triangle-down', (2, 2, 6, 2)),
 }
@@ -106,12 +116,13 @@ def background_style(number, few=False):
 
 # ---- specifications --------------------------------------------------------------------------------------------------
 
-_SIZE = ("datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : "
+#: Expressions of labels: a message size, a number
+SIZE = ("datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : "
          "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
          "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'")
-_NUMBER = "format(datum.value, ',~g')"
+NUMBER = "format(datum.value, ',~g')"
 #: Where a logarithmic axis has its lines. Every label costs a picture a millisecond.
-_TICKS = {scaled: [step * 10 ** exponent if exponent >= 0 else step / 10 ** -exponent
+TICKS = {scaled: [step * 10 ** exponent if exponent >= 0 else step / 10 ** -exponent
                    for exponent in range(-3, 9) for step in steps]
           for scaled, steps in (('decades', (1,)), ('steps', (1, 2, 5)))}
 
@@ -127,6 +138,11 @@ def _colour(names, styles, legend):
     }, {
         'shape': altair.Shape('series:N', scale=altair.Scale(domain=names), legend=one_legend),
     }
+
+
+def series_encodings(names, styles):
+    """Return ({name: encoding} of lines, {name: encoding} of marks) that tell series apart; with a legend."""
+    return _colour(list(names), list(styles), True)
 
 
 def _width(names, styles, own, background):
@@ -149,7 +165,7 @@ def _tooltip(unit, sized=True):
 def _texts(chart):
     """Add to a chart the words of its tooltips, computed from the figures."""
     return chart.transform_calculate(
-        size=_SIZE.replace('datum.value', 'datum.bytes'),
+        size=SIZE.replace('datum.value', 'datum.bytes'),
         spread="datum.repeats > 1 ? format(datum.low, ',.4~r') + ' to ' + format(datum.high, ',.4~r') : 'one value'",
         to_native="isValid(datum.ratio) ? format(datum.ratio, '.3~f') + ', ' + datum.verdict : '–'")
 
@@ -186,10 +202,10 @@ def _curve(unit, names, styles, *, region, scaled, spread, legend, interactive):
     lines, marks = _colour(names, styles, legend)
     least, most = ZOOMS[region][1:] if region else (1, 1 << 62)
     sizes = [4 ** n for n in range(21)] if region != 'rendezvous' else [2 ** n for n in range(12, 17)]
-    axis = altair.Axis(values=sizes, labelExpr=_SIZE, title=None if region else 'message size')
-    values = altair.Axis(labelExpr=_NUMBER, title=UNITS[unit],
-                         **({'values': _TICKS[scaled]} if scaled in _TICKS else {'tickCount': 6}))
-    scale = altair.Scale(nice=False, padding=10, **({'type': 'log'} if scaled in _TICKS else {'zero': False}))
+    axis = altair.Axis(values=sizes, labelExpr=SIZE, title=None if region else 'message size')
+    values = altair.Axis(labelExpr=NUMBER, title=UNITS[unit],
+                         **({'values': TICKS[scaled]} if scaled in TICKS else {'tickCount': 6}))
+    scale = altair.Scale(nice=False, padding=10, **({'type': 'log'} if scaled in TICKS else {'zero': False}))
     base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter(
         f'datum.bytes >= {least} && datum.bytes <= {most}')
     base = base.encode(x=altair.X('bytes:Q', axis=axis, scale=altair.Scale(type='log', base=2, nice=False, padding=8)),

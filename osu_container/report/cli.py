@@ -163,10 +163,13 @@ def figures(made, folder, force, progress):
 
     Raises ReportError if one of the files is there and force is False; then none is written.
     """
-    from . import charts, page
-    wanted = []
+    from . import charts, page, study
+    wanted, studies = [], []
     for section in made.sections:
         subtitle = ', '.join(one.title for one in section.datasets)
+        one_host = study.of(section)
+        if one_host:
+            studies.append((one_host.key, one_host.specification('One host MPI under several images', subtitle)))
         for view in section.views:
             plain, legends = (page.charts_of(view, legend=legend, interactive=False) for legend in (False, True))
             wanted += [(chart, legend, view.case.title + (f': {chart.title.lower()}' if chart.title else ''), subtitle)
@@ -175,18 +178,20 @@ def figures(made, folder, force, progress):
             chart = page.added_chart(view, rows, interactive=False)
             wanted.append((chart, page.added_chart(view, rows, legend=True, interactive=False),
                            f'{view.case.title}: what is added to native', subtitle))
-    paths = [folder / f'{chart.key}.{kind}' for chart, _, _, _ in wanted for kind in ('svg', 'png')]
+    keys = [key for key, _ in studies] + [chart.key for chart, _, _, _ in wanted]
+    paths = [folder / f'{key}.{kind}' for key in keys for kind in ('svg', 'png')]
     there = [path for path in paths if path.exists()]
     if there and not force:
         raise ReportError(f"{there[0]} is there already" + (f", and {len(there) - 1} more" if there[1:] else '')
                           + ": use --force to replace them, or choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    for number, (chart, legend, title, subtitle) in enumerate(wanted, 1):
-        spec = chart.complete(legend=legend.spec, title=title, subtitle=subtitle)
-        write_file(folder / f'{chart.key}.svg', charts.svg(spec).encode())
-        write_file(folder / f'{chart.key}.png', charts.png(spec))
+    specs = studies + [(chart.key, chart.complete(legend=legend.spec, title=title, subtitle=subtitle))
+                       for chart, legend, title, subtitle in wanted]
+    for number, (key, spec) in enumerate(specs, 1):
+        write_file(folder / f'{key}.svg', charts.svg(spec).encode())
+        write_file(folder / f'{key}.png', charts.png(spec))
         if number % 10 == 0:
-            progress(f"{number} of {len(wanted)} figures")
+            progress(f"{number} of {len(specs)} figures")
     return paths
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from .. import compare
 from ..compare import troubles
-from ..results.model import WITHOUT_SIZES, Case, Dataset, Series, size_text
+from ..results.model import Case, Dataset, Series, has_sizes, is_command, size_text
 from . import ReportError, charts, details
 
 NATIVE = 'native'
@@ -93,7 +93,7 @@ class View:
     @property
     def sized(self):
         """Return True if the benchmark has message sizes."""
-        return self.case.benchmark not in WITHOUT_SIZES
+        return has_sizes(self.case.benchmark)
 
     @property
     def shown(self):
@@ -113,6 +113,9 @@ class View:
     @property
     def meaning(self):
         """Return what the numbers are and which are good (str)."""
+        if is_command(self.case.benchmark):
+            return (f"A command of the user, in {self.case.unit}; "
+                    f"{'more' if self.case.more_is_better else 'less'} is better.")
         what = 'Bandwidth in MB/s; more is better.' if self.case.more_is_better else \
             f'Time in {charts.UNITS[self.case.unit]}; less is better.'
         return what if self.case.unit != 'MB/s' else what.replace('MB/s', 'MB/s (10⁶ bytes)')

@@ -5,7 +5,7 @@ import csv
 import io
 import re
 
-from . import page, tables
+from . import page, study, tables
 
 #: Columns of the CSV: one row for each value of each repeat
 CSV = ('dataset', 'series', 'benchmark', 'buffers', 'nodes', 'ranks', 'variant', 'size', 'repeat', 'value', 'unit')
@@ -57,7 +57,8 @@ def markdown(report):
             facts = page.lead(dataset, section.details.get(dataset.name))
             parts.append('\n'.join(f'* {_escape(name)}: {_escape(text)}' for name, text in facts))
         parts += [f'**Note:** {_escape(line)}' for line in page.warnings(section)]
-        found = [*tables.summaries(section), *tables.verdicts(section),
+        made = study.of(section)
+        found = [*tables.summaries(section), *tables.verdicts(section), *(made.tables() if made else []),
                  *(tables.breakdown(view, rows) for view, rows in section.breakdowns()), tables.failures(section)]
         for dataset in section.datasets:
             if dataset.name in section.details:

@@ -10,7 +10,7 @@ from pathlib import Path
 import jinja2
 import markupsafe
 
-from . import charts, content, tables
+from . import charts, content, study, tables
 
 FOLDER = Path(__file__).resolve().parent
 #: Charts of a page are in it as pictures, too, for print and for browsers without scripts, if there are not more than
@@ -259,7 +259,10 @@ def _section(section):
         groups.append({'title': title, 'cards': own, 'open': everything_open or not groups})
     breakdowns = [_breakdown_card(view, rows) for view, rows in section.breakdowns()]
     cards += breakdowns
+    made = study.of(section)
     return {
+        'study': made and {'key': made.key, 'words': made.words, 'tables': made.tables(), 'note': made.repeats_text(),
+                           'picture': _address(charts.svg(made.specification()))},
         'title': section.title, 'key': section.key, 'groups': groups, 'breakdowns': breakdowns,
         'leads': [(one.title, lead(one, section.details.get(one.name))) for one in section.datasets],
         'warnings': warnings(section), 'summaries': tables.summaries(section),
@@ -459,7 +462,8 @@ def _contents(sections, sources):
     else:
         section = sections[0]
         found = [(title, f"{section['key']}-{part}") for part, title, there in (
-            ('summary', 'Summary', section['summaries']), ('troubles', 'Known troubles', section['troubles']),
+            ('summary', 'Summary', section['summaries']), ('study', 'One host MPI', section['study']),
+            ('troubles', 'Known troubles', section['troubles']),
             ('curves', 'Curves', section['groups']), ('latency', 'Latency', section['breakdowns']),
             ('failures', 'What failed', section['failures']), ('proof', 'Proof', section['runs']),
             ('repeat', 'How to repeat', section['runs']), ('environment', 'Environment', section['runs'])) if there]
