@@ -123,6 +123,7 @@ Stage1 += common.debian_packages('python3', ['python3'])
 if not mpi.libfabric_file:
     Stage1 += common.libfabric_from_debian(RELEASE, instead_of=None)
 Stage1 += common.library_path(mpi.prefix, mpi.libfabric_file)
+Stage1 += common.entrypoint()
 Stage1 += common.creation_time()
 Stage1 += common.labels(f'{mpi.title} {version}', common.argument('OSU', osu_label) if osu == 'c' else osu_label,
                         common.licences(mpi.sources[0], source), mpi.libfabric)

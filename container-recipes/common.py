@@ -6,7 +6,8 @@ this repository.
 
 import hpccm
 from hpccm.common import container_type
-from hpccm.primitives import baseimage, copy, label, raw, shell
+from hpccm.primitives import baseimage, copy, label, raw, runscript, shell
+from images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER
 from versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
 FILES = '/opt/files'  # where a build stage has its sources
@@ -135,6 +136,7 @@ def osu_ports(python, prefix='/opt/osu'):
         f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
         f'for port in {prefix}/libexec/ports/osu_*.py; do '
         f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
+        f'ln -s ../libexec/osu-port {prefix}/bin/osu_get_bw',  # of osu-port itself, mpi4py has none
         f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports'])
 
 
@@ -152,9 +154,21 @@ def library_path(prefix, libfabric=None):
     return shell(chdir=False, commands=[*link, f"printf '{lines}\\n' >/etc/ld.so.conf.d/mpi.conf", 'ldconfig'])
 
 
-def labels(mpi, osu, licences, libfabric, libcxi='none', gpu='none', title='OSU Micro-Benchmarks with {mpi}'):
+ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
+
+
+def entrypoint():
+    """Return the steps of the last stage after which `apptainer run` and `docker run` start osu-entrypoint."""
+    return [copy(files={path: f"{ENTRYPOINT_FOLDER}/{path.rpartition('/')[2]}" for path in ENTRYPOINT_FILES}),
+            shell(chdir=False, commands=[f'chmod 755 {ENTRYPOINT}', f'chmod 644 {ENTRYPOINT_FOLDER}/defaults']),
+            runscript(commands=[ENTRYPOINT])]
+
+
+def labels(mpi, osu, licences, libfabric, libcxi='none', gpu='none', title='OSU Micro-Benchmarks with {mpi}',
+           entrypoint='/host/lib /host/usr'):
     """Return the labels by which the easyblock knows the image, after the names of the OCI.
 
+    entrypoint: folders in which it looks for the host's libraries, or none.
     mpi: family and version, such as 'MPICH 4.2.3'. osu: what the programs are. licences: SPDX expression.
     """
     quote = '' if singularity() else '"'  # a definition file would keep the quotes as part of the value
@@ -167,6 +181,7 @@ def labels(mpi, osu, licences, libfabric, libcxi='none', gpu='none', title='OSU 
         'org.osu-container.libcxi': libcxi,
         'org.osu-container.gpu': gpu,
         'org.osu-container.osu': osu,
+        'org.osu-container.entrypoint': entrypoint,
         'org.osu-container.recipe-version': RECIPE_VERSION,
     }
     return label(metadata={name: f'{quote}{value}{quote}' for name, value in values.items()})
@@ -270,11 +285,15 @@ def licences(*keys, also=()):
 PYTHON_PREFIX = '/opt/mpi4py'  # of images with mpi4py on top of another one
 
 
+PYTHON_PACKAGES = '/usr/local/lib/python{}/dist-packages'  # of the system's Python, on Debian and Ubuntu
+
+
 def numpy_and_launcher(python, omb_py):
-    """Return the step that adds NumPy to PYTHON_PREFIX and starts the benchmarks there by container-recipes/mpi4py/.
+    """Return the step that adds NumPy and pip to PYTHON_PREFIX and its commands, by container-recipes/mpi4py/.
 
     omb_py: whether OSU's own Python benchmarks run, the folder python/ of their archive; else mpi4py's ports.
     """
+    packages = PYTHON_PACKAGES.format(python)
     omb = [checked('osu'),
            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
            f'tar -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
@@ -287,9 +306,17 @@ def numpy_and_launcher(python, omb_py):
         # tests, and what is only needed to compile against NumPy
         f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
         f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
+        checked('pip'),
+        f'python3 -m zipfile -e {FILES}/{SOURCES["pip"]["file"]} {PYTHON_PREFIX}/lib/python',
         *omb,
         f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
-        f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; done',
+        f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; '
+        f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
+        f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
+        f'ln -s python {PYTHON_PREFIX}/bin/pip',
+        # by a file of this kind and not by PYTHONPATH, which would come before the packages of a virtual environment
+        f'mkdir -p {packages}',
+        f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
         f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python'])
 
 

@@ -23,6 +23,7 @@ IMAGES: name (of the SIF and of the files in rendered/, without suffix) -> dict 
 """
 
 from images_others import IMAGES as OTHERS
+from images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_PARTS
 from images_slingshot import IMAGES as SLINGSHOT
 from versions import DEBIAN, DEFAULT_DEBIAN, LIBFABRIC_HAS, MPICH_LIBFABRIC, MPICH_NEEDS, newer
 
@@ -55,10 +56,11 @@ def _workstation(mpich, libfabric, release, origin):
         'purpose': f"libfabric {origin}; {'bind and hybrid' if fails else 'all approaches'} on any Linux machine",
         'fails': fails, 'base': {'debian': release}, 'unbuilt': '', 'minutes': 1, 'gigabytes': 1,
         'variants': {
-            'c': {'rendered': name, 'arguments': {**arguments, 'osu': 'c'}, 'sources': [mpi, 'osu'], 'files': [],
-                  'parts': {'/opt/mpich': [mpi], '/opt/osu': ['osu']}},
+            'c': {'rendered': name, 'arguments': {**arguments, 'osu': 'c'}, 'sources': [mpi, 'osu'],
+                  'files': ENTRYPOINT_FILES, 'parts': {'/opt/mpich': [mpi], '/opt/osu': ['osu'], **ENTRYPOINT_PARTS}},
             'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
-                       'sources': [mpi, *sources], 'files': files, 'parts': {'/opt/mpich': [mpi], **parts}},
+                       'sources': [mpi, *sources], 'files': [*files, *ENTRYPOINT_FILES],
+                       'parts': {'/opt/mpich': [mpi], **parts, **ENTRYPOINT_PARTS}},
         },
     }
 

@@ -5,6 +5,11 @@ One key more: evidence, the word for what is known of the image (docs/design.md)
 
 from versions import CUDA, ROCM, SOURCES, UBUNTU, newer
 
+# The entrypoint that puts the host's libfabric in place, and the variables that it sets; all images of MPICH have it
+ENTRYPOINT_FOLDER = '/opt/entrypoint'
+ENTRYPOINT_FILES = ['container-recipes/entrypoint/osu-entrypoint', 'container-recipes/entrypoint/defaults']
+ENTRYPOINT_PARTS = {ENTRYPOINT_FOLDER: ENTRYPOINT_FILES}
+
 # Sources of the network stage beside libfabric
 NETWORK_SOURCES = {
     'always': ['hwloc', 'xpmem'],
@@ -73,7 +78,7 @@ def _lumi(rocm, mpich, libfabric, libcxi, purpose, **also):
         'arguments': {'rocm': rocm, 'mpich': mpich, 'libfabric': libfabric, 'libcxi': libcxi},
         'default': published in DEFAULT, 'purpose': purpose,
         'sources': [*lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'],
-        'parts': _lumi_parts(rocm, mpich, libfabric, libcxi),
+        'files': ENTRYPOINT_FILES, 'parts': {**_lumi_parts(rocm, mpich, libfabric, libcxi), **ENTRYPOINT_PARTS},
         'base': {'registry': UBUNTU[ROCM[rocm]['ubuntu']]['image']},
         'unbuilt': "our tests reach neither a container registry nor AMD's packages",
         # estimates: compiling MPICH with HIP takes most of the time, AMD's compiler most of the disk

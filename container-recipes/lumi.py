@@ -140,6 +140,7 @@ if plugin:
     runtime += slingshot.copied('plugin', '/opt/rccl-plugin')
 runtime += slingshot.copied('benchmarks', '/opt/osu')
 runtime += slingshot.found_by_loader('/opt/mpich', *network, *(['/opt/rccl-plugin'] if plugin else []), gpu)
+runtime += common.entrypoint()
 runtime += common.creation_time()
 runtime += common.labels(
     f'MPICH {mpich}', f"{SOURCES['osu']['version']} C", slingshot.licences(*keys, also=slingshot.ROCM_LICENCES),

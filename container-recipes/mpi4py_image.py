@@ -2,7 +2,7 @@
 
 Contents:
   {base}: {mpi} with libfabric {libfabric}
-  mpi4py and NumPy{with_cupy} for its Python {python}, in /opt/mpi4py
+  mpi4py and NumPy{with_cupy} for its Python {python}, and pip, in /opt/mpi4py
   {osu}
 {note}
 Building, in the top folder of the repository:
@@ -14,9 +14,9 @@ Building, in the top folder of the repository:
                  (the image below is {base} among Docker's own)
 
 Running, two ranks on two nodes:
-  as modules     module load osu-container/{approach}; srun -N2 -n2 osu_bw {buffers}
+  as modules     module load osu-mpi4py/{approach}; srun -N2 -n2 osu_py_bw --buffer {library}
   by hand        srun -N2 -n2 --mpi={pmi} apptainer exec osu.sif {latency}
-  own programs   module load osu-container/{approach}; srun -N2 -n2 osu-exec python3 program.py
+  own programs   module load osu-mpi4py/{approach}; srun -N2 -n2 python program.py
 """
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
 import os
@@ -29,7 +29,7 @@ sys.path.insert(0, os.path.abspath(hpccm.include.prepend_path or '.'))
 
 import common  # noqa: E402
 import slingshot  # noqa: E402
-from images_others import CUPY_PACKAGES, CUPY_SOURCES, MPI4PY_BASES, mpi4py_name  # noqa: E402
+from images_others import MPI4PY_BASES, MPI4PY_FILES, cupy_packages, cupy_sources, mpi4py_name  # noqa: E402
 from versions import GPU, SOURCES  # noqa: E402
 
 base, osu, cupy = USERARG.get('base'), USERARG.get('osu', 'mpi4py'), USERARG.get('cupy', 'none')
@@ -42,8 +42,8 @@ if cupy not in ('none', 'rocm') or cupy == 'rocm' and not below.get('rocm'):
     raise ValueError(f"cupy={cupy}: must be none, or rocm on top of an image with ROCm")
 python, openmpi = below['python'], below['mpi'].startswith('Open MPI')
 numpy_version, mpi4py_version = SOURCES[f'numpy-{python}']['version'], SOURCES['mpi4py-source']['version']
-keys = ['mpi4py-source', f'mpi4py-{python}', f'numpy-{python}', *(['osu'] if osu == 'python' else [])]
-built = [*keys, *(CUPY_SOURCES if cupy == 'rocm' else [])]
+keys = ['mpi4py-source', f'mpi4py-{python}', f'numpy-{python}', 'pip', *(['osu'] if osu == 'python' else [])]
+built = [*keys, *(cupy_sources(python) if cupy == 'rocm' else [])]
 cupy_text = f" and CuPy {SOURCES['cupy']['version']} for {GPU}" if cupy == 'rocm' else ''
 if osu == 'python':
     osu_label = f"{SOURCES['osu']['version']} Python"
@@ -58,7 +58,7 @@ Stage0 += hpccm.primitives.comment(__doc__.strip().format(
     with_cupy=cupy_text, python=python, osu=f'{contents}, started by osu-python', latency=latency,
     name=mpi4py_name(base, cupy), file=mpi4py_name(base, cupy) + ('' if osu == 'python' else '-ports'),
     approach='openmpi' if openmpi else 'opensource', pmi='pmix' if openmpi else 'pmi2',
-    buffers='D D' if cupy == 'rocm' else 'H H',
+    library='cupy' if cupy == 'rocm' else 'numpy',
     note='' if below['built'] else "\nUntested: the image below was never built by this project.\n"), reformat=False)
 
 # Build stage. A Dockerfile names the image below, a definition file its SIF.
@@ -68,32 +68,36 @@ Stage0 += common.debian_packages('python3', ['python3'])
 if cupy == 'rocm':
     Stage0 += common.debian_packages('pip3', ['ca-certificates', 'g++', 'libc6-dev', 'python3-dev', 'python3-pip'])
 Stage0 += common.files(*built, *(['rocm-key'] if cupy == 'rocm' else []),
-                       also=['easyconfigs/o/osu-native/osu-port', 'container-recipes/mpi4py/osu-python'])
+                       also=MPI4PY_FILES)
 Stage0 += hpccm.primitives.shell(chdir=False, commands=[f'mkdir -p {common.BUILD}'])
 Stage0 += common.osu_ports(python, common.PYTHON_PREFIX)
 Stage0 += common.numpy_and_launcher(python, osu == 'python')
 if cupy == 'rocm':
     Stage0 += slingshot.rocm_repository(below['rocm'])
-    Stage0 += common.cupy_for_rocm(below['rocm'], CUPY_SOURCES, CUPY_PACKAGES)
+    Stage0 += common.cupy_for_rocm(below['rocm'], cupy_sources(python), cupy_packages(below['rocm']))
 
 # Runtime stage
 Stage1 += slingshot.base('runtime', start, below['distro'], 'localimage')
-Stage1 += hpccm.primitives.copy(_from='build', files={common.PYTHON_PREFIX: common.PYTHON_PREFIX})
+packages = f'{common.PYTHON_PACKAGES.format(python)}/osu-mpi4py.pth'
+Stage1 += hpccm.primitives.copy(_from='build', files={common.PYTHON_PREFIX: common.PYTHON_PREFIX, packages: packages})
 if cupy == 'rocm':
     Stage1 += hpccm.primitives.copy(_from='build', files={f"/opt/rocm-{below['rocm']}": f"/opt/rocm-{below['rocm']}"})
 Stage1 += common.debian_packages('python3', ['python3'])
 # the programs of the image below: one image has one set of benchmarks
 Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
-# For programs of the user. Without the second mpi4py would take the image's libmpi.so, not the libmpi.so.12 that bind
-# puts in front.
+# For programs of the user. Without the first mpi4py would take the image's libmpi.so, not the libmpi.so.12 that bind
+# puts in front. The others keep out what was installed with the host's Python: modules set PYTHONPATH, and `pip install
+# --user` fills ~/.local, which comes before the image's packages.
 Stage1 += hpccm.primitives.environment(_export=False, variables={
-    'PYTHONPATH': f'{common.PYTHON_PREFIX}/lib/python', 'MPI4PY_LIBMPI': 'libmpi.so.40' if openmpi else 'libmpi.so.12'})
+    'MPI4PY_LIBMPI': 'libmpi.so.40' if openmpi else 'libmpi.so.12', 'PYTHONPATH': '', 'PYTHONNOUSERSITE': '1'})
+Stage1 += hpccm.primitives.runscript(commands=[common.ENTRYPOINT])  # of the image below
 Stage1 += common.creation_time()
 licences = common.licences(*built, *below['sources'], also=slingshot.ROCM_LICENCES if below.get('rocm') else set())
 Stage1 += common.labels(below['mpi'], osu_label, licences, below['libfabric'],
                         below.get('libcxi', 'none'), below.get('gpu', 'none'),
                         title=f'mpi4py {mpi4py_version} and NumPy {numpy_version} with {{mpi}}')
+version = (f'{common.PYTHON_PREFIX}/bin/python -c "import mpi4py.MPI, numpy, pip; assert numpy.__version__ == '
+           f"'{numpy_version}' and '{below['mpi'].split()[-1]}' in mpi4py.MPI.Get_library_version()\"")
 Stage1 += common.test(f"{common.PYTHON_PREFIX}/lib/python/mpi4py -name 'MPI.{'openmpi' if openmpi else 'mpich'}.*.so'",
                       f"{below['mpiexec']} {latency} {'' if osu == 'python' else '-m 8 -i 10 -x 2'}",
-                      below['libfabric'], 'python3 -c "import mpi4py.MPI, numpy; assert numpy.__version__ == '
-                      f"'{numpy_version}' and '{below['mpi'].split()[-1]}' in mpi4py.MPI.Get_library_version()\"")
+                      below['libfabric'], version)

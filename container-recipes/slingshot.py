@@ -401,7 +401,8 @@ def alps_description(cuda, *parts):
         f'Open MPI {release}' if mpi else 'none', f"{SOURCES['osu']['version']} C" if programs else 'none',
         licences(*alps_sources(*parts), also=['LicenseRef-NVIDIA-CUDA']), NEWEST_LIBFABRIC,
         SOURCES['shs-libcxi']['version'], f'CUDA {cuda}',
-        title='OSU Micro-Benchmarks with {mpi} for Alps' if programs else 'Base of an image for Alps')]
+        title='OSU Micro-Benchmarks with {mpi} for Alps' if programs else 'Base of an image for Alps',
+        entrypoint='none')]
     if programs:
         steps.append(test(
             NEWEST_LIBFABRIC, True, f'/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{release}"',

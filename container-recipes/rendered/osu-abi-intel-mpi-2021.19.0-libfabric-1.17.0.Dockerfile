@@ -72,11 +72,20 @@ RUN apt-get -q update && \
 RUN printf '/opt/intel-mpi/lib\n' >/etc/ld.so.conf.d/mpi.conf && \
     ldconfig
 
+COPY container-recipes/entrypoint/defaults /opt/entrypoint/defaults
+COPY container-recipes/entrypoint/osu-entrypoint /opt/entrypoint/osu-entrypoint
+
+RUN chmod 755 /opt/entrypoint/osu-entrypoint && \
+    chmod 644 /opt/entrypoint/defaults
+
+ENTRYPOINT ["/opt/entrypoint/osu-entrypoint"]
+
 
 
 LABEL org.opencontainers.image.licenses="BSD-3-Clause AND LicenseRef-scancode-issl-2022" \
     org.opencontainers.image.title="OSU Micro-Benchmarks with Intel MPI 2021.19.0" \
     org.opencontainers.image.version="1" \
+    org.osu-container.entrypoint="/host/lib /host/usr" \
     org.osu-container.gpu="none" \
     org.osu-container.libcxi="none" \
     org.osu-container.libfabric="1.17.0" \

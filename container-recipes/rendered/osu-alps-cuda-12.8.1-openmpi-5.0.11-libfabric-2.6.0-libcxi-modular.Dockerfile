@@ -15,8 +15,8 @@
 #
 # Running on Alps, two ranks on two nodes:
 #   once           enroot import -x mount -o FILE.sqsh podman://osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi-modular
-#                  copy container-recipes/alps/osu-alps-openmpi.toml to ~/.edf/ and name FILE.sqsh there
-#   then           srun --mpi=pmix -N2 -n2 --environment=osu-alps-openmpi /opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_latency D D
+#                  copy modules/alps/container-engine/osu-container-openmpi.toml to ~/.edf/ and name FILE.sqsh there
+#   then           srun --mpi=pmix -N2 -n2 --environment=osu-container-openmpi /opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_latency D D
 #
 # Never built by this project: it has no GH200, and its test machines reach no registry.
 
@@ -64,6 +64,7 @@ RUN rm -f /etc/ld.so.conf.d/zz-cuda-stubs.conf /usr/local/cuda/lib64/stubs/lib*.
 LABEL org.opencontainers.image.licenses="(BSD-2-Clause OR GPL-2.0-only) AND (LGPL-2.1-or-later OR BSD-3-Clause) AND BSD-3-Clause AND BSD-3-Clause-Open-MPI AND LGPL-2.1-or-later AND LicenseRef-NVIDIA-CUDA AND MIT" \
     org.opencontainers.image.title="OSU Micro-Benchmarks with Open MPI 5.0.11 for Alps" \
     org.opencontainers.image.version="1" \
+    org.osu-container.entrypoint="none" \
     org.osu-container.gpu="CUDA 12.8.1" \
     org.osu-container.libcxi="1.0.2-SHS12.0.2" \
     org.osu-container.libfabric="2.6.0" \

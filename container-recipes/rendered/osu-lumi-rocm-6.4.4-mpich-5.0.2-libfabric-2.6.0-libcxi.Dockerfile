@@ -326,11 +326,20 @@ COPY --from=benchmarks /opt/osu /opt/osu
 RUN printf '/opt/mpich/lib\n/opt/hwloc/lib\n/opt/libfabric/lib\n/opt/xpmem/lib\n/opt/libcxi/lib\n/opt/rccl-plugin/lib\n/opt/rocm-6.4.4/lib\n' >/etc/ld.so.conf.d/slingshot.conf && \
     ldconfig
 
+COPY container-recipes/entrypoint/defaults /opt/entrypoint/defaults
+COPY container-recipes/entrypoint/osu-entrypoint /opt/entrypoint/osu-entrypoint
+
+RUN chmod 755 /opt/entrypoint/osu-entrypoint && \
+    chmod 644 /opt/entrypoint/defaults
+
+ENTRYPOINT ["/opt/entrypoint/osu-entrypoint"]
+
 
 
 LABEL org.opencontainers.image.licenses="(BSD-2-Clause OR GPL-2.0-only) AND (LGPL-2.1-or-later OR BSD-3-Clause) AND Apache-2.0 AND Apache-2.0 WITH LLVM-exception AND BSD-3-Clause AND LGPL-2.1-or-later AND MIT AND NCSA AND mpich2" \
     org.opencontainers.image.title="OSU Micro-Benchmarks with MPICH 5.0.2 for LUMI" \
     org.opencontainers.image.version="1" \
+    org.osu-container.entrypoint="/host/lib /host/usr" \
     org.osu-container.gpu="ROCm 6.4.4 gfx90a" \
     org.osu-container.libcxi="1.0.2-SHS12.0.2" \
     org.osu-container.libfabric="2.6.0" \

@@ -2,7 +2,7 @@
 #
 # Contents:
 #   osu-workstation-mpich-4.2.3-libfabric-1.22.0: MPICH 4.2.3 with libfabric 1.22.0
-#   mpi4py and NumPy for its Python 3.11, in /opt/mpi4py
+#   mpi4py and NumPy for its Python 3.11, and pip, in /opt/mpi4py
 #   mpi4py's ports of the OSU Micro-Benchmarks with NumPy arrays as buffers, started by osu-python
 #
 # Building, in the top folder of the repository:
@@ -14,9 +14,9 @@
 #                  (the image below is osu-workstation-mpich-4.2.3-libfabric-1.22.0 among Docker's own)
 #
 # Running, two ranks on two nodes:
-#   as modules     module load osu-container/opensource; srun -N2 -n2 osu_bw H H
+#   as modules     module load osu-mpi4py/opensource; srun -N2 -n2 osu_py_bw --buffer numpy
 #   by hand        srun -N2 -n2 --mpi=pmi2 apptainer exec osu.sif /opt/mpi4py/bin/osu_latency
-#   own programs   module load osu-container/opensource; srun -N2 -n2 osu-exec python3 program.py
+#   own programs   module load osu-mpi4py/opensource; srun -N2 -n2 python program.py
 
 FROM osu-workstation-mpich-4.2.3-libfabric-1.22.0 AS build
 
@@ -24,11 +24,14 @@ FROM osu-workstation-mpich-4.2.3-libfabric-1.22.0 AS build
 
 RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
 
+COPY container-recipes/mpi4py/osu-mpi4py.pth /opt/files/osu-mpi4py.pth
 COPY container-recipes/mpi4py/osu-python /opt/files/osu-python
+COPY container-recipes/mpi4py/python /opt/files/python
 COPY easyconfigs/o/osu-native/osu-port /opt/files/osu-port
 COPY sources/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl /opt/files/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl
 COPY sources/mpi4py-4.1.2.tar.gz /opt/files/mpi4py-4.1.2.tar.gz
 COPY sources/numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl /opt/files/numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl
+COPY sources/pip-26.3-py3-none-any.whl /opt/files/pip-26.3-py3-none-any.whl
 
 RUN mkdir -p /opt/build
 
@@ -41,14 +44,21 @@ RUN echo "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02  /opt
     python3 -m zipfile -e /opt/files/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl /opt/mpi4py/lib/python && \
     install -m 755 /opt/files/osu-port /opt/mpi4py/libexec/osu-port && \
     for port in /opt/mpi4py/libexec/ports/osu_*.py; do ln -s ../libexec/osu-port "/opt/mpi4py/bin/$(basename "$port" .py)"; done && \
+    ln -s ../libexec/osu-port /opt/mpi4py/bin/osu_get_bw && \
     python3 -m compileall -q /opt/mpi4py/lib/python /opt/mpi4py/libexec/ports
 
 RUN echo "89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93  /opt/files/numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl" | sha256sum -c - && \
     python3 -m zipfile -e /opt/files/numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl /opt/mpi4py/lib/python && \
     rm -rf /opt/mpi4py/lib/python/numpy/_core/include /opt/mpi4py/lib/python/numpy/_core/lib && \
     find /opt/mpi4py/lib/python/numpy -type d -name tests -prune -exec rm -rf {} + && \
+    echo "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13  /opt/files/pip-26.3-py3-none-any.whl" | sha256sum -c - && \
+    python3 -m zipfile -e /opt/files/pip-26.3-py3-none-any.whl /opt/mpi4py/lib/python && \
     install -m 755 /opt/files/osu-python /opt/mpi4py/libexec/osu-python && \
-    for program in /opt/mpi4py/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; done && \
+    for program in /opt/mpi4py/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; ln -s ../libexec/osu-python "/opt/mpi4py/bin/osu_py_${program##*/osu_}"; done && \
+    install -m 755 /opt/files/python /opt/mpi4py/bin/python && \
+    ln -s python /opt/mpi4py/bin/pip && \
+    mkdir -p /usr/local/lib/python3.11/dist-packages && \
+    install -m 644 /opt/files/osu-mpi4py.pth /usr/local/lib/python3.11/dist-packages/osu-mpi4py.pth && \
     python3 -m compileall -q /opt/mpi4py/lib/python
 
 FROM osu-workstation-mpich-4.2.3-libfabric-1.22.0 AS runtime
@@ -56,19 +66,24 @@ FROM osu-workstation-mpich-4.2.3-libfabric-1.22.0 AS runtime
 
 
 COPY --from=build /opt/mpi4py /opt/mpi4py
+COPY --from=build /usr/local/lib/python3.11/dist-packages/osu-mpi4py.pth /usr/local/lib/python3.11/dist-packages/osu-mpi4py.pth
 
 RUN command -v python3 >/dev/null || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
 
 RUN rm -rf /opt/osu
 
 ENV MPI4PY_LIBMPI=libmpi.so.12 \
-    PYTHONPATH=/opt/mpi4py/lib/python
+    PYTHONNOUSERSITE=1 \
+    PYTHONPATH=
+
+ENTRYPOINT ["/opt/entrypoint/osu-entrypoint"]
 
 
 
-LABEL org.opencontainers.image.licenses="0BSD AND BSD-2-Clause AND BSD-3-Clause AND CC0-1.0 AND GPL-3.0-or-later WITH GCC-exception-3.1 AND MIT AND Zlib AND mpich2" \
+LABEL org.opencontainers.image.licenses="0BSD AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND CC0-1.0 AND GPL-3.0-or-later WITH GCC-exception-3.1 AND ISC AND MIT AND MPL-2.0 AND PSF-2.0 AND Zlib AND mpich2" \
     org.opencontainers.image.title="mpi4py 4.1.2 and NumPy 2.4.6 with MPICH 4.2.3" \
     org.opencontainers.image.version="1" \
+    org.osu-container.entrypoint="/host/lib /host/usr" \
     org.osu-container.gpu="none" \
     org.osu-container.libcxi="none" \
     org.osu-container.libfabric="1.22.0" \

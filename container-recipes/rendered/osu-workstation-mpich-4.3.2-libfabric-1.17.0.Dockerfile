@@ -63,11 +63,20 @@ RUN rm -r /opt/mpich/lib/mpich/libfabric* && \
 RUN printf '/opt/mpich/lib\n' >/etc/ld.so.conf.d/mpi.conf && \
     ldconfig
 
+COPY container-recipes/entrypoint/defaults /opt/entrypoint/defaults
+COPY container-recipes/entrypoint/osu-entrypoint /opt/entrypoint/osu-entrypoint
+
+RUN chmod 755 /opt/entrypoint/osu-entrypoint && \
+    chmod 644 /opt/entrypoint/defaults
+
+ENTRYPOINT ["/opt/entrypoint/osu-entrypoint"]
+
 
 
 LABEL org.opencontainers.image.licenses="BSD-2-Clause AND BSD-3-Clause AND MIT AND mpich2" \
     org.opencontainers.image.title="OSU Micro-Benchmarks with MPICH 4.3.2" \
     org.opencontainers.image.version="1" \
+    org.osu-container.entrypoint="/host/lib /host/usr" \
     org.osu-container.gpu="none" \
     org.osu-container.libcxi="none" \
     org.osu-container.libfabric="1.17.0" \

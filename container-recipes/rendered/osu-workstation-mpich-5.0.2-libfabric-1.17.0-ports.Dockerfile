@@ -47,6 +47,7 @@ RUN echo "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02  /opt
     python3 -m zipfile -e /opt/files/mpi4py-4.1.2-cp311-cp311-manylinux1_x86_64.manylinux_2_5_x86_64.whl /opt/osu/lib/python && \
     install -m 755 /opt/files/osu-port /opt/osu/libexec/osu-port && \
     for port in /opt/osu/libexec/ports/osu_*.py; do ln -s ../libexec/osu-port "/opt/osu/bin/$(basename "$port" .py)"; done && \
+    ln -s ../libexec/osu-port /opt/osu/bin/osu_get_bw && \
     python3 -m compileall -q /opt/osu/lib/python /opt/osu/libexec/ports
 
 FROM debian:12.12-slim AS runtime
@@ -66,11 +67,20 @@ RUN rm -r /opt/mpich/lib/mpich/libfabric* && \
 RUN printf '/opt/mpich/lib\n' >/etc/ld.so.conf.d/mpi.conf && \
     ldconfig
 
+COPY container-recipes/entrypoint/defaults /opt/entrypoint/defaults
+COPY container-recipes/entrypoint/osu-entrypoint /opt/entrypoint/osu-entrypoint
+
+RUN chmod 755 /opt/entrypoint/osu-entrypoint && \
+    chmod 644 /opt/entrypoint/defaults
+
+ENTRYPOINT ["/opt/entrypoint/osu-entrypoint"]
+
 
 
 LABEL org.opencontainers.image.licenses="BSD-2-Clause AND BSD-3-Clause AND MIT AND mpich2" \
     org.opencontainers.image.title="OSU Micro-Benchmarks with MPICH 5.0.2" \
     org.opencontainers.image.version="1" \
+    org.osu-container.entrypoint="/host/lib /host/usr" \
     org.osu-container.gpu="none" \
     org.osu-container.libcxi="none" \
     org.osu-container.libfabric="1.17.0" \
