@@ -3,14 +3,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import shutil
+import statistics
 import sys
 import time
 from pathlib import Path
 
 from .. import proof
-from ..results import files, select
+from ..results import files, model, select
 from . import BenchError, cases, modules, plan, settings
 from .session import Session, Wanted
 
@@ -22,6 +24,8 @@ EXAMPLES = """examples:
   osu-container bench --tag published --account project_465000000
   osu-container bench --module osu-native --module osu-container/hybrid --repeats 7 osu_bw osu_latency-HH
   osu-container bench --resume latest                 go on after an interruption
+  osu-container bench --module lammps/pure --module lammps/hybrid --run 'lmp -in in.lj' --ranks 8
+                                                      a command of your own: docs/your-own-container.md
 
 Outside of a job it asks Slurm for one (salloc) and runs there. Afterwards: osu-container compare latest,
 osu-container report latest -o report.html. Exit code: 0 all ran, 1 a run failed or nothing could be run, 2 wrong
@@ -59,6 +63,15 @@ def add_arguments(parser):
     parser.add_argument('--settings', type=Path, metavar='FILE',
                         help="write ReFrame's settings of this site to FILE and run nothing")
     parser.add_argument('--force', action='store_true', help='with --settings: write over FILE')
+    own = parser.add_argument_group('a command of your own, in place of the benchmarks')
+    own.add_argument('--run', metavar='COMMAND', help="command of the modules that --module names, run in this folder; "
+                     "its time is measured, from srun's start to its end")
+    own.add_argument('--ranks', type=_count, metavar='N', help='ranks in all (one a node)')
+    own.add_argument('--figure', metavar='REGEX', help="measured is the number that the command prints, the group of "
+                     r"this regular expression, in place of its time: 'Loop time of (\S+)'")
+    own.add_argument('--unit', metavar='U', help='of the number (s)')
+    own.add_argument('--more-is-better', action='store_true', help='of the number; default: less is better')
+    own.add_argument('--limit', type=_count, metavar='SECONDS', help=f'it is given up after these ({cases.TIME_LIMIT})')
     parser.set_defaults(function=main, prog='osu-container bench',
                         errors=(BenchError, files.ResultsError, select.SelectError, proof.ProofError, OSError),
                         after_interrupt='what was measured is kept; to go on: osu-container bench --resume latest')
@@ -105,7 +118,7 @@ def main(options):
     site = modules.site_of(found)
     if options.settings:
         return _write_settings(options, site, wanted.scheduler)
-    runs = plan.make(wanted.tag, found, site, nodes=wanted.nodes, patterns=wanted.patterns)
+    runs = plan.runs_of(wanted, found, site)
     if options.dry_run:
         return _show(runs, found, wanted, site, options)
     if folder and any(entry['kind'] == 'end' for _, entry in files.lines(folder)[0]):
@@ -133,15 +146,63 @@ def _wanted(options, base, folder):
         wanted.partition, wanted.account = options.partition, _account(options)
         wanted.budget = options.budget
         return wanted
+    _check_own(options)
     names = options.modules or modules.available(base)
     if not names:
         raise BenchError("no module osu-native or osu-container is installed where Lmod looks (MODULEPATH). "
                          "Install some: eb osu-native.eb -r; eb osu-container-hybrid.eb -r")
     in_job = 'SLURM_JOB_ID' in base
     nodes = options.nodes or (int(base.get('SLURM_JOB_NUM_NODES', 2)) if in_job else 2)
-    return Wanted(options.tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[options.tag],
+    tag = 'run' if options.run else options.tag
+    return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag],
                   options.patterns, nodes, _scheduler(options, base), options.partition,
-                  _account(options), options.budget)
+                  _account(options), options.budget, _own(options, nodes))
+
+
+#: Options that are for --run only, by their names in argparse
+OWN = ('ranks', 'figure', 'unit', 'more_is_better', 'limit')
+
+
+def _check_own(options):
+    """Raise BenchError unless the options of a user's command fit each other."""
+    if not options.run:
+        useless = ['--' + name.replace('_', '-') for name in OWN if getattr(options, name)]
+        if useless:
+            raise BenchError(f"{', '.join(useless)}: only for a command of your own, --run COMMAND")
+        return
+    if not options.modules:
+        raise BenchError("--run: name the modules that have the command, --module NAME/APPROACH for each")
+    if options.patterns:
+        raise BenchError(f"--run: there is one run and nothing to choose by {' '.join(options.patterns)}. Is the "
+                         "command in quotes? --run 'COMMAND ARGUMENTS'")
+    if options.figure is None and (options.unit or options.more_is_better):
+        raise BenchError("--unit, --more-is-better: of which number? --figure REGEX finds it in the output")
+    if options.unit and not re.fullmatch(r'[^\s:,]+', options.unit):
+        raise BenchError(f"--unit {options.unit!r}: wanted one word without : and ,")
+    if options.figure is not None:
+        try:
+            groups = re.compile(options.figure).groups
+        except re.error as err:
+            raise BenchError(f"--figure '{options.figure}' is no regular expression: {err}") from err
+        if groups != 1:
+            raise BenchError(rf"--figure '{options.figure}' has {groups} groups, wanted one, around the number: "
+                             r"'Loop time of (\S+)'")
+
+
+def _own(options, nodes):
+    """Return the user's command (dict, Wanted.run), None where benchmarks are run. Raises BenchError."""
+    if not options.run:
+        return None
+    try:
+        words = shlex.split(options.run)
+    except ValueError as err:
+        raise BenchError(f"--run {options.run}: {err}") from err
+    if not words:
+        raise BenchError("--run: the command is empty")
+    return {'words': words, 'ranks': options.ranks or nodes, 'folder': os.getcwd(), 'figure': options.figure,
+            'variant': model.figure_variant(options.unit or 's', options.figure or 'time of the step',
+                                            options.more_is_better),
+            'limit': options.limit or cases.TIME_LIMIT}
 
 
 def _account(options):
@@ -214,6 +275,8 @@ def _salloc(wanted, site, options, runs):
     """Return the command (list of str) that asks for the job, without what runs in it."""
     ranks = max(run.case.ranks for run in runs)
     minutes = max(10, round(3 * _estimate(runs, wanted) / 60))
+    if wanted.run:  # nobody knows how long it takes; at most this
+        minutes = max(10, round(len(runs) * (wanted.repeats + 1) * wanted.run['limit'] / 60))
     return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}', f'--time={options.time or minutes}',
             '--job-name=osu-container-bench',
             *settings.job_options(site, partition=wanted.partition, account=wanted.account)]
@@ -235,14 +298,24 @@ def _in_a_job(options, wanted, site, runs, folder, base):
     if (folder / files.NAME).exists():
         again += ['--resume', str(folder)]
     else:
-        again += ['--output', str(folder), '--tag', wanted.tag, '--repeats', str(wanted.repeats),
-                  '--nodes', str(wanted.nodes), *(['--budget', str(wanted.budget)] if wanted.budget else [])]
+        again += ['--output', str(folder), *(_own_again(options) if wanted.run else ['--tag', wanted.tag]),
+                  '--repeats', str(wanted.repeats), '--nodes', str(wanted.nodes),
+                  *(['--budget', str(wanted.budget)] if wanted.budget else [])]
         again += [word for name in wanted.modules for word in ('--module', name)] + ['--', *wanted.patterns]
     command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
     if not shutil.which('salloc', path=base.get('PATH')):
         raise BenchError("salloc is not there, and this is no job: start it in one (sbatch), or use --scheduler jobs")
     os.execvpe('salloc', [*command, *again], base)
+
+
+def _own_again(options):
+    """Return the options (list of str) of a user's command for the same command in a job."""
+    found = ['--run', options.run]
+    for name in OWN:
+        value = getattr(options, name)
+        found += ['--' + name.replace('_', '-')] * bool(value) + [str(value)] * bool(value and value is not True)
+    return found
 
 
 def _measure(options, wanted, found, base, folder):
@@ -260,10 +333,14 @@ def _measure(options, wanted, found, base, folder):
                + (f", in {time.monotonic() - screen.begin:.0f} s"))
     for failure in _failures(folder):
         screen.say(f"  failed: {failure}")
+    for line in _own_figures(folder) if wanted.run else ():
+        screen.say(line)
     for line in _strange_lines(folder):
         screen.say(line)
     screen.say(f"results: {folder / files.NAME}")
-    screen.say(f"next:    osu-container compare {folder}")
+    names = list(dict.fromkeys(run.series for run in session.runs if not run.skip))
+    sides = [f'{folder}:{name}' for name in reversed(names[:2])] if wanted.run and 'native' not in names else [folder]
+    screen.say(f"next:    osu-container compare {' '.join(map(str, sides))}")
     screen.say(f"         osu-container report {folder} -o report.html")
     return 1 if counts['failed'] or not counts['ok'] else 0
 
@@ -277,6 +354,22 @@ def _strange_lines(folder):
     where = next(entry['raw'] for entry in found if entry.get('foreign') or entry.get('broken'))
     return [f"{foreign} lines of others among the numbers, {broken} mixed with a number, which is left out: "
             f"{where} and its neighbours"]
+
+
+def _own_figures(folder):
+    """Return the figures of a user's command (list of str, lines of a table): mean and standard deviation."""
+    series = files.read(folder).series
+    if not series:
+        return []
+    case = series[0].case
+    better = 'more' if case.more_is_better else 'less'
+    lines = [f'{case.title}', f"    mean and standard deviation of all repeats; {better} is better"]
+    width = max(len(one.name) for one in series)
+    for one in series:
+        values = list(one.values[0].values())
+        spread = f'{statistics.stdev(values):.3g}' if len(values) > 1 else 'unknown'
+        lines.append(f'    {one.name:<{width}}  {statistics.mean(values):.4g} ± {spread}  ({len(values)} repeats)')
+    return lines
 
 
 def _failures(folder):

@@ -1,13 +1,16 @@
 """One run that has ended: its output, its ranks' proof and, if it failed, the reason -> a line of results.jsonl."""
 from __future__ import annotations
 
+import math
 import os
+import re
 from dataclasses import asdict
 from pathlib import Path
 
 from ClusterShell.NodeSet import NodeSet  # comes with ReFrame
 
 from .. import osu_output, proof, record, why
+from ..results import model
 
 #: Characters of output that are searched for known messages, from the end
 SEARCHED = 200000
@@ -31,12 +34,16 @@ def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder,
         'command': command, 'raw': str(stdout.relative_to(folder)), 'errors': str(stderr.relative_to(folder)),
         'seconds': round(seconds, 3), 'ended': record.now(), 'slurm': slurm or slurm_facts(os.environ),
     }
+    problem, output = None, None
     try:
-        output = osu_output.parse(text, benchmark=run.case.benchmark, source=entry['raw'], largest=run.largest)
+        if model.is_command(run.case.benchmark):
+            value = seconds if run.figure is None else figure_of(text, run.figure, entry['raw'])
+            entry.update(unit=run.case.unit, values={'0': round(value, 9)})
+        else:
+            output = osu_output.parse(text, benchmark=run.case.benchmark, source=entry['raw'], largest=run.largest)
     except osu_output.OutputError as err:
         problem = str(err)
-    else:
-        problem = None
+    if output:
         entry.update(unit=output.unit, programs=output.programs, comments=output.comments, foreign=output.foreign,
                      broken=output.broken, zeros=output.zeros, values={str(k): v for k, v in output.values.items()})
     if code not in (0, None):
@@ -47,6 +54,26 @@ def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder,
         return dict(entry, status='ok')
     entry.pop('values', None)  # numbers of a run that is not what it should be are in its raw output only
     return dict(entry, status='failed', reason=reason(problem, text + '\n' + errors))
+
+
+def figure_of(text, pattern, source):
+    """
+    Return the number (float) that a user's command printed, the last one if there are several.
+
+    :param text: str, what it printed; pattern: str, regular expression whose group is the number
+    :param source: str, where the text is from, for messages
+    Raises OutputError if it is not there, or is no number above 0.
+    """
+    found = [one.group(1) for one in re.finditer(pattern, text, re.M)]
+    if not found:
+        raise osu_output.OutputError(f"{source}: nothing in {len(text.splitlines())} line(s) fits --figure '{pattern}'")
+    try:
+        value = float(found[-1])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value <= 0:
+        raise osu_output.OutputError(f"{source}: --figure '{pattern}' found '{found[-1]}', wanted a number above 0")
+    return value
 
 
 def _proof(entry, run, folder, promise):

@@ -8,12 +8,15 @@ repeat begins with another module, so that none always follows the same neighbou
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
 import shlex
+import shutil
 from dataclasses import asdict, dataclass, field
 
-from ..results.model import WITHOUT_SIZES, Case
+from ..results.model import COMMAND, WITHOUT_SIZES, Case, is_command
 from . import BenchError, cases
+from .modules import ROOT
 
 #: What the buffers of the Python benchmarks are: their figures are no others' (lumi-mpi4py-2025-07 is named alike)
 ARRAYS = {'H H': 'numpy', 'D D': 'cupy'}
@@ -34,6 +37,7 @@ class Run:
     largest  message in bytes at which the table must end, None where the program decides
     skip     why it is left out, None if it is run
     tags     set of str
+    figure   regular expression whose group is the number, for a command of a user's; None: it is the time that it takes
     """
 
     module: str
@@ -44,12 +48,16 @@ class Run:
     largest: int | None = None
     skip: str | None = None
     tags: tuple = field(default=())
+    figure: str | None = None
 
     @property
     def name(self):
         """Return a name without blanks (str), the same in every repeat: 'osu_bw-HH-2x1-hybrid'."""
         where = f'{self.case.nodes}x{self.case.ranks // self.case.nodes}'
-        parts = [self.case.benchmark, self.case.buffers.replace(' ', ''), where, self.series]
+        first = self.case.benchmark
+        if is_command(first):  # of the whole command what fits into names of files
+            first = re.sub(r'[^\w.+=-]+', '_', first).strip('_-')[:60]
+        parts = [first, self.case.buffers.replace(' ', ''), where, self.series]
         return '-'.join(part for part in parts if part)
 
     @property
@@ -65,11 +73,20 @@ class Run:
 def from_entry(entry):
     """Return the Run of a dict that Run.entry() made."""
     return Run(entry['module'], entry['series'], Case(**entry['case']), tuple(entry['srun']), tuple(entry['program']),
-               entry['largest'], entry['skip'], tuple(entry['tags']))
+               entry['largest'], entry['skip'], tuple(entry['tags']), entry.get('figure'))
 
 
-def placement(name, site):
-    """Return (nodes, ranks) of a placement (str) on a site (dict, entry of the site data)."""
+def placement(name, site, nodes_there):
+    """
+    Return (nodes, ranks) of a placement (str) on a site (dict, entry of the site data).
+
+    :param nodes_there: int, how many nodes the job has
+    """
+    if name in cases.SPREAD:  # over 2 nodes at least, and over a power of two, so that each has as many ranks
+        ranks, nodes = cases.SPREAD[name], 2
+        while 2 * nodes <= min(ranks, nodes_there):
+            nodes *= 2
+        return nodes, ranks
     nodes, per_node = cases.PLACEMENTS[name]
     if per_node is None:
         per_node = len(site['gpu_binding']['value'] or [None])
@@ -103,12 +120,15 @@ def accelerator(site):
     return next((name for start, name in ACCELERATORS.items() if gpu.startswith(start)), '')
 
 
-def why_not(run_case, module, site, nodes_there):
+def why_not(run_case, module, site, nodes_there, place):
     """
     Return why a case is left out (str), None if it is run.
 
-    :param module: modules.Module; nodes_there: int, how many nodes the job has
+    :param module: modules.Module; nodes_there: int, how many nodes the job has; place: str, the placement of the case
     """
+    if place in cases.SPREAD and run_case.ranks > cases.RANKS_A_NODE * run_case.nodes:
+        wanted, each = run_case.ranks // cases.RANKS_A_NODE, cases.RANKS_A_NODE
+        return f"wants {wanted} nodes for {run_case.ranks} ranks, {each} a node, the job has {nodes_there} (--nodes)"
     if 'D' in run_case.buffers and not site['gpu']['value']:
         return f"site {site['name']} has no GPU for buffers {run_case.buffers}"
     if 'M' in run_case.buffers and accelerator(site) != 'cuda':
@@ -136,14 +156,15 @@ def make(tag, modules, site, *, nodes, patterns=()):
         raise BenchError(f"unknown tag '{tag}'; known tags: {', '.join(cases.TAGS)}")
     runs, names = [], series_names(modules)
     for benchmark, buffers, place, options, _ in cases.TAGS[tag]:
-        count, ranks = placement(place, site)
+        count, ranks = placement(place, site, nodes)
         for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
             largest = int(options[options.index('-m') + 1]) if '-m' in options else None
             for module in modules:
                 case = Case(benchmark, kind, count, ranks, ARRAYS.get(kind, '') if module.python else '')
                 run = Run(module.name, names[module.name], case,
                           srun_line(count, ranks, site, bind='D' in kind), program_line(benchmark, kind, options, site),
-                          None if benchmark in WITHOUT_SIZES else largest, why_not(case, module, site, nodes), (tag,))
+                          None if benchmark in WITHOUT_SIZES else largest, why_not(case, module, site, nodes, place),
+                          (tag,))
                 if run.name not in {one.name for one in runs}:
                     runs.append(run)
     if patterns:
@@ -157,6 +178,50 @@ def make(tag, modules, site, *, nodes, patterns=()):
     return runs
 
 
+def runs_of(wanted, modules, site):
+    """Return the runs (list of Run) of what is wanted (session.Wanted): those of its tag, or of a user's command."""
+    if wanted.run:
+        return command(wanted.run, modules, site, nodes=wanted.nodes)
+    return make(wanted.tag, modules, site, nodes=wanted.nodes, patterns=wanted.patterns)
+
+
+def command(what, modules, site, *, nodes):
+    """
+    Return the runs (list of Run) of a command of a user's, one under each module.
+
+    :param what: dict: words (list of str), ranks (int), folder (str, where it runs), variant (of the case, says what
+                 is measured), figure (see Run)
+    :param modules: list of modules.Module; site: dict, their site; nodes: int
+    Raises BenchError if no module has the command, or the ranks do not fit the nodes.
+    """
+    words, ranks = what['words'], what['ranks']
+    if ranks % nodes:
+        raise BenchError(f"{ranks} ranks on {nodes} nodes: the same number on every node is wanted. Give --ranks a "
+                         f"multiple of {nodes}, or other --nodes")
+    names = series_names(modules)
+    case = Case(COMMAND + shlex.join(words), '', nodes, ranks, what['variant'])
+    srun = srun_line(nodes, ranks, site, bind=True)
+    srun = (srun[0], f"--chdir={what['folder']}", *srun[1:])
+    runs = [Run(module.name, names[module.name], case, srun, tuple(words), None, why_no_command(words[0], module),
+                ('run',), what['figure']) for module in modules]
+    if not any(run.skip is None for run in runs):
+        raise BenchError('; '.join(dict.fromkeys(run.skip for run in runs)))
+    return runs
+
+
+def why_no_command(name, module):
+    """Return why a command (str) is none of a module (modules.Module), None if it is: it would not run in its image."""
+    if name in module.programs:
+        return None
+    path = shutil.which(name, path=module.environment.get('PATH', ''))
+    root = os.path.realpath(module.environment.get(ROOT, '/nonexistent'))
+    if path and (not module.container or os.path.realpath(path).startswith(root + '/')):
+        return None
+    others = ' '.join(sorted(module.programs)) or 'none'
+    return (f"module {module.name} has no command {name}, only {others}; what else is in its image can be run by its "
+            "command ...-exec")
+
+
 def _fits(name, pattern):
     """Return True if a pattern, or *pattern* where it has no wildcard, fits name."""
     return fnmatch.fnmatchcase(name, pattern if re.search(r'[*?\[]', pattern) else f'*{pattern}*')
@@ -164,13 +229,14 @@ def _fits(name, pattern):
 
 def series_names(modules):
     """
-    Return {module name: name of its series}: the approach, or the version where two modules have the same approach.
+    Return {module name: name of its series}: the approach, or the version where two modules have the same approach, or
+    the whole name where they have the same version too.
     """
-    count = {}
-    for module in modules:
-        count[module.approach] = count.get(module.approach, 0) + 1
-    return {module.name: module.approach if count[module.approach] == 1 else module.name.partition('/')[2]
-            for module in modules}
+    versions = [module.name.partition('/')[2] for module in modules]
+    approaches = [module.approach for module in modules]
+    return {module.name: module.approach if approaches.count(module.approach) == 1 else
+            version if version and versions.count(version) == 1 else module.name.replace('/', '-')
+            for module, version in zip(modules, versions)}
 
 
 def rotated(runs, repeat):

@@ -41,6 +41,7 @@ class Wanted:
     What a run measures: tag, names of modules, repeats, patterns, nodes, scheduler, partition, account.
 
     budget: seconds after which no repeat is begun that would end later, None without a limit
+    run: dict, in place of a tag a command of the user's (plan.command(), and limit: seconds that it may take)
     """
 
     tag: str
@@ -52,6 +53,7 @@ class Wanted:
     partition: str | None = None
     account: str | None = None
     budget: float | None = None
+    run: dict | None = None
 
 
 class Session:
@@ -64,7 +66,7 @@ class Session:
         self.folder, self.wanted, self.modules, self.base = Path(folder), wanted, found, base
         self.say, self.progress = say, progress
         self.site = modules.site_of(found)
-        self.runs = plan.make(wanted.tag, found, self.site, nodes=wanted.nodes, patterns=wanted.patterns)
+        self.runs = plan.runs_of(wanted, found, self.site)
         self.writer = files.Writer(self.folder / files.NAME)
         self.begin = time.monotonic()
         self.unusable = {}  # name of a module -> why none of its runs is tried
@@ -178,20 +180,26 @@ class Session:
         label = f'{plan.series_names(self.modules)[module.name]}-start'
         raw, errors = self.folder / 'raw' / f'{label}.txt', self.folder / 'raw' / f'{label}.err'
         proofs = self.folder / 'proof' / label
-        if 'osu_latency' not in module.programs:
+        mine = next((run for run in self.runs if self.wanted.run and run.module == module.name), None)
+        if mine and mine.skip:
+            return nobody, None
+        if not mine and 'osu_latency' not in module.programs:
             return nobody, f"{module.name} has no osu_latency"
-        command = [*plan.srun_line(nodes, 2, self.site, bind=False)]
+        limit, ranks = (self.wanted.run['limit'], mine.case.ranks) if mine else (ASK_LIMIT, 2)
+        command = [*(mine.srun if mine else plan.srun_line(nodes, 2, self.site, bind=False))]
+        behind = command[len(command) - (command[-1] == 'osu-gpu-bind'):]
+        command = command[:len(command) - len(behind)]
         if self.wanted.scheduler != 'local':
             command += settings.job_options(self.site, partition=self.wanted.partition, account=self.wanted.account)
-        command += [str(RANK_PROOF), str(proofs), *ASK_PROGRAM]
+        command += [str(RANK_PROOF), str(proofs), *behind, *(mine.program if mine else ASK_PROGRAM)]
         with open(raw, 'w') as out, open(errors, 'w') as err:
             child = subprocess.Popen(command, env={**module.environment, **ASK}, stdin=subprocess.DEVNULL, stdout=out,
                                      stderr=err, start_new_session=True)
             try:
-                code = child.wait(timeout=ASK_LIMIT)
+                code = child.wait(timeout=limit)
             except subprocess.TimeoutExpired:
                 end_group(child)
-                return nobody, f"it did not end within {ASK_LIMIT} s ({errors})"
+                return nobody, f"it did not end within {limit} s ({errors})"
             except BaseException:
                 end_group(child)
                 raise
@@ -199,9 +207,12 @@ class Session:
         try:
             if code:
                 raise osu_output.OutputError(f"exit code {code}")
-            osu_output.parse(text, benchmark='osu_latency', source=raw.name, largest=8)
-            proof.wait_for(proofs, 2)
-            found = proof.read_proofs(proofs, 2)
+            if not mine:
+                osu_output.parse(text, benchmark='osu_latency', source=raw.name, largest=8)
+            elif mine.figure:
+                measure.figure_of(text, mine.figure, raw.name)
+            proof.wait_for(proofs, ranks)
+            found = proof.read_proofs(proofs, ranks)
         except (osu_output.OutputError, proof.ProofError) as problem:
             return nobody, measure.reason(str(problem), text + '\n' + errors.read_text(errors='replace'))
         promise = module.facts
@@ -218,7 +229,9 @@ class Session:
         plan_file, report = self.folder / f'plan-{number}.json', self.folder / f'reframe-{number}.json'
         promises = {module.name: {key: module.facts[key] for key in ('comes_from', 'container')}
                     for module in self.modules}
+        limit = self.wanted.run['limit'] if self.wanted.run else cases.TIME_LIMIT
         write_file(plan_file, json.dumps({'folder': str(self.folder), 'repeat': number, 'promises': promises,
+                                          'limit': limit,
                                           'runs': [run.entry() for run in runs]}, indent=1) + '\n')
         command = [sys.executable, '-c', REFRAME, '-C', str(self.folder / 'settings.py'), '-c', str(CHECKS), '-r',
                    '--exec-policy=serial', '--nocolor', f'--prefix={self.folder / "reframe"}',

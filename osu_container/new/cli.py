@@ -1,0 +1,212 @@
+"""The command osu-container new."""
+import os
+import textwrap
+
+from ..check.cli import CONTAINERS
+from ..check.cli import several as several_builds
+from ..check.site import SettingsError, this_site
+from . import commands, easyconfig
+
+from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, isort: skip, site.py has set the path
+from generic._mpicontainer_elf import ElfError  # noqa: E402, isort: skip
+from generic._mpicontainer_image import MPI_FAMILIES, Image  # noqa: E402, isort: skip
+from generic._mpicontainer_mix import Host  # noqa: E402, isort: skip
+from generic._mpicontainer_settings import approach_entry  # noqa: E402, isort: skip
+from generic._mpicontainer_sif import ImageError  # noqa: E402, isort: skip
+from generic._mpicontainer_verdict import NOTE, ask, recommended  # noqa: E402, isort: skip
+from generic._mpicontainer_versions import sha256_of  # noqa: E402, isort: skip
+
+WIDTH = 100
+
+
+class NewError(Exception):
+    """Why no easyconfig was written, for a person."""
+
+
+def add_arguments(parser):
+    """Add the arguments of `osu-container new`."""
+    parser.add_argument('image', metavar='IMAGE', help="SIF with programs that use MPI")
+    parser.add_argument('--name', metavar='N', help="name of the module; default: that of the file")
+    parser.add_argument('--approach', choices=CONTAINERS, help="default: what `osu-container check` recommends")
+    parser.add_argument('--command', action='append', default=[], metavar='C',
+                        help="program of the image that becomes a command: a name, or its whole path in the image; may "
+                             "be repeated; default: those found on the image's PATH")
+    parser.add_argument('--example', metavar='LINE', help="command line that `module help` shows behind srun, e.g. "
+                        "'lmp -in in.lj'; default: the first command")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument('--site', metavar='NAME', help="site that the module is for; default: this machine, by its "
+                       "local file or host name")
+    where.add_argument('--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote")
+    parser.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+    parser.add_argument('-o', '--output', metavar='DIR', help="folder of the easyconfig; default: that of the image")
+    parser.add_argument('--dry-run', '-n', action='store_true', help="print the easyconfig and write nothing")
+    parser.add_argument('--force', action='store_true', help="write over an easyconfig that is there, and write one "
+                        "for an approach that fails")
+    parser.epilog = ("Writes N-<approach>.eb. Nothing in the image is run. Exit codes: 0 written, 1 not written, with "
+                     "the reason, 2 wrong usage.")
+    parser.set_defaults(function=main, prog='osu-container new',
+                        errors=(NewError, ImageError, ElfError, SettingsError, OSError),
+                        after_interrupt='nothing was written')
+
+
+def _module_name(options):
+    """Return the name (str) of the module that options ask for. Raises NewError."""
+    name = easyconfig.name_of(options.image) if options.name is None else options.name
+    if not name:
+        raise NewError("no name for a module can be made of the file name %s: give one by --name"
+                       % os.path.basename(options.image))
+    problem = easyconfig.name_problem(name)
+    if problem:
+        raise NewError("%s. Give another by --name" % problem)
+    return name
+
+
+def _commands(image, wanted):
+    """Return the Commands (list) of the open image, those wanted (list of str) if there are any. Raises NewError."""
+    found = commands.named(image, wanted) if wanted else commands.find(image)
+    if not image.mpis():
+        inside = [one.name for one in found if one.static]
+        if inside:
+            raise NewError("%s holds no MPI library that could be used or replaced: %s is linked statically, with its "
+                           "MPI inside. It runs over what it was built with, and no approach changes that: srun "
+                           "apptainer exec IMAGE %s. Link it with shared libraries to use this project"
+                           % (image.path, ', '.join(inside), inside[0]))
+        raise NewError("%s holds no MPI library: looked for %s. Only programs that use one of these can be helped"
+                       % (image.path, ', '.join(sorted(MPI_FAMILIES))))
+    if not found:
+        raise NewError("%s holds no program on its PATH (%s) that uses MPI. Name those that shall be commands by "
+                       "--command, whole paths in the image where they lie elsewhere"
+                       % (image.path, ':'.join(image.program_path())))
+    several = commands.by_mpi(found)
+    if len(several) > 1:
+        raise NewError("the programs of %s use several MPIs: %s. A module is for one of them: name the programs of one "
+                       "by --command" % (image.path, '; '.join('%s: %s' % (soname, ', '.join(names)) for soname, names
+                                                               in sorted(several.items()))))
+    if not several and several_builds(image.mpis()):
+        raise NewError("%s holds several MPIs (%s), and none of its commands (%s) shows which one it opens. Use an "
+                       "image with one, or name a program that is linked with it by --command"
+                       % (image.path, ', '.join('%s (%s)' % item[1:] for item in image.mpis()),
+                          ', '.join(one.name for one in found)))
+    return found
+
+
+def _reasons(verdict):
+    """Return what speaks against an approach (list of str), the worst first."""
+    return [finding.reason for finding in verdict.findings if finding.word != NOTE]
+
+
+def _chosen(options, verdicts, site):
+    """Return the Verdict of the approach to take. Raises NewError if there is none, or the one named fails."""
+    name = options.approach or recommended(verdicts, site)
+    if name is None:
+        advice = next((finding.remedy for one in verdicts for finding in one.findings
+                       if finding.word == 'fails' and finding.remedy and finding.rule != 'site'), '')
+        raise NewError("no approach is known to work with this image on site %s%s. All of it: osu-container check %s. "
+                       "One that is unknown, or fails (--force), can be named by --approach"
+                       % (site['name'], advice and ': ' + advice, options.image))
+    verdict = next(one for one in verdicts if one.approach == name)
+    if verdict.word == 'fails' and not options.force:
+        best = recommended(verdicts, site)
+        raise NewError("approach %s cannot run here: %s. %s, or --force"
+                       % (name, '; '.join(_reasons(verdict)), 'Take %s' % best if best else 'Take another image'))
+    return verdict
+
+
+def _page(image, found, site, host, verdicts, chosen):
+    """Return what is shown of the image and the approaches (str)."""
+    lines = [image.path]
+    soname = next((one.soname for one in found if one.soname), None)
+    paths = [path for _, name, path in image.mpis() if soname in (None, name)]
+    lines.append('    MPI       %s' % ', '.join(paths))
+    width = max(len(one.name) for one in found)
+    for number, one in enumerate(found):
+        lines.append('    %-10s%-*s  %s' % ('commands' if number == 0 else '', width, one.name, one.why))
+    lines += ['    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''), '']
+    others = [one for one in verdicts if one is not chosen and _is_for_other_mpi(one)]
+    for one in verdicts:
+        if one in others:
+            continue
+        words = '; '.join(_reasons(one)) if one.word != 'works' else '%s over %s, srun --mpi=%s' % (
+            one.mpi, one.libfabric, one.launch)
+        lines.append(_row('->' if one is chosen else '  ', one.approach, one.word, words))
+    if others:
+        families = sorted(set(family for family, name, _ in image.mpis() if soname in (None, name)))
+        lines.append(_row('  ', 'other MPI', 'fails', "%s: for an MPI of another family than the image's, %s" % (
+            ', '.join(one.approach for one in others), ' and '.join(families))))
+    return '\n'.join(lines)
+
+
+def _is_for_other_mpi(verdict):
+    """Return whether the approach of a Verdict is for images with another MPI."""
+    return [finding.rule for finding in verdict.findings if finding.word == 'fails'][:1] == ['other MPI']
+
+
+def _row(mark, name, word, words):
+    """Return a row (str) of the table of approaches, what is said of it (words) folded."""
+    return textwrap.fill(words, WIDTH, subsequent_indent=' ' * 28, break_on_hyphens=False, break_long_words=False,
+                         initial_indent='%s %-12s%-14s' % (mark, name, word))
+
+
+def _target(options, name, approach):
+    """Return the path (str) of the easyconfig. Raises NewError if it is there already."""
+    folder = options.output or os.path.dirname(options.image) or '.'
+    if not os.path.isdir(folder):
+        raise NewError("there is no folder %s (-o)" % folder)
+    path = os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
+    if os.path.exists(path) and not (options.force or options.dry_run):
+        raise NewError("%s is there already; --force writes over it" % path)
+    return path
+
+
+def _eb_options(options, path, verdict):
+    """Return what eb needs beside the easyconfig path (list of str): where the image is, the site, --force."""
+    found = []
+    folder = os.path.dirname(os.path.abspath(options.image))
+    if folder != os.path.dirname(os.path.abspath(path)):
+        found.append('--sourcepath=' + folder)
+    if options.site or options.site_file:
+        found.append('--try-amend=site=' + (options.site or os.path.abspath(options.site_file)))
+    if options.sysroot:
+        found.append('--sysroot=' + os.path.abspath(options.sysroot))
+    return found + (['--force'] if verdict.word == 'fails' else [])
+
+
+def main(options):
+    """Write the easyconfig and print what follows; return 0. Raises NewError and what reading image and host raises."""
+    if os.path.isdir(options.image):
+        raise NewError("%s is a folder, and a module holds one file: pack it first by apptainer build NAME.sif %s"
+                       % (options.image, options.image))
+    if options.sysroot and not os.path.isdir(options.sysroot):
+        raise NewError("--sysroot: there is no folder %s" % options.sysroot)
+    name = _module_name(options)
+    site, root = this_site(options.site, options.sysroot, options.site_file)
+    host = Host(os.path.abspath(root) if root else '')
+    with Image(options.image, '') as image:
+        found = _commands(image, options.command)
+        program = next((one.elf for one in found if one.elf), None)
+        verdicts = [ask(approach_entry(one), site, image, host, program) for one in CONTAINERS]
+        chosen = next((one for one in verdicts if one.approach == (options.approach or recommended(verdicts, site))),
+                      None)
+        print(_page(image, found, site, host, verdicts, chosen))
+        labels = image.labels
+    verdict = _chosen(options, verdicts, site)
+    path = _target(options, name, verdict.approach)
+    example = options.example or found[0].name
+    text = easyconfig.text_of(name, verdict.approach, os.path.basename(options.image), sha256_of(options.image),
+                              options.command or [one.name for one in found], example,
+                              APPROACHES[verdict.approach]['title'], labels)
+    other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
+                  and one.word in ('works', 'works slowly')), None)
+    if options.dry_run:
+        print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
+    else:
+        with open(path, 'w') as handle:
+            handle.write(text)
+        print('\nwritten: %s' % path)
+    print('\nNext:')
+    for line in easyconfig.following(path, name, verdict.approach, example, _eb_options(options, path, verdict), other):
+        print('    ' + line)
+    if other:
+        print('%s/%s, to compare with, is made by: osu-container new %s --approach %s' % (name, other, options.image,
+                                                                                        other))
+    return 0

@@ -1,0 +1,219 @@
+"""
+Which programs of an image use MPI: its files are read, nothing of it is run.
+
+Looked at is what can be typed in the container, the executables on its PATH. Of those use MPI:
+
+* a program that links an MPI library, itself or through another library (ld.so's own search, _mpicontainer_loader.py);
+* a program that holds the name of an MPI library, by which it opens it;
+* a Python script that names mpi4py, or whose distribution does: in its requirements, its modules, or by a library or
+  program in it that links MPI;
+* python3 itself where mpi4py is installed.
+
+The tools of an MPI (mpirun, ompi_info, ...) are left out: srun starts the ranks.
+"""
+import posixpath
+import re
+from collections import namedtuple
+
+from ..check.site import PROJECT  # noqa: F401, sets the path
+
+from generic._mpicontainer_image import MPI_FAMILIES  # noqa: E402, isort: skip
+from generic._mpicontainer_loader import load  # noqa: E402, isort: skip
+from generic._mpicontainer_mix import Container  # noqa: E402, isort: skip
+from generic._mpicontainer_sif import ImageError  # noqa: E402, isort: skip
+
+#: name: what is typed; path: whole path in the image; elf: whole path of the program or library that loads MPI, itself
+#: or what a script starts, None where no file shows it; soname: MPI library (str) that this one loads, None where only
+#: a run shows it; static: bool; why: str, how it uses MPI
+Command = namedtuple('Command', 'name path elf soname static why')
+
+#: Label of an image by which who built it names its commands, with blanks between
+LABEL = 'org.osu-container.commands'
+
+#: Programs that belong to an MPI or its launcher: MPICH, Open MPI with PMIx and PRRTE, Intel MPI, MVAPICH
+TOOLS = re.compile(r'(mpi(exec|run|cc|cxx|c\+\+|CC|f77|f90|fort|icc|icpc|ifort|gcc|gxx|chversion|vars|tune\w*|bash)'
+                   r'([._-].*)?|hydra_\w+|parkill|ompi[_-]\w+|opal_\w+|orte\w*|osh\w+|shmem\w+|oshmem_\w+|p?mix_info|'
+                   r'pmix\w*|palloc|pattrs|pctrl|plookup|pps|pquery|prte\w*|prun|prterun|pterm|psched|'
+                   r'fi_\w+|ucx_\w+|impi_\w+|x86_64-linux-gnu-mpi.*)$')
+#: Names that the installation has for itself
+RESERVED = ('run-in-container', 'osu-gpu-bind', 'osu-explain', 'osu-proof')
+#: How the text of a file names an MPI library that it opens
+OPENED = re.compile(rb'lib(?:mpi|mpich|mpi_abi)\.so')
+#: Functions that only a program with MPI inside has
+MPI_INSIDE = (b'MPIR_CVAR_', b'ompi_mpi_init', b'MPI_Init')
+#: Where a distribution of Python says which commands it has
+ENTRY_POINTS = re.compile(r'.*/(?:site|dist)-packages/[^/]+\.dist-info/entry_points\.txt')
+#: mpi4py's own library, where Python finds it by itself
+MPI4PY = re.compile(r'.*/(?:site|dist)-packages/mpi4py/MPI\.[^/]+\.so')
+
+
+def on_path(image):
+    """Return {name: whole path in the image} of the executables on the image's PATH; the first of a name counts."""
+    inside = {}
+    for path in image.tree.entries:
+        inside.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
+    found = {}
+    for folder in image.program_path():
+        for name in sorted(inside.get(image.tree.resolve(folder) or '', ())):
+            path = folder.rstrip('/') + '/' + name
+            if name not in found and image.tree.runs(path):
+                found[name] = path
+    return found
+
+
+def _readable(image, path):
+    """Return whether who looks into the image can read the file path: some systems have programs that only run."""
+    return image.tree.entries[image.tree.resolve(path)][1][0] == 'r'
+
+
+def _is_usual(name):
+    """Return whether name (str) can be a command of a module and is no tool of an MPI."""
+    return not TOOLS.match(name) and name not in RESERVED and not name.endswith(('-exec', '-shell'))
+
+
+def _read_ahead(image, facts):
+    """Let image read at once what programs (facts: iterable of ElfFacts) need by default: one call for each level."""
+    todo, seen = set(name for one in facts for name in one.needed), set()
+    while todo:
+        seen |= todo
+        paths = sorted(set(image.libraries[name] for name in todo if name in image.libraries))
+        todo = set(name for one in image.elf_facts(paths).values() for name in one.needed) - seen
+
+
+def mpi_of(image, path):
+    """
+    Return the soname (str) of the MPI library that the ELF file path of the image loads, None if it loads none.
+
+    Also one that the image has not: the program asks for it.
+    """
+    process = load([path], Container(image, {}, {}), image.library_path())
+    names = [name for one in process.loaded for name in (one.name, one.facts.soname)] + \
+        [name for name, _ in process.missing]
+    return next((name for name in names if name in MPI_FAMILIES), None)
+
+
+def _command(image, name, path, facts):
+    """Return the Command of an ELF program (facts: its ElfFacts), None if it does not use MPI."""
+    content = image.content(path)
+    if not facts.dynamic:
+        inside = any(text in content for text in MPI_INSIDE)
+        return Command(name, path, path, None, True, 'linked statically, with MPI inside') if inside else None
+    soname = mpi_of(image, path)
+    if soname:
+        return Command(name, path, path, soname, False, 'linked with ' + soname)
+    opened = OPENED.search(content)
+    return Command(name, path, None, None, False, 'opens ' + opened.group().decode()) if opened else None
+
+
+def find(image):
+    """
+    Return the Commands (list, sorted by name, Python last) of the open Image that use MPI.
+
+    Where a label of the image names its commands, those are returned. Raises ImageError if one of these is not there.
+    """
+    if image.labels.get(LABEL):
+        return named(image, image.labels[LABEL].split())
+    paths = dict((name, path) for name, path in on_path(image).items() if _is_usual(name) and _readable(image, path))
+    elf = image.elf_facts(sorted(paths.values()))
+    _read_ahead(image, elf.values())
+    found = [_command(image, name, path, elf[path]) for name, path in sorted(paths.items()) if path in elf]
+    found += _scripts(image, dict(item for item in paths.items() if item[1] not in elf))
+    if image.matching(MPI4PY.pattern):
+        name = next((name for name in ('python3', 'python') if name in paths), None)
+        found += [Command(name, paths[name], None, None, False, 'has mpi4py')] if name else []
+    # the first is the example
+    return sorted((one for one in found if one), key=lambda one: (one.name in ('python3', 'python'), one.name))
+
+
+def _scripts(image, paths):
+    """Return the Commands (list) of those Python scripts among paths ({name: path}) that use MPI."""
+    texts = {}
+    for name, path in sorted(paths.items()):
+        text = image.content(path)
+        if re.match(rb'#!.*python', text):
+            texts[name] = text
+    owners = _distributions(image, texts)
+    found = []
+    for name in sorted(texts):
+        elf, soname, why = (None, None, 'a Python script that imports mpi4py') if _imports_mpi4py(texts[name]) else \
+            _distribution(image, owners[name]) if name in owners else (None, None, None)
+        found.append(Command(name, paths[name], elf, soname, False, why) if why else None)
+    return found
+
+
+def _imports_mpi4py(text):
+    """Return whether Python text (bytes) imports mpi4py."""
+    return bool(re.search(rb'^\s*(from|import)\s+mpi4py\b', text, re.M))
+
+
+def _distributions(image, names):
+    """Return {name: folder of the distribution (.dist-info)} of those commands of names that Python packages bring."""
+    found = {}
+    for path in image.matching(ENTRY_POINTS.pattern):
+        scripts = image.content(path).decode('utf-8', 'replace').partition('[console_scripts]')[2].partition('\n[')[0]
+        for name in re.findall(r'^\s*([\w.+-]+)\s*=', scripts, re.M):
+            if name in names:
+                found.setdefault(name, posixpath.dirname(path))
+    return found
+
+
+def _distribution(image, folder):
+    """
+    Return (elf, soname, why) of a Command for the Python distribution folder (str, its .dist-info), None in all if it
+    does not use MPI.
+    """
+    name = posixpath.basename(folder)[:-len('.dist-info')]
+    if image.exists(folder + '/METADATA'):
+        text = image.content(folder + '/METADATA').decode('utf-8', 'replace')
+        if re.search(r'^Requires-Dist:\s*mpi4py\b(?!.*\bextra\s*==)', text, re.M | re.I):
+            return None, None, '%s needs mpi4py' % name
+    if not image.exists(folder + '/RECORD'):
+        return None, None, None
+    record = image.content(folder + '/RECORD').decode('utf-8', 'replace').splitlines()
+    parent = posixpath.dirname(folder)
+    files = [path for path in (posixpath.normpath(parent + '/' + line.rsplit(',', 2)[0].strip('"')) for line in record)
+             if image.exists(path)]
+    modules = [path for path in files if path.endswith('.py')]
+    others = [path for path in files if re.search(r'\.so(\.|$)', path) or
+              '.' not in posixpath.basename(path) and image.tree.runs(path)]
+    elf = image.elf_facts(others)
+    for path in sorted(elf, key=lambda path: (elf[path].interpreter is None, path)):  # programs before libraries
+        soname = next((need for need in elf[path].needed if need in MPI_FAMILIES), None)
+        if soname:
+            return path, soname, '%s of %s is linked with %s' % (posixpath.basename(path), name, soname)
+    image.tree.copies(modules, image.folder)  # all at once
+    if any(_imports_mpi4py(image.content(path)) for path in modules):
+        return None, None, '%s imports mpi4py' % name
+    return None, None, None
+
+
+def named(image, names):
+    """
+    Return the Commands (list) that names (list of str: a name on the image's PATH, or a whole path) means.
+
+    Raises ImageError if one is not there, or cannot be a command of a module.
+    """
+    folders, found = image.tree.named(names, image.program_path()), []
+    for wanted in names:
+        name = posixpath.basename(wanted)
+        path = folders[name].rstrip('/') + '/' + name
+        if name in RESERVED or name.endswith(('-exec', '-shell')):
+            raise ImageError("%s cannot be a command of the module: it has commands of that name, or that end like it, "
+                             "for itself (%s, NAME-exec, NAME-shell). In the image: a link of another name"
+                             % (name, ', '.join(RESERVED)))
+        facts = image.elf_facts([path]).get(path)
+        if facts is None:
+            found.append(Command(name, path, None, None, False, 'a script'))
+            continue
+        one = _command(image, name, path, facts)
+        found.append(one or Command(name, path, None, None, not facts.dynamic, 'loads no MPI that can be seen'))
+    return found
+
+
+def by_mpi(commands):
+    """Return {soname: names (list of str)} of the MPI libraries that commands (list of Command) load."""
+    found = {}
+    for one in commands:
+        if one.soname:
+            found.setdefault(one.soname, []).append(one.name)
+    return found
