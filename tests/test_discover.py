@@ -364,6 +364,24 @@ def test_a_spool_folder_with_the_nodes_name_is_bound_by_the_folder_above(own):
     assert result['site']['files']['slurm_spool']['value'] == ['/var/spool/slurm']
 
 
+@pytest.mark.parametrize('tmpfs, wanted', [
+    ('/local/%n', '/local/{SLURMD_NODENAME}'), ('/tmp', '{tmpfs}'), (None, '{tmpfs}'),
+])
+def test_where_ranks_of_open_mpi_meet_is_found_where_slurm_has_pmix(own, tmpfs, wanted):
+    for command in (own / 'usr/bin/srun', own / 'usr/bin/scontrol'):
+        text = command.read_text().replace('\npmi2\n', '\npmi2\npmix\n')
+        if tmpfs:
+            text = text.replace('SlurmdSpoolDir ', f'TmpFS                   = {tmpfs}\nSlurmdSpoolDir ')
+        command.unlink()  # srun and scontrol are links to one file
+        command.write_text(text)
+        command.chmod(0o755)
+    result = found(own)
+    files = result['site']['files']
+    assert files['pmix_ranks']['value'][0].rpartition('/')[0] == wanted and files['pmix_ranks']['bound'] == 'step'
+    assert files['pmix_server']['value'] == ['{PMIX_SERVER_TMPDIR}']
+    assert result['site']['lnx_links']['value'].startswith('shm+cxi:cxi0|shm+cxi:cxi1')
+
+
 def test_file_systems_of_one_folder_are_bound_together_and_home_is_not(own):
     (own / 'proc/mounts').write_text(''.join(
         f'server:/x {path} {kind} rw 0 0\n' for path, kind in (
@@ -422,7 +440,7 @@ def test_modules_that_bind_are_conflicts(own, tmp_path):
 def check_site(written, name):
     """Assert that an entry obeys the rules for the data of sites (tests/test_data.py)."""
     site = site_entry(name, {name: written})
-    assert set(site) == SITE_KEYS
+    assert set(site) - {'lnx_links'} == SITE_KEYS
     facts = [(key, value) for key, value in site.items()
              if key not in ('name', 'title', 'libraries', 'files', 'variables')]
     facts += [(key, fact) for table in ('libraries', 'files') for key, fact in site[table].items()]

@@ -242,7 +242,7 @@ def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand
         rendered = (PROJECT / 'modules' / site / 'osu-container' / f'{approach}.lua').read_text()
         extra = names(rendered) - names(installed)
         assert names(installed) - names(rendered) <= {'EBDEVELOSUMINCONTAINER'}
-        assert all(re.match(r'FI_CXI_|MPIR_CVAR_|SLURM_NETWORK|NCCL_NET$|OSU_CONTAINER_UNSET|OSU_LOADED_WITH', name)
+        assert all(re.match(r'FI_CXI_|MPIR_CVAR_|SLURM_NETWORK|NCCL_NET$|MPI_CONTAINER_UNSET|OSU_LOADED_WITH', name)
                    for name in extra), extra
 
 
@@ -299,8 +299,8 @@ def test_fork_safe_of_the_image_is_taken_away(own_stack, other_image):
     script = 'module load osu-container/opensource; osu-exec env'
     assert 'CXI_FORK_SAFE=1\n' in this.shell(script).stdout, 'the image does not set it'
     # as the module of a site with cxi has it (modules/lumi-25.03/osu-container/opensource.lua)
-    taken = this.shell(script.replace(';', '; export OSU_CONTAINER_UNSET="CXI_FORK_SAFE CXI_FORK_SAFE_HP";', 1)).stdout
-    assert 'CXI_FORK_SAFE' not in taken.replace('OSU_CONTAINER_UNSET=CXI_FORK_SAFE CXI_FORK_SAFE_HP', '')
+    taken = this.shell(script.replace(';', '; export MPI_CONTAINER_UNSET="CXI_FORK_SAFE CXI_FORK_SAFE_HP";', 1)).stdout
+    assert 'CXI_FORK_SAFE' not in taken.replace('MPI_CONTAINER_UNSET=CXI_FORK_SAFE CXI_FORK_SAFE_HP', '')
 
 
 #: Does what lumi-container-wrapper's own does (github.com/CSCfi/hpc-container-wrapper, generate_wrappers.sh), in short:

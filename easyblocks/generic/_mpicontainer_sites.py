@@ -26,8 +26,12 @@ Keys of a site
     library_folders    folders that the host's ld.so searches by default, for the dependencies of those libraries
     one_build          folders whose libraries are one build: if one comes from the host, so do those that it needs
     files              name -> paths that an approach may bind under their own names where they exist: bound 'install'
-                       (looked for when the module is made) or 'run' (on the node that runs the program; {kernel} is its
-                       kernel's release); otherwise: variables to set where the path is not there
+                       (looked for when the module is made), 'run' (on the node that runs the program; {kernel} is its
+                       kernel's release) or 'step' (as 'run', and never below --sysroot: {NAME} is the rank's variable
+                       NAME, {tmpfs} Slurm's TmpFS; where one is not set, nothing is bound); otherwise: variables to set
+                       where the path is not there
+    lnx_links          optional: what libfabric's provider lnx (LINKx) links, as in FI_LNX_PROV_LINKS; without it the
+                       switch OSU_LINKX is refused
     conflicts          modules that cannot be loaded beside these
     variables          variables for every approach (see _mpicontainer_approaches.py for the keys)
     images             by approach: file name of the SIF, as it lies in EasyBuild's source path
@@ -40,12 +44,21 @@ Keys of a site
                        plugin (name and version of an easyconfig, RCCL's), configopts, needed (sonames that programs
                        must need)
     wrapper_modules    modules that may have wrap-container (easyconfig parameter wrapper)
+    architecture       optional: of the processors, as uname -m says it; without it x86_64
+    engine             optional: a container engine of the system that is no runtime of modules, for which a file is
+                       rendered from the same settings ('podman-hpc', 'container-engine')
 
 Host paths are written as on the real system. EasyBuild's --sysroot (or ROOT in a local file, see mpicontainer.py) is
 put in front of them, so that a folder with the same tree stands in for the system.
 """
+from ._mpicontainer_sites_alps import STACKS as ALPS
+from ._mpicontainer_sites_cray import BASES as CRAY
+from ._mpicontainer_sites_frontier import STACKS as FRONTIER
 from ._mpicontainer_sites_lumi import BASES as LUMI
 from ._mpicontainer_sites_lumi import STACKS as LUMI_STACKS
+from ._mpicontainer_sites_perlmutter import STACKS as PERLMUTTER
+from ._mpicontainer_sites_pmix import PMIX_FILES
+from ._mpicontainer_sites_setonix import STACKS as SETONIX
 
 _NOT_HERE = {
     'why': 'an ordinary Linux machine has none',
@@ -55,7 +68,7 @@ _NOT_HERE = {
 }
 
 #: Entries that no machine is, for based_on.
-BASES = dict(LUMI, plain={
+BASES = dict(dict(LUMI, **CRAY), plain={
     'gpu': dict(_NOT_HERE, value=None),
     'gpu_binding': dict(_NOT_HERE, value=None),
     'one_build': dict(_NOT_HERE, value=[]),
@@ -67,7 +80,11 @@ BASES = dict(LUMI, plain={
 
 WORKSTATION_WHEEL = 'unpacked PyPI wheel of mpich 5.0.2, which bundles libfabric 2.5.1 (workstation/host_mpi.sh)'
 
-SITES = dict(LUMI_STACKS, **{
+_SYSTEMS = {}
+for _stacks in (LUMI_STACKS, FRONTIER, SETONIX, PERLMUTTER, ALPS):
+    _SYSTEMS.update(_stacks)
+
+SITES = dict(_SYSTEMS, **{
     'workstation': {
         'based_on': 'plain',
         'title': 'a Linux machine with the host MPI and the two-node Slurm that `make demo` sets up',
@@ -123,6 +140,13 @@ SITES = dict(LUMI_STACKS, **{
                 'date': '2026-11-21',
                 'evidence': 'measured',
             },
+            'libmpi_abi': {
+                'value': '/opt/mpich/5.0.2/lib/libmpi_abi.so.1',
+                'why': 'the host\'s MPI under the soname of MPI 5\'s standard ABI, for programs linked with that',
+                'source': WORKSTATION_WHEEL,
+                'date': '2026-11-21',
+                'evidence': 'measured',
+            },
             'libfabric': {
                 'value': '/opt/mpich/5.0.2/lib/mpich/libfabric.so.1',
                 'why': 'the host\'s network library, the part that /opt/cray/libfabric has on LUMI',
@@ -139,7 +163,26 @@ SITES = dict(LUMI_STACKS, **{
             'date': '2026-11-21',
             'evidence': 'measured',
         },
+        'files': PMIX_FILES,
+        'lnx_links': {
+            'value': 'shm',
+            'why': 'shared memory alone: the two nodes of the private Slurm are one machine. With shm+tcp, the usual '
+                   'form, Open MPI 5.0.11 over libfabric 2.5.1 ends in "double free or corruption"',
+            'source': 'osu_latency with FI_LNX_PROV_LINKS=shm and shm+tcp, 2026-11-21',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
         'variables': [
+            {
+                'name': 'OMPI_MCA_mpi_yield_when_idle',
+                'value': '1',
+                'only': ['open mpi'],
+                'why': 'waiting ranks of Open MPI give their core away: there are more of them than cores. '
+                       'osu_alltoall with 8 ranks takes 1.7 instead of 65 ms',
+                'source': 'osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21',
+                'date': '2026-11-21',
+                'evidence': 'measured',
+            },
             {
                 'name': 'MPIR_CVAR_CH4_NETMOD',
                 'value': 'ofi',
@@ -158,11 +201,15 @@ SITES = dict(LUMI_STACKS, **{
             'evidence': 'measured',
         },
         'images': {
-            'value': dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'opensource'],
+            'value': dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'swap', 'opensource'],
                                         'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
-                          openmpi='osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'),
+                          openmpi='osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif',
+                          **dict(dict.fromkeys(
+                              ['osu-mpi4py/' + name for name in ('pure', 'bind', 'hybrid', 'opensource')],
+                              'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
+                              **{'osu-mpi4py/openmpi': 'osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif'})),
             'why': 'one image serves all approaches with MPICH: what differs is decided when it runs',
-            'source': 'container-recipes/workstation.py and abi.py',
+            'source': 'container-recipes/workstation.py, abi.py and mpi4py_image.py',
             'date': '2026-11-21',
             'evidence': 'measured',
         },

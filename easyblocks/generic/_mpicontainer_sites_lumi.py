@@ -113,9 +113,24 @@ _IMAGE_PURPOSE = ('hybrid needs an MPICH built against a libfabric that is not n
 
 
 def _images(rocm, plain, hybrid, opensource):
-    """Return {approach: file name of the SIF}."""
+    """Return {approach: file name of the SIF}, and the same for the module osu-mpi4py."""
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
-    return {'pure': name % plain, 'bind': name % plain, 'hybrid': name % hybrid, 'opensource': name % opensource}
+    return dict(mpi4py_images(rocm, hybrid, opensource, '-cupy'), **{
+        'pure': name % plain, 'bind': name % plain, 'hybrid': name % hybrid, 'swap': name % hybrid,
+        'opensource': name % opensource})
+
+
+def mpi4py_images(rocm, hybrid, opensource, cupy):
+    """Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' for images that have it, else ''."""
+    name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
+    return {'osu-mpi4py/pure': name % hybrid, 'osu-mpi4py/bind': name % hybrid, 'osu-mpi4py/hybrid': name % hybrid,
+            'osu-mpi4py/opensource': name % opensource}
+
+
+def _without_cupy(images):
+    """Return the fact images (dict) of GPU nodes for CPU nodes of the same stack: NumPy is enough there."""
+    return dict(images, value=dict((name, file.replace('-cupy.sif', '.sif'))
+                                   for name, file in images['value'].items()))
 
 
 # GCD -> cores of its CCD (the first is left to the system), and the NIC of its MI250X module.
@@ -276,8 +291,9 @@ _GPU_STACKS = {
             **dict(_rocm('6.0.3', '6', 'measured', _DEIC, '2025-03-07'), **_pmi('6.1.14', 'measured'))),
         'images': _fact(_images('6.0.3', 'mpich-3.1.4-libfabric-1.15.2', 'mpich-4.2.3-libfabric-1.15.2',
                                 'mpich-4.2.3-libfabric-1.22.0-libcxi'),
-                        'the three images that were built by default; ' + _IMAGE_PURPOSE, _DEIC, '2025-03-07',
-                        'measured'),
+                        'the three images that were built by default; ' + _IMAGE_PURPOSE + '; of osu-mpi4py that of '
+                        'opensource was published in 2025-07, those of the other approaches follow the same rule',
+                        _DEIC + '; its CuPy + mpi4py open source container', '2025-07-24', 'derived'),
         'native': _fact(_native('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
                                 ('aws-ofi-rccl', '17d41cb')),
                         'the compiler modules of the published native build', _DEIC, '2025-03-07', 'measured'),
@@ -335,6 +351,7 @@ def _cpu_stack(version, mpich, evidence):
         'gpu': _NO_GPU,
         'gpu_binding': _NO_GPU,
         'libraries': libraries,
+        'images': _without_cupy(_GPU_STACKS['lumi-' + version]['images']),
         'library_folders': BASES['lumi']['library_folders'],
         'one_build': BASES['lumi']['one_build'],
         'jobs': _fact(

@@ -29,6 +29,7 @@ WHAT_TO_DO = [
     ('architecture', "images and libraries of one do not run on the other"),
     ('files.file_systems', "what one of the two lacks is not bound there, and programs in the container do not see it"),
     ('slurm.spool', "Cray PMI reads there: discover on the compute node"),
+    ('slurm.tmpfs', "ranks of Open MPI meet there: discover on the compute node"),
     ('library_folders', "dependencies are looked for where eb runs: install on the node with the longer list"),
     ('files.cxi_state', "bound where it is there; nothing to do"),
     ('files.libdrm_ids', "bound where it is there; nothing to do"),
@@ -55,6 +56,7 @@ CHANGED = {
     'architecture': "this is another machine",
     'files.file_systems': "look again, and install again, where programs need the new ones",
     'slurm.spool': "Cray PMI reads there: look again, and install bind again",
+    'slurm.tmpfs': "ranks of Open MPI meet there: look again, and install openmpi again",
     'library_folders': "dependencies of injected libraries may be found elsewhere: look again",
 }
 AGAIN = "look again (osu-container discover -o FILE --force), then eb osu-container-%s.eb -r --rebuild " \

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from generic._mpicontainer_approaches import APPROACHES
 from generic._mpicontainer_settings import host_libraries, release, runs_on, site_entry
 from generic._mpicontainer_sites import SITES
+from generic._mpicontainer_sites_pmix import PMIX_FILES_DERIVED, rank_folders
 
 RENDERED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
                         'container-recipes', 'rendered')
@@ -61,9 +62,7 @@ class _Entry(object):
             name, survey.value('node', 'this node'), survey.today, where)
         entry['recognised_by'] = self.fact({}, "chosen by the file that this entry is in, not by host names",
                                            'osu-container discover', 'measured')
-        entry['default_approach'] = self.fact(
-            'opensource' if cxi else 'pure', "takes nothing from the host that an update could change" if cxi else
-            "no network here that opensource could reach and pure could not", 'docs/design.md, decision 7', 'derived')
+        entry['default_approach'] = None  # follows from the images; the order of the keys stays
         entry['runtime'] = self.found('runtime')
         entry['provider'] = self.found('provider')
         entry['pmi'] = self.found('pmi')
@@ -72,6 +71,11 @@ class _Entry(object):
             dict((kind, PMI_VARIABLES[kind]) for kind in kinds), "what Slurm's plugin puts into the environment of "
             "every rank; its absence shows a wrong --mpi= early",
             'steps of Slurm 22.05 on a workstation with each kind', 'derived')
+        cards = survey.value('cards')
+        if cxi and cards and 'Open MPI' in entry['pmi']['value']:
+            entry['lnx_links'] = self.fact(
+                '|'.join('shm+cxi:%s' % card for card in cards), "what LINKx links: shared memory within a node, each "
+                "card between nodes", survey.facts['cards']['source'] + '; fi_lnx(7)', 'derived')
         entry['gpu'] = self.gpu()
         entry['gpu_binding'] = self.fact(None, "there is no GPU to bind ranks to", 'gpu is None', 'derived')
         if entry['gpu']['value']:
@@ -96,6 +100,7 @@ class _Entry(object):
                 [], why + ": none is known", 'Lmod was not there to be asked', 'untested')
         entry['variables'] = self.variables(cxi, entry)
         entry['images'] = self.images(cxi, entry)
+        entry['default_approach'] = self.default_approach(cxi, entry)
         entry['image_folders'] = self.fact([], "no folder with images for all is known", 'a guess', 'untested')
         entry['image_help'] = self.fact('docs/images.md', "how images are built and copied", 'docs/images.md',
                                         'derived')
@@ -103,14 +108,18 @@ class _Entry(object):
         entry['native'] = self.native(entry)
         return entry
 
+    def default_approach(self, cxi, entry):
+        """What takes least from the host, of the approaches that have an image."""
+        order = ['opensource', 'openmpi', 'hybrid'] if cxi else []
+        chosen = next((name for name in order if name in entry['images']['value']), 'pure')
+        why = ("no network here that others could reach and pure could not" if chosen == 'pure' else
+               "takes as little from the host as the images allow: an update could change it")
+        return self.fact(chosen, why, 'docs/design.md, decision 7', 'derived')
+
     def gpu(self):
-        """AMD's GPUs are told; others are left out, because approaches would ask for what they do not inject."""
-        target = self.survey.value('gpu.target')
-        if target and self.survey.amd:
+        """The GPUs of AMD or NVIDIA."""
+        if 'gpu.target' in self.survey.facts:
             return self.found('gpu.target')
-        if target:
-            return self.fact(None, "there are GPUs of another make (%s), which no approach drives: as without, ranks "
-                             "use host memory and start" % target, self.survey.facts['gpu.target']['source'], 'derived')
         return self.fact(None, "no GPU was seen, and no module for one is loaded",
                          '/sys/class/kfd, CRAY_ACCEL_TARGET, /proc/driver/nvidia, nvidia-smi', 'derived')
 
@@ -127,6 +136,8 @@ class _Entry(object):
                 [spool or '/var/spool/slurmd'], "Cray PMI reads where the ranks are from a file that Slurm writes "
                 "there", survey.facts['slurm.spool']['source'] if spool else 'default of slurm.conf(5)',
                 'measured' if spool else 'untested'), bound='run')
+        if entry['pmi']['value'].get('Open MPI') == 'pmix':
+            files.update(self.pmix_files())
         if cxi:
             seen = 'files.cxi_state' in survey.facts
             files['cxi_state'] = dict(self.fact(
@@ -137,11 +148,24 @@ class _Entry(object):
             files['libdrm_ids'] = dict(self.fact(
                 ['/usr/share/libdrm/amdgpu.ids'], "libdrm of the host's ROCm reads the names of the GPUs there",
                 'is here' if seen else 'as on LUMI', 'measured' if seen else 'untested'), bound='run')
-        if cxi and entry['gpu']['value']:
+        if cxi and survey.amd:
             files['kernel_config'] = dict(self.fact(
                 ['/boot/config-{kernel}'], "libfabric looks there whether the kernel can share GPU memory with the "
                 "card", 'ofiwg/libfabric src/hmem_rocr.c', 'derived'), bound='run',
                 otherwise={'FI_HMEM_ROCR_USE_DMABUF': '0'})
+        return files
+
+    def pmix_files(self):
+        """What Slurm's PMIx leaves for the ranks of a step; TmpFS may be another on nodes that look otherwise."""
+        tmpfs = self.survey.value('slurm.tmpfs')
+        files = OrderedDict((name, dict(PMIX_FILES_DERIVED[name])) for name in sorted(PMIX_FILES_DERIVED))
+        if tmpfs and tmpfs != '/tmp':  # Slurm's default, which {tmpfs} has too
+            for text in ('%n', '%h'):  # slurm.conf(5): names of the node
+                tmpfs = tmpfs.replace(text, '{SLURMD_NODENAME}')
+            files['pmix_ranks'].update(self.fact(
+                rank_folders(tmpfs), PMIX_FILES_DERIVED['pmix_ranks']['why'],
+                'TmpFS of ' + self.survey.facts['slurm.tmpfs']['source'] + '; ' + files['pmix_ranks']['source'],
+                'derived'))
         return files
 
     def variables(self, cxi, entry):
@@ -166,11 +190,16 @@ class _Entry(object):
                     and runs_on(APPROACHES[name], entry)]
         source, evidence = 'container-recipes/rendered', 'derived'
         if self.survey.value('architecture') == 'aarch64':
-            value = dict.fromkeys(runnable, ANY_MACHINE)
-            value.update((name, ALPS) for name in runnable if name == 'openmpi')
+            value = dict((name, ALPS) for name in runnable if name == 'openmpi')
             why = "of the images here only Alps' is for aarch64, and it has Open MPI: give your own, --try-amend=image="
             evidence = 'untested'
             self.survey.lacks('images for aarch64', source, "name your own: --try-amend=image=FILE.sif")
+        elif cxi and self.survey.nvidia:
+            value = dict((name, ALPS if name == 'openmpi' else ANY_MACHINE) for name in runnable
+                         if name != 'opensource')
+            why = ("of the images here only Alps' has CUDA and cxi, with Open MPI: build it on x86_64. MPICH is there "
+                   "without CUDA, for host memory, and not with libcxi, so opensource has no image")
+            evidence = 'untested'
         elif cxi:
             plain, libcxi, rocm = self.slingshot_images()
             value = dict((name, libcxi if name == 'opensource' else ANY_OPENMPI if name == 'openmpi' else plain)
@@ -238,24 +267,28 @@ class _Entry(object):
         environment = host.variable('PE_ENV').lower()
         loaded = survey.value('modules.loaded', [])
         if libmpi and survey.cray and '/opt/cray/' in libmpi:
-            gtl = os.path.basename(survey.value('libraries.libmpi_gtl_hsa', '')) if entry['gpu']['value'] else ''
-            modules = [name if name.startswith('rocm/') else name.split('/')[0] for name in loaded
-                       if re.match(r'PrgEnv-|craype-accel-|rocm/', name)]
+            target = entry['gpu']['value'] or ''
+            cuda = target.startswith('sm_')
+            gtl = survey.value('libraries.libmpi_gtl_%s' % ('cuda' if cuda else 'hsa'), '') if target else ''
+            gtl = os.path.basename(gtl)
+            modules = [name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0] for name in loaded
+                       if re.match(r'PrgEnv-|craype-accel-|rocm/|cudatoolkit/', name)]
             available = survey.value('modules.available', [])
             if not any(name.startswith('PrgEnv-') for name in modules):
                 environment = 'gnu'
-                target = entry['gpu']['value']
-                modules = ['PrgEnv-gnu'] + (['craype-accel-amd-' + target] if target else [])
+                modules = ['PrgEnv-gnu'] + (['craype-accel-' + (
+                    'nvidia' + target[len('sm_'):] if cuda else 'amd-' + target)] if target else [])
                 rocm = os.path.basename(survey.value('rocm') or '').replace('rocm-', 'rocm/')
-                modules += [rocm] if entry['gpu']['value'] and rocm in available else []
+                modules += [rocm] if target and rocm in available else []
                 survey.lacks('a loaded programming environment', 'LOADEDMODULES: no PrgEnv-...', "the modules of the "
                              "native build are a guess (%s): load yours and look again" % ' '.join(modules))
             rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else '')
+            with_gpu = '--enable-cuda --with-cuda=$CUDA_HOME ' if cuda else '--enable-rocm --with-rocm=$ROCM_PATH '
             return self.fact(
                 OrderedDict([('mpicc', 'cc'), ('mpicxx', 'CC'), ('libmpi', libmpi), ('python', '/usr/bin/python3'),
                              ('prgenv', environment or 'gnu'), ('modules', modules), ('plugin', None),
-                             ('configopts', ('--enable-rocm --with-rocm=$ROCM_PATH ' if gtl else '')
-                              + 'LDFLAGS="%s"' % rpath), ('needed', [gtl] if gtl else [])]),
+                             ('configopts', (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath),
+                             ('needed', [gtl] if gtl else [])]),
                 "Cray's compiler drivers take MPI from the loaded modules", 'LOADEDMODULES, PE_ENV',
                 'derived' if environment and loaded else 'untested')
         found = []

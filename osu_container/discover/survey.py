@@ -15,7 +15,7 @@ from generic._mpicontainer_elf import ElfError, closure, elf_facts
 from generic._mpicontainer_traits import fabric_traits
 from generic._mpicontainer_versions import read_library, sha256_of
 
-LIBMPI, LIBFABRIC = 'libmpi.so.12', 'libfabric.so.1'
+LIBMPI, LIBFABRIC, LIBMPI_ABI = 'libmpi.so.12', 'libfabric.so.1', 'libmpi_abi.so.1'
 #: Libraries that some approach takes from the host
 INJECTED = frozenset(name for entry in APPROACHES.values() for name in entry['inject'] + entry['inject_if_known'])
 #: What is asked, all at once
@@ -240,6 +240,9 @@ class Survey(object):
                     outer.group(1), inner or 'nothing'))
             if not inner and not outer:
                 host.remark("%s does not say which MPI it is" % path)
+            self.library('libmpi_abi', [(os.path.join(os.path.dirname(path), LIBMPI_ABI), 'the folder of libmpi')],
+                         "the host's MPI under the soname of MPI 5's standard ABI, for programs linked with that",
+                         'MPI', LIBMPI_ABI)
             return
         openmpi = "; mpicc is of an Open MPI, whose soname is another" if 'mpi.so.40' in ' '.join(
             self.in_cache('libmpi.so.40')) or 'openmpi' in self.of_system('mpicc') else ''
@@ -444,7 +447,7 @@ class Survey(object):
             self.lacks('libamdhip64', folder + '/lib', "bind: the GPU transport layer has no HIP of the host")
 
     def cuda(self):
-        """CUDA: seen, not injected."""
+        """CUDA's two libraries: the runtime, which Cray's GPU transport layer needs, and the driver's."""
         host = self.host
         folders = [(host.variable(name).rstrip('/'), name) for name in (
             'CUDA_HOME', 'CUDA_PATH', 'CRAY_CUDATOOLKIT_DIR', 'CUDATOOLKIT_HOME') if host.variable(name)]
@@ -454,17 +457,14 @@ class Survey(object):
         found = [(path, source) for folder, source in folders
                  for path in newest_first(host.matching(folder + '/lib64/libcudart.so.*'))
                  if re.search(r'\.so\.\d+$', path)]
-        runtime = self.library('libcudart', found, "CUDA's runtime: seen, no approach takes it from the host yet",
-                               'GPU')
+        runtime = self.library('libcudart', found, "CUDA runtime that Cray's GPU transport layer needs", 'GPU')
         driver = self.library('libcuda', [(path, '`ldconfig -p`') for path in self.in_cache('libcuda.so.1')] + [
             ('%s/libcuda.so.1' % folder, 'folder that ld.so searches') for folder in self.searched()],
-            "CUDA's driver library: seen, the runtime's --nv brings it", 'GPU', 'libcuda.so.1')
+            "CUDA's driver library, which the runtime brings along (--nv)", 'GPU', 'libcuda.so.1')
         if self.nvidia and not (runtime and driver):
             self.lacks('CUDA', 'CUDA_HOME, /usr/local/cuda, /opt/nvidia/hpc_sdk, folders of ld.so',
-                       "programs for the NVIDIA GPUs need the image's")
-        if self.nvidia:
-            self.lacks('an approach for NVIDIA GPUs', 'the approaches of this project know AMD',
-                       "the file says that there is no GPU, so that ranks use host memory and start everywhere")
+                       "programs for the NVIDIA GPUs need the image's, and bind cannot give buffers in GPU memory to "
+                       "Cray MPICH")
 
     def gtl(self):
         """Cray MPICH's GPU transport layer."""
@@ -480,8 +480,8 @@ class Survey(object):
         found = False
         for name, why in (('libmpi_gtl_hsa', "GPU transport layer of Cray MPICH for AMD: without it buffers in GPU "
                            "memory end in an error"),
-                          ('libmpi_gtl_cuda', "GPU transport layer of Cray MPICH for NVIDIA: seen, bind does not "
-                           "inject it yet")):
+                          ('libmpi_gtl_cuda', "GPU transport layer of Cray MPICH for NVIDIA: without it buffers in "
+                           "GPU memory end in an error")):
             paths = [(path, source) for folder, source in folders
                      for path in newest_first(host.matching('%s/%s.so.*' % (folder, name)))
                      if re.search(r'\.so\.\d+$', path)]
@@ -489,8 +489,9 @@ class Survey(object):
         if not found:
             self.lacks('GTL (libmpi_gtl_...)', ', '.join(folder for folder, _ in folders) or 'no Cray MPICH',
                        "bind on GPU nodes ends at start (GPU support is asked for): export "
-                       "MPICH_GPU_SUPPORT_ENABLED=0, or load the module cray-mpich that has it" if self.amd else
-                       "not needed: no Cray MPICH with GPUs here", self.amd)
+                       "MPICH_GPU_SUPPORT_ENABLED=0, or load the module cray-mpich that has it"
+                       if self.amd or self.nvidia and libmpi else "not needed: no Cray MPICH with GPUs here",
+                       self.amd or self.nvidia and libmpi)
 
     def pmi(self):
         """The --mpi= of srun, by who starts with it."""
@@ -526,6 +527,9 @@ class Survey(object):
         if settings.get('SlurmdSpoolDir'):
             self.fact('slurm.spool', settings['SlurmdSpoolDir'], "slurmd leaves there what Cray PMI reads", source,
                       section='Slurm')
+        if settings.get('TmpFS'):
+            self.fact('slurm.tmpfs', settings['TmpFS'], "Slurm's PMIx makes folders there in which ranks of Open MPI "
+                      "meet", source, section='Slurm')
         for key, name in (('cluster', 'ClusterName'), ('release', 'SLURM_VERSION')):
             if settings.get(name):
                 self.fact('slurm.' + key, settings[name], "which Slurm this is", source, section='Slurm')
@@ -585,7 +589,9 @@ class Survey(object):
         self.fact('modules.available', names, "modules that can be loaded", '`module -t avail`', section='')
         short = sorted(set(name.split('/')[0] for name in names))
         self.fact('conflicts', [name for name in short if re.search(
-            r'(singularity|apptainer|container).*(bind|enable|userfilesystems|CPEbits)|^apptainer-enable', name)],
+            r'(singularity|apptainer|container).*(bind|enable|userfilesystems|CPEbits)|^apptainer-enable', name)]
+            # one of several modules of the runtime: as Pawsey has them
+            + [name for name in names if re.match(r'(singularity|apptainer)\w*/.*-mpi$', name)],
             "modules that set SINGULARITY_BIND or APPTAINER_BIND themselves, by their names", '`module -t avail`',
             'derived', 'modules')
         self.fact('wrapper_modules', [name for name in short if 'container-wrapper' in name or name == 'tykky'],

@@ -1,4 +1,4 @@
-"""Facts of LUMI that a stand-in tree cannot have. Site and tree are chosen by --try-amend=site= and --sysroot=."""
+"""Facts of a site that its stand-in tree cannot have. Chosen by --try-amend=site= and --sysroot=."""
 
 
 def _fact(value, why):
@@ -8,9 +8,9 @@ def _fact(value, why):
 
 OVERRIDES = {
     'provider': _fact('tcp', 'there is no Slingshot card here, and the libfabric of the tree has no cxi provider'),
-    'pmi': _fact({'image': 'pmi2', 'host': 'pmi2'},
-                 'the MPICH that stands in for Cray MPICH speaks PMI-2 and not Cray PMI'),
+    # what stand-in/make writes between the quotes: of the site whose tree this is
+    'pmi': _fact('@PMI@', 'the MPICH that stands in for Cray MPICH speaks PMI-2 and not Cray PMI'),
     'images': _fact(
-        dict.fromkeys(['pure', 'bind', 'hybrid', 'opensource'], 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
-        'the images for LUMI hold ROCm and libcxi and are built elsewhere; `make image` builds this one'),
+        '@IMAGES@',
+        'the images of the site hold ROCm or CUDA, and libcxi, and are built elsewhere; `make image` builds these'),
 }

@@ -1,0 +1,170 @@
+-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+help([==[
+
+Description
+===========
+OSU Micro-Benchmarks in a container: the host's MPI and network libraries replace the image's.
+
+
+Usage
+=====
+MPI:        MPICH 4.1.3 of the host over libfabric 1.22.0 of the host, provider cxi
+srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw D D
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+variables:  FI_CXI_DISABLE_HOST_REGISTER FI_CXI_RDZV_PROTO FI_MR_CACHE_MONITOR FI_PROVIDER MPICH_GPU_SUPPORT_ENABLED MPICH_OFI_NIC_POLICY NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
+binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
+switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
+switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
+
+
+More information
+================
+ - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
+]==])
+
+whatis([==[Description: osu-container on site perlmutter: the host's MPI and network libraries replace the image's]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-container")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINCONTAINER", root)
+setenv("EBVERSIONOSUMINCONTAINER", "bind")
+
+
+-- bind on site perlmutter: the host's MPI and network libraries replace the image's
+family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "cray_shasta")
+-- switches, as they were when the module was loaded; module help says what each does
+local switches = {}
+local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
+if mode() ~= "unload" then
+    loaded_with = ""
+    for _, name in ipairs({"OSU_RCCL_ALT_READ", "OSU_RCCL_STRICT"}) do
+        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
+    end
+end
+for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
+setenv("OSU_LOADED_WITH", loaded_with)
+-- libfabric does not register host memory with CUDA, which hung NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("FI_CXI_DISABLE_HOST_REGISTER", os.getenv("FI_CXI_DISABLE_HOST_REGISTER") or "1")
+-- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach bind; fi_cxi(7), libfabric main caf5652c; HewlettPackard/shs-ccl-docs; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
+if switches["OSU_RCCL_ALT_READ=1"] then
+    pushenv("FI_CXI_RDZV_PROTO", os.getenv("FI_CXI_RDZV_PROTO") or "alt_read")
+end
+-- how libfabric learns that memory was given back: against hangs of NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("FI_MR_CACHE_MONITOR", os.getenv("FI_MR_CACHE_MONITOR") or "userfaultfd")
+-- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
+pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+-- Cray MPICH takes buffers in GPU memory only then; it needs the GTL library too [approach bind; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs over Cray MPICH set it; 2025-03-07; measured]
+pushenv("MPICH_GPU_SUPPORT_ENABLED", os.getenv("MPICH_GPU_SUPPORT_ENABLED") or "1")
+-- each rank takes the card nearest to its GPU; only Cray MPICH reads it [approach bind; LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
+pushenv("MPICH_OFI_NIC_POLICY", os.getenv("MPICH_OFI_NIC_POLICY") or "GPU")
+-- each of the four cards reaches every card of another node [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+-- RCCL takes the plugin or ends; it would fall back to TCP without a word [approach bind; HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested] if OSU_RCCL_STRICT=1
+if switches["OSU_RCCL_STRICT=1"] then
+    pushenv("NCCL_NET", os.getenv("NCCL_NET") or "AWS Libfabric")
+end
+-- the card reads GPU memory itself [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+-- NCCL meets and, without a plugin, sends over the interfaces whose names begin so [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn")
+-- the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach bind; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
+if switches["OSU_RCCL_ALT_READ=1"] then
+    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "disable_rdzv_get")
+end
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
+-- read by osu-gpu-bind: GPU, cores, network card
+setenv("OSU_GPU_MAP", "0:0xffff000000000000:cxi0 1:0xffff00000000:cxi1 2:0xffff0000:cxi2 3:0xffff:cxi3")
+-- CUDA_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [CUDA C++ Programming Guide, CUDA environment variables; 2026-11-21; derived]
+setenv("OSU_GPU_VARIABLES", "CUDA_VISIBLE_DEVICES=gcd")
+local sif = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINCONTAINER", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
+-- host libraries as they were at installation: path, bytes, time stamp, what
+local host_libraries = {
+    {"/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 12272561, 1767225600, "MPICH 4.1.3"},
+    {"/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
+    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
+    {"/opt/cray/pe/mpich/9.0.1/gtl/lib/libmpi_gtl_cuda.so.0", 15176, 1767225600, "libmpi_gtl_cuda.so.0"},
+    {"/opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4/lib64/libcudart.so.12", 15168, 1767225600, "libcudart.so.12"},
+}
+if mode() == "load" then
+    local changed = {}
+    for _, was in ipairs(host_libraries) do
+        local now = lfs.attributes(was[1])
+        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
+        if not now then
+            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
+        elseif now.size ~= was[2] or now.modification ~= was[3] then
+            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
+                os.date("!%Y-%m-%d", now.modification))
+        end
+    end
+    if changed[1] then
+        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+            ". Programs may fail or be slow. Install it again: eb osu-container-bind.eb -r --rebuild")
+    end
+end
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=cray_shasta gives a rank
+setenv("MPI_CONTAINER_RUNTIME", "apptainer")
+setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
+setenv("MPI_CONTAINER_PMI", "cray_shasta PALS_APINFO")
+-- as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver [apptainer exec --help, --nv]
+pushenv("APPTAINER_NV", "1")
+-- /var/spool/slurmd: Cray PMI reads where the ranks are from a file that Slurm writes there [podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/mpich.yaml; 2026-06-02; measured]
+-- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; elsewhere nobody says so, and it is skipped where it is not there; 2026-05-04; untested]
+-- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
+setenv("MPI_CONTAINER_FILES", "/var/spool/slurmd:/var/spool/slurmd,/run/cxi:/run/cxi")
+-- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- taken away by bin/run-in-container, unless you have set it yourself
+pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+-- Cray MPICH 9.0.1 under the soname of the MPICH ABI, for programs linked with any MPICH
+append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
+-- the host's network library with its cxi provider; 1.22.0 is no longer there
+append_path("APPTAINER_BIND", "/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+-- the host's libfabric reaches the Slingshot card through it
+append_path("APPTAINER_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
+-- GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error
+append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/gtl/lib/libmpi_gtl_cuda.so.0:/opt/host-mpi/lib/libmpi_gtl_cuda.so.0", ",")
+-- CUDA runtime that Cray's GPU transport layer needs
+append_path("APPTAINER_BIND", "/opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4/lib64/libcudart.so.12:/opt/host-mpi/lib/libcudart.so.12", ",")
+-- Cray MPICH finds its ranks through Cray PMI
+append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpmi.so.0:/opt/host-mpi/lib/libpmi.so.0", ",")
+-- the second library of Cray PMI
+append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpmi2.so.0:/opt/host-mpi/lib/libpmi2.so.0", ",")
+-- Cray PMI asks it about the launcher
+append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpals.so.0:/opt/host-mpi/lib/libpals.so.0", ",")
+-- Cray MPICH shares memory between the ranks of a node by it
+append_path("APPTAINER_BIND", "/usr/lib64/libxpmem.so.0:/opt/host-mpi/lib/libxpmem.so.0", ",")
+-- the image lacks it, libmpi.so.12 needs it
+append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucp.so.0:/opt/host-mpi/lib/libucp.so.0", ",")
+append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libuct.so.0:/opt/host-mpi/lib/libuct.so.0", ",")
+append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucs.so.0:/opt/host-mpi/lib/libucs.so.0", ",")
+append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucm.so.0:/opt/host-mpi/lib/libucm.so.0", ",")
+-- scratch, the community file system, home and common software
+append_path("APPTAINER_BIND", "/global:/global", ",")
+append_path("APPTAINER_BIND", "/pscratch:/pscratch", ",")
+-- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
+prepend_path("APPTAINERENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+-- loaded before the program, which was not linked with it; in the container only
+prepend_path("APPTAINERENV_LD_PRELOAD", "/opt/host-mpi/lib/libmpi_gtl_cuda.so.0")
+-- the programs can be typed by name in the container
+prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")

@@ -1,0 +1,145 @@
+-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+help([==[
+
+Description
+===========
+OSU Micro-Benchmarks in a container: everything is in the image, and its MPI is Open MPI.
+
+
+Usage
+=====
+MPI:        Open MPI 5.0.11 of the image over libfabric 2.5.1 of the image, provider cxi
+srun:       --mpi=pmix, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw D D
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+variables:  FI_CXI_DISABLE_HOST_REGISTER FI_HMEM_CUDA_USE_GDRCOPY FI_LNX_PROV_LINKS FI_MR_CACHE_MONITOR FI_PROVIDER FI_SHM_USE_XPMEM NCCL_CROSS_NIC NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME OMPI_MCA_btl OMPI_MCA_mtl OMPI_MCA_mtl_ofi_av OMPI_MCA_opal_common_ofi_provider_include OMPI_MCA_pml PMIX_MCA_gds PMIX_MCA_psec; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
+binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
+switch:     export OSU_LINKX=1 before module load: LINKx, an experiment: the provider lnx takes shared memory within a node and the network's provider between nodes. It is known to hang, to be slow or to end with an error (github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)
+
+
+More information
+================
+ - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
+]==])
+
+whatis([==[Description: osu-container on site perlmutter: everything is in the image, and its MPI is Open MPI]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-container")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINCONTAINER", root)
+setenv("EBVERSIONOSUMINCONTAINER", "openmpi")
+
+
+-- openmpi on site perlmutter: everything is in the image, and its MPI is Open MPI
+family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "pmix")
+-- switches, as they were when the module was loaded; module help says what each does
+local switches = {}
+local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
+if mode() ~= "unload" then
+    loaded_with = ""
+    for _, name in ipairs({"OSU_LINKX"}) do
+        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
+    end
+end
+for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
+setenv("OSU_LOADED_WITH", loaded_with)
+-- libfabric does not register host memory with CUDA, which hung NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("FI_CXI_DISABLE_HOST_REGISTER", os.getenv("FI_CXI_DISABLE_HOST_REGISTER") or "1")
+-- small copies from GPU memory by the CPU, through GDRCopy, which is in the image [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; 2026-11-21; derived]
+pushenv("FI_HMEM_CUDA_USE_GDRCOPY", os.getenv("FI_HMEM_CUDA_USE_GDRCOPY") or "1")
+-- what lnx links: shared memory with each card, | between the cards [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); fi_lnx(7); 2026-11-21; derived] if OSU_LINKX=1
+if switches["OSU_LINKX=1"] then
+    pushenv("FI_LNX_PROV_LINKS", os.getenv("FI_LNX_PROV_LINKS") or "shm+cxi:cxi0|shm+cxi:cxi1|shm+cxi:cxi2|shm+cxi:cxi3")
+end
+-- how libfabric learns that memory was given back: against hangs of NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("FI_MR_CACHE_MONITOR", os.getenv("FI_MR_CACHE_MONITOR") or "userfaultfd")
+-- LINKx: libfabric's provider lnx, which links others [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
+-- the provider of this network or an error, never another one in silence [approach openmpi; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
+if switches["OSU_LINKX=1"] then
+    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "lnx")
+else
+    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+end
+-- shared memory copies once, by xpmem, where the node has it [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
+if switches["OSU_LINKX=1"] then
+    pushenv("FI_SHM_USE_XPMEM", os.getenv("FI_SHM_USE_XPMEM") or "1")
+end
+-- each of the four cards reaches every card of another node [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+-- the card reads GPU memory itself [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+-- NCCL meets and, without a plugin, sends over the interfaces whose names begin so [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
+pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn")
+-- one-sided messages stay off the ways that would go past libfabric, or open the card a second time [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; github.com/open-mpi/ompi/issues/13803; 2026-11-21; derived] if OSU_LINKX=1
+-- one-sided messages stay off the ways that would go past libfabric, or open the card a second time [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; github.com/open-mpi/ompi/issues/13803; 2026-11-21; derived]
+if switches["OSU_LINKX=1"] then
+    pushenv("OMPI_MCA_btl", os.getenv("OMPI_MCA_btl") or "^tcp,ofi,vader,openib")
+else
+    pushenv("OMPI_MCA_btl", os.getenv("OMPI_MCA_btl") or "^tcp,ofi,vader,openib")
+end
+-- that network library is libfabric [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
+pushenv("OMPI_MCA_mtl", os.getenv("OMPI_MCA_mtl") or "ofi")
+-- lnx has address tables only: with Open MPI's own choice, a map, MPI_Init fails [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, osu_alltoall with up to 8 ranks; 2026-11-21; derived] if OSU_LINKX=1
+if switches["OSU_LINKX=1"] then
+    pushenv("OMPI_MCA_mtl_ofi_av", os.getenv("OMPI_MCA_mtl_ofi_av") or "table")
+end
+-- LINKx: libfabric's provider lnx, which links others [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
+-- Open MPI leaves out the providers tcp, shm and others unless they are named [approach openmpi; ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude; 2026-11-21; derived]
+if switches["OSU_LINKX=1"] then
+    pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "lnx")
+else
+    pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "cxi")
+end
+-- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
+pushenv("OMPI_MCA_pml", os.getenv("OMPI_MCA_pml") or "cm")
+-- what ranks tell each other goes by messages: Slurm's PMIx may be of another release, whose shared memory this one cannot read [approach openmpi; on a workstation PMIx 4.2.2 of Slurm offers ds21 and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, 2026-11-21; 2026-11-21; derived]
+pushenv("PMIX_MCA_gds", os.getenv("PMIX_MCA_gds") or "hash")
+-- the security domain of Slurm's PMIx; otherwise PMIx prints warnings [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
+pushenv("PMIX_MCA_psec", os.getenv("PMIX_MCA_psec") or "native")
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=openmpi container=yes libmpi=image libfabric=image pmi=pmix provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
+-- read by osu-gpu-bind: GPU, cores, network card
+setenv("OSU_GPU_MAP", "0:0xffff000000000000:cxi0 1:0xffff00000000:cxi1 2:0xffff0000:cxi2 3:0xffff:cxi3")
+-- CUDA_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [CUDA C++ Programming Guide, CUDA environment variables; 2026-11-21; derived]
+-- FI_CXI_DEVICE_NAME: open-source MPICH takes the card next to the cores of the rank, or the first; MPICH_OFI_NIC_POLICY means nothing to it [fi_cxi(7), libfabric main caf5652c; 2026-11-21; derived]
+setenv("OSU_GPU_VARIABLES", "CUDA_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
+local sif = pathJoin(root, "osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif")
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif") .. " is gone. Get it back with: eb osu-container-openmpi.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINCONTAINER", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmix gives a rank
+setenv("MPI_CONTAINER_RUNTIME", "apptainer")
+setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
+setenv("MPI_CONTAINER_PMI", "pmix PMIX_RANK")
+-- as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver [apptainer exec --help, --nv]
+pushenv("APPTAINER_NV", "1")
+-- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; elsewhere nobody says so, and it is skipped where it is not there; 2026-05-04; untested]
+-- {tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}: ranks of Open MPI meet in this folder, which Slurm's PMIx makes below TmpFS: without it MPI_Init ends with a segmentation fault. /tmp is in the container, another TmpFS is not [github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; steps of Slurm 22.05 on a workstation; 2026-11-21; derived]
+-- {tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}: ranks of Open MPI meet in this folder, which Slurm's PMIx makes below TmpFS: without it MPI_Init ends with a segmentation fault. /tmp is in the container, another TmpFS is not [github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; steps of Slurm 22.05 on a workstation; 2026-11-21; derived]
+-- {PMIX_SERVER_TMPDIR}: folder of Slurm's PMIx below SlurmdSpoolDir, for shared memory with the ranks; not needed while PMIX_MCA_gds is hash [github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; steps of Slurm 22.05 on a workstation; 2026-11-21; derived]
+-- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
+setenv("MPI_CONTAINER_FILES", "/run/cxi:/run/cxi,{tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}:{tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID},{tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}:{tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID},{PMIX_SERVER_TMPDIR}:{PMIX_SERVER_TMPDIR}")
+-- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- taken away by bin/run-in-container, unless you have set it yourself
+pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+-- scratch, the community file system, home and common software
+append_path("APPTAINER_BIND", "/global:/global", ",")
+append_path("APPTAINER_BIND", "/pscratch:/pscratch", ",")
+-- the programs can be typed by name in the container
+prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
