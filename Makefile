@@ -73,7 +73,7 @@ easybuild-%:
 
 .PHONY: test
 test: setup test-env ## set up what is missing, then run all tests (PYTEST="-k word" adds arguments)
-	$(PYTHON_ENV)/pytest $(PYTEST)
+	$(PYTHON_ENV)/pytest -n 2 --dist loadgroup $(PYTEST)
 
 .PHONY: test-fast
 test-fast: test-env ## tests that need neither an image nor Slurm
@@ -113,6 +113,7 @@ modules: prerequisites python-env ## write sums of easyconfigs, modules/, contai
 	$(PYTHON_ENV)/python docs/tables.py
 	$(PYTHON_ENV)/python docs/results/make.py
 	$(PYTHON_ENV)/python benchmarks/page.py
+	$(PYTHON_ENV)/python container-recipes/entrypoint/write-defaults
 	$(PYTHON_ENV)/python container-recipes/render
 
 .PHONY: docs

@@ -9,11 +9,14 @@ docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container ch
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
 docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (docs/pairs.json).
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
-docs/why.md, <!-- messages -->: what `osu-container why` knows.
+docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: docs/site_tables.py.
+docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
+docs/why.md, <!-- messages -->: what `osu-container why` knows. README.md, <!-- what-works -->: docs/what_works.py.
 
 usage: docs/tables.py [--check]
 """
 import argparse
+import csv
 import sys
 from pathlib import Path
 
@@ -22,6 +25,8 @@ sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'contai
 
 import pairs  # noqa: E402, the path above is needed first
 import picture  # noqa: E402
+import site_tables  # noqa: E402
+import what_works  # noqa: E402
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402
 from generic._mpicontainer_settings import (  # noqa: E402
     pmi_for,
@@ -170,6 +175,30 @@ def prediction_table():
     return markdown(lines)
 
 
+#: Series of lumi-mpi4py-2025-07 (mpich_source, libfabric) -> which MPI Python had, in words
+PYTHON_MPI = {'extmpich': 'MPICH of the image', 'conda': "conda's MPICH", 'pip': "PyPI's MPICH"}
+
+
+def mpi4py_table():
+    """Return the table (str, Markdown) of the published figures of mpi4py on LUMI, at two message sizes."""
+    with open(PROJECT / 'osu_container/results/data/lumi-mpi4py-2025-07.csv', newline='') as handle:
+        rows = list(csv.DictReader(handle))
+    keys = dict.fromkeys((row['node_type'], row['mpich_source'], row['libfabric'], row['variant']) for row in rows
+                         if row['hmem'] == 'yes' or row['node_type'] == 'lumi-c')
+    lines = [['nodes of', 'MPI of Python', 'libfabric', 'buffers', 'MB/s at 4 MiB, one node', 'two nodes',
+              'µs at 1 B, one node', 'two nodes'], ['---'] * 4 + ['---:'] * 4]
+    for key in sorted(keys, key=lambda key: (key[0], key[3], list(PYTHON_MPI).index(key[1]), key[2])):
+        node, source, libfabric, buffers = key
+        cells = []
+        for benchmark, size in (('osu_bw', '4194304'), ('osu_latency', '1')):
+            for nodes in '12':
+                cells += [row[size] for row in rows if (row['node_type'], row['mpich_source'], row['libfabric'],
+                                                        row['variant']) == key and row['benchmark'] == benchmark
+                          and row['nodes'] == nodes and (row['hmem'] == 'yes') == (node == 'lumi-g')][:1] or ['–']
+        lines.append([node.upper(), PYTHON_MPI[source], libfabric, buffers, *cells])
+    return markdown(lines)
+
+
 def markdown(lines):
     """Return a table (str, Markdown) of lines (list of lists of str), a bar in a cell quoted."""
     return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)
@@ -205,8 +234,15 @@ def messages_tables():
     return '\n'.join(parts)
 
 
+def of_site(site):
+    """Return {name of the markers: function that makes the table} of the page of a system (str)."""
+    return {'verdicts': lambda: markdown(site_tables.verdicts(site)),
+            'recipes': lambda: f'{markdown(site_tables.recipes(site))}\n{site_tables.sources(site)}'}
+
+
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
+    PROJECT / 'README.md': {'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}'},
     PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
     PROJECT / 'docs' / 'images.md': {'compatibility-table': compatibility_table},
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
@@ -214,7 +250,9 @@ TABLES = {
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
     PROJECT / 'docs' / 'why.md': {'messages': messages_tables},
     PROJECT / 'docs' / 'examination.md': {'examination': examination_table, 'prediction': prediction_table},
+    PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
     PROJECT / 'docs' / 'pairs.md': {'pairs-summary': pairs.summary, 'pairs': pairs.every_pair},
+    **{PROJECT / 'docs' / f'{site}.md': of_site(site) for site in ('frontier', 'setonix', 'perlmutter')},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """
-Write the sha256 of sources that lie beside their easyconfig (run-in-container, osu-gpu-bind, ...) into the easyconfigs.
+Write the sha256 of sources that lie in this clone (run-in-container, osu-gpu-bind, ...) into the easyconfigs: beside
+the easyconfig, else where the easyblocks find the commands of all modules.
 
 Sums of downloads are left as they are. usage: easyconfigs/sums.py [--check]
 """
@@ -11,10 +12,17 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+#: COMMANDS of _mpicontainer_easybuild.py
+COMMANDS = HERE / 'o' / 'osu-container'
 #: the lists of names and of sums
 LISTS = re.compile(r"^sources = \[(?P<names>[^\]]*)\].*?^checksums = \[(?P<sums>[^\]]*)\]", re.M | re.S)
 #: an entry of stand_in
 ENTRY = re.compile(r"'([\w.-]+)':\s*'(\w{64})'")
+
+
+def own(easyconfig, name):
+    """Return the Path of the source name (str) of easyconfig (Path) in this clone, None if it is a download."""
+    return next((path for path in (easyconfig.parent / name, COMMANDS / name) if path.is_file()), None)
 
 
 def current(easyconfig):
@@ -24,14 +32,14 @@ def current(easyconfig):
     if not found:  # nothing but other modules
         return text
     names, sums = (re.findall(r"'([^']+)'", found[part]) for part in ('names', 'sums'))
-    if not any((easyconfig.parent / name).is_file() for name in names):
+    if not any(own(easyconfig, name) for name in names):
         return text
     if len(names) != len(sums):
         raise ValueError(f"{easyconfig}: {len(names)} sources, {len(sums)} checksums; one for each is wanted")
     for name, old in list(zip(names, sums)) + ENTRY.findall(text):
-        beside = easyconfig.parent / name
-        if beside.is_file():
-            text = text.replace(old, hashlib.sha256(beside.read_bytes()).hexdigest())
+        path = own(easyconfig, name)
+        if path:
+            text = text.replace(old, hashlib.sha256(path.read_bytes()).hexdigest())
     return text
 
 

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT / 'easyblocks'))
+sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
 from generic._mpicontainer_settings import (  # noqa: E402
@@ -32,6 +32,9 @@ from generic._mpicontainer_settings import (  # noqa: E402
     site_entry,
 )
 from generic._mpicontainer_sites import SITES  # noqa: E402
+
+import edf  # noqa: E402, isort: skip
+import podman_files  # noqa: E402, isort: skip
 
 MODULES = PROJECT / 'modules'
 #: Names of the modules that run in a container, each a folder of easyconfigs
@@ -153,6 +156,8 @@ def easyconfigs(site):
             image_of(module, approach_entry(approach), entry)
         except SettingsError:
             continue
+        if module != CONTAINERS[0] and f'{module}/{approach}' not in entry['images']['value']:
+            continue  # the site has no image with what this module starts
         found.append(path.name)
     return found
 
@@ -203,6 +208,15 @@ def main():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
                 print(f'rendered {path.relative_to(PROJECT)}')
+    # the same settings for engines that run no SIF
+    for path, text in {**podman_files.rendered(MODULES), **edf.rendered(MODULES)}.items():
+        if path.is_file() and path.read_text() == text:
+            continue
+        stale.append(path)
+        if not arguments.check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+            print(f'rendered {path.relative_to(PROJECT)}')
     if arguments.check and stale:
         sys.exit('stale, run `make modules`: ' + ', '.join(str(path.relative_to(PROJECT)) for path in stale))
 

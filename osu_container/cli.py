@@ -16,6 +16,7 @@ COMMANDS = {
     'discover': ('osu_container.discover.cli', "find the facts of this system and write them as a site"),
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
     'why': ('osu_container.why', "name cause and remedy of the messages in a job's output"),
+    'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
     'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),

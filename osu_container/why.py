@@ -36,6 +36,7 @@ import textwrap
 
 DOCS = 'docs/troubleshooting.md'
 WRAPPER = 'easyconfigs/o/osu-container/run-in-container'
+ENTRYPOINT = 'container-recipes/entrypoint/osu-entrypoint'
 GPU_BIND = 'easyconfigs/o/osu-container/osu-gpu-bind'
 PORT = 'easyconfigs/o/osu-native/osu-port'
 SLURM = 'Slurm 22.05, seen by this project, 2026-11'
@@ -346,6 +347,16 @@ OF_LONE_RANKS = [
      'remedy': "export PMIX_MCA_psec=native PMIX_MCA_gds=hash before srun.",
      'source': 'Open MPI 5.0.11, seen by this project, 2026-11; github.com/eth-cscs/cray-network-stack, osu-ompi',
      'evidence': 'measured'},
+    {'name': 'error text lost in PMIx',
+     'text': "PMIX ERROR: UNPACK-PAST-END in file .../gds_base_fns.c at line 120",
+     'pattern': r"PMIX ERROR: UNPACK-PAST-END|num local peers",
+     'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, could not print why. Seen "
+              "where Slurm's NodeName is not the name of the machine: Open MPI then finds no peers, and the third rank "
+              "of a node ends (num local peers).",
+     'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as workstation/slurm.sh does (make stop, "
+               "then make slurm), or give the node its host name. Else run with two ranks on a node to see whether it "
+               "is this.",
+     'source': 'Open MPI 5.0.11 with PMIx 4.2.2 in Slurm 22.05, seen by this project, 2026-11', 'evidence': 'measured'},
     {'name': 'MPICH without PMI',
      'text': "This singleton init program attempted to access some feature for which process manager support was "
              "required",
@@ -499,6 +510,84 @@ OF_THE_CONTAINER = [
      'cause': "A command of the installation was called by its path, without the module that sets {name}.",
      'remedy': "module load NAME/APPROACH, as it was installed, e.g. osu-container/hybrid; its commands are then on PATH.",
      'source': WRAPPER, 'evidence': 'measured'},
+    {'name': 'nothing bound for the entrypoint',
+     'text': "there is no libfabric.so.1 in /host/lib",
+     'pattern': r"there is no (?:/host/lib|libfabric\.so\.1 in /host/lib)|"
+                r"\S+ is a link to \S+, which is not in the container",
+     'cause': "The entrypoint of the image looks for the host's libfabric in /host/lib, and it is not there.",
+     'remedy': "Bind its folder: module load osu-container/swap does; by hand --bind FOLDER:/host/lib,/usr:/host/usr, "
+               "FOLDER from pkg-config --variable=libdir libfabric. A link counts where its file is bound too.",
+     'source': ENTRYPOINT, 'evidence': 'measured'},
+    {'name': 'host library does not fit the image',
+     'text': "/opt/mpich/lib/libmpi.so.12 needs FABRIC_1.7, which is not in /host/lib/libfabric.so.1: ...",
+     'pattern': r"(?P<by>[^\s:]+) needs (?P<version>\S+), which is not in (?P<library>[^\s:]+)",
+     'cause': "{by} was built with something newer than {library}: it needs {version}. The entrypoint has noticed "
+              "before the program started.",
+     'remedy': "FABRIC_...: an image whose MPI was built with a libfabric that is not newer than the host's, or "
+               "opensource. GLIBC_...: an image of a distribution at least as new as the host. OSU_SWAP=0 runs over "
+               "the image's own libfabric.",
+     'source': ENTRYPOINT, 'evidence': 'measured'},
+    {'name': 'library of the host not bound',
+     'text': "libatomic.so.1 is neither in the image nor in the folders of the host",
+     'pattern': r"(?P<library>\S+) is neither in the image nor in the folders of the host",
+     'cause': "The host's libfabric needs {library}, which the entrypoint finds nowhere below /host.",
+     'remedy': "Bind the host's /usr to /host/usr; a library from elsewhere: bind its folder anywhere and name the "
+               "place in OSU_SWAP_PATH. With the module: install it again, it looks for such folders.",
+     'source': ENTRYPOINT, 'evidence': 'measured'},
+    {'name': 'function of a library missing',
+     'text': "/usr/lib/libmpi.so.12 needs the function fi_dupinfo, which no library has",
+     'pattern': r"(?P<by>\S+) needs the function (?P<symbol>\S+), which no library has",
+     'cause': "{by} calls {symbol}, which neither the host's libraries nor the image's have: they are of two builds.",
+     'remedy': "cxi...: the host's libcxi is older than its libfabric, or another one is in front. Else another image, "
+               "or opensource.",
+     'source': ENTRYPOINT, 'evidence': 'measured'},
+    {'name': 'swap defeated by DT_RPATH',
+     'text': "/opt/conda/lib/libfabric.so.1 would be loaded all the same: a DT_RPATH in the image comes first",
+     'pattern': r"(?P<library>\S+) would be loaded all the same: a DT_RPATH",
+     'cause': "The image's MPI has the folder of its own libfabric, {library}, written into it; nothing can be put "
+              "before that.",
+     'remedy': "patchelf --set-rpath in the image writes DT_RUNPATH instead; programs of conda environments are so by "
+               "default.",
+     'source': ENTRYPOINT + '; ld.so(8)', 'evidence': 'measured'},
+    {'name': 'static program behind the entrypoint',
+     'text': "/opt/app/bin/app is linked statically: no library can be put before its own",
+     'pattern': r"(?P<program>\S+) is linked statically: no library can be put before its own",
+     'cause': "{program} has its libraries in itself, so the host's libfabric cannot be given to it.",
+     'remedy': "Start it by apptainer exec or singularity exec, or with OSU_SWAP=0; or link it with shared libraries.",
+     'source': ENTRYPOINT, 'evidence': 'measured'},
+    {'name': 'image without loader of glibc',
+     'text': "the image has no loader of glibc (/lib64/ld-linux-*), which the host's libraries need",
+     'pattern': r"the image has no loader of glibc",
+     'cause': "The image is Alpine or the like; the host's libraries are built for glibc.",
+     'remedy': "Use pure or opensource, or an image on glibc (Debian, Ubuntu, openSUSE, Rocky).",
+     'source': ENTRYPOINT, 'evidence': 'derived'},
+    {'name': 'no folder for links',
+     'text': "no folder for links can be made in /tmp, /dev/shm",
+     'pattern': r"no folder for links can be made in|mktemp could not make a folder in|links cannot be made in",
+     'cause': "The entrypoint of the image keeps a handful of links in TMPDIR, /tmp or /dev/shm, and may write to none "
+              "of them, or they are full.",
+     'remedy': "export TMPDIR=FOLDER with a folder that is bound and may be written to, or free some space.",
+     'source': ENTRYPOINT, 'evidence': 'measured'},
+    {'name': 'RCCL plugin does not load with the host',
+     'text': "WARNING: the plugin of RCCL does not load with it, so RCCL takes TCP; MPI is not affected: ...",
+     'pattern': r"the plugin of RCCL does not load with it",
+     'cause': "RCCL's plugin in the image was built with a newer libfabric than the host's, so RCCL falls back to TCP.",
+     'remedy': "An image whose plugin was built with a libfabric that is not newer than the host's, or opensource.",
+     'source': ENTRYPOINT, 'evidence': 'measured'},
+    {'name': 'unknown OSU_SWAP',
+     'text': "OSU_SWAP=yes is unknown; known: require, 0, or not set",
+     'pattern': r"OSU_SWAP=(?P<value>\S*) is unknown",
+     'cause': "The variable OSU_SWAP, which the entrypoint of the image reads, has the value {value}.",
+     'remedy': "export OSU_SWAP=require or OSU_SWAP=0, or unset OSU_SWAP.",
+     'source': ENTRYPOINT, 'evidence': 'measured'},
+    {'name': 'libfabric of the host cannot be taken',
+     'text': "the libfabric of the host cannot take the place of the image's: ...",
+     'pattern': r"the libfabric of the (?:host cannot take the place of the image\S*|image is used, not the host's): "
+                r"(?P<reason>[^\n]{1,600})",
+     'cause': "The entrypoint of the image could not put the host's libfabric in place: {reason}",
+     'remedy': "The line says what is wrong; docs/swap.md has what an image and the binds must be like. OSU_SWAP=0 "
+               "runs over the image's own libfabric.",
+     'source': ENTRYPOINT, 'evidence': 'measured', 'last': True},
     {'name': 'image gone',
      'text': "The image ... is gone. Get it back with: ...",
      'pattern': r"the image (?P<path>\S+) is missing or cannot be read|The\s+image\s+(?P<other>\S+)\s+is\s+gone\. ?Get",
@@ -770,9 +859,19 @@ OF_ANY_PROGRAM = [
                 r"Process received signal",
      'cause': "A rank has crashed. With Open MPI in a container: ranks meet in a folder below Slurm's TmpFS, which "
               "the container does not show. Else often two libraries that do not fit each other.",
-     'remedy': "Open MPI: export APPTAINER_BIND=FOLDER with the folder that scontrol show config | grep TmpFS shows. "
-               "Else see what was loaded: srun osu_container/rank-proof FOLDER PROGRAM.",
+     'remedy': "Open MPI: the module binds that folder; with a runtime of your own, or where slurm.conf cannot be read "
+               "on the node, export APPTAINER_BIND=FOLDER with what scontrol show config shows as TmpFS. Else see what "
+               "was loaded: srun osu_container/rank-proof FOLDER PROGRAM.",
      'source': SLURM + '; ' + DOCS, 'evidence': 'measured', 'last': True},
+    {'name': 'memory damaged',
+     'text': "double free or corruption (out)",
+     'pattern': r"double free or corruption|free\(\): invalid pointer|malloc\(\): corrupted",
+     'cause': "A library has damaged the memory of a rank. With LINKx (FI_PROVIDER=lnx): it was told to link a "
+              "provider that it cannot link, such as tcp.",
+     'remedy': "LINKx: unset OSU_LINKX and load the module again, or let FI_LNX_PROV_LINKS name shm and cxi alone. "
+               "Else see what was loaded: srun osu_container/rank-proof FOLDER PROGRAM.",
+     'source': 'Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11',
+     'evidence': 'measured', 'last': True},
     {'name': 'MPI stopped the job',
      'text': "Abort(...): Fatal error in internal_Init: Other MPI error, error stack:",
      'pattern': r"Fatal error in (?P<call>\w+)|MPI_ABORT was invoked|application called MPI_Abort", 'last': True,

@@ -76,6 +76,18 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
     return path
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """
+    Keep all that uses Slurm and the container runtime in one process, where `make test` has two (pytest-xdist).
+
+    They share nodes, images and installed modules, which are made once; the other process runs the rest meanwhile.
+    """
+    for item in items:
+        if {'slurm', 'apptainer'} & {mark.name for mark in item.iter_markers()} or 'shell' in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group('real'))
+
+
 @pytest.fixture(scope='session')
 def parts(tmp_path_factory):
     """Small MPI and network libraries (elf_folder.Parts), compiled once for all tests."""

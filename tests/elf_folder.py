@@ -243,6 +243,11 @@ def cray_mpich(release='8.1.32'):
     return _texts(f'MPI VERSION    : CRAY MPICH version {release} (ANL base 3.4a2)', 'PALS_APINFO', 'PMI_FD')
 
 
+def intel_mpi(release='2021.19.0'):
+    """Return C source of what tells an Intel MPI."""
+    return _texts('Intel(R) MPI Library %s for Linux', release, 'ch4:ofi', 'PMI_FD')
+
+
 def open_mpi(release='5.0.11'):
     """Return C source of what tells an Open MPI."""
     return _texts('Open MPI v%d.%d.%d', release, 'PMIX_RANK', 'libpmix.so.2')
@@ -342,13 +347,13 @@ class Parts:
         return self.known[key]
 
 
-def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None, rocm='6.3.4', program='', soname='',
-               mpi_folder='/opt/mpich/lib', libraries=()):
+def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None, rocm='6.3.4', cuda=None, program='',
+               soname='', mpi_folder='/opt/mpich/lib', libraries=()):
     """
     Fill an ElfFolder as an image that works everywhere, but for what a test gives.
 
     :param mpi, fabric, plugin, program: Path of other ones, None for none (mpi, fabric: the good ones)
-    :param environment: dict of more variables; rocm: release or None; soname: of the MPI
+    :param environment: dict of more variables; rocm, cuda: release or None; soname: of the MPI
     :param libraries: list of Path, more libraries, for /usr/lib
     """
     mpi = mpi or parts.mpi()
@@ -366,6 +371,8 @@ def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None
         f'export {name}="${{{name}:-"{value}"}}"\n' for name, value in variables.items()))
     if rocm:
         folder.write(f'/opt/rocm-{rocm}/.info/version', f'{rocm}-99\n')
+    if cuda:
+        folder.write(f'/usr/local/cuda-{cuda}/version.json', '{}\n')
     return folder
 
 

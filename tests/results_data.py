@@ -69,8 +69,8 @@ def _library(name, where):
 
 
 def module_line(approach):
-    """Return the keys (dict) of the module line of an approach (str)."""
-    entry = APPROACHES[approach]
+    """Return the keys (dict) of the module line of an approach, or of a version of it such as bind-mpich-3.4.3 (str)."""
+    entry = APPROACHES[approach.partition('-')[0]]
     container = approach != 'native'
     name = f'osu-container/{approach}' if container else 'osu-native'
     path = f'/opt/easybuild/modules/all/{name if container else "osu-native/7.5.2"}.lua'

@@ -12,8 +12,8 @@ import pytest
 from conftest import PROJECT, PYTHON_36, folded, run
 from elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
 from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_mix import MACHINES
-from generic._mpicontainer_settings import site_entry
+from generic._mpicontainer_settings import approach_entry, site_entry
+from generic._mpicontainer_sites import SITES
 from generic._mpicontainer_verdict import NOTE, RULES
 from test_image_sbom import pack, write_sif
 from verdict_cases import CPU, GPU, PLAIN, for_another_machine
@@ -22,7 +22,9 @@ from osu_container.check.cli import CODES, CONTAINERS
 from osu_container.cli import main
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
-MPICH_APPROACHES = [name for name in CONTAINERS if APPROACHES[name]['mpi'] == 'MPICH ABI']
+#: The images here have no entrypoint, so swap is not among what is looked at unless it is asked for
+LOOKED_AT = [name for name in CONTAINERS if not APPROACHES[name].get('entrypoint')]
+MPICH_APPROACHES = [name for name in LOOKED_AT if APPROACHES[name]['mpi'] == 'MPICH ABI']
 LIBFABRIC = site_entry(GPU)['libraries']['libfabric']['value']
 
 
@@ -79,7 +81,7 @@ def test_text_has_every_approach_of_the_images_mpi_with_word_reason_evidence_rem
     data = json.loads(check(*place.here(own), '--json').stdout)
     text = folded(done.stdout)
     said = {one['approach']: one for one in data['verdicts']}
-    assert list(said) == CONTAINERS
+    assert list(said) == LOOKED_AT
     for name in MPICH_APPROACHES:
         one = said[name]
         start = text.index(f"{name} {one['verdict'].upper()} ")
@@ -196,8 +198,8 @@ def test_wrong_usage_is_2(arguments):
 
 
 def test_an_unknown_site_is_told_with_those_that_are_known(place):
-    text = refused(place.image, '--site', 'frontier')
-    assert "unknown site 'frontier'" in text and all(name in text for name in (GPU, CPU, PLAIN))
+    text = refused(place.image, '--site', 'nowhere')
+    assert "unknown site 'nowhere'" in text and all(name in text for name in (GPU, CPU, PLAIN))
 
 
 def test_a_program_that_is_named_is_what_is_looked_at(place, new, parts):
@@ -410,8 +412,7 @@ def test_an_image_of_another_architecture_is_a_verdict(place, tmp_path, new):
     for image in (own, sif):
         done = check(*place.here(image))
         assert done.returncode == 6, done.stderr
-        names = [MACHINES['aarch64'], MACHINES['x86_64']]
-        names = names if MACHINES[platform.machine()] == names[1] else names[::-1]
+        names = ['aarch64', 'x86_64'] if platform.machine() == 'x86_64' else ['x86_64', 'aarch64']
         assert folded(done.stdout).count('the image is for {}, this host is {}'.format(*names)) == 4
         data = json.loads(check(*place.here(image), '--json').stdout)
         assert all([finding['rule'] for finding in one['findings']] == ['architecture'] for one in data['verdicts']
@@ -423,6 +424,14 @@ def test_an_image_without_mpi_is_told(place, new):
     own.on('/opt/mpich/lib/libmpi.so.12').unlink()
     message = refused(*place.here(own))
     assert f'{own} holds no MPI library: looked for libmpi' in message and 'libmpi.so.40' in message
+
+
+def test_swap_is_looked_at_where_the_image_has_an_entrypoint(place, new):
+    own = new()
+    own.write('/.singularity.d/runscript', '#!/bin/sh\nexec /opt/start "$@"\n')
+    own.write('/opt/start', 'find /host OSU_SWAP')
+    said = {one['approach']: one['verdict'] for one in json.loads(check(*place.here(own), '--json').stdout)['verdicts']}
+    assert list(said) == CONTAINERS and said['swap'] == said['hybrid'] == 'works'
 
 
 def test_an_image_with_two_mpis_needs_a_program(place, new, parts):
@@ -659,3 +668,40 @@ def test_cray_mpich_of_the_parts_is_told_as_such(parts):
     found = fabric_traits(parts.fabric().read_bytes())
     assert (found['release'], found['providers']) == ('1.22.0', ['cxi', 'tcp'])
     assert struct.calcsize('P') == 8
+
+
+# Images that are not here
+
+@pytest.mark.parametrize('site', [name for name in SITES if name != 'workstation'])
+def test_the_images_of_a_site_are_judged_by_their_names(site):
+    """Every approach with the image that the site names for it: described, so nothing of it is here."""
+    entry = site_entry(site)
+    for name, image in entry['images']['value'].items():
+        approach = name.rpartition('/')[2]
+        if '/' in name or approach_entry(approach).get('entrypoint'):
+            continue
+        done = check(image, '--site', site, '--approach', approach, '--json')
+        data = json.loads(done.stdout)
+        assert data['described'] and data['image']['path'] == image, done.stderr
+        verdict, = data['verdicts']
+        assert verdict['verdict'] == ('works slowly' if approach == 'pure' else 'works'), (site, verdict)
+        assert done.returncode == (4 if approach == 'pure' else 0)
+
+
+@pytest.mark.parametrize('image, site, text', [
+    ('osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi', 'frontier',
+     "the image is for GPUs of NVIDIA (CUDA 12.8.1), those of this site are AMD's (gfx90a)"),
+    ('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif', 'perlmutter',
+     "the image is for GPUs of AMD (ROCm 6.3.4), those of this site are NVIDIA's (sm_80)"),
+    ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', 'alps', 'the image is for x86_64, this host is aarch64'),
+])
+def test_an_image_that_is_for_another_machine_is_told_in_plain_words(image, site, text, tmp_path):
+    done = check(image, '--site', site, cwd=tmp_path)
+    assert done.returncode == 6 and text in folded(done.stdout), done.stdout + done.stderr
+    assert 'nothing was looked into' in done.stdout
+
+
+def test_a_name_of_no_image_and_a_program_of_a_described_one_are_refused():
+    assert 'osu-lumi-mpich' in refused('osu-lumi-mpich', '--site', 'lumi-25.03')
+    assert 'is not here' in refused('osu-workstation-mpich-4.2.3-libfabric-1.22.0', '--site', 'lumi-25.03',
+                                    '--program', '/opt/own')

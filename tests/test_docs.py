@@ -19,7 +19,7 @@ TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
 FOLDERS = ('.ci', '.github', 'benchmarks', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'lumi', 'modules',
            'osu_container', 'stand-in', 'tests', 'workstation')
 #: Who says a message that is not ours; the text below its heading begins with "From <name>"
-OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 'the loader', "mpi4py's port",
+OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 'the loader', "mpi4py's port", 'Python',
           'libfabric', 'MPICH', 'Cray MPICH', 'RCCL')
 #: Not in the repository: docs/site_report.py makes it
 MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
@@ -243,12 +243,14 @@ def test_what_works_where_has_every_approach_and_site():
     section = (PROJECT / 'README.md').read_text().partition('## What works where')[2].partition('\n## ')[0]
     lines = [line for line in section.splitlines() if line.startswith('|')]
     table = [[cell.strip() for cell in line.strip('|').split('|')] for line in lines]
-    assert table[0][1:] == list(SITES)
-    assert sorted(row[0] for row in table[2:]) == sorted(APPROACHES)
-    for approach, *cells in table[2:]:
-        for site, cell in zip(SITES, cells):
+    assert table[0][1:] == list(APPROACHES)
+    assert [row[0] for row in table[2:]] == list(SITES)
+    for site, *cells in table[2:]:
+        for approach, cell in zip(APPROACHES, cells):
             possible = runs_on(APPROACHES[approach], site_entry(site))
-            assert cell in (('measured', 'derived', 'untested') if possible else ('–',)), (approach, site)
+            assert re.fullmatch(r'measured <sup>\w</sup>|derived|untested|–' if possible else '–', cell), (site, approach)
+            for letter in re.findall(r'<sup>(\w)</sup>', cell):
+                assert section.count(f'* <sup>{letter}</sup>') == 1
 
 
 def test_decisions_that_the_data_name_are_about_that():

@@ -27,10 +27,13 @@ IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 #: Why a command is not run here
 REASONS = {
     'LUMI': "needs LUMI's modules, Slurm partitions or file systems; tests/test_stand_in_run.py has what can be shown",
+    'system': "needs Frontier, Setonix or Perlmutter; tests/test_sites_others.py has what a stand-in can show",
+    'mpi4py': "needs the modules osu-mpi4py, with which tests/test_mpi4py_run.py runs it",
     'network': "needs a server, an account or a registry",
     'GPU': "needs a GPU node",
     'long': "sets up the machine, measures for minutes or is this very test run",
     'writes': "writes files that are checked in; tests compare these with what it would write",
+    'foreign': "needs an image that is not ours; tests/test_new_run.py does the same with one",
     'destroys': "removes what the user has; tests/test_workstation.py runs it on copies",
 }
 #: How a command is run here
@@ -43,13 +46,15 @@ WAYS = {
     'modules': "as it stands, with all modules installed and Slurm running",
     'modules, shell': "both",
     'list': "ReFrame lists the tests in place of running them, with all modules installed",
-    'syntax': "bash reads the block: it is a job script for LUMI",
+    'syntax': "bash reads the block: it is a job script for a system",
 }
 #: First line of code blocks that are no commands -> what they are
 NOT_COMMANDS = {
     r'SIF: labels': 'a picture',
+    r'\$ lmp -in in\.lj, two nodes': 'the end of bench, as tests/test_new_run.py finds it',
     r'step \d+\.0: ': 'a report, as tests/test_proof_run.py finds it',
     r'OVERRIDES = \{': 'a file in Python, run by tests/test_docs_tables.py',
+    r'osu-entrypoint: ': 'a line of the entrypoint, as tests/test_swap_run.py finds it',
     r' +--- bandwidth': 'the table of the demo, compared by tests/test_demo.py',
     r'from osu_container\.': 'Python, run below',
 }
@@ -90,7 +95,24 @@ class Rule(NamedTuple):
 
 
 ON_LUMI = 'install-lumi'
+SYSTEMS = '/(alps|frontier|setonix|perlmutter)'
 COMMANDS = [
+    # A container of the user's own
+    Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own'),
+    Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own'),
+    Rule('foreign', r'srun -N2 -n2 lmp .*|osu-container proof -- srun -N2 -n2 lmp .*', 'your-own'),
+    Rule('foreign', r'osu-container bench --module lammps/.*|osu-container compare timed:.*', 'your-own'),
+    Rule('foreign', r'patchelf --replace-needed .*|ln -s libmpich\.so\.12 .*', 'your-own'),
+    # Python
+    Rule('dry run', r'eb osu-mpi4py-opensource\.eb -r( --try-amend=site=lumi-c-25\.03)?', '/mpi4py'),
+    Rule('mpi4py', r'module load osu-mpi4py/(bind|hybrid|opensource)', '/mpi4py'),
+    Rule('mpi4py', r'(osu-container proof -- )?srun -N2 -n2 python program\.py', '/mpi4py'),
+    Rule('mpi4py', r'python -m venv .* env|export SINGULARITYENV_PREPEND_PATH=.*|pip install networkx', '/mpi4py'),
+    Rule('mpi4py', r'osu-container bench --module osu-mpi4py/hybrid', '/mpi4py'),
+    Rule('GPU', r'srun -N2 -n2 --gpus-per-node=8 osu-gpu-bind osu_py_bw --buffer cupy', '/mpi4py'),
+    Rule('network', r'pip-containerize new .*|cotainr build .*', '/mpi4py'),
+    Rule('LUMI', r'module load LUMI lumi-container-wrapper cray-python', '/mpi4py'),
+    Rule('mpi4py', r'osu-container check FILE\.sif --approach bind --program /opt/conda/bin/app', '/mpi4py'),
     Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
     # README: the life of a clone
     Rule('long', r'make (demo|test|test-fast|check|docs|setup|bench( BENCH=".*")?)'),
@@ -102,11 +124,21 @@ COMMANDS = [
     Rule('shell', r'export \w+=\S+'),
     Rule('network', r'git clone <address of this repository> osu-container'),
     Rule('network', r'cd sources && scp .*|cd osu-container && git pull && make lumi'),
+    # Systems where nobody has run it
+    Rule('network', r'cd osu-container|python3 -m pip install --user easybuild', SYSTEMS),
+    Rule('network', r'bin/osu-container image fetch \S+|podman-hpc (build|migrate) .*', SYSTEMS),
+    Rule('system', r'cp (-r /etc/podman_hpc ~/podman_hpc|modules/perlmutter/podman-hpc/\*\.yaml .*)', SYSTEMS),
+    Rule('system', r'module (use \$EASYBUILD_PREFIX/modules/all|load (singularity/|osu-container/).*)', SYSTEMS),
+    Rule('system', r'srun .*|osu-explain >explain-\$SLURM_JOB_ID\.txt|OSU=\S+', SYSTEMS),
+    Rule('dry run', r'eb osu-container-\w+\.eb -r --try-amend=site=(alps|frontier|setonix|perlmutter)', SYSTEMS),
+    Rule('network', r'podman build -t .*|enroot import .*', '/alps'),
+    Rule('system', r'mkdir -p ~/\.edf|cp modules/alps/container-engine/\S+ ~/\.edf/', '/alps'),
+    Rule('long', r'bin/osu-container bench --tag alps .*|bin/osu-container compare run alps-gh200-2025', '/alps'),
     Rule('LUMI', r'make -C osu-container (lumi|unlumi)'),
     Rule('LUMI', r'module load LUMI/.*'),
     Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
     Rule('LUMI', r'eb \$EBU_USER_PREFIX/.*'),
-    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images'),
+    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi|swap'),
     Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
     Rule('GPU', r'srun .*osu-gpu-bind .*', ON_LUMI),
     Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
@@ -115,10 +147,13 @@ COMMANDS = [
     Rule('shell', r'\. \./env\.sh'),
     Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
     Rule('modules, shell', r'module load osu-[a-z/]+'),
-    Rule('modules', r'module load osu-[a-z/]+ && srun osu_bw H H'),
+    Rule('modules', r'module load osu-[a-z/]+ && srun (-N2 -n2 )?osu_(get_)?bw H H'),
+    Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'swap'),
+    Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'swap'),
     # Check: every verdict is an answer
     Rule('shown', r'\$ osu-container check --published \| tail -n 1'),
     Rule('run', r'osu-container check --published( --site lumi-25\.03)?'),
+    Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier'),
     Rule('modules', r'osu-container check FILE\.sif( --.*)?', codes=(0, 4, 5, 6)),
     Rule('modules', r'\$ osu-container check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0\.sif( --.*)?',
          codes=(0, 6)),
@@ -148,7 +183,7 @@ COMMANDS = [
     Rule('long', r'(bin/)?osu-container bench( .*)?'),
     Rule('list', r'reframe -C \S+ -c \S+ .*(-r\b.*|--list)'),
     Rule('modules', r'reframe -C settings\.py --performance-compare=.*'),
-    Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html'),
+    Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html( --figures study --reference .*)?'),
     Rule('run', r'osu-container reference add latest --name native-2026-11'),
     # EESSI
     Rule('install', r'eb (osu-native\.eb )?OSU-Micro-Benchmarks-7\.5\.2-osu-\S+\.eb -r'),

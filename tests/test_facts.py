@@ -1,9 +1,13 @@
 """Facts of the host that need no image: the runtime, the native MPI, libraries that changed."""
+import os
+from types import SimpleNamespace
+
 import pytest
 from conftest import compile_library
 from generic._mpicontainer_elf import closure
 from generic._mpicontainer_facts import (
     FactsError,
+    _folders,
     find_runtime,
     missing_host_paths,
     native_facts,
@@ -11,6 +15,7 @@ from generic._mpicontainer_facts import (
     stale_libraries,
 )
 from generic._mpicontainer_image import parse_environment
+from generic._mpicontainer_mix import Host
 from generic._mpicontainer_settings import approach_entry, site_entry
 from generic._mpicontainer_sites import SITES
 
@@ -81,6 +86,27 @@ def test_a_recorded_library_that_changed_or_went_is_named(tmp_path):
     path.unlink()
     assert stale_libraries(facts) == [
         f'host library {path} is gone since the module was installed; install it again']
+
+
+def test_folders_for_an_entrypoint_are_those_of_the_host_and_of_libraries_elsewhere(tmp_path):
+    site, swap = site_entry('lumi-25.03'), approach_entry('swap')
+    root = str(tmp_path)
+    fabric = root + site['libraries']['libfabric']['value']
+    paths = {'libfabric.so.1': fabric, 'libcxi.so.1': f'{root}/usr/lib64/libcxi.so.1',
+             'libcom_err.so.2': f'{root}/lib64/libcom_err.so.2', 'liblast.so.1': f'{root}/lib64/liblast.so.1'}
+    for path in paths.values():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    found = _folders(swap, site, Host(root), {name: SimpleNamespace(path=path) for name, path in paths.items()})
+    assert [(folder['path'][len(root):], folder['target']) for folder in found] == [
+        (os.path.dirname(site['libraries']['libfabric']['value']), '/host/lib'), ('/usr', '/host/usr'),
+        ('/lib64', '/host/more/3')]
+    assert 'libcom_err.so.2' in found[2]['why']
+    # where /lib64 is a link into /usr, nothing more is bound
+    os.rmdir(f'{root}/lib64')
+    os.symlink('usr/lib64', f'{root}/lib64')
+    assert len(_folders(swap, site, Host(root), {'liblast.so.1': SimpleNamespace(path=paths['liblast.so.1'])})) == 2
+    # a stand-in for the host need not have a /usr
+    assert [folder['target'] for folder in _folders(swap, site, Host(f'{root}/none'), {})] == []
 
 
 @pytest.mark.parametrize('line, expected', [

@@ -41,12 +41,31 @@ def test_masks_for_srun_are_in_the_order_of_the_ranks(site):
     assert gpu_bind('--cpu-bind', OSU_GPU_MAP=map_of(site)).stdout == f'mask_cpu:{masks}\n'
 
 
+#: site -> first core of each GPU's rank, in the order of the GPUs, from the documentation of the system
+FIRST_CORES = {
+    **dict.fromkeys([site for site in WITH_GPUS if site.startswith('lumi')], [49, 57, 17, 25, 1, 9, 33, 41]),
+    # LUMI training 2026-04, 202-Binding.md: first usable core of the CCD next to each GCD; OLCF: the same node
+    'frontier': [49, 57, 17, 25, 1, 9, 33, 41],
+    'setonix': [48, 56, 16, 24, 0, 8, 32, 40],  # Pawsey, GPU Partition Quick Start: chiplets, whole
+    'perlmutter': [48, 32, 16, 0],  # nvidia-smi topo -m
+    'alps': [0, 72, 144, 216],  # CSCS, Slurm: affinity.cuda
+}
+
+
 @pytest.mark.parametrize('site', WITH_GPUS)
-def test_lumi_has_the_order_of_its_documentation(site):
-    # LUMI training 2026-04, 202-Binding.md: first usable core of the CCD next to each GCD
-    first = [49, 57, 17, 25, 1, 9, 33, 41]
+def test_every_site_has_the_order_of_its_documentation(site):
     masks = [int(gpu['mask'], 16) for gpu in site_entry(site)['gpu_binding']['value']]
-    assert [(mask & -mask).bit_length() - 1 for mask in masks] == first
+    assert [(mask & -mask).bit_length() - 1 for mask in masks] == FIRST_CORES[site]
+
+
+def test_a_mask_of_more_cores_than_a_number_has_bits_is_met_with_what_the_job_has():
+    """A GH200 node has 288 cores; this machine has a few of them."""
+    wide = f'0:{((1 << 288) - 1) ^ (1 << HERE[0]):#x}:cxi0'
+    done = gpu_bind(*SHOW, OSU_GPU_MAP=wide, SLURM_LOCALID='0')
+    assert done.stdout == f'||{sum(1 << core for core in HERE[1:]):x}|last\n', done.stderr
+    high = f'0:{((1 << 72) - 1) << 216:#x}:cxi0'
+    done = gpu_bind('true', OSU_GPU_MAP=high, SLURM_LOCALID='0')
+    assert done.returncode == 1 and 'and the job has none of them' in done.stderr
 
 
 @pytest.mark.parametrize('rank, gcd, core', [('0', '0', HERE[0]), ('1', '1', HERE[-1])])

@@ -153,11 +153,14 @@ def version_of(key):
 def test_conda_environment_has_our_versions_and_leaves_mpi_to_the_image():
     yaml = pytest.importorskip('yaml')
     environment = yaml.safe_load((FILES / 'environment.yml').read_text())
-    assert set(environment) == {'name', 'channels', 'dependencies'} and environment['channels'] == ['conda-forge']
+    label = 'conda-forge/label/mpi-external'
+    # the empty package comes first, by the order of channels and by name: conda-forge's own MPICH must not be taken
+    assert set(environment) == {'name', 'channels', 'dependencies'}
+    assert environment['channels'] == [label, 'conda-forge']
     found = dict(line.split('=', 1) for line in environment['dependencies'])
     python = found['python']
     assert found == {'python': python, 'mpi4py': version_of('mpi4py-source'), 'numpy': version_of(f'numpy-{python}'),
-                     'mpich': '4.2.*=external_*'}
+                     f'{label}::mpich': '4.3.*'}
 
 
 def test_requirements_have_our_versions():

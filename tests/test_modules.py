@@ -148,7 +148,7 @@ def test_loading_starts_no_program(site, name):
     assert not re.search(r'capture|subprocess|os\.execute|io\.popen', checked_in(site, name))
 
 
-SWITCHED = [(site, name) for site, name in TARGETS if 'switches[' in checked_in(site, name)]
+SWITCHED = [(site, name) for site, name in TARGETS if 'switches["OSU_RCCL_' in checked_in(site, name)]
 
 
 @pytest.mark.parametrize('lmod', LMODS)
@@ -181,8 +181,8 @@ def test_network_of_the_job_wins(site, name, modules):
 def test_other_modules_that_bind_are_refused_beside_it(site, name, modules):
     tree = modules(site)
     for other in site_entry(site)['conflicts']['value']:
-        path = tree / 'modules' / other / '1.lua'
-        path.parent.mkdir()
+        path = tree / 'modules' / (f'{other}.lua' if '/' in other else f'{other}/1.lua')
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('setenv("SINGULARITY_BIND", "/theirs")')
         done = in_lmod(tree, f'module load {other} && module load {name}; echo ${{SIF:-none}}')
         assert 'none' in done.stdout and other in done.stderr

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from osu_container import osu_output
 from osu_container.image import catalogue, fetch
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -21,6 +22,7 @@ OSU_PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
 PYTHON = '/usr/bin/python3'  # of osu-port's first line
 PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',
          'scatter')
+OWN = ('get_bw',)  # of osu-port itself
 
 FAKE_MPI = """\
 import os
@@ -49,6 +51,39 @@ def {name}(BENCHMARH='title', {arguments}, MAX_MSG_SIZE=1 << 22):
     print({{key: value for key, value in sorted(locals().items())}})
     {last}
 """
+
+#: Runs the port with windows whose memory says where it is, and looks at what rank 0 has at the end of each size
+READ_BACK = '''
+import importlib.machinery, importlib.util, sys
+sys.path.insert(0, '{prefix}/lib/python')
+loader = importlib.machinery.SourceFileLoader('port', '{prefix}/libexec/osu-port')
+port = importlib.util.module_from_spec(importlib.util.spec_from_loader('port', loader))
+loader.exec_module(port)
+from mpi4py import MPI
+memories, windows, sizes = [], [], []
+plain_allocate, plain_window, plain_free = port.allocate, MPI.Win.Allocate, MPI.Win.Free
+def allocate(size):
+    memories.append(plain_allocate(size))
+    return memories[-1]
+class Window(MPI.Win):
+    @classmethod
+    def Allocate(cls, size, unit, comm):
+        window = plain_window(size, unit, comm=comm)
+        here = window.tomemory()
+        here[:] = bytes(number % 251 for number in range(size))
+        return cls(window)
+    def Free(self):
+        if memories:
+            found = bytes(memories.pop())
+            assert found == bytes(number % 251 for number in range(len(found))), len(found)
+            sizes.append(len(found))
+        plain_free(self)
+MPI.Win, port.allocate = Window, allocate
+port.osu_get_bw(skip=0, loop=1, MAX_MSG_SIZE=8)
+if MPI.COMM_WORLD.Get_rank() == 0:
+    assert sizes == [64, 128, 256, 512], sizes
+    print('all places of', len(sizes), 'sizes are as in the window')
+'''
 
 
 def run(command, **environment):
@@ -210,7 +245,7 @@ def real(tmp_path_factory):
     keys = ['mpich-4.2.3', 'mpi4py-source', f'mpi4py-{python}']
     fetch.fetch(keys, PROJECT / 'sources', folder / 'fetch.log')
     mpich, source, wheel = (PROJECT / 'sources' / catalogue.SOURCES[key]['file'] for key in keys)
-    prefix = prefix_with(folder, [f'osu_{name}' for name in PORTS])
+    prefix = prefix_with(folder, [f'osu_{name}' for name in PORTS + OWN])
     with tarfile.open(source) as archive:
         for member in archive:
             if '/demo/osu_' in member.name:
@@ -248,6 +283,39 @@ def test_real_port_takes_the_arguments(real, name):
     numbers = [line.split() for line in lines if not line.startswith('#')]
     assert [int(size) for size, _ in numbers if int(size) <= 8] == sizes
     assert all(float(value) >= 0 for _, value in numbers)
+
+
+@pytest.mark.slurm
+def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_it_is(real):
+    code, output, errors = on_ranks(real, 2, 'osu_get_bw', 'H', 'H', '-m', '16384', '-i', '10', '-x', '2')
+    assert code == 0, errors
+    lines = output.splitlines()
+    # HPE's published run has the last four, with its release of OSU and MPI_CHAR
+    assert lines[:6] == [
+        '# osu_get_bw: mpi4py 4.1.2 port written by this project, not the C program of the OSU Micro-Benchmarks',
+        '# MPI_Get Bandwidth Test', '# Window creation: MPI_Win_allocate', '# Synchronization: MPI_Win_flush',
+        '# Datatype: MPI_BYTE.', '# Size        Bandwidth (MB/s)']
+    table = osu_output.parse(output, benchmark='osu_get_bw', source='the run', largest=16384)
+    assert list(table.values) == [2 ** power for power in range(15)] and table.unit == 'MB/s'
+    assert table.programs == 'mpi4py 4.1.2 ports'
+
+
+@pytest.mark.slurm
+def test_own_port_reads_what_is_in_the_window_of_the_other_rank(real, tmp_path):
+    """Every byte that rank 0 gets is that of its place: bytes are counted, not only seconds."""
+    program = tmp_path / 'look.py'
+    program.write_text(READ_BACK.format(prefix=real[0]))
+    done = run([real[1] / 'bin' / 'mpiexec', '-n', 2, PYTHON, '-I', program],
+               LD_LIBRARY_PATH=str(real[1] / 'lib'), FI_PROVIDER='tcp', MPI4PY_LIBMPI='libmpi.so.12')
+    assert done[0] == 0 and 'all places of 4 sizes are as in the window' in done[1], done
+
+
+@pytest.mark.slurm
+@pytest.mark.parametrize('ranks', [1, 3])
+def test_wrong_number_of_ranks_is_an_error_of_the_own_port(real, ranks):
+    code, output, errors = on_ranks(real, ranks, 'osu_get_bw')
+    assert code == 1 and 'This test requires exactly two processes' in errors
+    assert all(line.startswith('#') for line in output.splitlines())
 
 
 @pytest.mark.slurm

@@ -160,6 +160,13 @@ def test_what_fi_provider_allows(text, names):
     assert providers_wanted(text) == names
 
 
+@pytest.mark.parametrize('links, names', [
+    ('shm+cxi:cxi0|shm+cxi:cxi1', ['cxi']), ('shm', []), ('shm+tcp;ofi_rxm', ['tcp']), (None, []), ('', [])])
+def test_linkx_allows_what_it_links(links, names):
+    assert providers_wanted('lnx', links) == names
+    assert providers_wanted('tcp', links) == ['tcp']
+
+
 def test_addresses_of_both_families():
     assert network._address('0100007F:1F90') == ('127.0.0.1', 8080)
     assert network._address('00000000000000000000000001000000:0016') == ('::1', 22)

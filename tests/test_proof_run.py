@@ -81,7 +81,7 @@ NATIVE = f"/usr/bin/python3 -I -c {LONELY} $EBROOTOSUMINNATIVE/lib/python"
     ('pmi2', 'openmpi', INSIDE, 'pmix')])
 def test_a_wrong_mpi_makes_every_rank_rank_0(shell, tmp_path, mpi, module, program, right):
     done, said = prove(shell, tmp_path, f"{SRUN} --mpi={mpi} {program}", module, before=(
-        'unset OSU_CONTAINER_PMI\n'  # the wrapper would refuse to start
+        'unset MPI_CONTAINER_PMI\n'  # the wrapper would refuse to start
         'export MPI4PY_LIBMPI=$(readlink -m $EBROOTOSUMINNATIVE/lib/libmpi.so.12):libmpi.so.12:libmpi.so.40\n'))
     assert done.stdout == 'size 1\nsize 1\n', done.stdout + done.stderr
     assert done.returncode == 1

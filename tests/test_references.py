@@ -218,6 +218,9 @@ def test_a_site_gets_the_references_of_its_node_type(name):
     elif name.startswith('lumi-c-'):
         assert list(found) == ['lumi-mpi4py-2025-07', 'lumi-checks']
         others = 'lumi-g'
+    elif name == 'alps':
+        assert list(found) == ['alps-gh200-2025']
+        return
     else:
         assert found == {}
         return

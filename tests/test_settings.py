@@ -47,10 +47,29 @@ def test_every_pair_gives_settings_that_keep_the_promise_of_the_approach(approac
     assert found.mpi.endswith('of the ' + entry['comes_from']['libmpi'])
     assert found.libfabric.endswith('of the ' + entry['comes_from']['libfabric'])
     injected = [bind for bind in found.binds if bind[1].startswith(INJECT_FOLDER)]
-    assert bool(injected) == bool(entry['inject']) == (INJECT_FOLDER in found.library_path)
+    by_us = bool(entry['inject']) and not entry.get('entrypoint')  # else the entrypoint of the image does it
+    assert bool(injected) == by_us == (INJECT_FOLDER in found.library_path)
+    assert found.through_entrypoint == bool(entry.get('entrypoint'))
     assert found.pmi == pmi_for(entry, site_data)
     assert found.provider and '{' not in found.provider
     assert (found.env_prefix is None) == (not entry['container'])
+
+
+def test_folders_of_the_host_are_bound_for_an_entrypoint_and_nothing_else_is_put_in_front():
+    known = facts()
+    known['host']['folders'] = [
+        {'path': '/stand-in/opt/cray/libfabric/1.22.0/lib64', 'target': '/host/lib', 'why': 'libfabric'},
+        {'path': '/stand-in/usr', 'target': '/host/usr', 'why': 'the rest'},
+        {'path': '/stand-in/lib64', 'target': '/host/more/3', 'why': 'libcom_err.so.2'}]
+    known['host']['files'] = []
+    found = settings_for(*entries('swap', 'lumi-25.03'), known)
+    assert [bind[:2] for bind in found.binds] == [
+        ('/stand-in/opt/cray/libfabric/1.22.0/lib64', '/host/lib'), ('/stand-in/usr', '/host/usr'),
+        ('/stand-in/lib64', '/host/more/3')]
+    assert (found.library_path, found.preload, found.host_path) == ([], [], ['/host/more/3'])
+    assert {'name': 'OSU_SWAP', 'value': 'require'}.items() <= next(
+        variable for variable in found.variables if variable['name'] == 'OSU_SWAP').items()
+    assert [library['what'] for library in found.watched] == ['libfabric 1.22.0']
 
 
 @pytest.mark.parametrize('approach, site', [(approach, site) for approach in APPROACHES for site in SITES

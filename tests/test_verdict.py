@@ -14,7 +14,7 @@ from generic._mpicontainer_settings import approach_entry, pmi_for, runs_on, sit
 from generic._mpicontainer_sif import ImageError
 from generic._mpicontainer_sites import SITES
 from generic._mpicontainer_verdict import NOTE, RULES, WORDS, ask, recommended
-from verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image, later, program
+from verdict_cases import CUDA, GPU, PLAIN, SILENT, SPEAKS, World, host, image, later, program
 
 from osu_container.check import published
 from osu_container.check.described import fabric_verdef, library, lumi_host, published_image
@@ -64,11 +64,16 @@ def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # 
 def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  # noqa: F811, a fixture
     """The good image and host of these tests: what a rule says is by what its case changes."""
     world = World(tmp_path, parts, site_name)
-    rocm = world.site['gpu_userland']['value'][0] + '.1' if world.site['gpu']['value'] else None
-    image(rocm=rocm)(world)
+    gpu = world.site['gpu']['value'] or ''
+    userland = world.site.get('gpu_userland', {'value': ['6.3']})['value']
+    image(rocm=userland[0] + '.1' if gpu.startswith('gfx') else None,
+          cuda='12.8' if gpu.startswith('sm_') else None)(world)
     if site_name == PLAIN:
         host(libmpi=lambda it: it.mpi())(world)
     verdict = world.ask(approach)
+    if approach == 'bind' and 'libmpi' not in world.site['libraries']:
+        assert [finding.rule for finding in verdict.findings] == ['site']
+        return
     wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
     assert [finding.rule for finding in verdict.findings] == wanted, verdict.findings
     assert (verdict.word == 'works') == (not wanted)
@@ -84,13 +89,16 @@ def test_a_verdict_comes_out_for_every_approach_and_site(approach, site_name):
     entry = site_entry(site_name)
     host_of_site = lumi_host(entry, '1.22.0', '8.1.32', None)
     for traits in host_of_site._traits.values():  # lumi_host() describes Cray MPICH, whatever the site
-        traits['pmi'] = [entry['pmi']['value']['host']]
-    verdict = ask(approach_entry(approach), entry, published_image(True, '1.22.0', '4.2.3', '6.3.4'), host_of_site)
+        traits['pmi'] = [entry['pmi']['value'].get('host')]
+    rocm = None if (entry['gpu']['value'] or '').startswith('sm_') else '6.3.4'
+    verdict = ask(approach_entry(approach), entry, published_image(True, '1.22.0', '4.2.3', rocm), host_of_site)
     assert verdict.word in WORDS and verdict.approach == approach
     if runs_on(approach_entry(approach), entry):
         assert verdict.launch == pmi_for(approach_entry(approach), entry)
     if approach == 'openmpi':
-        assert [finding.rule for finding in verdict.findings] == ['other MPI'] and verdict.word == 'fails'
+        assert 'other MPI' in [finding.rule for finding in verdict.findings] and verdict.word == 'fails'
+    elif 'architecture' in entry:  # the image is for x86_64, and a site without a libmpi cannot have bind
+        assert verdict.findings[0].rule in ('architecture', 'site') and verdict.word == 'fails'
     else:
         assert verdict.word != 'fails', verdict.findings
         assert 'MPICH' in verdict.mpi and 'libfabric 1.22.0' in verdict.libfabric
@@ -277,7 +285,7 @@ def test_versions_of_libfabric_by_release(libfabric, newest):
 #: Rules on what the loader does, and by which word it does not start the program
 LOADER_RULES = {('missing library', 'fails'), ('symbol version', 'fails'), ('undefined symbol', 'fails')}
 #: Rules where there is no process to look at, or none that can run here
-ELSEWHERE = {'host path missing', 'architecture', 'static program', 'other MPI'}
+ELSEWHERE = {'host path missing', 'architecture', 'GPU vendor', 'static program', 'other MPI'}
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', [
@@ -294,6 +302,10 @@ def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, par
         if mix.program is None:
             return  # an image without a program
         findings = verdict_rules.verdict_of(mix).findings
+        if site_name == CUDA:  # as --nv does
+            for name, _ in mix.process.missing:
+                world.image.copy(parts.plain(name), f'/usr/lib/{name}')
+            mix = mix_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
         done, loaded = world.really(mix, *([mix.plugin[0]] if mix.plugin else []))
     starts = not {(finding.rule, finding.word) for finding in findings} & LOADER_RULES
     assert (done.returncode in (0, 3)) == starts or ('undefined symbol', 'unknown') in {

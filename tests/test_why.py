@@ -22,6 +22,59 @@ PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
 #: (names that explain() gives, text, where the text is from). Texts that can be had here in a moment are made by the
 #: tests further down; 'recorded' is what this project saw on its workstation on 2026-11-21.
 QUOTED = [
+    (['error text lost in PMIx'],
+     "*** An error occurred in MPI_Init\n"
+     "[vm:15019] PMIX ERROR: UNPACK-PAST-END in file ../../../../../src/mca/gds/base/gds_base_fns.c at line 120",
+     'recorded, srun -N1 -n3 of Open MPI 5.0.11 where NodeName is not the host name, Slurm 22.05'),
+    (['memory damaged', 'segmentation fault'],
+     "double free or corruption (out)\n[vm:05796] *** Process received signal ***\n[vm:05796] Signal: Aborted (6)",
+     'recorded, osu_latency with FI_PROVIDER=lnx FI_LNX_PROV_LINKS=shm+tcp, libfabric 2.5.1'),
+    (['nothing bound for the entrypoint'],
+     "osu-entrypoint: node1: the libfabric of the host cannot take the place of the image's: there is no "
+     "libfabric.so.1 in /host/lib",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['nothing bound for the entrypoint'],
+     "osu-entrypoint: vm: the libfabric of the image is used, not the host's: there is no /host/lib in the"
+     " container",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['host library does not fit the image'],
+     "osu-entrypoint: vm: the libfabric of the host cannot take the place of the image's: "
+     "/opt/mpich/lib/libmpi.so.12 needs FABRIC_1.7, which is not in /host/lib/libfabric.so.1: that ends at"
+     " FABRIC_1.6",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['library of the host not bound'],
+     "osu-entrypoint: vm: ... libatomic.so.1 is neither in the image nor in the folders of the host; "
+     "libefa.so.1 is neither in the image nor in the folders of the host",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['function of a library missing'],
+     "osu-entrypoint: node7: ...: /usr/lib/libmpi.so.12 needs the function fi_version, which no library "
+     "has",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['swap defeated by DT_RPATH'],
+     "osu-entrypoint: node7: ...: /opt/conda/lib/libfabric.so.1 would be loaded all the same: a DT_RPATH "
+     "in the image comes first",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['static program behind the entrypoint'],
+     "osu-entrypoint: node7: ...: /opt/osu/bin/static is linked statically: no library can be put before "
+     "its own",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['image without loader of glibc'],
+     "osu-entrypoint: vm: ...: the image has no loader of glibc (/lib64/ld-linux-*), which the host's "
+     "libraries need",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['no folder for links'],
+     "osu-entrypoint: node7: ...: no folder for links can be made in /tmp, /dev/shm or /nowhere",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['RCCL plugin does not load with the host'],
+     "osu-entrypoint: node7: WARNING: the plugin of RCCL does not load with it, so RCCL takes TCP; MPI is "
+     "not affected",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['unknown OSU_SWAP'],
+     "osu-entrypoint: OSU_SWAP=yes is unknown; known: require, 0, or not set",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['libfabric of the host cannot be taken'],
+     "osu-entrypoint: vm: the libfabric of the host cannot take the place of the image's: something else",
+     'recorded, container-recipes/entrypoint/osu-entrypoint'),
     (['libfabric too old'],
      "/usr/bin/osu_bw: /usr/lib/host/libfabric.so.1: version `FABRIC_1.7' not found (required by "
      "/usr/lib/libmpi.so.12)",

@@ -61,6 +61,16 @@ def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
     assert installed('osu-shell').stdout.startswith(f'[shell]\n[{sif}]\n')
 
 
+def test_through_the_entrypoint_where_the_module_says_so(installed):
+    sif = str(installed.root / 'x.sif')
+    through = {'MPI_CONTAINER_START': 'run'}
+    assert installed('osu_bw', 'H', 'a b', **through).stdout.startswith(f'[run]\n[{sif}]\n[osu_bw]\n[H]\n[a b]\n')
+    assert installed('osu-exec', 'ls', '-l /', **through).stdout.startswith(f'[run]\n[{sif}]\n[ls]\n[-l /]\n')
+    assert installed('osu-shell', '--nv', **through).stdout.startswith(f'[run]\n[--nv]\n[{sif}]\n[/bin/bash]\n')
+    done = installed('osu_bw', MPI_CONTAINER_UNSET='CXI_FORK_SAFE', **through)
+    assert done.stdout.startswith(f'[run]\n[{sif}]\n[env]\n[-u]\n[CXI_FORK_SAFE]\n[osu_bw]\n')
+
+
 def test_osu_exec_without_a_command_says_what_to_give(installed):
     done = installed('osu-exec')
     assert done.returncode == 1 and 'give the command to run in the container' in done.stderr

@@ -18,6 +18,8 @@ from generic._mpicontainer_verdict import NOTE, ask
 
 #: Sites: with GPUs and Slingshot, with Slingshot alone, with neither
 GPU, CPU, PLAIN = 'lumi-25.03', 'lumi-c-25.03', 'workstation'
+#: With GPUs of NVIDIA
+CUDA = 'perlmutter'
 
 
 class World:
@@ -118,6 +120,12 @@ def linked(**options):
     return lambda parts: make(parts, **options)
 
 
+def starts(path, content):
+    """Return a change: an image that starts the file path, content: str or bytes."""
+    return later(lambda it: it.image.write('/.singularity.d/runscript', f'#!/bin/sh\nexec {path} "$@"\n').write(
+        path, content))
+
+
 def second_mpi(release):
     """Return a change: another release of the host's MPI beside the site's."""
     def change(it):
@@ -136,6 +144,48 @@ def newer(parts):
     return parts.mpi(mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n')
 
 
+def conda(it, build='h79b1c89_100', app='old', python='old', fabric=('tcp',), prefix='/opt/conda'):
+    """
+    Put a conda environment with an MPICH of its own into the image of a World: what conda-build makes has DT_RPATH.
+
+    :param app, python: how a program of it, and its mpi4py, find its lib: 'old' by DT_RPATH, 'new' by DT_RUNPATH
+    :param fabric: providers of its libfabric, None without; build: of the package, external_* holds nothing
+    """
+    it.image.write(f'{prefix}/conda-meta/mpich-4.3.2-{build}.json', '{"name": "mpich", "version": "4.3.2"}')
+    it.image.copy(it.parts.plain('python3.11'), f'{prefix}/bin/python3.11')
+    it.image.copy(it.parts.plain('MPI.cpython-311.so', rpath=f'{python}:$ORIGIN/../../..'),
+                  f'{prefix}/lib/python3.11/site-packages/mpi4py/MPI.cpython-311.so')
+    dtags = 'disable' if app == 'old' else 'enable'
+    it.image.copy(it.parts.program(it.parts.mpi(), options=(f'-Wl,--{dtags}-new-dtags,-rpath,$ORIGIN/../lib',)),
+                  f'{prefix}/bin/app')
+    if not build.startswith('external'):
+        it.image.copy(it.parts.mpi(mpich('4.3.2')), f'{prefix}/lib/libmpi.so.12')
+        if fabric is not None:
+            it.image.copy(it.parts.fabric(providers=fabric, needed=()), f'{prefix}/lib/libfabric.so.1')
+
+
+def wheels(it, *names, prefix='/opt/venv', link=None):
+    """Put a virtual environment with wheels of MPI (names: sonames) into the image of a World; link: of libmpi.so."""
+    it.image.copy(it.parts.plain('python3.11'), f'{prefix}/bin/python3.11')
+    it.image.copy(it.parts.program(it.parts.mpi()), f'{prefix}/bin/app')
+    for name in names:
+        it.image.copy(it.parts.mpi(open_mpi() if name.endswith('40') else mpich('4.3.2'), name), f'{prefix}/lib/{name}')
+    if link:
+        it.image.link(f'{prefix}/lib/libmpi.so', link)
+    else:  # as the wheels of MPICH and Open MPI have it
+        it.image.write(f'{prefix}/lib/libmpi.so', f'INPUT({names[-1]})')
+
+
+def in_conda(**options):
+    """Return a change: an image with a conda environment, whose program app is asked about."""
+    return each(later(lambda it: conda(it, **options)), program('/opt/conda/bin/app'))
+
+
+def in_venv(*names, **options):
+    """Return a change: an image with wheels of MPI in a virtual environment, whose program app is asked about."""
+    return each(later(lambda it: wheels(it, *names, **options)), program('/opt/venv/bin/app'))
+
+
 #: rule -> [(what the case is, approach, change, site, word that its finding has, text in its reason)]
 SPEAKS = {
     'host path missing': [
@@ -148,12 +198,29 @@ SPEAKS = {
     'architecture': [
         (approach, approach, later(for_another_machine), GPU, 'fails', 'the image is for') for approach in
         ('pure', 'bind', 'hybrid', 'opensource')],
+    'GPU vendor': [
+        (f'CUDA on AMD, {approach}', approach, image(rocm=None, cuda='12.8'), GPU, 'fails',
+         'the image is for GPUs of NVIDIA (CUDA 12.8)') for approach in ('pure', 'bind', 'hybrid', 'opensource')] + [
+        ('by the variable of NVIDIA\'s images', 'hybrid', image(rocm=None, environment={'CUDA_VERSION': '12.8.1'}), GPU,
+         'fails', 'CUDA 12.8.1'),
+        ('ROCm on NVIDIA', 'hybrid', image(), CUDA, 'fails', "those of this site are NVIDIA's (sm_80)"),
+        ('a site that cannot have the approach', 'openmpi', image(
+            mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'), rocm=None, cuda='12.8'), GPU, 'fails', 'NVIDIA'),
+        ('no CUDA', 'hybrid', image(rocm=None), CUDA, NOTE, 'has no CUDA'),
+    ],
     'static program': [
         ('injection', 'hybrid', each(later(static_program), program('/opt/static')), GPU, 'fails', 'statically'),
         ('nothing to inject', 'pure', each(later(static_program), program('/opt/static')), GPU, NOTE, 'statically')],
     'musl': [
         ('injection', 'hybrid', image(mpi=lambda it: it.mpi(needed=[it.plain('libc.musl-x86_64.so.1')]),
                                       libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU, 'fails', 'musl')],
+    'entrypoint': [
+        ('none', 'swap', image(), GPU, 'fails', 'image without entrypoint for swap'),
+        ('another one', 'swap', starts('/opt/start', '#!/bin/sh\nexec "$@"\n'), GPU, 'fails',
+         'does not say that it looks in /host/lib: /.singularity.d/runscript, /opt/start'),
+        ('a program', 'swap', starts('/opt/start', b'\x7fELF\0\0'), GPU, 'unknown', 'that cannot be read'),
+        ('of somebody else', 'swap', starts('/opt/start', '#!/bin/sh\nfind /host -name libfabric.so\nexec "$@"\n'), GPU,
+         NOTE, "the entrypoint is not this project's")],
     'other MPI': [
         ('Open MPI', 'hybrid', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), GPU, 'fails',
          "the image's MPI is Open MPI (libmpi.so.40)"),
@@ -176,6 +243,8 @@ SPEAKS = {
          'fails', 'which neither the host nor the image has'),
         ('libfabric', 'opensource', each(image(), later(lambda it: it.image.on('/usr/lib/libfabric.so.1').unlink())),
          GPU, 'fails', 'needs libfabric.so.1'),
+        ("NVIDIA's driver, on a site without", 'pure', image(mpi=lambda it: it.mpi(
+            needed=[it.plain('libcuda.so.1')])), GPU, 'fails', 'needs libcuda.so.1'),
     ],
     'symbol version': [
         ('newer libfabric wanted', 'hybrid',
@@ -206,6 +275,29 @@ SPEAKS = {
          'has DT_RPATH /usr/lib'),
         ('libfabric by DT_RPATH of the program', 'hybrid', image(program=linked(rpath='/none:/usr/lib')), GPU, 'fails',
          '/opt/osu/bin/osu_latency has DT_RPATH /usr/lib'),
+    ],
+    "conda's MPI": [
+        ('its program', 'bind', in_conda(), GPU, 'fails', "would not use the host's libfabric.so.1 and libmpi.so.12: "
+         '/opt/conda/bin/app has DT_RPATH $ORIGIN/../lib'),
+        ('its mpi4py', 'bind', in_conda(app='new'), GPU, 'fails',
+         '/site-packages/mpi4py/MPI.cpython-311.so has DT_RPATH'),
+        ('libfabric alone', 'hybrid', in_conda(), GPU, 'fails', "the host's libfabric.so.1: /opt/conda"),
+        ('not what is asked about', 'bind', later(conda), GPU, NOTE, 'programs of the conda environment /opt/conda'),
+        ('nothing is injected', 'opensource', in_conda(), GPU, 'works slowly',
+         'mpich 4.3.2 (build h79b1c89_100), which does not reach Slingshot: its libfabric has no provider cxi'),
+        ('without libfabric', 'opensource', in_conda(fabric=None), GPU, 'works slowly', 'does not reach Slingshot'),
+    ],
+    'MPI of Python': [
+        ('two, the other one is taken', 'opensource', in_venv('libmpi.so.12', 'libmpi.so.40', link='libmpi.so.40'), GPU,
+         'fails', '/opt/venv has 2 MPI libraries, libmpi.so.12 and libmpi.so.40: mpi4py takes /opt/venv/lib/libmpi.so '
+         '(libmpi.so.40)'),
+        ('two wheels', 'opensource', in_venv('libmpi.so.12', 'libmpi.so.40'), GPU, 'unknown',
+         'mpi4py takes /opt/venv/lib/libmpi.so.12'),
+        ('two, injection', 'bind', in_venv('libmpi.so.40', 'libmpi.so.12'), PLAIN, 'fails', 'has 2 MPI libraries'),
+        ('two, not what is asked about', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40')), GPU,
+         NOTE, '/opt/venv has 2 MPI libraries'),
+        ('one, injection', 'bind', in_venv('libmpi.so.12'), GPU, 'fails',
+         "and not the host's: it looks beside its Python"),
     ],
     'no libfabric': [
         ('ch3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU, 'works slowly',
@@ -281,10 +373,16 @@ SILENT = {
             it.parts.fabric(), '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1.23').link(
             '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.23'))), GPU)],
     'architecture': [('the same', 'hybrid', image(), GPU)],
+    'GPU vendor': [
+        ('ROCm on AMD', 'hybrid', image(), GPU), ('both', 'hybrid', image(cuda='12.8'), GPU),
+        ('CUDA on NVIDIA', 'hybrid', image(rocm=None, cuda='12.8'), CUDA),
+        ('none on AMD', 'hybrid', image(rocm=None), GPU), ('no GPU', 'hybrid', image(rocm=None, cuda='12.8'), CPU)],
     'static program': [('shared', 'hybrid', program('/opt/osu/bin/osu_latency'), GPU)],
     'musl': [('nothing to inject', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libc.musl-x86_64.so.1')]),
                                                  libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU),
              ('there, but not used', 'hybrid', image(libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU)],
+    'entrypoint': [('ours', 'swap', starts('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), GPU),
+                   ('not needed', 'hybrid', image(), GPU)],
     'other MPI': [('both, the program takes MPICH', 'hybrid', image(
         libraries=lambda it: [it.mpi(open_mpi(), 'libmpi.so.40')]), GPU),
         ('Intel MPI, MVAPICH: the soname counts', 'hybrid', image(), GPU),
@@ -295,6 +393,8 @@ SILENT = {
         ('the program runs with its own', 'opensource', standard_abi(intel_mpi('2021.19.0')), PLAIN),
         ('under libmpi.so.12', 'bind', image(mpi=lambda it: it.mpi(intel_mpi('2021.19.0'))), PLAIN)],
     'missing library': [
+        ("NVIDIA's driver, which the runtime brings", 'pure', image(mpi=lambda it: it.mpi(
+            needed=[it.plain('libcuda.so.1'), it.plain('libnvidia-ml.so.1')]), rocm=None, cuda='12.8'), CUDA),
         ('the image has it', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')]),
                                            libraries=lambda it: [it.plain('libgone.so.1')]), GPU),
         ('the image has what the host lacks', 'hybrid', each(
@@ -318,6 +418,17 @@ SILENT = {
         ('DT_RUNPATH', 'bind', image(program=linked(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=linked(rpath='/opt/none')), GPU),
         ('nothing is promised', 'opensource', image(program=linked(rpath='/usr/lib')), GPU)],
+    "conda's MPI": [
+        ('the external package', 'bind', in_conda(build='external_hd5c3fa7_0'), GPU),
+        ('DT_RUNPATH', 'bind', in_conda(app='new', python='new'), GPU),
+        ('over TCP', 'pure', in_conda(), GPU),
+        ('its libfabric has cxi', 'opensource', in_conda(fabric=('cxi', 'tcp')), GPU)],
+    'MPI of Python': [
+        ('MPI4PY_LIBMPI', 'bind', each(image(environment={'MPI4PY_LIBMPI': 'libmpi.so.12'}),
+                                       in_venv('libmpi.so.12', 'libmpi.so.40')), GPU),
+        ('one, nothing is injected', 'opensource', in_venv('libmpi.so.12'), GPU),
+        ("one, the image's is not replaced", 'hybrid', in_venv('libmpi.so.12'), GPU),
+        ('the system', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40', prefix='/usr')), GPU)],
     'no libfabric': [
         ('nobody promised it', 'pure', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
         ('bind brings its own', 'bind', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),

@@ -25,7 +25,7 @@ remove_modules() {
     software=$(eb_folder software)
     modules=$(eb_folder modules)
     records=$(eb_folder ebfiles_repo)
-    for name in osu-container osu-native OSU-Micro-Benchmarks; do
+    for name in osu-container osu-mpi4py osu-native OSU-Micro-Benchmarks; do
         for installed in "$software/$name"/*/; do
             installed=${installed%/}
             [[ -d $installed ]] || continue

@@ -246,7 +246,9 @@ start() {
     launch slurmctld "$(find_command slurmctld)" -D -f "$conf"
     wait_for 20 controller_answers || fail_with_logs "slurmctld does not answer."
     for node in "${nodes[@]}"; do
-        launch "slurmd-$node" "$(find_command slurmd)" -D -f "$conf" -N "$node"
+        # PMIx in Slurm would tell the ranks that they are on the machine of this name, and Slurm that they are on $node:
+        # Open MPI finds no peers then, and from the third rank of a node on MPI_Init fails ("num local peers").
+        launch "slurmd-$node" env "PMIX_HOSTNAME=$node" "$(find_command slurmd)" -D -f "$conf" -N "$node"
     done
     wait_for 30 nodes_ready ||
         fail_with_logs "the nodes are not ready ($(sinfo --noheader --Node --format='%N %T' 2>&1 | paste -sd ,))."

@@ -26,14 +26,19 @@ Keys of an approach
                      sets them
     rank_variables   list of dict as for variables, value 'gcd' or 'nic': what osu-gpu-bind sets for each rank from the
                      site's gpu_binding
+    refuses          list of dict: when ('SWITCH=VALUE', a choice of the user that ends `module load` with an error),
+                     why, remedy (str, one clause each) and only, as for variables
     variables        list of dict: name, value, why, source, date, evidence (words as in _mpicontainer_sites.py). Each
                      is a default: a value that the user has set wins.
 
-A value may hold {provider}, the site's, and {rccl_plugin}, the path of the RCCL plugin. Optional keys of a variable:
+A value may hold {provider} and {lnx_links}, the site's, and {rccl_plugin}, the path of the RCCL plugin. Optional keys
+of a variable:
     only    list of conditions that are known when the module is made, all must hold: 'gpu', 'no gpu' (of the site),
             'rocm', 'cuda' (by the maker of its GPUs: gfx..., sm_...);
             'mpich >= 4.3.1', 'libfabric < 2.4' (of the MPICH and the libfabric that run; Cray MPICH is no mpich);
-            'cxi', 'no cxi' (the site's provider); 'rccl plugin' (the image or the native build has one)
+            'cxi', 'no cxi' (the site's provider); 'rccl plugin' (the image or the native build has one);
+            'open mpi' (its MPI is that); 'lnx' (the site names its links, lnx_links, and the libfabric that runs is
+            2.0 or newer, which has that provider)
     when    'SWITCH=VALUE' or 'SWITCH!=VALUE', looked at when the module is loaded. Of several entries of one name the
             first whose condition holds counts.
 
@@ -57,6 +62,11 @@ def _variable(name, value, why, source, evidence, date=_READ, **conditions):
 SWITCHES = {
     'OSU_SINGLE_NODE': {
         'shm': 'for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)',
+    },
+    'OSU_LINKX': {
+        '1': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
+             'between nodes. It is known to hang, to be slow or to end with an error '
+             '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
     },
     'OSU_RCCL_STRICT': {
         '1': 'a missing RCCL plugin is an error instead of TCP; not for jobs on one node',
@@ -127,34 +137,72 @@ _ALT_READ_NETWORK = _variable('SLURM_NETWORK', 'disable_rdzv_get', 'the card lea
                               'FI_CXI_RDZV_PROTO=alt_read needs', 'srun(1) of Slurm 24.05, --network; ' + _CXI,
                               'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1')
 
+#: LINKx as CSCS describes it, and the issues that made it an opt-in
+_LINKX = _CSCS + ', LINKx (experimental)'
+_LINKX_SHM = ('Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, '
+              'osu_alltoall with up to 8 ranks')
+_LINKX_ON = {'when': 'OSU_LINKX=1', 'only': ['lnx']}
+_OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
+
+
+def _with_linkx(name, value, why, source, *rest, **conditions):
+    """Return the two entries of a variable that is another one with LINKx: value is that without."""
+    return [_variable(name, 'lnx', 'LINKx: libfabric\'s provider lnx, which links others', _LINKX, 'derived',
+                      **_LINKX_ON),
+            _variable(name, value, why, source, *rest, **conditions)]
+
+
 # Open MPI 5 over libfabric, for every message: also between ranks of one node
-_OPENMPI_OVER_LIBFABRIC = [
-    _PROVIDER_OF_SITE,
+_OPENMPI_OVER_LIBFABRIC = _with_linkx('FI_PROVIDER', '{provider}', *_PROVIDER) + [
     _variable('OMPI_MCA_pml', 'cm', 'messages are matched by the network library; left to itself Open MPI takes TCP or '
-              'shared memory of its own where it knows no fast network', _CSCS, 'derived'),
-    _variable('OMPI_MCA_mtl', 'ofi', 'that network library is libfabric', _CSCS, 'derived'),
-    _variable('OMPI_MCA_opal_common_ofi_provider_include', '{provider}', 'Open MPI leaves out the providers tcp, shm '
-              'and others unless they are named', 'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude',
+              'shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead', _CSCS,
               'derived'),
+    _variable('OMPI_MCA_mtl', 'ofi', 'that network library is libfabric', _CSCS, 'derived'),
+] + _with_linkx(
+    'OMPI_MCA_opal_common_ofi_provider_include', '{provider}', 'Open MPI leaves out the providers tcp, shm and others '
+    'unless they are named', 'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude', 'derived') + [
+] + [
+    _variable('OMPI_MCA_btl', '^tcp,ofi,vader,openib', 'one-sided messages stay off the ways that would go past '
+              'libfabric, or open the card a second time', _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
+              'derived', **conditions) for conditions in (_LINKX_ON, {'only': ['cxi']})
+] + [
+    _variable('OMPI_MCA_mtl_ofi_av', 'table', 'lnx has address tables only: with Open MPI\'s own choice, a map, '
+              'MPI_Init fails', _LINKX + '; ' + _LINKX_SHM, 'derived', **_LINKX_ON),
+    _variable('FI_LNX_PROV_LINKS', '{lnx_links}', 'what lnx links: shared memory with each card, | between the cards',
+              _LINKX + '; fi_lnx(7)', 'derived', **_LINKX_ON),
+    _variable('FI_SHM_USE_XPMEM', '1', 'shared memory copies once, by xpmem, where the node has it', _LINKX, 'derived',
+              **_LINKX_ON),
+    _variable('FI_HMEM_CUDA_USE_GDRCOPY', '1', 'small copies from GPU memory by the CPU, through GDRCopy, which is in '
+              'the image', _OMB_CXI, 'derived', only=['cxi', 'cuda']),
+    _variable('FI_CXI_DISABLE_NON_INJECT_MSG_IDC', '1', 'small messages from GPU memory are not copied through the '
+              'host: 3 instead of 21 microseconds on GPUs of AMD', _CXI + '; EESSI on LUMI, 2026-05-21', 'untested',
+              only=['cxi', 'rocm']),
     _variable('PMIX_MCA_psec', 'native', 'the security domain of Slurm\'s PMIx; otherwise PMIx prints warnings', _CSCS,
               'derived'),
-    _variable('PMIX_MCA_gds', 'hash', 'what ranks tell each other goes by messages: the shared memory for it lies in '
-              'the spool folder of slurmd, which the container does not show', 'PMIX_SERVER_TMPDIR of a step started '
-              'with srun --mpi=pmix, Slurm 22.05', 'derived'),
+    _variable('PMIX_MCA_gds', 'hash', 'what ranks tell each other goes by messages: Slurm\'s PMIx may be of another '
+              'release, whose shared memory this one cannot read', 'on a workstation PMIx 4.2.2 of Slurm offers ds21 '
+              'and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, '
+              '2026-11-21', 'derived'),
 ]
 
-_HPE_SWAP = 'HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr'
-_SWAP_ON = '2026-11-21'
-#: Where HPE's entrypoint and ours look for the host's libraries
+_REFUSES_LINKX = {
+    'when': 'OSU_LINKX=1', 'only': ['no lnx'],
+    'why': 'LINKx cannot be had here: this site\'s data name no links for it (lnx_links), or the image has a libfabric '
+           'older than 2.0',
+    'remedy': 'unset OSU_LINKX, or name the links in the site\'s data (docs/add-a-site.md)',
+}
+
+# The image's entrypoint looks for the host's libraries in folders of these names
+_SWAP = ('HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr')
 _HOST_FOLDERS = [
     {'target': '/host/lib', 'library': 'libfabric', 'why': 'the entrypoint of the image takes libfabric from there',
-     'source': _HPE_SWAP, 'date': _SWAP_ON, 'evidence': 'derived'},
-    {'target': '/host/usr', 'path': '/usr', 'why': 'and libcxi, and what these need, from there', 'source': _HPE_SWAP,
-     'date': _SWAP_ON, 'evidence': 'derived'},
+     'source': _SWAP, 'date': _READ, 'evidence': 'derived'},
+    {'target': '/host/usr', 'path': '/usr', 'why': 'and libcxi, and what these need, from there', 'source': _SWAP,
+     'date': _READ, 'evidence': 'derived'},
 ]
-_SWAP_OR_ERROR = _variable(
-    'OSU_SWAP', 'require', 'read by the entrypoint of this project\'s images: where the host\'s libfabric cannot be '
-    'taken, an error; HPE\'s goes on with the image\'s own', 'container-recipes/entrypoint/README.md', 'derived')
+_SWAP_OR_ERROR = _variable('OSU_SWAP', 'require', 'read by the entrypoint of this project\'s images: where the host\'s '
+                           'libfabric cannot be taken, an error; HPE\'s goes on with the image\'s own',
+                           'container-recipes/entrypoint/README.md', 'derived')
 
 # Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path on as well.
 _NO_FORK_SAFE = [
@@ -187,6 +235,7 @@ APPROACHES = {
         'files': [],
         'unset': [],
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+        'refuses': [],
         'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
     },
     'pure': {
@@ -202,6 +251,7 @@ APPROACHES = {
         'files': [],
         'unset': [],
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+        'refuses': [],
         'variables': [
             _variable('FI_PROVIDER', 'tcp', 'without the host\'s libraries TCP is the only network that is everywhere',
                       _PUBLISHED + ' of pure reach about 2 GB/s over TCP', 'measured', _PUBLISHED_ON),
@@ -223,6 +273,7 @@ APPROACHES = {
         'files': ['file_systems', 'slurm_spool', 'cxi_state', 'libdrm_ids'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+        'refuses': [],
         'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
     },
     'hybrid': {
@@ -238,6 +289,7 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'refuses': [],
         'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN],
     },
     'swap': {
@@ -254,6 +306,7 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'refuses': [],
         'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN, _SWAP_OR_ERROR],
     },
     'opensource': {
@@ -269,6 +322,7 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'refuses': [],
         'variables': _MPICH_OVER_CXI + _SMALL_DEVICE_MESSAGES + _RCCL + [_RCCL_PLUGIN],
     },
     'openmpi': {
@@ -281,9 +335,10 @@ APPROACHES = {
         'preload': [],
         'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
         'requires': [],
-        'files': ['file_systems', 'cxi_state', 'kernel_config'],
+        'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'refuses': [_REFUSES_LINKX],
         'variables': _OPENMPI_OVER_LIBFABRIC,
     },
 }

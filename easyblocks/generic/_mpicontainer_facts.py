@@ -10,6 +10,7 @@ import subprocess
 
 from ._mpicontainer_elf import ElfError
 from ._mpicontainer_image import Image
+from ._mpicontainer_loader import of_name
 from ._mpicontainer_mix import Host, libraries_of, mix_of
 from ._mpicontainer_mix import missing_host_paths as missing_on
 from ._mpicontainer_settings import HOST_MPI, MORE_FOLDERS, wanted_files
@@ -93,7 +94,8 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
                          injected=_injected(approach, site, host, mix.injected, image.libraries))
             if approach.get('entrypoint'):
                 facts['folders'] = _folders(approach, site, host, mix.injected)
-            return {'image': _image_facts(image, set(mix.injected), mix.soname), 'host': facts,
+            loaded = of_name(mix.process, 'libfabric.so.1')
+            return {'image': _image_facts(image, set(mix.injected), mix.soname, loaded), 'host': facts,
                     'verdict': _recorded(verdict, force)}
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
@@ -179,16 +181,17 @@ def _injected(approach, site, host, libraries, in_image):
     return found
 
 
-def _image_facts(image, injected, soname):
+def _image_facts(image, injected, soname, loaded):
     """
     Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say.
 
     :param injected: set of sonames that are put in front of the image's own
     :param soname: str, of the MPI that the image's programs need
+    :param loaded: Loaded or None, the libfabric of the process: a wheel of MPICH has its own where only it looks
     """
     own = next((path for _, name, path in image.mpis() if name == soname), None)
     label = 'org.osu-container.%s'
-    fabric = image.libraries.get('libfabric.so.1')
+    fabric = loaded.path if loaded and loaded.origin == 'image' else image.libraries.get('libfabric.so.1')
     plugin = image.rccl_plugin()
     folder = os.path.dirname(plugin) if plugin else None
     return {

@@ -408,8 +408,9 @@ class Image(object):
             path, text = todo.pop(0)
             found.append((path, text))
             for name in re.findall(r'[\w.+/-]*[\w+-]', text or ''):
-                # a whole path, or a file beside the script that names it
-                other = name if name.startswith('/') else posixpath.dirname(path) + '/' + posixpath.basename(name)
+                # a whole path, or a file beside the script that names it: $(dirname "$0")/other
+                beside = posixpath.dirname(path) + '/' + posixpath.basename(name)
+                other = name if name.startswith('/') and self.exists(name) else beside
                 if other in texts or not self.exists(other) or other.startswith('/.singularity.d/'):
                     continue
                 texts[other] = None
@@ -433,9 +434,9 @@ class Image(object):
         """Return the release of CUDA in the image (str, e.g. '12.8.1'), None if it has none."""
         if self.environment().get('CUDA_VERSION'):  # NVIDIA's images set it
             return self.environment()['CUDA_VERSION']
-        names = [re.match(r'/usr/local/cuda-(\d+\.\d+)$', path) for path in self.tree.entries]
-        return max((found.group(1) for found in names if found), key=lambda name: [int(part) for part in name.split('.')],
-                   default=None)
+        names = [re.match(r'/usr/local/cuda-(\d+)\.(\d+)$', path) for path in self.tree.entries]
+        releases = sorted((int(found.group(1)), int(found.group(2))) for found in names if found)
+        return '%d.%d' % releases[-1] if releases else None
 
     def library_path(self):
         """Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets."""

@@ -97,6 +97,19 @@ def switches_text(generator, settings):
         SWITCHES_TEXT % lua_list(settings.switches))
 
 
+def refusals_text(generator, settings):
+    """Return the text that ends loading where the user has set a switch that this module cannot follow."""
+    lines = []
+    for entry in settings.refuses:
+        name, value, _ = switch_of(entry['when'])
+        lines += [generator.comment("a choice that cannot be followed is an error, never another network in silence"),
+                  generator.conditional_statement(
+                      'mode() == "load" and os.getenv("%s") == "%s"' % (name, value),
+                      'LmodError(%s)' % lua_string("%s=%s is set, but %s. What to do: %s" % (
+                          name, value, entry['why'], entry['remedy'])))]
+    return ''.join(lines)
+
+
 def reason(fact):
     """Return the comment text (str) for fact (dict, a variable or a file): why, source, date, evidence, origin."""
     parts = [fact.get('origin'), fact['source'], fact.get('date'), fact['evidence']]
@@ -146,7 +159,8 @@ def common_text(generator, settings, family):
                   'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
     lines += [generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
               generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}),
-              switches_text(generator, settings), variables_text(generator, settings),
+              refusals_text(generator, settings), switches_text(generator, settings),
+              variables_text(generator, settings),
               promise_text(generator, settings),
               generator.comment("read by osu-container bench: the installation, whose settings.json says what this is"),
               generator.set_environment('OSU_MODULE_ROOT', '', relpath=True)]

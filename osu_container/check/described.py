@@ -1,11 +1,13 @@
 """
-Images and hosts that nobody here has, described: the twelve published combinations, and LUMI then and now.
+Images and hosts that nobody here has, described: the twelve published combinations and LUMI then and now; the images of
+this project by their names, and the host of any site by its data.
 
 A description has the methods of Image (_mpicontainer_image.py) or Host (_mpicontainer_mix.py), so the same rules judge
 it. It is partial: only what decides is in it, and what is not in it is not held to be missing. Every value has its
 source beside it; the words are those of the site data (measured, derived).
 """
 import posixpath
+import re
 
 from .site import PROJECT  # noqa: F401, sets the path
 
@@ -62,13 +64,13 @@ class DescribedImage(object):
     programs = {}
     labels = {}
 
-    def __init__(self, path, files, traits, mpi, plugin, variables, rocm):
+    def __init__(self, path, files, traits, mpi, plugin, variables, rocm, cuda=None):
         """
         path: str, what the image is called; files: {path in it: ElfFacts}; traits: {soname: dict of traits}; mpi:
-        (family, soname, path); plugin: path or None; variables: dict of its environment; rocm: str.
+        (family, soname, path); plugin: path or None; variables: dict of its environment; rocm, cuda: release or None.
         """
         self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
-        self._plugin, self._variables, self._rocm = plugin, variables, rocm
+        self._plugin, self._variables, self._rocm, self._cuda = plugin, variables, rocm, cuda
         self.libraries = {facts.soname: name for name, facts in files.items() if name != plugin}
 
     def exists(self, path):
@@ -111,6 +113,14 @@ class DescribedImage(object):
         """See Image."""
         return self._rocm
 
+    def cuda(self):
+        """See Image."""
+        return self._cuda
+
+    def entrypoint(self):
+        """See Image: none is described."""
+        return []
+
 
 class DescribedHost(object):
     """A host of which only the libraries are described that a site names. See Host for the methods."""
@@ -118,9 +128,12 @@ class DescribedHost(object):
     partial = True
     root = ''
 
-    def __init__(self, files, traits, glibc):
-        """files: {path: ElfFacts}; traits: {path: dict of traits}; glibc: release (str) or None: see lumi_host()."""
-        self.files, self._traits, self.glibc = files, traits, glibc
+    def __init__(self, files, traits, glibc, machine=X86_64):
+        """
+        files: {path: ElfFacts}; traits: {path: dict of traits}; glibc: release (str) or None: see described_host();
+        machine: str, as readelf calls it.
+        """
+        self.files, self._traits, self.glibc, self._machine = files, traits, glibc, machine
 
     def on(self, path):
         """See Host."""
@@ -138,7 +151,7 @@ class DescribedHost(object):
 
     def machine(self):
         """See Host."""
-        return X86_64
+        return self._machine
 
     def traits(self, path, read):
         """See Host: what is described, whatever read would find."""
@@ -146,8 +159,8 @@ class DescribedHost(object):
 
     def mpi_libraries(self, site):
         """See Host: only the site's own is described."""
-        path = site['libraries']['libmpi']['value']
-        return {path: self.files[path]}
+        fact = site['libraries'].get('libmpi')
+        return {fact['value']: self.files[fact['value']]} if fact else {}
 
 
 def published_image(libcxi, libfabric, mpich, rocm):
@@ -191,9 +204,56 @@ def published_image(libcxi, libfabric, mpich, rocm):
     return DescribedImage(name, files, traits, ('MPICH ABI', 'libmpi.so.12', mpi), plugin, variables, rocm)
 
 
+#: Names of this project's images say what is in them (container-recipes/images.py)
+_NAME = re.compile(r'(?:osu-)?(lumi|workstation|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
+                   r'-(mpich|openmpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?(?:\.sif)?$')
+#: glibc of the base of each family: Ubuntu 22.04, Debian 12, Ubuntu 24.04 (container-recipes/versions.py)
+_GLIBC = {'lumi': UBUNTU_GLIBC, 'workstation': '2.36', 'abi': '2.36', 'alps': '2.39'}
+
+
+def our_image(name, machine='x86_64'):
+    """
+    Return the DescribedImage of an image of this project, None if its name (str, with or without .sif) is none.
+
+    :param machine: str as uname -m says it: Alps' image is of the machine that built it
+    What is not in the name follows from the recipes (container-recipes/lumi.py, alps.py, abi.py, workstation.py):
+    cxi is in an image with libcxi and in no other; RCCL's plugin in those with ROCm.
+    """
+    found = _NAME.match(name)
+    if not found:
+        return None
+    family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = found.groups()
+    elf = MACHINES[machine if family == 'alps' else 'x86_64']
+    is_mpich = mpi_name == 'mpich'
+    ch4 = not is_mpich or release(release_of_mpi) >= (3, 4)
+    soname = 'libmpi.so.12' if is_mpich else 'libmpi.so.40'
+    mpi, fabric, libc = '/opt/%s/lib/%s' % (mpi_name, soname), '/opt/libfabric/lib/libfabric.so.1', '/lib/libc.so.6'
+    verneed = fabric_verneed(libfabric)
+    files = {
+        mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if ch4 else ['libc.so.6'],
+                     {'libfabric.so.1': verneed} if ch4 else {}, machine=elf),
+        fabric: library(fabric, ['libcxi.so.1'] if libcxi else [], {}, fabric_verdef(libfabric), machine=elf),
+        libc: library(libc, [], {}, glibc_verdef(_GLIBC[family]), machine=elf),
+    }
+    if libcxi:
+        files['/opt/libcxi/lib/libcxi.so.1'] = library('/opt/libcxi/lib/libcxi.so.1', machine=elf)
+    plugin = '/opt/rccl-plugin/lib/librccl-net.so' if rocm and not (rocm == '6.0.3' and libfabric[0] == '2') else None
+    if plugin:
+        files[plugin] = library(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
+    traits = {
+        soname: {'family': 'MPICH' if is_mpich else 'Open MPI', 'release': release_of_mpi,
+                 'device': (['ch4:ofi'] if ch4 else ['ch3:nemesis']) if is_mpich else None,
+                 'hmem': release(release_of_mpi) >= (4, 1) if is_mpich else None,
+                 'pmi': ['pmi2'] if is_mpich else ['pmix'], 'opens': []},
+        'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if libcxi else ['tcp'], 'complete': True},
+    }
+    return DescribedImage(name, files, traits, ('MPICH ABI' if is_mpich else 'Open MPI', soname, mpi), plugin, {}, rocm,
+                          cuda)
+
+
 def lumi_host(site, libfabric, cray_mpich, glibc):
     """
-    Return the DescribedHost of LUMI with the libraries that a site (dict) names.
+    Return the DescribedHost of LUMI, or of another HPE Cray system, with the libraries that a site (dict) names.
 
     :param libfabric: release (str) of ofiwg's libfabric that Cray's is made from; it has cxi in every release
     :param cray_mpich: release (str); glibc: release (str) that the host's libraries may need, None where not known
@@ -201,18 +261,32 @@ def lumi_host(site, libfabric, cray_mpich, glibc):
     published message "version `FABRIC_1.7' not found".
     """
     files, traits = {}, {}
+    machine = MACHINES[site.get('architecture', {}).get('value', 'x86_64')]
     needs = {'libc.so.6': glibc_verdef(glibc)} if glibc else {}
     for name, fact in site['libraries'].items():
         if not fact:
             continue
         path = fact['value']
-        files[path] = library(path, ['libc.so.6'], needs)
+        files[path] = library(path, ['libc.so.6'], needs, machine=machine)
         if name == 'libmpi':
             files[path] = library(path, ['libfabric.so.1', 'libc.so.6'],
-                                  dict(needs, **{'libfabric.so.1': {'FABRIC_1.0'}}))
+                                  dict(needs, **{'libfabric.so.1': {'FABRIC_1.0'}}), machine=machine)
             traits[path] = {'family': 'Cray MPICH', 'release': cray_mpich, 'device': ['ch4:ofi'], 'hmem': None,
                             'pmi': ['cray_shasta'], 'opens': []}
         elif name == 'libfabric':
-            files[path] = library(path, ['libcxi.so.1', 'libc.so.6'], needs, fabric_verdef(libfabric))
+            files[path] = library(path, ['libcxi.so.1', 'libc.so.6'], needs, fabric_verdef(libfabric), machine)
             traits[path] = {'release': libfabric, 'providers': ['cxi', 'tcp'], 'complete': False}
-    return DescribedHost(files, traits, glibc)
+    return DescribedHost(files, traits, glibc, machine)
+
+
+def described_host(site):
+    """
+    Return the DescribedHost of a site (dict): the releases are those of the paths, of glibc nothing is known.
+
+    Only for sites whose paths name them, as those of HPE Cray systems do.
+    """
+    def release_of(name, pattern):
+        found = re.search(pattern, (site['libraries'].get(name) or {'value': ''})['value'])
+        return found.group(1) if found else None
+    return lumi_host(site, release_of('libfabric', r'/libfabric/([\d.]+)/'), release_of('libmpi', r'/mpich/([\d.]+)/'),
+                     None)

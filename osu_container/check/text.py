@@ -14,15 +14,21 @@ def image_facts(image):
     return {
         'path': image.path, 'mpi': [{'family': family, 'soname': soname, 'path': path}
                                     for family, soname, path in image.mpis()],
-        'programs': len(image.programs), 'rocm': image.rocm(),
+        'programs': len(image.programs), 'rocm': image.rocm(), 'cuda': image.cuda(),
         'labels': dict(item for item in sorted(image.labels.items()) if item[0].startswith('org.osu-container')),
     }
+
+
+def image_is_described(host):
+    """Return whether the verdicts are on descriptions: an image and a host that are not here."""
+    return host.partial
 
 
 def as_data(facts, site, host, verdicts, best):
     """Return all that page() says, as plain data (dict)."""
     return {
-        'image': facts, 'site': site['name'], 'sysroot': host.root or None, 'recommended': best,
+        'image': facts, 'described': image_is_described(host),
+        'site': site['name'], 'sysroot': host.root or None, 'recommended': best,
         'verdicts': [{
             'approach': one.approach, 'verdict': one.word, 'mpi': one.mpi, 'libfabric': one.libfabric,
             'mpi_type': one.launch,
@@ -43,7 +49,10 @@ def page(facts, site, host, verdicts, best, single):
     """Return the text for people; single: bool, one approach was asked for."""
     libraries = ', '.join('%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi'])
     lines = ["%s\n    MPI: %s%s" % (facts['path'], libraries or 'none',
-                                    '; ROCm %s' % facts['rocm'] if facts['rocm'] else ''),
+                                    ''.join('; %s %s' % (name, facts[key]) for name, key in (
+                                        ('ROCm', 'rocm'), ('CUDA', 'cuda')) if facts[key])),
+             *(["    described by its name, and the host by the data of its site: nothing was looked into"]
+               if image_is_described(host) else []),
              "    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''), '']
     others = []
     for one in verdicts:
@@ -72,5 +81,7 @@ def _advice(best, facts):
     """Return the last line: what to install."""
     if best is None:
         return "No approach is recommended: none is known to work with this image here."
+    if not facts['programs']:  # it is not for our easyconfigs
+        return "Recommended: %s\n    osu-container new %s" % (best, facts['path'])
     return "Recommended: %s\n    eb osu-container-%s.eb -r --try-amend=image=%s" % (
         best, best, os.path.basename(facts['path']))

@@ -311,8 +311,8 @@ def _wanted(proof, promised, asked=False):
 
     :param promised: str or None; asked: bool, it counts more than FI_PROVIDER
     """
-    variable = proof.get('variables', {}).get('FI_PROVIDER')
-    return providers_wanted(promised if asked else variable) or providers_wanted(promised)
+    variable, links = (proof.get('variables', {}).get(name) for name in ('FI_PROVIDER', 'FI_LNX_PROV_LINKS'))
+    return providers_wanted(promised if asked else variable, links) or providers_wanted(promised, links)
 
 
 def wrong_providers(proofs, promised=None, asked=False):

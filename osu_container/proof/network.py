@@ -149,15 +149,19 @@ def opened(pid, environment, inherited=(), paths=()):
             'shared': [path for path in everything if SHARED.match(path)][:20], 'sockets': sockets, 'manager': manager}
 
 
-def providers_wanted(text):
+def providers_wanted(text, links=None):
     """
     Return the providers of a network (list of str) that a value of FI_PROVIDER (str or None) allows; [] if any may be.
 
-    'tcp;ofi_rxm' is tcp under a utility provider; '^tcp' leaves one out (fi_fabric(7)).
+    'tcp;ofi_rxm' is tcp under a utility provider; '^tcp' leaves one out (fi_fabric(7)). lnx sends by those that it
+    links: links is FI_LNX_PROV_LINKS, such as 'shm+cxi:cxi0|shm+cxi:cxi1' (fi_lnx(7)).
     """
     if not text or text.startswith('^'):
         return []
     names = [name.strip() for part in text.split(',') for name in part.split(';')]
+    if 'lnx' in names:
+        linked = [name.partition(':')[0].strip() for name in re.split('[+|;]', links or '')]
+        names += [name for name in dict.fromkeys(linked) if name not in names]
     return [name for name in names if name and name not in _UTILITY]
 
 

@@ -44,7 +44,8 @@ def _look(root):
     """Return (pid, executable, {name: path}) of the first process below root with a libmpi mapped, None if none has."""
     for pid in facts.process_tree(root):
         libraries = facts.libraries_among(facts.mapped_files(pid))
-        if 'libmpi' in libraries:
+        # a loader that only tells what it would load (ldd, the entrypoint of approach swap) runs nothing
+        if 'libmpi' in libraries and 'LD_TRACE_LOADED_OBJECTS' not in facts.environment_of(pid):
             return pid, facts.program_of(pid)[0], libraries
     return None
 

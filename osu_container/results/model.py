@@ -25,6 +25,28 @@ MILLISECONDS = frozenset(['osu_init'])
 BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M', '')
 
 
+#: How the name of what is no benchmark begins, but a command of a user's (`osu-container bench --run`). It has one
+#: number and no message size, and its variant says what that is: 's: time of the step', or 'ns/day, more is
+#: better: (.*)'
+COMMAND = '$ '
+MORE = ', more is better'
+
+
+def is_command(benchmark):
+    """Return True if a benchmark (str) is a command of a user's."""
+    return benchmark.startswith(COMMAND)
+
+
+def has_sizes(benchmark):
+    """Return True if a benchmark (str) has a number for each message size."""
+    return benchmark not in WITHOUT_SIZES and not is_command(benchmark)
+
+
+def figure_variant(unit, what, more_is_better=False):
+    """Return the variant (str) of the case of a command whose number is in unit (str); what: str, how it is found."""
+    return f"{unit}{MORE if more_is_better else ''}: {what}"
+
+
 def is_bandwidth(benchmark):
     """Return True if more is better in a benchmark (str, name of the program)."""
     return benchmark in BANDWIDTH
@@ -83,11 +105,15 @@ class Case:
     @property
     def unit(self):
         """Return the unit (str) of its values."""
+        if is_command(self.benchmark):
+            return self.variant.partition(':')[0].partition(MORE)[0]
         return unit_of(self.benchmark)
 
     @property
     def more_is_better(self):
-        """Return True for bandwidths."""
+        """Return True for bandwidths, and for what a user has said it of."""
+        if is_command(self.benchmark):
+            return self.variant.partition(':')[0].endswith(MORE)
         return is_bandwidth(self.benchmark)
 
 

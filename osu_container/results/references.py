@@ -34,7 +34,8 @@ KEYS = ('name', 'title', 'series', 'site', 'source', 'date', 'stack', 'node_type
 #: What a reference can be called: it stands in SELECTION:NAME, and is the name of a folder
 NAMES = re.compile(r'[A-Za-z0-9][A-Za-z0-9._+-]*')
 #: Words that mean something else where a selection is typed
-RESERVED = ('latest', 'native', 'pure', 'bind', 'hybrid', 'opensource', 'openmpi', 'osu-native', 'osu-container')
+RESERVED = ('latest', 'native', 'pure', 'bind', 'hybrid', 'swap', 'opensource', 'openmpi', 'osu-native',
+            'osu-container')
 
 #: Columns of the CSVs that make the Case; columns named by a number are sizes in bytes; any other column is a fact
 _CASE = ('benchmark', 'buffers', 'nodes', 'ranks', 'variant')
@@ -198,6 +199,21 @@ def for_site(site):
                 found.append(model.Dataset(dataset.name, dataset.kind, dataset.title, dataset.facts, series))
                 break
     return found
+
+
+def other_machine(a, b):
+    """
+    Return why two Datasets say nothing about each other's speed (str), None where they are, or may be, of one machine.
+
+    Known of runs and kept references is their site, of publications the sites whose machine they measured.
+    """
+    for one, other in ((a, b), (b, a)):
+        patterns = one.facts.get('sites') if one.kind == 'published' else None
+        site = other.facts.get('site') if other.kind != 'published' else None
+        if patterns is not None and site and not any(fnmatch.fnmatchcase(site, pattern) for pattern in patterns):
+            return (f"{other.name} is of site {site}, {one.name} of another machine ({one.facts['node_type']}): ratios "
+                    "are shown, speed is not judged")
+    return None
 
 
 def _check_name(name):
