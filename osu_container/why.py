@@ -508,7 +508,7 @@ OF_THE_CONTAINER = [
      'text': "MPI_CONTAINER_RUNTIME is not set. Load the module of this command first: module load NAME",
      'pattern': r"\b(?P<name>\w+(?: or \w+)?) is not set\. Load the module of this command first",
      'cause': "A command of the installation was called by its path, without the module that sets {name}.",
-     'remedy': "module load NAME/APPROACH, as it was installed, e.g. osu-container/hybrid; its commands are then on PATH.",
+     'remedy': "module load NAME/APPROACH, e.g. osu-container/hybrid; its commands are then on PATH.",
      'source': WRAPPER, 'evidence': 'measured'},
     {'name': 'nothing bound for the entrypoint',
      'text': "there is no libfabric.so.1 in /host/lib",

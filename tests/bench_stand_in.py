@@ -68,8 +68,9 @@ def make_native(root, version, site='workstation'):
     compile_mpich(folder / 'lib' / 'libmpi.so.12', '5.0.2', needed=[fabric], rpath='$ORIGIN')
     for name in PROGRAMS:
         script(folder / 'bin' / name, PROGRAM)
-    (folder / 'settings.json').write_text(json.dumps({'site': site, 'module': f'osu-native/{version}', 'approach': 'native',
-                                                       'programs': sorted(PROGRAMS), 'binds': []}))
+    (folder / 'settings.json').write_text(json.dumps({
+        'site': site, 'module': f'osu-native/{version}', 'approach': 'native', 'programs': sorted(PROGRAMS),
+        'binds': []}))
     module = root / 'modules' / 'osu-native' / f'{version}.lua'
     module.parent.mkdir(parents=True, exist_ok=True)
     module.write_text(f'family("osu_benchmarks")\nfamily("slurm_mpi")\nsetenv("OSU_MODULE_ROOT", "{folder}")\n'

@@ -69,7 +69,7 @@ def _library(name, where):
 
 
 def module_line(approach):
-    """Return the keys (dict) of the module line of an approach, or of a version of it such as bind-mpich-3.4.3 (str)."""
+    """Return the keys (dict) of the module line of an approach, or of a version of one such as bind-mpich (str)."""
     entry = APPROACHES[approach.partition('-')[0]]
     container = approach != 'native'
     name = f'osu-container/{approach}' if container else 'osu-native'

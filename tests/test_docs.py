@@ -248,7 +248,8 @@ def test_what_works_where_has_every_approach_and_site():
     for site, *cells in table[2:]:
         for approach, cell in zip(APPROACHES, cells):
             possible = runs_on(APPROACHES[approach], site_entry(site))
-            assert re.fullmatch(r'measured <sup>\w</sup>|derived|untested|–' if possible else '–', cell), (site, approach)
+            wanted = r'measured <sup>\w</sup>|derived|untested|–' if possible else '–'
+            assert re.fullmatch(wanted, cell), (site, approach)
             for letter in re.findall(r'<sup>(\w)</sup>', cell):
                 assert section.count(f'* <sup>{letter}</sup>') == 1
 

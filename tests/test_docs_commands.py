@@ -98,9 +98,9 @@ ON_LUMI = 'install-lumi'
 SYSTEMS = '/(alps|frontier|setonix|perlmutter)'
 COMMANDS = [
     # A container of the user's own
-    Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own'),
-    Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own'),
-    Rule('foreign', r'srun -N2 -n2 lmp .*|osu-container proof -- srun -N2 -n2 lmp .*', 'your-own'),
+    Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own|README'),
+    Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own|README'),
+    Rule('foreign', r'srun -N2 -n2 lmp .*|osu-container proof -- srun -N2 -n2 lmp .*', 'your-own|README'),
     Rule('foreign', r'osu-container bench --module lammps/.*|osu-container compare timed:.*', 'your-own'),
     Rule('foreign', r'patchelf --replace-needed .*|ln -s libmpich\.so\.12 .*', 'your-own'),
     # Python

@@ -240,7 +240,7 @@ def test_help_says_which_mpi_network_srun_and_benchmarks(site, name, modules):
     text = in_lmod(modules(site), f'module help {name}').stderr
     mpi = 'Open MPI' if name.endswith('/openmpi') else 'MPICH'
     for line in (rf'^MPI: +{mpi} \S+ of the (image|host) over libfabric \S+ of the (image|host), provider \w+$',
-                 r'^srun: +--mpi=\w+.*srun -N2 -n2 osu_bw', r'^commands: .*osu_bw .*osu_latency'):
+                 r'^srun: +--mpi=\w+.*srun -N2 -n2 osu_(py_)?bw', r'^commands: .*osu_(py_)?bw .*osu_(py_)?latency'):
         assert re.search(line, text, re.M), line
 
 
