@@ -252,7 +252,7 @@ TABLES = {
     PROJECT / 'docs' / 'examination.md': {'examination': examination_table, 'prediction': prediction_table},
     PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
     PROJECT / 'docs' / 'pairs.md': {'pairs-summary': pairs.summary, 'pairs': pairs.every_pair},
-    **{PROJECT / 'docs' / f'{site}.md': of_site(site) for site in ('frontier', 'setonix', 'perlmutter')},
+    **{PROJECT / 'docs' / f'{site}.md': of_site(site) for site in ('alps', 'frontier', 'setonix', 'perlmutter')},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}

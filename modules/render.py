@@ -14,6 +14,7 @@ usage: modules/render.py [--record | --record-stand-in] [--check] [--eb COMMAND]
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -138,6 +139,8 @@ def record(site, prefix=None, placeholder=HOST):
         entry['host']['runtime']['command'] = found['host']['runtime']['name']
         if site in stand_ins():
             entry['image']['file'] = image_of(module, approach_entry(approach), site_entry(site))
+            # the image that was installed there is that of the workstation
+            entry['image']['gpu'] = bool(re.search('rocm|cuda', entry['image']['file']))
     if not facts:
         sys.exit(f"modules/render.py: nothing to record: no {prefix}/software/{'|'.join(CONTAINERS)}/*/facts.json. "
                  "Install the modules first (make demo)")

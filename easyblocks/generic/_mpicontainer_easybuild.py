@@ -196,9 +196,13 @@ class SiteEasyBlock(EasyBlock):
         """Only bin is added to a search path: the programs bring their own libraries."""
         return self.module_generator.prepend_paths('PATH', ['bin'])
 
+    def uses_gpus(self):
+        """Return whether the programs can use the GPUs of the site."""
+        return bool(self.site['gpu']['value'])
+
     def make_module_description(self):
         """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
-        example = self.site['gpu']['value'] and self.cfg['gpu_example'] or self.cfg['example']
+        example = self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
         self.cfg['usage'] = '\n'.join(help_lines(self.settings(), self.programs_are(), example))
         self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title'])]
         return super(SiteEasyBlock, self).make_module_description()

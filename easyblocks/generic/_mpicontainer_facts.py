@@ -203,6 +203,7 @@ def _image_facts(image, injected, soname, loaded):
                                                                else 'unknown'),
         'programs_are': image.labels.get(label % 'osu', ''),
         'programs': image.programs,
+        'gpu': bool(image.rocm() or image.cuda()),
         'library_path': image.library_path(),
         'rccl_plugin': plugin,
         'environment': sorted(image.environment()),

@@ -210,6 +210,11 @@ class MPIContainer(SiteEasyBlock):
         """What the programs in the image are, as its label says (str), '' where none does."""
         return self.facts['image']['programs_are']
 
+    def uses_gpus(self):
+        """Return whether site and image have what buffers in GPU memory need: the help names such a command then."""
+        self.settings()  # reads the facts
+        return super(MPIContainer, self).uses_gpus() and self.facts['image']['gpu']
+
     def sanity_check_step(self, *args, **kwargs):
         """Check files and commands, and that host and image still are what the module was made for."""
         facts = self.recorded_facts()

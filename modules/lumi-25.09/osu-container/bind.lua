@@ -10,7 +10,7 @@ Usage
 =====
 MPI:        MPICH 4.1.3 of the host over libfabric 1.22.0 of the host, provider cxi
 srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw D D
-commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_CXI_RDZV_PROTO FI_PROVIDER MPICH_GPU_SUPPORT_ENABLED MPICH_OFI_NIC_POLICY NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used

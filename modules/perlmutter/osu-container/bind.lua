@@ -9,12 +9,12 @@ OSU Micro-Benchmarks in a container: the host's MPI and network libraries replac
 Usage
 =====
 MPI:        MPICH 4.1.3 of the host over libfabric 1.22.0 of the host, provider cxi
-srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw D D
+srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_CXI_DISABLE_HOST_REGISTER FI_CXI_RDZV_PROTO FI_MR_CACHE_MONITOR FI_PROVIDER MPICH_GPU_SUPPORT_ENABLED MPICH_OFI_NIC_POLICY NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
-proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
-binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
+binding:    srun ... osu-gpu-bind osu_bw H H puts ranks next to their GPU and network card
 switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
 switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
 

@@ -11,12 +11,12 @@ While it is loaded, python, python3 and pip on PATH are those of the container. 
 Usage
 =====
 MPI:        MPICH 4.1.3 of the host over libfabric 1.22.0 of the host, provider cxi
-srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer cupy
+srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer numpy
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
 variables:  FI_CXI_DISABLE_HOST_REGISTER FI_CXI_RDZV_PROTO FI_MR_CACHE_MONITOR FI_PROVIDER MPICH_GPU_SUPPORT_ENABLED MPICH_OFI_NIC_POLICY NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
-proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer cupy shows what each rank really loaded and used
-binding:    srun ... osu-gpu-bind osu_py_bw --buffer cupy puts ranks next to their GPU and network card
+proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
+binding:    srun ... osu-gpu-bind osu_py_bw --buffer numpy puts ranks next to their GPU and network card
 switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
 switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
 

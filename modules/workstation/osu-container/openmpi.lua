@@ -9,10 +9,11 @@ Usage
 =====
 MPI:        Open MPI 5.0.11 of the image over libfabric 2.5.1 of the image, provider tcp
 srun:       --mpi=pmix, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
-commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
-variables:  FI_PROVIDER OMPI_MCA_mtl OMPI_MCA_opal_common_ofi_provider_include OMPI_MCA_pml PMIX_MCA_gds PMIX_MCA_psec; what you set yourself wins
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+variables:  FI_LNX_PROV_LINKS FI_PROVIDER FI_SHM_USE_XPMEM OMPI_MCA_btl OMPI_MCA_mpi_yield_when_idle OMPI_MCA_mtl OMPI_MCA_mtl_ofi_av OMPI_MCA_opal_common_ofi_provider_include OMPI_MCA_pml PMIX_MCA_gds PMIX_MCA_psec; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
+switch:     export OSU_LINKX=1 before module load: LINKx, an experiment: the provider lnx takes shared memory within a node and the network's provider between nodes. It is known to hang, to be slow or to end with an error (github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)
 
 
 More information
@@ -36,15 +37,54 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmix")
+-- switches, as they were when the module was loaded; module help says what each does
+local switches = {}
+local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
+if mode() ~= "unload" then
+    loaded_with = ""
+    for _, name in ipairs({"OSU_LINKX"}) do
+        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
+    end
+end
+for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
+setenv("OSU_LOADED_WITH", loaded_with)
+-- what lnx links: shared memory with each card, | between the cards [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); fi_lnx(7); 2026-11-21; derived] if OSU_LINKX=1
+if switches["OSU_LINKX=1"] then
+    pushenv("FI_LNX_PROV_LINKS", os.getenv("FI_LNX_PROV_LINKS") or "shm")
+end
+-- LINKx: libfabric's provider lnx, which links others [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
 -- the provider of this network or an error, never another one in silence [approach openmpi; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
-pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+if switches["OSU_LINKX=1"] then
+    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "lnx")
+else
+    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+end
+-- shared memory copies once, by xpmem, where the node has it [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
+if switches["OSU_LINKX=1"] then
+    pushenv("FI_SHM_USE_XPMEM", os.getenv("FI_SHM_USE_XPMEM") or "1")
+end
+-- one-sided messages stay off the ways that would go past libfabric, or open the card a second time [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; github.com/open-mpi/ompi/issues/13803; 2026-11-21; derived] if OSU_LINKX=1
+if switches["OSU_LINKX=1"] then
+    pushenv("OMPI_MCA_btl", os.getenv("OMPI_MCA_btl") or "^tcp,ofi,vader,openib")
+end
+-- waiting ranks of Open MPI give their core away: there are more of them than cores. osu_alltoall with 8 ranks takes 1.7 instead of 65 ms [site workstation; osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21; 2026-11-21; measured]
+pushenv("OMPI_MCA_mpi_yield_when_idle", os.getenv("OMPI_MCA_mpi_yield_when_idle") or "1")
 -- that network library is libfabric [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
 pushenv("OMPI_MCA_mtl", os.getenv("OMPI_MCA_mtl") or "ofi")
+-- lnx has address tables only: with Open MPI's own choice, a map, MPI_Init fails [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, osu_alltoall with up to 8 ranks; 2026-11-21; derived] if OSU_LINKX=1
+if switches["OSU_LINKX=1"] then
+    pushenv("OMPI_MCA_mtl_ofi_av", os.getenv("OMPI_MCA_mtl_ofi_av") or "table")
+end
+-- LINKx: libfabric's provider lnx, which links others [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
 -- Open MPI leaves out the providers tcp, shm and others unless they are named [approach openmpi; ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude; 2026-11-21; derived]
-pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "tcp")
--- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
+if switches["OSU_LINKX=1"] then
+    pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "lnx")
+else
+    pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "tcp")
+end
+-- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
 pushenv("OMPI_MCA_pml", os.getenv("OMPI_MCA_pml") or "cm")
--- what ranks tell each other goes by messages: the shared memory for it lies in the spool folder of slurmd, which the container does not show [approach openmpi; PMIX_SERVER_TMPDIR of a step started with srun --mpi=pmix, Slurm 22.05; 2026-11-21; derived]
+-- what ranks tell each other goes by messages: Slurm's PMIx may be of another release, whose shared memory this one cannot read [approach openmpi; on a workstation PMIx 4.2.2 of Slurm offers ds21 and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, 2026-11-21; 2026-11-21; derived]
 pushenv("PMIX_MCA_gds", os.getenv("PMIX_MCA_gds") or "hash")
 -- the security domain of Slurm's PMIx; otherwise PMIx prints warnings [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
 pushenv("PMIX_MCA_psec", os.getenv("PMIX_MCA_psec") or "native")
@@ -66,5 +106,10 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmix PMIX_RANK")
+-- {tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}: ranks of Open MPI meet in this folder, which Slurm's PMIx makes below TmpFS: without it MPI_Init ends with a segmentation fault. /tmp is in the container, another TmpFS is not [steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; 2026-11-21; measured]
+-- {tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}: ranks of Open MPI meet in this folder, which Slurm's PMIx makes below TmpFS: without it MPI_Init ends with a segmentation fault. /tmp is in the container, another TmpFS is not [steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; 2026-11-21; measured]
+-- {PMIX_SERVER_TMPDIR}: folder of Slurm's PMIx below SlurmdSpoolDir, for shared memory with the ranks; not needed while PMIX_MCA_gds is hash [github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; 2026-11-21; derived]
+-- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
+setenv("MPI_CONTAINER_FILES", "{tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}:{tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID},{tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}:{tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID},{PMIX_SERVER_TMPDIR}:{PMIX_SERVER_TMPDIR}")
 -- the programs can be typed by name in the container
 prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")

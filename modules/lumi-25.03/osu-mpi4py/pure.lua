@@ -1,0 +1,85 @@
+-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+help([==[
+
+Description
+===========
+Python with mpi4py and NumPy or CuPy in a container: nothing from the host, TCP.
+
+While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
+
+
+Usage
+=====
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer cupy
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
+variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer cupy shows what each rank really loaded and used
+binding:    srun ... osu-gpu-bind osu_py_bw --buffer cupy puts ranks next to their GPU and network card
+
+
+More information
+================
+ - Homepage: https://mpi4py.readthedocs.io
+]==])
+
+whatis([==[Description: osu-mpi4py on site lumi-25.03: nothing from the host: TCP with what the image holds]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-mpi4py")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINMPI4PY", root)
+setenv("EBVERSIONOSUMINMPI4PY", "pure")
+
+
+-- pure on site lumi-25.03: nothing from the host: TCP with what the image holds
+family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
+-- each of these sets SINGULARITY_BIND for itself
+conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "pmi2")
+-- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
+pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+-- each of the four cards reaches every card of another node [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested]
+pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+-- RCCL's threads may use all cores of the rank's node: four times the bandwidth in osu_xccl_bw [site lumi-25.03; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; 2025-03-07; measured]
+pushenv("NCCL_IGNORE_CPU_AFFINITY", os.getenv("NCCL_IGNORE_CPU_AFFINITY") or "1")
+-- RCCL over TCP as well, also where the image has a plugin [approach pure; NCCL documentation, NCCL_NET; 2026-11-21; derived]
+pushenv("NCCL_NET", os.getenv("NCCL_NET") or "Socket")
+-- the card reads GPU memory itself; set 0 where a run hangs, as seen with ROCm 7 [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; laifs-container-recipes#30; 2026-11-21; untested]
+pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+-- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.03; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
+pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn0,hsn1,hsn2,hsn3")
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
+-- read by osu-gpu-bind: GPU, cores, network card
+setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3")
+-- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
+setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
+local sif = pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif")
+-- the user may delete the copy in the installation; then the site's own is taken
+for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
+    if not isFile(sif) and isFile(pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif")) then sif = pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif") end
+end
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif") .. " is gone. Get it back with: eb osu-mpi4py-pure.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINMPI4PY", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
+setenv("MPI_CONTAINER_RUNTIME", "singularity")
+setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
+setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- the programs can be typed by name in the container
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/usr/bin")
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/mpi4py/bin")

@@ -1,0 +1,168 @@
+-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+help([==[
+
+Description
+===========
+Python with mpi4py and NumPy or CuPy in a container: the image's MPI over the host's network library.
+
+While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
+
+
+Usage
+=====
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the host, provider cxi
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer cupy
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
+variables:  FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_PROTO FI_CXI_RDZV_THRESHOLD FI_PROVIDER MPIR_CVAR_CH4_OFI_ENABLE_HMEM MPIR_CVAR_SINGLE_HOST_ENABLED NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer cupy shows what each rank really loaded and used
+binding:    srun ... osu-gpu-bind osu_py_bw --buffer cupy puts ranks next to their GPU and network card
+switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
+switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
+switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)
+
+
+More information
+================
+ - Homepage: https://mpi4py.readthedocs.io
+]==])
+
+whatis([==[Description: osu-mpi4py on site lumi-25.09: the image's MPI over the host's network library]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-mpi4py")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINMPI4PY", root)
+setenv("EBVERSIONOSUMINMPI4PY", "hybrid")
+
+
+-- hybrid on site lumi-25.09: the image's MPI over the host's network library
+family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
+-- each of these sets SINGULARITY_BIND for itself
+conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "pmi2")
+-- switches, as they were when the module was loaded; module help says what each does
+local switches = {}
+local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
+if mode() ~= "unload" then
+    loaded_with = ""
+    for _, name in ipairs({"OSU_RCCL_ALT_READ", "OSU_RCCL_STRICT", "OSU_SINGLE_NODE"}) do
+        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
+    end
+end
+for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
+setenv("OSU_LOADED_WITH", loaded_with)
+-- bytes that a rendezvous message sends ahead, as Cray MPICH has it with that threshold [approach hybrid; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); 2026-11-21; untested]
+pushenv("FI_CXI_RDZV_EAGER_SIZE", os.getenv("FI_CXI_RDZV_EAGER_SIZE") or "2048")
+-- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach hybrid; fi_cxi(7), libfabric main caf5652c; HewlettPackard/shs-ccl-docs; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
+if switches["OSU_RCCL_ALT_READ=1"] then
+    pushenv("FI_CXI_RDZV_PROTO", os.getenv("FI_CXI_RDZV_PROTO") or "alt_read")
+end
+-- messages up to this many bytes go eagerly: takes away the step at 8 to 16 KiB of the old default 2048 [approach hybrid; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default; 2026-11-21; untested]
+pushenv("FI_CXI_RDZV_THRESHOLD", os.getenv("FI_CXI_RDZV_THRESHOLD") or "16384")
+-- the provider of this network or an error, never another one in silence [approach hybrid; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
+if not switches["OSU_SINGLE_NODE=shm"] then
+    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+end
+-- MPICH hands buffers in GPU memory to libfabric instead of copying them; off by default [approach hybrid; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR; 2025-03-07; measured]
+pushenv("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", os.getenv("MPIR_CVAR_CH4_OFI_ENABLE_HMEM") or "1")
+-- MPICH avoids cxi when all ranks are on one node, and with FI_PROVIDER=cxi nothing else is left [approach hybrid; MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it; 2026-11-21; untested] if OSU_SINGLE_NODE!=shm
+if not switches["OSU_SINGLE_NODE=shm"] then
+    pushenv("MPIR_CVAR_SINGLE_HOST_ENABLED", os.getenv("MPIR_CVAR_SINGLE_HOST_ENABLED") or "0")
+end
+-- each of the four cards reaches every card of another node [site lumi-25.09; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested]
+pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+-- RCCL's threads may use all cores of the rank's node: four times the bandwidth in osu_xccl_bw [site lumi-25.09; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; 2025-03-07; measured]
+pushenv("NCCL_IGNORE_CPU_AFFINITY", os.getenv("NCCL_IGNORE_CPU_AFFINITY") or "1")
+-- RCCL takes the plugin or ends; it would fall back to TCP without a word [approach hybrid; HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested] if OSU_RCCL_STRICT=1
+if switches["OSU_RCCL_STRICT=1"] then
+    pushenv("NCCL_NET", os.getenv("NCCL_NET") or "AWS Libfabric")
+end
+-- the card reads GPU memory itself; set 0 where a run hangs, as seen with ROCm 7 [site lumi-25.09; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; laifs-container-recipes#30; 2026-11-21; untested]
+pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+-- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.09; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
+pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn0,hsn1,hsn2,hsn3")
+-- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach hybrid; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
+-- a step on one node gets a VNI, without which cxi has no key [approach hybrid; srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
+if switches["OSU_RCCL_ALT_READ=1"] then
+    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni,disable_rdzv_get")
+elseif not switches["OSU_SINGLE_NODE=shm"] then
+    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni")
+end
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
+-- read by osu-gpu-bind: GPU, cores, network card
+setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3")
+-- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
+-- FI_CXI_DEVICE_NAME: open-source MPICH takes the card next to the cores of the rank, or the first; MPICH_OFI_NIC_POLICY means nothing to it [fi_cxi(7), libfabric main caf5652c; 2026-11-21; derived]
+setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
+local sif = pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif")
+-- the user may delete the copy in the installation; then the site's own is taken
+for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
+    if not isFile(sif) and isFile(pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif")) then sif = pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif") end
+end
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif") .. " is gone. Get it back with: eb osu-mpi4py-hybrid.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINMPI4PY", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
+-- host libraries as they were at installation: path, bytes, time stamp, what
+local host_libraries = {
+    {"/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
+    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
+}
+if mode() == "load" then
+    local changed = {}
+    for _, was in ipairs(host_libraries) do
+        local now = lfs.attributes(was[1])
+        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
+        if not now then
+            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
+        elseif now.size ~= was[2] or now.modification ~= was[3] then
+            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
+                os.date("!%Y-%m-%d", now.modification))
+        end
+    end
+    if changed[1] then
+        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+            ". Programs may fail or be slow. Install it again: eb osu-mpi4py-hybrid.eb -r --rebuild")
+    end
+end
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
+setenv("MPI_CONTAINER_RUNTIME", "singularity")
+setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
+setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
+-- /boot/config-{kernel}: libfabric looks there whether the kernel can share GPU memory with the card (DMABUF) [ofiwg/libfabric src/hmem_rocr.c; 2026-11-21; derived]
+-- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
+setenv("MPI_CONTAINER_FILES", "/run/cxi:/run/cxi,/boot/config-{kernel}:/boot/config-{kernel}|FI_HMEM_ROCR_USE_DMABUF=0")
+-- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- taken away by bin/run-in-container, unless you have set it yourself
+pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+-- the host's network library with its cxi provider; the same for all stacks
+append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+-- the host's libfabric reaches the Slingshot card through it
+append_path("SINGULARITY_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
+-- the users' data and LUMI's software
+append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+append_path("SINGULARITY_BIND", "/project:/project", ",")
+append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+append_path("SINGULARITY_BIND", "/appl:/appl", ",")
+-- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
+prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+-- the programs can be typed by name in the container
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/usr/bin")
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/mpi4py/bin")

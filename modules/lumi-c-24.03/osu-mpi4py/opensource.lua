@@ -1,0 +1,117 @@
+-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+help([==[
+
+Description
+===========
+Python with mpi4py and NumPy or CuPy in a container: everything, the network library included, is in the image.
+
+While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
+
+
+Usage
+=====
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider cxi
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer numpy
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
+variables:  FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_THRESHOLD FI_PROVIDER MPIR_CVAR_ENABLE_GPU MPIR_CVAR_SINGLE_HOST_ENABLED SLURM_NETWORK; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
+switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
+switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)
+
+
+More information
+================
+ - Homepage: https://mpi4py.readthedocs.io
+]==])
+
+whatis([==[Description: osu-mpi4py on site lumi-c-24.03: everything, the network library included, is in the image]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-mpi4py")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINMPI4PY", root)
+setenv("EBVERSIONOSUMINMPI4PY", "opensource")
+
+
+-- opensource on site lumi-c-24.03: everything, the network library included, is in the image
+family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
+-- each of these sets SINGULARITY_BIND for itself
+conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "pmi2")
+-- switches, as they were when the module was loaded; module help says what each does
+local switches = {}
+local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
+if mode() ~= "unload" then
+    loaded_with = ""
+    for _, name in ipairs({"OSU_RCCL_ALT_READ", "OSU_SINGLE_NODE"}) do
+        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
+    end
+end
+for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
+setenv("OSU_LOADED_WITH", loaded_with)
+-- bytes that a rendezvous message sends ahead, as Cray MPICH has it with that threshold [approach opensource; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); 2026-11-21; untested]
+pushenv("FI_CXI_RDZV_EAGER_SIZE", os.getenv("FI_CXI_RDZV_EAGER_SIZE") or "2048")
+-- messages up to this many bytes go eagerly: takes away the step at 8 to 16 KiB of the old default 2048 [approach opensource; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default; 2026-11-21; untested]
+pushenv("FI_CXI_RDZV_THRESHOLD", os.getenv("FI_CXI_RDZV_THRESHOLD") or "16384")
+-- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
+if not switches["OSU_SINGLE_NODE=shm"] then
+    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+end
+-- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-24.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
+pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")
+-- MPICH avoids cxi when all ranks are on one node, and with FI_PROVIDER=cxi nothing else is left [approach opensource; MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it; 2026-11-21; untested] if OSU_SINGLE_NODE!=shm
+if not switches["OSU_SINGLE_NODE=shm"] then
+    pushenv("MPIR_CVAR_SINGLE_HOST_ENABLED", os.getenv("MPIR_CVAR_SINGLE_HOST_ENABLED") or "0")
+end
+-- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach opensource; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
+-- a step on one node gets a VNI, without which cxi has no key [approach opensource; srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
+if switches["OSU_RCCL_ALT_READ=1"] then
+    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni,disable_rdzv_get")
+elseif not switches["OSU_SINGLE_NODE=shm"] then
+    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni")
+end
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
+local sif = pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.0.3-mpich-4.2.3-libfabric-1.22.0-libcxi.sif")
+-- the user may delete the copy in the installation; then the site's own is taken
+for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
+    if not isFile(sif) and isFile(pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.0.3-mpich-4.2.3-libfabric-1.22.0-libcxi.sif")) then sif = pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.0.3-mpich-4.2.3-libfabric-1.22.0-libcxi.sif") end
+end
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.0.3-mpich-4.2.3-libfabric-1.22.0-libcxi.sif") .. " is gone. Get it back with: eb osu-mpi4py-opensource.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINMPI4PY", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
+setenv("MPI_CONTAINER_RUNTIME", "singularity")
+setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
+setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
+-- /boot/config-{kernel}: libfabric looks there whether the kernel can share GPU memory with the card (DMABUF) [ofiwg/libfabric src/hmem_rocr.c; 2026-11-21; derived]
+-- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
+setenv("MPI_CONTAINER_FILES", "/run/cxi:/run/cxi,/boot/config-{kernel}:/boot/config-{kernel}|FI_HMEM_ROCR_USE_DMABUF=0")
+-- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- taken away by bin/run-in-container, unless you have set it yourself
+pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+-- the users' data and LUMI's software
+append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+append_path("SINGULARITY_BIND", "/project:/project", ",")
+append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+append_path("SINGULARITY_BIND", "/appl:/appl", ",")
+-- the programs can be typed by name in the container
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/usr/bin")
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/mpi4py/bin")

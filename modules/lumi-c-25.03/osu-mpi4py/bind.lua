@@ -1,0 +1,134 @@
+-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+help([==[
+
+Description
+===========
+Python with mpi4py and NumPy or CuPy in a container: the host's MPI and network libraries replace the image's.
+
+While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
+
+
+Usage
+=====
+MPI:        MPICH 3.4.3 of the host over libfabric 1.22.0 of the host, provider cxi
+srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer numpy
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
+variables:  FI_PROVIDER MPIR_CVAR_ENABLE_GPU; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
+
+
+More information
+================
+ - Homepage: https://mpi4py.readthedocs.io
+]==])
+
+whatis([==[Description: osu-mpi4py on site lumi-c-25.03: the host's MPI and network libraries replace the image's]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-mpi4py")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINMPI4PY", root)
+setenv("EBVERSIONOSUMINMPI4PY", "bind")
+
+
+-- bind on site lumi-c-25.03: the host's MPI and network libraries replace the image's
+family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
+-- each of these sets SINGULARITY_BIND for itself
+conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "cray_shasta")
+-- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
+pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+-- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-25.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
+pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
+local sif = pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
+-- the user may delete the copy in the installation; then the site's own is taken
+for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
+    if not isFile(sif) and isFile(pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")) then sif = pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") end
+end
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-mpi4py-bind.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINMPI4PY", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
+-- host libraries as they were at installation: path, bytes, time stamp, what
+local host_libraries = {
+    {"/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 6225785, 1767225600, "MPICH 3.4.3"},
+    {"/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
+    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
+    {"/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0", 15160, 1767225600, "libpmi.so.0"},
+    {"/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0", 15160, 1767225600, "libpmi2.so.0"},
+}
+if mode() == "load" then
+    local changed = {}
+    for _, was in ipairs(host_libraries) do
+        local now = lfs.attributes(was[1])
+        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
+        if not now then
+            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
+        elseif now.size ~= was[2] or now.modification ~= was[3] then
+            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
+                os.date("!%Y-%m-%d", now.modification))
+        end
+    end
+    if changed[1] then
+        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+            ". Programs may fail or be slow. Install it again: eb osu-mpi4py-bind.eb -r --rebuild")
+    end
+end
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=cray_shasta gives a rank
+setenv("MPI_CONTAINER_RUNTIME", "singularity")
+setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
+setenv("MPI_CONTAINER_PMI", "cray_shasta PALS_APINFO")
+-- /var/spool/slurmd: Cray PMI reads where the ranks are from a file that Slurm writes there [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
+-- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
+-- /usr/share/libdrm/amdgpu.ids: libdrm of the host's ROCm reads the names of the GPUs there [github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; 2025-03-07; measured]
+-- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
+setenv("MPI_CONTAINER_FILES", "/var/spool/slurmd:/var/spool/slurmd,/run/cxi:/run/cxi,/usr/share/libdrm/amdgpu.ids:/usr/share/libdrm/amdgpu.ids")
+-- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
+-- taken away by bin/run-in-container, unless you have set it yourself
+pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+-- Cray MPICH 8.1.32 under the soname of the MPICH ABI, for programs linked with any MPICH
+append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
+-- the host's network library with its cxi provider; the same for all stacks
+append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+-- the host's libfabric reaches the Slingshot card through it
+append_path("SINGULARITY_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
+-- Cray MPICH finds its ranks through Cray PMI
+append_path("SINGULARITY_BIND", "/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0:/opt/host-mpi/lib/libpmi.so.0", ",")
+-- the second library of Cray PMI
+append_path("SINGULARITY_BIND", "/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0:/opt/host-mpi/lib/libpmi2.so.0", ",")
+-- Cray PMI asks it about the launcher
+append_path("SINGULARITY_BIND", "/opt/cray/pe/lib64/libpals.so.0:/opt/host-mpi/lib/libpals.so.0", ",")
+-- Cray MPICH shares memory between the ranks of a node by it
+append_path("SINGULARITY_BIND", "/usr/lib64/libxpmem.so.0:/opt/host-mpi/lib/libxpmem.so.0", ",")
+-- the image lacks it, libmpi.so.12 needs it
+append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucp.so.0:/opt/host-mpi/lib/libucp.so.0", ",")
+append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libuct.so.0:/opt/host-mpi/lib/libuct.so.0", ",")
+append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucs.so.0:/opt/host-mpi/lib/libucs.so.0", ",")
+append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucm.so.0:/opt/host-mpi/lib/libucm.so.0", ",")
+-- the users' data and LUMI's software
+append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+append_path("SINGULARITY_BIND", "/project:/project", ",")
+append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+append_path("SINGULARITY_BIND", "/appl:/appl", ",")
+-- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
+prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+-- the programs can be typed by name in the container
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/usr/bin")
+prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/mpi4py/bin")

@@ -1,0 +1,89 @@
+help([==[
+
+Description
+===========
+OSU Micro-Benchmarks in a container: its entrypoint puts the host's network library in place.
+
+
+Usage
+=====
+MPI:        MPICH 4.2.3 of the image over libfabric 2.5.1 of the host, provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD OSU_SWAP; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
+
+
+More information
+================
+ - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
+]==])
+
+whatis([==[Description: osu-container on site workstation: the image's entrypoint puts the host's network library in place of its own]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-container")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINCONTAINER", root)
+setenv("EBVERSIONOSUMINCONTAINER", "swap")
+
+
+-- swap on site workstation: the image's entrypoint puts the host's network library in place of its own
+family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "pmi2")
+-- the provider of this network or an error, never another one in silence [approach swap; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
+pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+-- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; 2026-11-21; measured]
+pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")
+-- read by the entrypoint of this project's images: where the host's libfabric cannot be taken, an error; HPE's goes on with the image's own [approach swap; container-recipes/entrypoint/README.md; 2026-11-21; derived]
+pushenv("OSU_SWAP", os.getenv("OSU_SWAP") or "require")
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=swap container=yes libmpi=image libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
+local sif = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-swap.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINCONTAINER", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
+-- host libraries as they were at installation: path, bytes, time stamp, what
+local host_libraries = {
+    {"@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1", 1249177, 1795236224, "libfabric 2.5.1"},
+}
+if mode() == "load" then
+    local changed = {}
+    for _, was in ipairs(host_libraries) do
+        local now = lfs.attributes(was[1])
+        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
+        if not now then
+            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
+        elseif now.size ~= was[2] or now.modification ~= was[3] then
+            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
+                os.date("!%Y-%m-%d", now.modification))
+        end
+    end
+    if changed[1] then
+        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+            ". Programs may fail or be slow. Install it again: eb osu-container-swap.eb -r --rebuild")
+    end
+end
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
+setenv("MPI_CONTAINER_RUNTIME", "apptainer")
+setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
+setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- read by bin/run-in-container: programs are started through the image's entrypoint, which puts the host's libraries in place
+setenv("MPI_CONTAINER_START", "run")
+-- the entrypoint of the image takes libfabric from there
+append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich:/host/lib", ",")
+-- the programs can be typed by name in the container
+prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")

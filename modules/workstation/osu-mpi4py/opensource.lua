@@ -1,0 +1,65 @@
+help([==[
+
+Description
+===========
+Python with mpi4py and NumPy or CuPy in a container: everything, the network library included, is in the image.
+
+While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
+
+
+Usage
+=====
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer numpy
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
+variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every bind
+proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
+
+
+More information
+================
+ - Homepage: https://mpi4py.readthedocs.io
+]==])
+
+whatis([==[Description: osu-mpi4py on site workstation: everything, the network library included, is in the image]==])
+
+local root = "@INSTALL@"
+
+conflict("osu-mpi4py")
+prepend_path("PATH", pathJoin(root, "bin"))
+setenv("EBROOTOSUMINMPI4PY", root)
+setenv("EBVERSIONOSUMINMPI4PY", "opensource")
+
+
+-- opensource on site workstation: everything, the network library included, is in the image
+family("osu_benchmarks")
+-- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
+family("slurm_mpi")
+-- MPI ranks find each other through PMI; with another --mpi= each rank is alone
+pushenv("SLURM_MPI_TYPE", "pmi2")
+-- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
+pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+-- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; 2026-11-21; measured]
+pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")
+-- read by osu-proof: what the ranks are held to
+setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
+-- read by osu-container bench: the installation, whose settings.json says what this is
+setenv("OSU_MODULE_ROOT", root)
+local sif = pathJoin(root, "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
+if mode() == "load" and not isFile(sif) then
+    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-mpi4py-opensource.eb -r --rebuild")
+end
+-- where the image is, under the names that LUMI's container modules use
+setenv("SIF", sif)
+setenv("SIFOSUMINMPI4PY", sif)
+setenv("CONTAINERROOT", root)
+-- read by bin/run-in-container: the image
+setenv("MPI_CONTAINER_IMAGE", sif)
+-- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
+setenv("MPI_CONTAINER_RUNTIME", "apptainer")
+setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
+setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- the programs can be typed by name in the container
+prepend_path("APPTAINERENV_PREPEND_PATH", "/usr/bin")
+prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/mpi4py/bin")
