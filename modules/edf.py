@@ -18,9 +18,9 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
 
-from generic._mpicontainer_approaches import SWITCHES  # noqa: E402, the path above is needed first
+from engines import reason, sites_with, variables_of  # noqa: E402, the paths above are needed first
+from generic._mpicontainer_approaches import SWITCHES  # noqa: E402
 from generic._mpicontainer_settings import approach_entry, settings_for, site_entry, switch_of  # noqa: E402
-from podman_files import reason, variables_of  # noqa: E402, what both engines render alike
 
 ENGINE = 'container-engine'
 #: Length of the lines of a comment
@@ -158,12 +158,8 @@ def rendered(modules):
     :param modules: Path of the folder modules/, with facts.json of the sites
     """
     found = {}
-    for path in sorted(modules.glob('*/facts.json')):
-        site = path.parent.name
-        if site_entry(site).get('engine', {}).get('value') != ENGINE:
-            continue
-        for name, facts in json.loads(path.read_text()).items():
-            module, _, approach = name.rpartition('/')
-            if module == 'osu-container' and not approach_entry(approach)['inject']:
-                found[path.parent / ENGINE / f'{environment_name(approach)}.toml'] = render(site, approach, facts)
+    for site, recorded in sites_with(ENGINE, modules):
+        for approach, facts in recorded.items():
+            if not approach_entry(approach)['inject']:
+                found[modules / site / ENGINE / f'{environment_name(approach)}.toml'] = render(site, approach, facts)
     return found

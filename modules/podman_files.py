@@ -16,14 +16,10 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT / 'easyblocks'))
+sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
 
-from generic._mpicontainer_settings import (  # noqa: E402, the path above is needed first
-    approach_entry,
-    settings_for,
-    site_entry,
-    switch_of,
-)
+from engines import reason, sites_with, variables_of  # noqa: E402, the paths above are needed first
+from generic._mpicontainer_settings import approach_entry, settings_for, site_entry  # noqa: E402
 
 ENGINE = 'podman-hpc'
 #: Devices of the network and of shared memory, as NERSC's own modules for MPI bind them (mpich.yaml)
@@ -39,24 +35,6 @@ NERSCS = ['cuda-mpi', 'mpich', 'openmpi-pmi2', 'openmpi-pmix']
 def flag(approach):
     """Return the flag (str, without hyphens) that `podman-hpc run` gets for an approach (str)."""
     return f'osu-{approach}'
-
-
-def variables_of(settings):
-    """Return [(name, value, fact)] of the variables that settings give where no switch of the user is set."""
-    found = {}
-    for variable in settings.variables:
-        if variable.get('when'):
-            _, _, negative = switch_of(variable['when'])
-            if not negative:  # NAME=VALUE, and nobody has set NAME
-                continue
-        found.setdefault(variable['name'], variable)
-    return [(name, variable['value'], variable) for name, variable in sorted(found.items())]
-
-
-def reason(fact):
-    """Return the comment (str) for a fact (dict)."""
-    parts = [part for part in (fact.get('source'), fact.get('date'), fact['evidence']) if part]
-    return f"{fact['why']} [{'; '.join(parts)}]"
 
 
 def quoted(text):
@@ -121,12 +99,7 @@ def rendered(modules):
     :param modules: Path of the folder modules/, with facts.json of the sites
     """
     found = {}
-    for path in sorted(modules.glob('*/facts.json')):
-        site = path.parent.name
-        if site_entry(site).get('engine', {}).get('value') != ENGINE:
-            continue
-        facts = {name.rpartition('/')[2]: entry for name, entry in json.loads(path.read_text()).items()
-                 if name.startswith('osu-container/')}
-        for approach, entry in facts.items():
-            found[path.parent / ENGINE / f'{approach}.yaml'] = render(site, approach, entry, sorted(facts))
+    for site, recorded in sites_with(ENGINE, modules):
+        for approach, facts in recorded.items():
+            found[modules / site / ENGINE / f'{approach}.yaml'] = render(site, approach, facts, sorted(recorded))
     return found

@@ -1,7 +1,7 @@
 """
 What the sites that are HPE Cray EX systems with Slingshot 11 share: how a fact is written, and entries for based_on.
 
-The keys are explained in _mpicontainer_sites.py. Data only. LUMI is such a system too; its file has all of its facts,
+The keys are explained in _mpicontainer_sites.py. Data only. LUMI is such a system too; its facts stand in its own file,
 because they were read in logs of that system.
 """
 from ._mpicontainer_sites_pmix import PMIX_FILES_DERIVED

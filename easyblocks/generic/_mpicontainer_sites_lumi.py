@@ -5,6 +5,8 @@ The keys are explained in _mpicontainer_sites.py. A fact stands once: 'based_on'
 Nothing here was run on LUMI by this project. 'measured' means that the named log, page or file shows it on LUMI at that
 date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
 """
+from ._mpicontainer_sites_cray import fact as _fact
+from ._mpicontainer_sites_cray import variable as _variable
 
 # Where the facts were read. Commits are those of the copies that were read.
 _LOG = 'log of LUMI job 16505426 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
@@ -14,16 +16,6 @@ _TRAINING = 'github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, '
 _DEIC = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
 _SRUN = '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c'
 _HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
-
-
-def _fact(value, why, source, date, evidence):
-    """Return the dict of one fact; the order of the arguments is that in which one reads it."""
-    return {'value': value, 'why': why, 'source': source, 'date': date, 'evidence': evidence}
-
-
-def _variable(name, value, why, source, date, evidence, **conditions):
-    """Return the dict of one variable; conditions: only, when (see _mpicontainer_approaches.py)."""
-    return dict(_fact(value, why, source, date, evidence), name=name, **conditions)
 
 
 def _cray_mpich(version, folder, evidence, source, date):

@@ -4,7 +4,7 @@ import os
 
 from . import published, text
 from .described import described_host, our_image
-from .site import SettingsError, this_site
+from .site import SettingsError, add_site_arguments, this_site
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, isort: skip, site.py has set the path
 from generic._mpicontainer_elf import ElfError  # noqa: E402, isort: skip
@@ -28,11 +28,7 @@ def add_arguments(parser):
     parser.add_argument('image', nargs='?', metavar='IMAGE', help="SIF, or folder of an unpacked image; with --site "
                         "also the name of one of this project's that is not here (osu-container image list): then "
                         "image and host are described, not looked into")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument('--site', metavar='NAME', help="site to check for; default: this machine, by its local file or "
-                       "host name")
-    where.add_argument('--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote")
-    parser.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+    add_site_arguments(parser, "site to check for")
     parser.add_argument('--approach', choices=CONTAINERS, help="this approach only; default: all")
     parser.add_argument('--program', metavar='PATH', help="program in the image that is to run; default: a benchmark, "
                         "else MPI by itself")

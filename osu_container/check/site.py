@@ -15,6 +15,14 @@ LOCAL = '_mpicontainer_local.py'
 WORKSTATION = os.path.join(PROJECT, '.workstation', 'local', LOCAL)
 
 
+def add_site_arguments(parser, what):
+    """Add the arguments that choose the site and its root to parser; what: what --site is for (str)."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument('--site', metavar='NAME', help=what + "; default: this machine, by its local file or host name")
+    where.add_argument('--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote")
+    parser.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+
+
 def local_file():
     """Return the path (str) of the local file that EasyBuild would use, else the workstation's, None without one."""
     for entry in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(','):

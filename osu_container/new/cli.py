@@ -4,7 +4,7 @@ import textwrap
 
 from ..check.cli import CONTAINERS
 from ..check.cli import several as several_builds
-from ..check.site import SettingsError, this_site
+from ..check.site import SettingsError, add_site_arguments, this_site
 from . import commands, easyconfig
 
 from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, isort: skip, site.py has set the path
@@ -33,11 +33,7 @@ def add_arguments(parser):
                              "be repeated; default: those found on the image's PATH")
     parser.add_argument('--example', metavar='LINE', help="command line that `module help` shows behind srun, e.g. "
                         "'lmp -in in.lj'; default: the first command")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument('--site', metavar='NAME', help="site that the module is for; default: this machine, by its "
-                       "local file or host name")
-    where.add_argument('--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote")
-    parser.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+    add_site_arguments(parser, "site that the module is for")
     parser.add_argument('-o', '--output', metavar='DIR', help="folder of the easyconfig; default: that of the image")
     parser.add_argument('--dry-run', '-n', action='store_true', help="print the easyconfig and write nothing")
     parser.add_argument('--force', action='store_true', help="write over an easyconfig that is there, and write one "
