@@ -76,6 +76,17 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
     return path
 
 
+def fetched(key):
+    """Return the path of the source key (str, of container-recipes/versions.py), fetched if it is not there yet."""
+    sys.path.append(str(PROJECT / 'container-recipes'))
+    from versions import SOURCES
+    path = PROJECT / 'sources' / SOURCES[key]['file']
+    if not path.exists():
+        done = run([PROJECT / 'bin' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key])
+        assert done.returncode == 0, done.stderr
+    return path
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """

