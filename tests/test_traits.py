@@ -11,7 +11,7 @@ import time
 import zipfile
 
 import pytest
-from conftest import fetched, STATE, compile_library, run
+from conftest import STATE, compile_library, fetched, run
 from generic import _mpicontainer_image as image_facts
 from generic._mpicontainer_traits import PROVIDERS, fabric_traits, mpi_traits
 from test_image_sbom import SOURCES
