@@ -7,6 +7,7 @@ page. Portrait and of few words, so that it reads on a phone; it has a ground of
 from html import escape
 
 from generic._mpicontainer_approaches import APPROACHES
+from generic._mpicontainer_settings import without_switches
 
 #: What a process is made of, from the program down to the library that drives Slingshot
 LAYERS = ('program', 'libmpi', 'libfabric', 'libcxi')
@@ -41,7 +42,7 @@ def origins(approach):
 
 def network(approach):
     """Return the network (str) that an approach (dict) uses: one that its data name, or the site's."""
-    names = {entry['value'] for entry in approach['variables'] if entry['name'] == 'FI_PROVIDER'}
+    names = {entry['value'] for entry in without_switches(approach['variables']) if entry['name'] == 'FI_PROVIDER'}
     fixed = sorted(name for name in names if '{' not in name)
     return fixed[0].upper() if fixed else "site's"
 

@@ -3,7 +3,7 @@ Sites whose own container engine runs no SIF (key engine of a site): what edf.py
 """
 import json
 
-from generic._mpicontainer_settings import site_entry, switch_of
+from generic._mpicontainer_settings import site_entry, without_switches
 
 
 def sites_with(engine, modules):
@@ -22,11 +22,7 @@ def sites_with(engine, modules):
 def variables_of(settings):
     """Return [(name, value, fact)] of the variables that settings give where no switch of the user is set."""
     found = {}
-    for variable in settings.variables:
-        if variable.get('when'):
-            _, _, negative = switch_of(variable['when'])
-            if not negative:  # NAME=VALUE, and nobody has set NAME
-                continue
+    for variable in without_switches(settings.variables):
         found.setdefault(variable['name'], variable)
     return [(name, variable['value'], variable) for name, variable in sorted(found.items())]
 

@@ -346,9 +346,9 @@ def test_python_examples_run(scratch, block):
 def test_easybuild_takes_the_options(scratch, line):
     done = scratch(f'{line.command} --dry-run')
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    name, approach = re.match(r'eb osu-(native|container-(\w+))', line.command).groups()
+    module, approach = re.match(r'eb (osu-(?:native|container|mpi4py))(?:-(\w+))?', line.command).groups()
     suffix = re.search(r'versionsuffix=(\S+)|$', line.command).group(1) or ''
-    wanted = 'osu-native/' if name == 'native' else f'osu-container/{approach}{suffix})'
+    wanted = 'osu-native/' if module == 'osu-native' else f'{module}/{approach}{suffix})'
     assert f'(module: {wanted}' in done.stdout
 
 

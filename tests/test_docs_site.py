@@ -200,7 +200,8 @@ def test_the_figure_says_what_the_data_say():
         assert found[name]['program'] == ('image' if approach['container'] else 'host')
     # What the data do not say by themselves: who brings libcxi, and where no Slingshot is in play
     assert {name: row['libcxi'] for name, row in found.items()} == {
-        'native': 'host', 'pure': '–', 'bind': 'host', 'hybrid': 'host', 'opensource': 'image', 'openmpi': 'image'}
+        'native': 'host', 'pure': '–', 'bind': 'host', 'hybrid': 'host', 'swap': 'host', 'opensource': 'image',
+        'openmpi': 'image'}
     assert {name for name, row in found.items() if row['network'] == 'TCP'} == {'pure'}
 
 

@@ -248,6 +248,11 @@ def switch_of(when):
     return name, value, sign == '!='
 
 
+def without_switches(variables):
+    """Return those of variables (list of dict) that hold where the user has set no switch."""
+    return [variable for variable in variables if not variable.get('when') or switch_of(variable['when'])[2]]
+
+
 _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
 
 

@@ -15,7 +15,7 @@ from ._mpicontainer_image import MPI_FAMILIES
 from ._mpicontainer_loader import of_name, search_folders, undefined_symbols, version_problems
 from ._mpicontainer_mix import MACHINES, Container, image_mpi, library_path_of, mix_of
 from ._mpicontainer_python import environments, own_mpi, searched_first
-from ._mpicontainer_settings import HOST_MPI, SettingsError, families, pmi_for, release, switch_of
+from ._mpicontainer_settings import HOST_MPI, SettingsError, families, pmi_for, release, without_switches
 from ._mpicontainer_traits import fabric_traits, mpi_traits
 
 #: From the best to the worst. 'note' is no verdict: something to know.
@@ -103,8 +103,8 @@ def _uses_libfabric(mix):
 
 def _provider(mix):
     """Return the provider (str) that the approach asks libfabric for."""
-    values = [variable['value'] for variable in mix.approach['variables'] if variable['name'] == 'FI_PROVIDER'
-              and (not variable.get('when') or switch_of(variable['when'])[2])]  # as it is without a switch
+    values = [variable['value'] for variable in without_switches(mix.approach['variables'])
+              if variable['name'] == 'FI_PROVIDER']
     return values[0].format(provider=mix.site['provider']['value'], rccl_plugin='') if values else \
         mix.site['provider']['value']
 
