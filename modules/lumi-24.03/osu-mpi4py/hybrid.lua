@@ -3,7 +3,7 @@ help([==[
 
 Description
 ===========
-Python with mpi4py and NumPy or CuPy in a container: the image's MPI over the host's network library.
+Python with mpi4py, NumPy, CuPy in a container: the image's MPI over the host's network library.
 
 While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
 

@@ -3,7 +3,7 @@ help([==[
 
 Description
 ===========
-Python with mpi4py and NumPy or CuPy in a container: the host's MPI and network libraries replace the image's.
+Python with mpi4py, NumPy, CuPy in a container: MPI and network libraries of the host.
 
 While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
 

@@ -2,7 +2,7 @@ help([==[
 
 Description
 ===========
-Python with mpi4py and NumPy or CuPy in a container: everything is in the image, and its MPI is Open MPI.
+Python with mpi4py, NumPy, CuPy in a container: all in the image, its MPI is Open MPI.
 
 While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
 
