@@ -746,6 +746,22 @@ OF_GPUS = [
      'cause': "The port of the benchmark does not know these arguments; it has fewer than the C program.",
      'remedy': "osu_bw --help lists them: osu_bw -m MAX -i ITERATIONS -x WARMUP H H.",
      'source': PORT, 'evidence': 'measured'},
+    {'name': 'buffers of a Python benchmark',
+     'text': "--buffer plain: give --buffer numpy or --buffer cupy (GPU memory)",
+     'pattern': r": give \S{1,40} numpy or \S{1,40} cupy|asks for two kinds of buffers: give one|"
+                r"buffers [^\n]{1,100}: give H H \(NumPy\) or D D \(CuPy",
+     'cause': "The Python benchmarks have both buffers in arrays of one library, NumPy's or CuPy's.",
+     'remedy': "osu_py_bw --buffer numpy or osu_bw H H; osu_py_bw --buffer cupy or osu_bw D D in an image with CuPy.",
+     'source': 'container-recipes/mpi4py/osu-python', 'evidence': 'measured'},
+    {'name': 'packages of your own',
+     'text': "error: externally-managed-environment",
+     'pattern': r"externally-managed-environment|because ensurepip is not|Can not perform a '--user' install\. User "
+                r"site-packages are (?:disabled|not visible)",
+     'cause': "The Python in the container belongs to the image, which is read-only and has no ensurepip; --user would "
+              "mix the packages of all your Pythons.",
+     'remedy': "A virtual environment: python -m venv --system-site-packages --without-pip env, first on the PATH in "
+               "the container; docs/mpi4py.md has the lines.",
+     'source': 'PEP 668; docs.python.org, venv; docs/mpi4py.md', 'evidence': 'measured'},
     {'name': 'port not installed rightly',
      'text': "no mpi4py in ...: the installation is incomplete, install it again",
      'pattern': r"no port of that name in|no mpi4py in .{0,300}installation is incomplete|"
