@@ -22,6 +22,13 @@ PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
 #: (names that explain() gives, text, where the text is from). Texts that can be had here in a moment are made by the
 #: tests further down; 'recorded' is what this project saw on its workstation on 2026-11-21.
 QUOTED = [
+    (['packages of your own'],
+     "error: externally-managed-environment\n\n× This environment is externally managed",
+     'recorded, pip 26.3 in an image of osu-mpi4py, Debian 12'),
+    (['packages of your own'],
+     "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu "
+     "systems, you need to install the python3-venv\npackage using the following command.",
+     'recorded, python3 -m venv in an image of osu-mpi4py, Debian 12'),
     (['error text lost in PMIx'],
      "*** An error occurred in MPI_Init\n"
      "[vm:15019] PMIX ERROR: UNPACK-PAST-END in file ../../../../../src/mca/gds/base/gds_base_fns.c at line 120",
@@ -367,7 +374,7 @@ MADE = {
     'started inside the container', 'module not loaded', 'image gone', 'container runtime gone', 'no command',
     'osu-gpu-bind without a map', 'osu-gpu-bind outside of srun', 'more ranks than GPUs', 'part of the GPUs',
     'cores far from the GPU', 'unknown option of osu-gpu-bind', 'osu-explain without its data',
-    'port not installed rightly',
+    'port not installed rightly', 'buffers of a Python benchmark',
     'proof without its program', 'Open MPI without PMIx', 'component of PMIx missing', 'mpirun in the container',
     'image without a signature', "image of LUMI's module gone", 'unknown module', 'module of another stack',
     'modules that exclude each other', 'host has changed', 'job is over', 'provider asked for by an old name',
@@ -553,6 +560,14 @@ def test_every_message_of_the_ports_is_known(tmp_path, arguments, wanted):
     command.symlink_to(tmp_path / 'libexec' / 'osu-port')
     done = run([sys.executable, command, *arguments[1:]])
     assert done.returncode != 0 and names(done.stderr) == [wanted], done.stderr
+
+
+@pytest.mark.parametrize('arguments', [['--buffer', 'plain'], ['--buffer', 'numpy', 'D', 'D'], ['H', 'D']])
+def test_every_message_of_the_python_benchmarks_about_buffers_is_known(tmp_path, arguments):
+    command = tmp_path / 'osu_py_bw'
+    command.symlink_to(PROJECT / 'container-recipes/mpi4py/osu-python')
+    done = run([sys.executable, command, *arguments])
+    assert done.returncode == 2 and names(done.stderr) == ['buffers of a Python benchmark'], done.stderr
 
 
 def test_osu_explain_without_its_data_is_known(tmp_path):
