@@ -110,8 +110,9 @@ class MPIContainer(SiteEasyBlock):
                                  self.sif_name, os.path.basename(beside))
         found = sha256_of(self.sif)
         if found != wanted:
-            raise EasyBuildError("The image %s has the wrong sha256: found %s, wanted %s. Copy or make it again (%s)",
-                                 self.sif, found, wanted, self.site['image_help']['value'])
+            # EasyBuild 4.9 shows the first 300 characters: a long path comes last
+            raise EasyBuildError("wrong sha256 of the image: found %s, wanted %s: %s. Copy or make it again (%s)",
+                                 found, wanted, self.sif, self.site['image_help']['value'])
         runtime = self.or_error(find_runtime, self.site['runtime']['value'])
         for problem in (self.or_error(check_sbom, self.sif),
                         self.or_error(signature_problem, self.sif, runtime['command'])):
