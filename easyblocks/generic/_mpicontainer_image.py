@@ -288,6 +288,7 @@ class Image(object):
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, None, None
+            self._matching = {}
             self.libraries = default_libraries(self.tree, self.folder)
             self.programs = self.tree.programs(program_prefix)
             self.programs.update(self.tree.named(programs, self.program_path()))
@@ -461,8 +462,11 @@ class Image(object):
 
     def matching(self, pattern):
         """Return the paths (sorted list of str) of files that the regular expression pattern matches as a whole."""
-        whole = re.compile('(?:%s)$' % pattern)
-        return [path for path in sorted(self.tree.entries) if whole.match(path) and self.tree.is_file(path)]
+        if pattern not in self._matching:  # each approach asks the same of an image with many files
+            whole = re.compile('(?:%s)$' % pattern)
+            found = sorted(path for path in self.tree.entries if whole.match(path))
+            self._matching[pattern] = [path for path in found if self.tree.is_file(path)]
+        return list(self._matching[pattern])
 
     def mpis(self):
         """

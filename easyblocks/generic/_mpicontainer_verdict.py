@@ -15,7 +15,7 @@ from ._mpicontainer_image import MPI_FAMILIES
 from ._mpicontainer_loader import of_name, search_folders, undefined_symbols, version_problems
 from ._mpicontainer_mix import MACHINES, Container, image_mpi, library_path_of, mix_of
 from ._mpicontainer_python import environments, own_mpi, searched_first
-from ._mpicontainer_settings import HOST_MPI, SettingsError, families, pmi_for, release, without_switches
+from ._mpicontainer_settings import HOST_MPI, SettingsError, families, pmi_for, release, site_words, without_switches
 from ._mpicontainer_traits import fabric_traits, mpi_traits
 
 #: From the best to the worst. 'note' is no verdict: something to know.
@@ -143,8 +143,8 @@ _GPU_MAKERS = {'AMD': ('ROCm', 'rocm'), 'NVIDIA': ('CUDA', 'cuda')}
 
 def _gpu_maker(site):
     """Return who made the GPUs of a site (dict): 'AMD' or 'NVIDIA', None where it has none."""
-    gpu = site['gpu']['value']
-    return None if not gpu else 'NVIDIA' if gpu.startswith('sm_') else 'AMD'
+    words = site_words(site)
+    return None if not words['gpu'] else 'NVIDIA' if words['cuda'] else 'AMD'
 
 
 def _vendor(mix):
