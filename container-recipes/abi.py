@@ -28,8 +28,8 @@ import hpccm
 # HPCCM runs a recipe by exec: the path of this folder is known to its include only.
 sys.path.insert(0, os.path.abspath(hpccm.include.prepend_path or '.'))
 
-import common  # noqa: E402
-from versions import DEBIAN, DEFAULT_DEBIAN, OPENMPI_LIBFABRIC, SOURCES  # noqa: E402
+from osu_container.recipes import common
+from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, OPENMPI_LIBFABRIC, SOURCES
 
 RELEASE = DEFAULT_DEBIAN
 DEBIANS = DEBIAN[RELEASE]['libfabric']

@@ -27,10 +27,10 @@ import hpccm
 # HPCCM runs a recipe by exec: the path of this folder is known to its include only.
 sys.path.insert(0, os.path.abspath(hpccm.include.prepend_path or '.'))
 
-import common  # noqa: E402
-import slingshot  # noqa: E402
-from images_slingshot import ALPS_CUDA, ALPS_NAMES, ALPS_PARTS, NEWEST_LIBFABRIC  # noqa: E402
-from versions import CUDA, SOURCES  # noqa: E402
+from osu_container.recipes import common
+from osu_container.recipes import slingshot
+from osu_container.recipes.images_slingshot import ALPS_CUDA, ALPS_NAMES, ALPS_PARTS, NEWEST_LIBFABRIC
+from osu_container.recipes.versions import CUDA, SOURCES
 
 form = USERARG.get('form', 'explicit')
 part = USERARG.get('part', 'all')

@@ -43,10 +43,10 @@ import hpccm
 # HPCCM runs a recipe by exec: the path of this folder is known to its include only.
 sys.path.insert(0, os.path.abspath(hpccm.include.prepend_path or '.'))
 
-import common  # noqa: E402
-import slingshot  # noqa: E402
-from images_slingshot import NETWORK_SOURCES, lumi_name, lumi_plugin, lumi_sources  # noqa: E402
-from versions import GPU, ROCM, SOURCES, UBUNTU  # noqa: E402
+from osu_container.recipes import common
+from osu_container.recipes import slingshot
+from osu_container.recipes.images_slingshot import NETWORK_SOURCES, lumi_name, lumi_plugin, lumi_sources
+from osu_container.recipes.versions import GPU, ROCM, SOURCES, UBUNTU
 
 rocm = USERARG.get('rocm', '6.3.4')
 mpich = USERARG.get('mpich', '4.2.3')

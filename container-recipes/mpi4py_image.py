@@ -27,10 +27,10 @@ import hpccm
 # HPCCM runs a recipe by exec: the path of this folder is known to its include only.
 sys.path.insert(0, os.path.abspath(hpccm.include.prepend_path or '.'))
 
-import common  # noqa: E402
-import slingshot  # noqa: E402
-from images_others import MPI4PY_BASES, MPI4PY_FILES, cupy_packages, cupy_sources, mpi4py_name  # noqa: E402
-from versions import GPU, SOURCES  # noqa: E402
+from osu_container.recipes import common
+from osu_container.recipes import slingshot
+from osu_container.recipes.images_others import MPI4PY_BASES, MPI4PY_FILES, cupy_packages, cupy_sources, mpi4py_name
+from osu_container.recipes.versions import GPU, SOURCES
 
 base, osu, cupy = USERARG.get('base'), USERARG.get('osu', 'mpi4py'), USERARG.get('cupy', 'none')
 if base not in MPI4PY_BASES:

@@ -17,7 +17,7 @@ EASYBUILD_VERSIONS = ['newest', '5.1.2', '4.9.4']
 # The helpers of the easyblocks need no EasyBuild: they are imported here as the package `generic`.
 sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
 
-from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the paths above are needed first
+from osu_container.core.data.approaches import APPROACHES
 
 
 def run(command, **kwargs):
@@ -77,9 +77,9 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
 
 
 def fetched(key):
-    """Return the path of the source key (str, of container-recipes/versions.py), fetched if it is not there yet."""
+    """Return the path of the source key (str, of osu_container/recipes/versions.py), fetched if it is not there yet."""
     sys.path.append(str(PROJECT / 'container-recipes'))
-    from versions import SOURCES
+    from osu_container.recipes.versions import SOURCES
     path = PROJECT / 'sources' / SOURCES[key]['file']
     if not path.exists():
         done = run([PROJECT / 'bin' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key])

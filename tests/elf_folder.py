@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 from conftest import compile_library, run
-from generic._mpicontainer_elf import elf_facts
-from generic._mpicontainer_image import Image
-from generic._mpicontainer_mix import Container
+from osu_container.core.reading.elf import elf_facts
+from osu_container.core.reading.image import Image
+from osu_container.core.deciding.process import Container
 
 #: The loader of this machine, as programs name it, and its C library
 LOADER = elf_facts('/bin/sh').interpreter
@@ -199,7 +199,7 @@ _KINDS = [('RPATH from file', 'DT_RPATH'), ('RUNPATH from file', 'DT_RUNPATH'), 
 
 
 def real_reasons(folder, program, library_path=(), preload=()):
-    """Return {name: why} of what the loader searches and finds: why as of where() in _mpicontainer_loader.py."""
+    """Return {name: why} of what the loader searches and finds: why as of where() in core/reading/loader.py."""
     text = traced(folder, program, library_path, preload, LD_DEBUG='libs').stderr
     found = {}
     for part in re.split(r'find library=', text)[1:]:
@@ -253,7 +253,7 @@ def open_mpi(release='5.0.11'):
     return _texts('Open MPI v%d.%d.%d', release, 'PMIX_RANK', 'libpmix.so.2')
 
 
-#: The first functions' names of some providers, as their messages have them (_mpicontainer_traits.py)
+#: The first functions' names of some providers, as their messages have them (core/reading/traits.py)
 _FUNCTIONS = {'cxi': 'cxip_', 'tcp': 'xnet_', 'shm': 'smr_'}
 
 

@@ -22,8 +22,8 @@ import pip
 from conftest import PROJECT, STATE, run
 
 sys.path.append(str(PROJECT))
-from osu_container.image import base, fetch  # noqa: E402, the path above is needed first
-from osu_container.image.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES  # noqa: E402
+from osu_container.image import base, fetch
+from osu_container.image.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES
 
 FOLDER = STATE / 'images-of-tests'
 PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']

@@ -9,7 +9,7 @@ import math
 import random
 from pathlib import Path
 
-from generic._mpicontainer_approaches import APPROACHES
+from osu_container.core.data.approaches import APPROACHES
 
 from osu_container.results import files
 from osu_container.results.model import WITHOUT_SIZES, Case

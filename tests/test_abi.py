@@ -6,11 +6,11 @@ import statistics
 import pytest
 from conftest import PROJECT, run
 from elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_facts import FactsError, host_facts, read_facts
-from generic._mpicontainer_image import MPI_FAMILIES
-from generic._mpicontainer_mix import mix_of
-from generic._mpicontainer_settings import (
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.facts import FactsError, host_facts, read_facts
+from osu_container.core.reading.image import MPI_FAMILIES
+from osu_container.core.deciding.process import mix_of
+from osu_container.core.deciding.settings import (
     HOST_MPI,
     SettingsError,
     approach_entry,
@@ -19,7 +19,7 @@ from generic._mpicontainer_settings import (
     site_entry,
     with_mpi_of,
 )
-from generic._mpicontainer_sites import SITES
+from osu_container.core.data.sites import SITES
 from results_data import make_run
 from test_bench import make_plan
 from verdict_cases import GPU, PLAIN, World, each, host, image, linked, standard_abi

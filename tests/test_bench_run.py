@@ -3,7 +3,7 @@ import json
 
 import pytest
 from conftest import PROJECT
-from generic._mpicontainer_approaches import APPROACHES
+from osu_container.core.data.approaches import APPROACHES
 
 from osu_container.results import files
 from osu_container.results.model import Case

@@ -11,10 +11,10 @@ import sys
 import pytest
 from conftest import PROJECT, PYTHON_36, folded, run
 from elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import approach_entry, site_entry
-from generic._mpicontainer_sites import SITES
-from generic._mpicontainer_verdict import NOTE, RULES
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import approach_entry, site_entry
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.verdict import NOTE, RULES
 from test_image_sbom import pack, write_sif
 from verdict_cases import CPU, GPU, PLAIN, for_another_machine
 
@@ -271,7 +271,7 @@ def test_published_prints_a_line_a_cell_and_the_counts():
 
 
 def test_published_ends_with_1_where_a_cell_is_wrong(monkeypatch, capsys):
-    from generic import _mpicontainer_verdict as verdict_rules
+    from osu_container.core.deciding import verdict as verdict_rules
     monkeypatch.setattr(verdict_rules, 'RULES', [entry for entry in RULES if entry[0] != 'symbol version'])
     assert main(['check', '--published']) == 1
     lines = capsys.readouterr().out.splitlines()
@@ -661,7 +661,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(place):
 
 def test_cray_mpich_of_the_parts_is_told_as_such(parts):
     """The parts of these tests are what they play: otherwise the cases above would prove nothing."""
-    from generic._mpicontainer_traits import fabric_traits, mpi_traits
+    from osu_container.core.reading.traits import fabric_traits, mpi_traits
     assert mpi_traits(parts.mpi(cray_mpich()).read_bytes())['family'] == 'Cray MPICH'
     assert mpi_traits(parts.mpi(open_mpi(), 'libmpi.so.40').read_bytes())['family'] == 'Open MPI'
     assert mpi_traits(parts.mpi().read_bytes())['device'] == ['ch4:ofi']

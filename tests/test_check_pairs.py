@@ -1,7 +1,7 @@
 """
 The verdict of `osu-container check` beside what really happens: pairs of MPI and libfabric, run on two nodes.
 
-All that stand-in/pairs tries, by its own functions; docs/pairs.json is what it recorded.
+All that osu_container/stand_in/pairs.py tries, by its own functions; osu_container/stand_in/pairs.py.json is what it recorded.
 """
 import importlib.machinery
 import importlib.util
@@ -9,16 +9,16 @@ import json
 
 import pytest
 from conftest import PROJECT, run
-from generic import _mpicontainer_verdict
-from generic._mpicontainer_elf import closure
-from generic._mpicontainer_versions import read_library
+from osu_container.core.deciding import verdict
+from osu_container.core.reading.elf import closure
+from osu_container.core.reading.libraries import read_library
 
 PROGRAM = PROJECT / 'stand-in' / 'pairs'
 RECORD = PROJECT / 'docs' / 'pairs.json'
 
 
 def load():
-    """Return stand-in/pairs, which has no suffix, as a module."""
+    """Return osu_container/stand_in/pairs.py, which has no suffix, as a module."""
     loader = importlib.machinery.SourceFileLoader('stand_in_pairs', str(PROGRAM))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
@@ -52,7 +52,7 @@ def test_verdict_and_run_agree(name, slurm):
     found = this.tried(PAIRS[name])
     assert found['agrees'] != 'no', this.as_table([found]) + '\n' + found['output']
     assert (found['verdict'], found['happened']) == (RECORDED[name]['verdict'], RECORDED[name]['happened']), \
-        'docs/pairs.json is not current: stand-in/pairs --record docs/pairs.json; make modules'
+        'osu_container/stand_in/pairs.py.json is not current: osu_container/stand_in/pairs.py --record osu_container/stand_in/pairs.py.json; make modules'
 
 
 @pytest.mark.apptainer

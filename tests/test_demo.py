@@ -20,9 +20,9 @@ from bench_stand_in import script, special
 from conftest import PROJECT, interruptible
 
 sys.path.insert(0, str(PROJECT / 'workstation'))
-import demo  # noqa: E402, the path above is needed first
+from osu_container import demo
 
-from osu_container.results import files  # noqa: E402
+from osu_container.results import files
 
 SIF = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 from conftest import PROJECT, PYTHON_36, STATE, clean_shell, compile_library, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import SettingsError, approach_entry, runs_on, settings_for, site_entry
-from generic._mpicontainer_site_file import SiteFile, is_site_file
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import SettingsError, approach_entry, runs_on, settings_for, site_entry
+from osu_container.core.deciding.site_file import SiteFile, is_site_file
 from test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
 
 from osu_container.discover import differ, entry, survey, write
 from osu_container.discover.host import Host
 
 sys.path.insert(0, str(PROJECT / 'stand-in'))
-from systems import HOSTS  # noqa: E402, the path above is needed first
+from osu_container.stand_in.systems import HOSTS
 
 MAKE, COMMAND = PROJECT / 'stand-in' / 'make', PROJECT / 'bin' / 'osu-container'
 TREES = ['lumi-24.03', 'lumi-25.03', 'lumi-c-25.03', 'frontier', 'setonix', 'perlmutter', 'alps']
@@ -703,7 +703,7 @@ def test_an_installed_module_is_compared_with_the_files_of_today(own, tmp_path):
 # Where it runs
 
 @pytest.mark.parametrize('path', [*(PROJECT / 'osu_container/discover').glob('*.py'),
-                                  PROJECT / 'easyblocks/generic/_mpicontainer_site_file.py'],
+                                  PROJECT / 'osu_container/core/deciding/site_file.py'],
                          ids=lambda path: path.name)
 def test_it_needs_no_newer_python_than_3_6(path):
     ast.parse(path.read_text(), feature_version=(3, 6))

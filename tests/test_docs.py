@@ -5,12 +5,12 @@ import sys
 
 import pytest
 from conftest import PROJECT, STATE
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import runs_on, site_entry
-from generic._mpicontainer_sites import SITES
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.core.data.sites import SITES
 
 sys.path.append(str(PROJECT / 'container-recipes'))
-from versions import DEFAULT_MPICH, MPICH_LIBFABRIC, SOURCES  # noqa: E402, the path above is needed first
+from osu_container.recipes.versions import DEFAULT_MPICH, MPICH_LIBFABRIC, SOURCES
 
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', PROJECT / 'CHANGELOG.md',
                 *(PROJECT / 'docs').glob('*.md')])
@@ -21,11 +21,11 @@ FOLDERS = ('.ci', '.github', 'benchmarks', 'container-recipes', 'docs', 'easyblo
 #: Who says a message that is not ours; the text below its heading begins with "From <name>"
 OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 'the loader', "mpi4py's port", 'Python',
           'libfabric', 'MPICH', 'Cray MPICH', 'RCCL')
-#: Not in the repository: docs/site_report.py makes it
+#: Not in the repository: osu_container/generate/site_report.py makes it
 MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 EASYBLOCKS = sorted((PROJECT / 'easyblocks' / 'generic').glob('*.py'))
 #: Its errors are never shown: who reads a library's release takes them for "not known"
-SILENT = PROJECT / 'easyblocks/generic/_mpicontainer_versions.py'
+SILENT = PROJECT / 'osu_container/core/reading/libraries.py'
 WRAPPER = PROJECT / 'easyconfigs/o/osu-container/run-in-container'
 ids = {'ids': lambda value: str(value.relative_to(PROJECT)) if hasattr(value, 'relative_to') else str(value)}
 

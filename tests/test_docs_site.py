@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import PROJECT, STATE, run
-from generic._mpicontainer_approaches import APPROACHES
+from osu_container.core.data.approaches import APPROACHES
 
 PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'docs').rglob('*.md'))
 PICTURE = PROJECT / 'docs' / 'pictures' / 'approaches.svg'
@@ -71,8 +71,8 @@ def test_the_make_target_builds_as_the_tests_do():
 
 def without_report(settings):
     """Return settings of MkDocs (str) without the page that takes its time and that these tests are not about."""
-    assert settings.count('  - docs/site_report.py\n') == 1
-    return settings.replace('  - docs/site_report.py\n', '')
+    assert settings.count('  - osu_container/generate/site_report.py\n') == 1
+    return settings.replace('  - osu_container/generate/site_report.py\n', '')
 
 
 def broken_link(text):
@@ -118,7 +118,7 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, change):
 def test_a_page_that_the_navigation_lacks_stops_the_build(tmp_path):
     text = without_report((PROJECT / 'mkdocs.yml').read_text())
     (tmp_path / 'mkdocs.yml').write_text(re.sub(r'docs_dir: docs\n', f'docs_dir: {PROJECT}/docs\n', text).replace(
-        '- docs/site_links.py', f'- {PROJECT}/docs/site_links.py').replace('      - Design: design.md\n', ''))
+        '- osu_container/generate/site_links.py', f'- {PROJECT}/docs/site_links.py').replace('      - Design: design.md\n', ''))
     done = build(tmp_path, tmp_path / 'site')
     assert done.returncode != 0 and 'design.md' in done.stderr
 

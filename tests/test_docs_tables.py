@@ -4,14 +4,14 @@ import sys
 
 import pytest
 from conftest import PROJECT, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import overridden, runs_on, site_entry
-from generic._mpicontainer_sites import SITES
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import overridden, runs_on, site_entry
+from osu_container.core.data.sites import SITES
 
 from osu_container.image.catalogue import IMAGES, published_rows
 
 sys.path.append(str(PROJECT / 'docs'))
-import tables  # noqa: E402, the path above is needed first
+from osu_container.generate import page_tables as tables
 
 PAGE = PROJECT / 'docs' / 'approaches.md'
 LUMI = [name for name in SITES if name.startswith('lumi')]

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 from conftest import PROJECT
-from generic._mpicontainer_settings import SettingsError, site_entry
-from generic._mpicontainer_sites import SITES
+from osu_container.core.deciding.settings import SettingsError, site_entry
+from osu_container.core.data.sites import SITES
 
 try:
     import tomllib
@@ -14,7 +14,7 @@ except ImportError:  # Python 3.9 and 3.10
     tomllib = pytest.importorskip('tomli')
 jsonschema = pytest.importorskip('jsonschema')
 
-import edf  # noqa: E402, in modules/, which conftest puts on the path
+from osu_container.generate import edf
 
 MODULES = PROJECT / 'modules'
 SCHEMA = json.loads((MODULES / 'edf-schema.json').read_text())

@@ -7,8 +7,8 @@ from pathlib import Path
 import osu_archive
 import pytest
 from conftest import PROJECT, STATE, clean_shell, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import runs_on, site_entry
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import runs_on, site_entry
 
 pytestmark = pytest.mark.apptainer
 

@@ -4,7 +4,7 @@ import sys
 import pytest
 from conftest import compile_library
 from elf_folder import LOADER, ElfFolder
-from generic._mpicontainer_elf import ElfError, all_elf_facts, closure, elf_facts
+from osu_container.core.reading.elf import ElfError, all_elf_facts, closure, elf_facts
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'
 CALL = 'void present(void); void caller(void) { present(); }\n'

@@ -17,8 +17,8 @@ import time
 import pytest
 from conftest import PROJECT, run
 from elf_folder import ElfFolder
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_image import MPI_FAMILIES
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.reading.image import MPI_FAMILIES
 
 FOLDER = PROJECT / 'container-recipes' / 'entrypoint'
 TOOLS = ['bash', 'cat', 'chmod', 'dirname', 'ln', 'ls', 'mkdir', 'mktemp', 'mv', 'readlink', 'rm', 'sha256sum', 'sleep',

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import compile_library
-from generic._mpicontainer_elf import closure
-from generic._mpicontainer_facts import (
+from osu_container.core.reading.elf import closure
+from osu_container.core.deciding.facts import (
     FactsError,
     _folders,
     find_runtime,
@@ -14,10 +14,10 @@ from generic._mpicontainer_facts import (
     sha256_of,
     stale_libraries,
 )
-from generic._mpicontainer_image import parse_environment
-from generic._mpicontainer_mix import Host
-from generic._mpicontainer_settings import SettingsError, approach_entry, site_entry
-from generic._mpicontainer_sites import SITES
+from osu_container.core.reading.image import parse_environment
+from osu_container.core.deciding.process import Host
+from osu_container.core.deciding.settings import SettingsError, approach_entry, site_entry
+from osu_container.core.data.sites import SITES
 
 
 @pytest.mark.parametrize('site', SITES)

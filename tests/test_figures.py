@@ -14,10 +14,10 @@ from osu_container import osu_output
 
 BENCHMARKS = PROJECT / 'benchmarks'
 sys.path.append(str(BENCHMARKS))
-import growth  # noqa: E402, the path above is needed first
-import measure  # noqa: E402
-import page  # noqa: E402
-import start  # noqa: E402
+from osu_container.figures import growth
+from osu_container.figures import timing as measure
+from osu_container.generate import figures_page as page
+from osu_container.figures import job_start as start
 
 FIGURES = BENCHMARKS / 'figures.py'
 GROUPS = ['wrapper', 'module', 'render', 'approaches', 'start', 'proof', 'commands', 'growth']
@@ -219,7 +219,7 @@ def test_the_job_of_gitlab_uses_options_that_exist():
 def test_nightly_without_a_reference_says_what_it_wants():
     for arguments in ([], ['--help']):
         done = run([BENCHMARKS / 'nightly', *arguments])
-        assert done.returncode == 2 and 'usage: benchmarks/nightly REFERENCE' in done.stderr
+        assert done.returncode == 2 and 'usage: regression/nightly REFERENCE' in done.stderr
 
 
 def test_nightly_names_why_nothing_could_be_run(installed_nothing):

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 from conftest import run
-from generic import _mpicontainer_sif as sif_file
+from osu_container.core.reading import sif as sif_file
 
 from osu_container.image import ImageError, contents, licences, origins, sbom, sign, verify
 
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.append(str(PROJECT / 'container-recipes'))
-from images import IMAGES  # noqa: E402, the path above is needed first
-from versions import SOURCES  # noqa: E402
+from osu_container.recipes.images import IMAGES
+from osu_container.recipes.versions import SOURCES
 
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 PORT = 'easyconfigs/o/osu-native/osu-port'
@@ -314,7 +314,7 @@ def test_removed_package_explains_only_what_is_left_of_it(clean):
 
 def unpack_packages(little, tmp_path, **files):
     """Make a .deb of the files (name -> text, below /opt/rocm) and unpack it into the tree as LUMI's recipe does."""
-    import common
+    from osu_container.recipes import common
     package, here = tmp_path / 'package', tmp_path / 'here'
     here.mkdir()
     control = package / 'DEBIAN' / 'control'

@@ -12,8 +12,8 @@ from osu_container.results import files
 from osu_container.results.model import Case
 
 sys.path.append(str(PROJECT / 'container-recipes'))
-from images import IMAGES  # noqa: E402, the path above is needed first
-from versions import SOURCES  # noqa: E402
+from osu_container.recipes.images import IMAGES
+from osu_container.recipes.versions import SOURCES
 
 #: Images stay from one run of the tests to the next; the builder makes anew what is not current.
 FOLDER = STATE / 'images-of-tests'

@@ -14,9 +14,9 @@ from pathlib import Path
 import osu_archive
 import pytest
 from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, copy_c_library, folded, interruptible, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_sites import SITES
-from generic._mpicontainer_versions import sha256_of
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.reading.libraries import sha256_of
 
 pytestmark = pytest.mark.apptainer
 
@@ -106,7 +106,7 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
 
 @pytest.mark.parametrize('approach', CONTAINERS)
 def test_the_installed_module_is_the_checked_in_one(eb, approach):
-    import render
+    from osu_container.generate import module_files as render
     eb.local(workstation())
     assert eb(f'osu-container-{approach}.eb', '-r').returncode == 0
     root = eb.prefix / 'software' / 'osu-container' / approach

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 from conftest import PROJECT, compile_library, copy_c_library, folded, run
-from generic._mpicontainer_settings import site_entry
-from generic._mpicontainer_versions import sha256_of
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.reading.libraries import sha256_of
 
 LINK = PROJECT / 'lumi' / 'link'
 APPROACH = 'pure'  # needs nothing of the host, so that it installs for LUMI's sites on any machine

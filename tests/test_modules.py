@@ -4,10 +4,10 @@ import os
 import re
 
 import pytest
-import render
+from osu_container.generate import module_files as render
 from conftest import EASYBUILD_VERSIONS, LMODS, EasyBuild, clean_shell, folded, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import pmi_for, site_entry
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import pmi_for, site_entry
 
 TARGETS = render.targets()
 INJECTING = [(site, name) for site, name in TARGETS if APPROACHES[name.partition('/')[2]]['inject']]

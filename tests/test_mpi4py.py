@@ -7,13 +7,13 @@ import sys
 
 import pytest
 from conftest import PROJECT, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import SettingsError, approach_entry, image_of, site_entry
-from generic._mpicontainer_sites import SITES
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import SettingsError, approach_entry, image_of, site_entry
+from osu_container.core.data.sites import SITES
 
 sys.path.append(str(PROJECT / 'container-recipes'))
-from images import IMAGES  # noqa: E402, the path above is needed first
-from images_others import MPI4PY_BASES, mpi4py_name  # noqa: E402
+from osu_container.recipes.images import IMAGES
+from osu_container.recipes.images_others import MPI4PY_BASES, mpi4py_name
 
 RECIPES = PROJECT / 'container-recipes' / 'mpi4py'
 EASYCONFIGS = sorted((PROJECT / 'easyconfigs/o/osu-mpi4py').glob('*.eb'))

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 from conftest import PROJECT, STATE, fetched, folded, run
-from generic._mpicontainer_approaches import APPROACHES
+from osu_container.core.data.approaches import APPROACHES
 from test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from test_run import table
 
@@ -16,7 +16,7 @@ from osu_container.results import files
 from osu_container.results.model import Case
 
 sys.path.append(str(PROJECT / 'container-recipes'))
-from versions import SOURCES  # noqa: E402, the path above is needed first
+from osu_container.recipes.versions import SOURCES
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 

@@ -1,13 +1,13 @@
-"""The native build of every site with Cray's programming environment, from a tree of stand-in/make."""
+"""The native build of every site with Cray's programming environment, from a tree of osu_container/stand_in/tree.py."""
 import json
 import re
 
 import osu_archive
 import pytest
 from conftest import PROJECT, STATE, EasyBuild, StandIn, folded, run
-from generic._mpicontainer_elf import elf_facts
-from generic._mpicontainer_settings import site_entry
-from generic._mpicontainer_sites import SITES
+from osu_container.core.reading.elf import elf_facts
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.data.sites import SITES
 
 EASYCONFIGS = PROJECT / 'easyconfigs' / 'o' / 'osu-native'
 PLUGINS = sorted(PROJECT.glob('easyconfigs/a/aws-ofi-*/*.eb'))
@@ -20,8 +20,8 @@ COMMANDS = ['osu-explain', 'osu-gpu-bind', 'osu-proof']
 PARTITIONS = {'': ('G', 'container', ''), 'c-': ('C', 'L')}
 #: A local file by which this machine has the host name of any site; what else is asked for stays as it is.
 ANY_HOST = """
-from easybuild.easyblocks.generic._mpicontainer_settings import site_entry
-from easybuild.easyblocks.generic._mpicontainer_sites import SITES as KNOWN
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.data.sites import SITES as KNOWN
 
 SITES = {}
 for name in KNOWN:

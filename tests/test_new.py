@@ -8,10 +8,10 @@ import sys
 import pytest
 from conftest import PROJECT, PYTHON_36, STATE, folded, run
 from elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_image import MPI_FAMILIES, Image
-from generic._mpicontainer_settings import site_entry
-from generic._mpicontainer_versions import sha256_of
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.reading.image import MPI_FAMILIES, Image
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.reading.libraries import sha256_of
 from test_image_sbom import pack, write_sif
 from verdict_cases import CPU, PLAIN
 
@@ -468,8 +468,8 @@ def test_options_of_a_command_that_do_not_fit_are_refused(options, says, monkeyp
 
 # ---- nothing of the module is about the benchmarks
 
-@pytest.mark.parametrize('path', ['easyblocks/generic/mpicontainer.py', 'easyblocks/generic/_mpicontainer_module.py',
-                                  'easyblocks/generic/_mpicontainer_settings.py',
+@pytest.mark.parametrize('path', ['easyblocks/generic/mpicontainer.py', 'osu_container/core/writing/module_text.py',
+                                  'osu_container/core/deciding/settings.py',
                                   'easyconfigs/o/osu-container/run-in-container'])
 def test_easyblock_wrapper_and_module_text_know_no_benchmark(path):
     """OSU_ in front of a variable, and osu-explain, osu-proof and osu-gpu-bind, are this project's own names."""

@@ -4,9 +4,9 @@ import re
 
 import pytest
 from conftest import PROJECT, folded, run
-from generic._mpicontainer_approaches import SWITCHES
-from generic._mpicontainer_settings import approach_entry, settings_for, site_entry
-from generic._mpicontainer_sites import SITES
+from osu_container.core.data.approaches import SWITCHES
+from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry
+from osu_container.core.data.sites import SITES
 from test_run import table
 from test_wrapper import binds, installed  # noqa: F401, a fixture
 

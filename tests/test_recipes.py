@@ -92,7 +92,7 @@ def test_every_published_combination_has_one_image_and_the_three_defaults_are_ma
 
 
 def test_image_of_a_site_is_in_the_catalogue():
-    from generic._mpicontainer_sites import SITES
+    from osu_container.core.data.sites import SITES
     for site, entry in SITES.items():
         for file in entry.get('images', {'value': {}})['value'].values():
             assert file.endswith('.sif') and file[:-4] in IMAGES, (site, file)
@@ -122,7 +122,7 @@ def test_stale_and_orphaned_text_is_found_and_named(tmp_path):
     assert done.returncode == 1
     name = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
     assert f'{name}.def, ' in done.stderr and f'{name}-ports.Dockerfile' in done.stderr
-    assert 'osu-nobody.def' in done.stderr and 'Run container-recipes/render' in done.stderr
+    assert 'osu-nobody.def' in done.stderr and 'Run osu_container/generate/recipe_files.py' in done.stderr
     assert 'mpich-4.3.2' not in done.stderr
     assert render(copy).returncode == 0
     assert render(copy, '--check').returncode == 0

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 import pytest
 from conftest import PROJECT, run
-from generic._mpicontainer_sites import SITES
+from osu_container.core.data.sites import SITES
 from results_data import CASES, MORE_CASES, RUN, make_run
 
 from osu_container import cli

@@ -5,8 +5,8 @@ import re
 import osu_archive
 import pytest
 from conftest import PROJECT, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import pmi_for, site_entry
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import pmi_for, site_entry
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 

@@ -2,9 +2,9 @@
 import copy
 
 import pytest
-from generic import _mpicontainer_settings as settings_module
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import (
+from osu_container.core.deciding import settings as settings_module
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import (
     INJECT_FOLDER,
     SettingsError,
     approach_entry,
@@ -17,7 +17,7 @@ from generic._mpicontainer_settings import (
     settings_for,
     site_entry,
 )
-from generic._mpicontainer_sites import SITES
+from osu_container.core.data.sites import SITES
 
 PAIRS = [(approach, site) for approach in APPROACHES for site in SITES
          if runs_on(APPROACHES[approach], site_entry(site))]

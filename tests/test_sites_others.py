@@ -1,7 +1,7 @@
 """
 Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published recipes and engines.
 
-Nobody of this project has been there. The trees of stand-in/make stand in for the systems; the last part installs from
+Nobody of this project has been there. The trees of osu_container/stand_in/tree.py stand in for the systems; the last part installs from
 them and runs ranks on two nodes.
 """
 import os
@@ -13,8 +13,8 @@ import sys
 import pytest
 import yaml
 from conftest import PROJECT, StandIn, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import (
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import (
     SettingsError,
     approach_entry,
     choose_site,
@@ -22,12 +22,12 @@ from generic._mpicontainer_settings import (
     runs_on,
     site_entry,
 )
-from generic._mpicontainer_sites import SITES
+from osu_container.core.data.sites import SITES
 from podman_hpc import hook_tool, siteconfig
 
 sys.path.append(str(PROJECT / 'modules'))
-import podman_files as renderer  # noqa: E402, the path above is needed first
-from published import KINDS, RECIPES, sets  # noqa: E402
+from osu_container.generate import podman_hpc as renderer
+from osu_container.generate.site_recipes import KINDS, RECIPES, sets
 
 OTHERS = [name for name in SITES if name != 'workstation' and not name.startswith('lumi')]
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -158,7 +158,7 @@ def test_files_for_podman_hpc_are_current():
     assert {path.name for path in wanted} == {path.name.replace('.lua', '.yaml') for path in (
         PROJECT / 'modules/perlmutter/osu-container').glob('*.lua')}
     for path, text in wanted.items():
-        assert path.read_text() == text, f'{path}: modules/render.py writes it'
+        assert path.read_text() == text, f'{path}: osu_container/generate/module_files.py writes it'
 
 
 def words(arguments):

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from conftest import PROJECT, STATE, StandIn, compile_library, folded, run
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import runs_on, site_entry
-from generic._mpicontainer_sif import read_sif
-from generic._mpicontainer_sites import SITES
-from generic._mpicontainer_versions import sha256_of
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.core.reading.sif import read_sif
+from osu_container.core.data.sites import SITES
+from osu_container.core.reading.libraries import sha256_of
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 

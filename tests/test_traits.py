@@ -12,8 +12,8 @@ import zipfile
 
 import pytest
 from conftest import STATE, compile_library, fetched, run
-from generic import _mpicontainer_image as image_facts
-from generic._mpicontainer_traits import PROVIDERS, fabric_traits, mpi_traits
+from osu_container.core.reading import image as image_facts
+from osu_container.core.reading.traits import PROVIDERS, fabric_traits, mpi_traits
 from test_image_sbom import SOURCES
 
 #: Wheel (key of SOURCES) -> its libmpi, its libfabric (None: not in it) in its folder data/lib
@@ -86,7 +86,7 @@ def test_providers_in_the_file_are_those_that_libfabric_registers(wheel, key, tm
 @pytest.mark.parametrize('key', WITH_FABRIC)
 def test_release_of_libfabric_is_that_of_the_recipes(wheel, key):
     """libfabric prints 122.0 for 1.22: the last number is not in fi_version(), so the source of truth is the recipe."""
-    from versions import MPICH_LIBFABRIC, OPENMPI_LIBFABRIC
+    from osu_container.recipes.versions import MPICH_LIBFABRIC, OPENMPI_LIBFABRIC
     name, _, version = key.partition('-')
     wanted = {'mpich': MPICH_LIBFABRIC, 'openmpi': OPENMPI_LIBFABRIC}[name][version]
     library = wheel(key) / WHEELS[key][1]

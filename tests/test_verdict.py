@@ -6,14 +6,14 @@ import os
 import pytest
 from conftest import PROJECT
 from elf_folder import open_mpi
-from generic import _mpicontainer_verdict as verdict_rules
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_elf import ElfError
-from generic._mpicontainer_mix import mix_of
-from generic._mpicontainer_settings import approach_entry, pmi_for, runs_on, site_entry
-from generic._mpicontainer_sif import ImageError
-from generic._mpicontainer_sites import SITES
-from generic._mpicontainer_verdict import NOTE, RULES, WORDS, ask, recommended
+from osu_container.core.deciding import verdict as verdict_rules
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.deciding.process import mix_of
+from osu_container.core.deciding.settings import approach_entry, pmi_for, runs_on, site_entry
+from osu_container.core.reading.sif import ImageError
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.verdict import NOTE, RULES, WORDS, ask, recommended
 from verdict_cases import CUDA, GPU, PLAIN, SILENT, SPEAKS, World, host, image, later, program
 
 from osu_container.check import published

@@ -185,9 +185,9 @@ QUOTED = [
      "WARNING: Skipping environment variable [SINGULARITYENV_A=1], A is already overridden with different value [2]",
      'recorded'),
     (['image gone'], "Lmod has detected the following error: The image /p/x.sif is gone. Get it back with: cp a b",
-     'easyblocks/generic/_mpicontainer_module.py'),
+     'osu_container/core/writing/module_text.py'),
     (['host has changed'], "The host has changed since this module was installed: /opt/x/libmpi.so.12 is another file",
-     'easyblocks/generic/_mpicontainer_module.py'),
+     'osu_container/core/writing/module_text.py'),
     (['PMIx library missing'],
      "slurmstepd: error: mpi/pmix_v4: init: (null) [0]: mpi_pmix.c:197: pmi/pmix: can not load PMIx library",
      'Slurm, src/plugins/mpi/pmix'),
@@ -199,7 +199,7 @@ QUOTED = [
      "slurmstepd-node1: error: *** STEP 29.0 ON node1 CANCELLED AT 2026-11-21T13:39:27 DUE TO TIME LIMIT ***\n"
      "srun: Job step aborted: Waiting up to 7 seconds for job step to finish.\n"
      "srun: error: node1: task 0: Terminated", 'recorded, Slurm 22.05'),
-    (['time limit'], "osu_bw did not end within 120 s", 'workstation/demo.py'),
+    (['time limit'], "osu_bw did not end within 120 s", 'osu_container/demo.py'),
     (['out of memory'],
      "slurmstepd: error: Detected 2 oom_kill events in StepId=JOBID.13. Some of the step tasks have been OOM Killed.\n"
      "srun: error: NODE: task 0: Out Of Memory", 'github.com/snakemake/snakemake-executor-plugin-slurm, pull request '

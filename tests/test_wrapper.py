@@ -7,7 +7,7 @@ import time
 
 import pytest
 from conftest import PROJECT, STATE, run
-from generic._mpicontainer_proof import install_proof
+from osu_container.core.installing.proof_files import install_proof
 
 WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'
 #: prints its arguments one a line in brackets, then the binds, and exits with $CODE

@@ -1,28 +1,28 @@
 """
 EasyBuild support for installing an MPI container as a module whose commands run in it under srun, as an easyblock.
 
-The steps and nothing else: what an approach sets is in _mpicontainer_approaches.py, what a site has in
-_mpicontainer_sites.py, how the two become a module in _mpicontainer_settings.py and _mpicontainer_module.py.
+The steps and nothing else: what an approach sets is in core/data/approaches.py, what a site has in
+core/data/sites/__init__.py, how the two become a module in core/deciding/settings.py and core/writing/module_text.py.
 """
 import json
 import os
 import shutil
 
-from easybuild.easyblocks.generic import _mpicontainer_build as image_build
-from easybuild.easyblocks.generic import _mpicontainer_module as module_text
-from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
-from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
-from easybuild.easyblocks.generic._mpicontainer_facts import (
+from osu_container.core.installing import image_build as image_build
+from osu_container.core.writing import module_text as module_text
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.easyblock import SiteEasyBlock
+from osu_container.core.deciding.facts import (
     find_runtime,
     other_dependencies,
     read_facts,
     stale_libraries,
     warnings,
 )
-from easybuild.easyblocks.generic._mpicontainer_settings import image_of, settings_for
-from easybuild.easyblocks.generic._mpicontainer_sif import check_sbom, signature_problem
-from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
-from easybuild.easyblocks.generic._mpicontainer_wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
+from osu_container.core.deciding.settings import image_of, settings_for
+from osu_container.core.reading.sif import check_sbom, signature_problem
+from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
 from easybuild.tools.config import build_option, source_paths

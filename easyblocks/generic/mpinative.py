@@ -4,19 +4,19 @@ EasyBuild support for building MPI benchmarks with the MPI of the host, as an ea
 import glob
 import os
 
-from easybuild.easyblocks.generic import _mpicontainer_module as module_text
-from easybuild.easyblocks.generic._mpicontainer_approaches import APPROACHES
-from easybuild.easyblocks.generic._mpicontainer_easybuild import SiteEasyBlock
-from easybuild.easyblocks.generic._mpicontainer_facts import native_facts
-from easybuild.easyblocks.generic._mpicontainer_native import (
+from osu_container.core.writing import module_text as module_text
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.easyblock import SiteEasyBlock
+from osu_container.core.deciding.facts import native_facts
+from osu_container.core.installing.native import (
     RCCL_PLUGIN,
     environment_problems,
     link_problems,
     modules_of,
 )
-from easybuild.easyblocks.generic._mpicontainer_ports import files_of_ports, install_ports, python_tag
-from easybuild.easyblocks.generic._mpicontainer_settings import settings_for
-from easybuild.easyblocks.generic._mpicontainer_versions import sha256_of
+from osu_container.core.installing.ports import files_of_ports, install_ports, python_tag
+from osu_container.core.deciding.settings import settings_for
+from osu_container.core.reading.libraries import sha256_of
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg

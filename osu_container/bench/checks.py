@@ -29,8 +29,8 @@ from reframe.core.builtins import parameter, run_after, run_before, sanity_funct
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))
 
-from osu_container.bench import cases, measure, modules, plan  # noqa: E402, the path above is needed first
-from osu_container.results import files, model  # noqa: E402
+from osu_container.bench import cases, measure, modules, plan
+from osu_container.results import files, model
 
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 

@@ -22,8 +22,8 @@ from . import BenchError
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path.append(str(PROJECT / 'easyblocks'))
 
-from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
-from generic._mpicontainer_settings import site_entry  # noqa: E402
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import site_entry
 
 #: Names of the modules of this project (the part before the slash) that are measured unless others are named
 CONTAINER, NATIVE = 'osu-container', 'osu-native'

@@ -6,13 +6,13 @@ from . import published, text
 from .described import described_host, our_image
 from .site import SettingsError, add_site_arguments, this_site
 
-from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, isort: skip, site.py has set the path
-from generic._mpicontainer_elf import ElfError  # noqa: E402, isort: skip
-from generic._mpicontainer_image import Image  # noqa: E402, isort: skip
-from generic._mpicontainer_mix import Host  # noqa: E402, isort: skip
-from generic._mpicontainer_settings import approach_entry  # noqa: E402, isort: skip
-from generic._mpicontainer_sif import ImageError  # noqa: E402, isort: skip
-from generic._mpicontainer_verdict import ask, recommended  # noqa: E402, isort: skip
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.image import Image
+from osu_container.core.deciding.process import Host
+from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.reading.sif import ImageError
+from osu_container.core.deciding.verdict import ask, recommended
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
 CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}

@@ -2,7 +2,7 @@
 Images and hosts that nobody here has, described: the twelve published combinations and LUMI then and now; the images of
 this project by their names, and the host of any site by its data.
 
-A description has the methods of Image (_mpicontainer_image.py) or Host (_mpicontainer_mix.py), so the same rules judge
+A description has the methods of Image (core/reading/image.py) or Host (core/deciding/process.py), so the same rules judge
 it. It is partial: only what decides is in it, and what is not in it is not held to be missing. Every value has its
 source beside it; the words are those of the site data (measured, derived).
 """
@@ -11,9 +11,9 @@ import re
 
 from .site import PROJECT  # noqa: F401, sets the path
 
-from generic._mpicontainer_elf import ElfFacts  # noqa: E402, isort: skip
-from generic._mpicontainer_mix import MACHINES  # noqa: E402, isort: skip
-from generic._mpicontainer_settings import release  # noqa: E402, isort: skip
+from osu_container.core.reading.elf import ElfFacts
+from osu_container.core.deciding.process import MACHINES
+from osu_container.core.deciding.settings import release
 
 X86_64 = MACHINES['x86_64']
 
@@ -204,10 +204,10 @@ def published_image(libcxi, libfabric, mpich, rocm):
     return DescribedImage(name, files, traits, ('MPICH ABI', 'libmpi.so.12', mpi), plugin, variables, rocm)
 
 
-#: Names of this project's images say what is in them (container-recipes/images.py)
+#: Names of this project's images say what is in them (osu_container/recipes/images.py)
 _NAME = re.compile(r'(?:osu-)?(lumi|workstation|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
                    r'-(mpich|openmpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?(?:\.sif)?$')
-#: glibc of the base of each family: Ubuntu 22.04, Debian 12, Ubuntu 24.04 (container-recipes/versions.py)
+#: glibc of the base of each family: Ubuntu 22.04, Debian 12, Ubuntu 24.04 (osu_container/recipes/versions.py)
 _GLIBC = {'lumi': UBUNTU_GLIBC, 'workstation': '2.36', 'abi': '2.36', 'alps': '2.39'}
 
 

@@ -6,9 +6,9 @@ import sys
 PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.join(PROJECT, 'easyblocks'))
 
-from generic._mpicontainer_settings import SettingsError, choose_site, overridden  # noqa: E402, the path first
-from generic._mpicontainer_site_file import SiteFile  # noqa: E402
-from generic._mpicontainer_sites import SITES  # noqa: E402
+from osu_container.core.deciding.settings import SettingsError, choose_site, overridden
+from osu_container.core.deciding.site_file import SiteFile
+from osu_container.core.data.sites import SITES
 
 LOCAL = '_mpicontainer_local.py'
 #: Where the set-up of a workstation writes its local file

@@ -4,7 +4,7 @@ import textwrap
 
 from .site import PROJECT  # noqa: F401, sets the path
 
-from generic._mpicontainer_verdict import NOTE  # noqa: E402, isort: skip
+from osu_container.core.deciding.verdict import NOTE
 
 WIDTH = 100
 

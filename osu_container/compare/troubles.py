@@ -17,9 +17,9 @@ from ..results.model import size_text
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
 
-from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, the path above is needed first
-from generic._mpicontainer_settings import site_entry  # noqa: E402
-from generic._mpicontainer_sites import SITES  # noqa: E402
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.data.sites import SITES
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -8,8 +8,8 @@ import json
 import os
 import re
 
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_versions import sha256_of
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.reading.libraries import sha256_of
 
 from .report import shown, wrapped
 

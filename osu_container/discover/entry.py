@@ -1,5 +1,5 @@
 """
-From what was found to a site: every key of a site (_mpicontainer_sites.py), so that it installs and runs as it is.
+From what was found to a site: every key of a site (core/data/sites/__init__.py), so that it installs and runs as it is.
 
 Where the system does not tell, the value is the one with which modules start everywhere, and says that it is a guess.
 """
@@ -7,10 +7,10 @@ import os
 import re
 from collections import OrderedDict
 
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_settings import host_libraries, release, runs_on, site_entry
-from generic._mpicontainer_sites import SITES
-from generic._mpicontainer_sites_pmix import PMIX_FILES_DERIVED, rank_folders
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import host_libraries, release, runs_on, site_entry
+from osu_container.core.data.sites import SITES
+from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
 
 RENDERED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
                         'container-recipes', 'rendered')

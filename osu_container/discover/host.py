@@ -16,7 +16,7 @@ from collections import OrderedDict
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
                                 'easyblocks'))
-from generic._mpicontainer_elf import ElfError, elf_facts  # noqa: E402, the path above is needed first
+from osu_container.core.reading.elf import ElfError, elf_facts
 
 #: s that one command may take. All run at the same time, so that a system on which each hangs is done in this time.
 PATIENCE = 5.0

@@ -10,10 +10,10 @@ import re
 import socket
 from collections import OrderedDict
 
-from generic._mpicontainer_approaches import APPROACHES
-from generic._mpicontainer_elf import ElfError, closure, elf_facts
-from generic._mpicontainer_traits import fabric_traits
-from generic._mpicontainer_versions import read_library, sha256_of
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.reading.elf import ElfError, closure, elf_facts
+from osu_container.core.reading.traits import fabric_traits
+from osu_container.core.reading.libraries import read_library, sha256_of
 
 LIBMPI, LIBFABRIC, LIBMPI_ABI = 'libmpi.so.12', 'libfabric.so.1', 'libmpi_abi.so.1'
 #: Libraries that some approach takes from the host

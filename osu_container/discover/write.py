@@ -92,7 +92,7 @@ def source_of(found):
     text += 'Use it:      eb osu-container-pure.eb -r --try-amend=site=THIS_FILE\n'
     text += 'or for good: name it _mpicontainer_local.py and add it to EASYBUILD_INCLUDE_EASYBLOCKS\n'
     text += 'Compare:     osu-container discover --compare THIS_FILE\n'
-    text += 'What the words mean: docs/discover.md, easyblocks/generic/_mpicontainer_sites.py of osu-container\n"""\n'
+    text += 'What the words mean: docs/discover.md, osu_container/core/data/sites/__init__.py of osu-container\n"""\n'
     for title, chosen in (('Not found, and what follows from it', True), ('Not here, and not needed', False)):
         entries = [entry for entry in found['missing'] if entry['matters'] == chosen]
         if entries:

@@ -123,8 +123,8 @@ class Build:
         """Return the path of the rendered file. Raises ImageError if it is not there."""
         path = RENDERED / f"{self.variant['rendered']}{suffix}"
         if not path.exists():
-            raise ImageError(f"no {path}. Add {self.name} to container-recipes/images.py and run "
-                             "container-recipes/render")
+            raise ImageError(f"no {path}. Add {self.name} to osu_container/recipes/images.py and run "
+                             "osu_container/generate/recipe_files.py")
         return path
 
     def inputs(self):

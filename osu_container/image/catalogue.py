@@ -1,4 +1,4 @@
-"""The named images: what container-recipes/images.py says of them, found by name or pattern, and their state here."""
+"""The named images: what osu_container/recipes/images.py says of them, found by name or pattern, and their state here."""
 from __future__ import annotations
 
 import difflib
@@ -17,9 +17,9 @@ RECIPES = PROJECT / 'container-recipes'
 RENDERED = RECIPES / 'rendered'
 
 sys.path[:0] = [str(RECIPES), str(PROJECT / 'easyblocks')]
-from generic._mpicontainer_versions import sha256_of  # noqa: E402, the path above is needed first
-from images import FAMILIES, IMAGES  # noqa: E402, the path above is needed first
-from versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES  # noqa: E402
+from osu_container.core.reading.libraries import sha256_of
+from osu_container.recipes.images import FAMILIES, IMAGES
+from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
 __all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'RECIPES', 'RENDERED',
            'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'sha256_of', 'shown', 'state']

@@ -42,7 +42,7 @@ def add_arguments(parser):
                     "network; without NAME those of all")
     below.add_argument('names', nargs='*', metavar='NAME')
     below.add_argument('--source', action='append', default=[], choices=sorted(SOURCES), metavar='KEY',
-                       help="only this source, by its key in container-recipes/versions.py (can be repeated)")
+                       help="only this source, by its key in osu_container/recipes/versions.py (can be repeated)")
     below.add_argument('--quiet', action='store_true', help="say only what is fetched and what went wrong")
     _add_sources(below)
     _add_work(below)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from . import ImageError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
-from generic import _mpicontainer_sif as sif_file  # noqa: E402, the path above is needed first
-from generic._mpicontainer_image import Squashfs  # noqa: E402, the path above is needed first
+from osu_container.core.reading import sif as sif_file
+from osu_container.core.reading.image import Squashfs
 
 SHOWN = 10  # paths that a message names; the rest is counted
 

@@ -146,7 +146,7 @@ def explain(tree, parts, sources, inputs, folder):
         more = f"\n    and {len(left) - 10} more" if len(left) > 10 else ''
         raise ImageError(f"{tree.sif.name}: nothing explains {len(left)} of its {len(tree.items)} files and links:\n"
                          + '\n'.join(lines) + more + "\nTake them out in the recipe, name their source in parts of "
-                         "container-recipes/images.py, or add the path with its reason to "
+                         "osu_container/recipes/images.py, or add the path with its reason to "
                          "osu_container/image/origins.py")
     for path, (owner, evidence) in sorted(found.items()):
         owner.found[path] = evidence
@@ -349,8 +349,8 @@ def repository_file(path):
     try:
         content = (PROJECT / path).read_bytes()
     except OSError as err:
-        raise ImageError(f"{path} is neither a key of SOURCES in container-recipes/versions.py nor a file of this "
-                         "repository. Correct parts in container-recipes/images.py") from err
+        raise ImageError(f"{path} is neither a key of SOURCES in osu_container/recipes/versions.py nor a file of this "
+                         "repository. Correct parts in osu_container/recipes/images.py") from err
     return Owner('repository', path, posixpath.basename(path), '', {
         'file': path, 'sha256': hashlib.sha256(content).hexdigest(), 'licence': 'MIT'})
 

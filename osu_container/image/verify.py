@@ -9,13 +9,13 @@ from . import ImageError, sbom, sign
 from .contents import named, sif_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
-from generic import _mpicontainer_versions as versions  # noqa: E402, the path above is needed first
-from generic._mpicontainer_image import MPI_FAMILIES, Image  # noqa: E402, the path above is needed first
+from osu_container.core.reading import libraries as versions
+from osu_container.core.reading.image import MPI_FAMILIES, Image
 
 OK, NOT_CHECKED, WRONG = 'ok', 'not checked', 'wrong'
 
 PREFIX = 'org.osu-container.'
-#: Labels that every image of ours has (container-recipes/common.py)
+#: Labels that every image of ours has (osu_container/recipes/common.py)
 LABELS = ('mpi', 'libfabric', 'libcxi', 'gpu', 'osu', 'recipe-version')
 
 #: Names of packages, sources or Debian's, that are an MPI library, and how labels call it

@@ -7,14 +7,14 @@ from ..check.cli import several as several_builds
 from ..check.site import SettingsError, add_site_arguments, this_site
 from . import commands, easyconfig
 
-from generic._mpicontainer_approaches import APPROACHES  # noqa: E402, isort: skip, site.py has set the path
-from generic._mpicontainer_elf import ElfError  # noqa: E402, isort: skip
-from generic._mpicontainer_image import MPI_FAMILIES, Image  # noqa: E402, isort: skip
-from generic._mpicontainer_mix import Host  # noqa: E402, isort: skip
-from generic._mpicontainer_settings import approach_entry  # noqa: E402, isort: skip
-from generic._mpicontainer_sif import ImageError  # noqa: E402, isort: skip
-from generic._mpicontainer_verdict import NOTE, ask, recommended  # noqa: E402, isort: skip
-from generic._mpicontainer_versions import sha256_of  # noqa: E402, isort: skip
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.image import MPI_FAMILIES, Image
+from osu_container.core.deciding.process import Host
+from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.reading.sif import ImageError
+from osu_container.core.deciding.verdict import NOTE, ask, recommended
+from osu_container.core.reading.libraries import sha256_of
 
 WIDTH = 100
 

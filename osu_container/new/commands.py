@@ -3,7 +3,7 @@ Which programs of an image use MPI: its files are read, nothing of it is run.
 
 Looked at is what can be typed in the container, the executables on its PATH. Of those use MPI:
 
-* a program that links an MPI library, itself or through another library (ld.so's own search, _mpicontainer_loader.py);
+* a program that links an MPI library, itself or through another library (ld.so's own search, core/reading/loader.py);
 * a program that holds the name of an MPI library, by which it opens it;
 * a Python script that names mpi4py, or whose distribution does: in its requirements, its modules, or by a library or
   program in it that links MPI;
@@ -17,10 +17,10 @@ from collections import namedtuple
 
 from ..check.site import PROJECT  # noqa: F401, sets the path
 
-from generic._mpicontainer_image import MPI_FAMILIES  # noqa: E402, isort: skip
-from generic._mpicontainer_loader import load  # noqa: E402, isort: skip
-from generic._mpicontainer_mix import Container  # noqa: E402, isort: skip
-from generic._mpicontainer_sif import ImageError  # noqa: E402, isort: skip
+from osu_container.core.reading.image import MPI_FAMILIES
+from osu_container.core.reading.loader import load
+from osu_container.core.deciding.process import Container
+from osu_container.core.reading.sif import ImageError
 
 #: name: what is typed; path: whole path in the image; elf: whole path of the program or library that loads MPI, itself
 #: or what a script starts, None where no file shows it; soname: MPI library (str) that this one loads, None where only

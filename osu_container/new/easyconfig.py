@@ -6,7 +6,7 @@ import textwrap
 
 from ..check.site import PROJECT
 
-from generic._mpicontainer_versions import sha256_of  # noqa: E402, isort: skip
+from osu_container.core.reading.libraries import sha256_of
 
 #: What a module brings beside the programs; they lie here in the clone, and the easyblock finds them there
 SOURCES = ['run-in-container', 'osu-gpu-bind', 'osu-explain']

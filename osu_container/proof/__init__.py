@@ -9,7 +9,7 @@ report.py    the judgement as text for people
 cli.py       the command `osu-container proof`
 
 All of it runs on Python 3.6 with its standard library only. The modules hold these files themselves (osu-proof), so
-they may need no others of the project than easyblocks/generic/_mpicontainer_proof.py installs.
+they may need no others of the project than osu_container/core/installing/proof_files.py installs.
 """
 from .facts import LIBRARIES, LibraryVersion, read_library, sha256_of, where_from
 from .judging import (

@@ -82,7 +82,7 @@ def promise_for(run, options, own=None):
 def approach_promise(name, module):
     """Return the Promise of an approach (str); provider and pmi are those of the module's (Promise or None)."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), 'easyblocks', 'generic'))
-    from _mpicontainer_approaches import APPROACHES
+    from osu_container.core.data.approaches import APPROACHES
     if name not in APPROACHES:
         raise ProofError("unknown approach '%s'; known approaches: %s" % (name, ', '.join(sorted(APPROACHES))))
     entry, module = APPROACHES[name], module or judging.NOTHING

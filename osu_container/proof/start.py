@@ -19,7 +19,7 @@ package.__path__ = [HERE]
 sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
 sys.modules[package.__name__] = package
 
-from osu_container.proof.sample import main  # noqa: E402, the lines above are needed first
+from osu_container.proof.sample import main
 
 if __name__ == '__main__':
     main(int(sys.argv[1]), sys.argv[2])

@@ -185,7 +185,7 @@ def get(name):
 
 def for_site(site):
     """
-    Return the references that suit a site (str, a name of easyblocks/generic/_mpicontainer_sites.py): list of Dataset.
+    Return the references that suit a site (str, a name of osu_container/core/data/sites/__init__.py): list of Dataset.
 
     The added ones of that site come first. Published ones are cut down to the series of the site's node type, where
     they say to which one a series belongs. [] if there are none.

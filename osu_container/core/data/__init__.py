@@ -1,0 +1,1 @@
+"""Data only: approaches and sites, every value with its reason and source."""

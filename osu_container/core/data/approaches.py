@@ -1,0 +1,344 @@
+"""
+Approaches: the ways in which a container reaches the network, and the native build. Data only.
+
+Keys of an approach
+    title            str, one clause for the module help
+    container        bool, False for the native build
+    mpi              family of the MPI that it runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
+                     (core/reading/image.py); images of another one are refused
+    mpi_also         other families that it takes as well, in the order in which one is chosen
+    inject           names of the site's libraries that are put in front of the image's own, with their dependencies.
+                     libmpi stands for the host's MPI under the soname that the image's programs ask for
+                     (core/deciding/settings.py, HOST_MPI)
+    inject_if_known  names of libraries that go with them on sites that have them
+    preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
+                     container only
+    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what ranks must be seen to load; help, proof and
+                     the --mpi= of srun follow from it
+    entrypoint       optional, list of dict: target (folder in the container), and library (name of the site's
+                     libraries, whose folder it is) or path (folder on the host), why, source, date, evidence. What is
+                     injected is then not bound file by file: these folders are, and the image's entrypoint looks there
+                     by itself, so programs are started through it
+    requires         sonames of libraries that the image's own libmpi must need or open, else injection has no
+                     effect
+    files            names of the site's files that are bound under their own names where they exist
+    unset            list of dict as for variables, value None: variables that must not be there, even where the image
+                     sets them
+    rank_variables   list of dict as for variables, value 'gcd' or 'nic': what osu-gpu-bind sets for each rank from the
+                     site's gpu_binding
+    refuses          list of dict: when ('SWITCH=VALUE', a choice of the user that ends `module load` with an error),
+                     why, remedy (str, one clause each) and only, as for variables
+    variables        list of dict: name, value, why, source, date, evidence (words as in core/data/sites/__init__.py). Each
+                     is a default: a value that the user has set wins.
+
+A value may hold {provider} and {lnx_links}, the site's, and {rccl_plugin}, the path of the RCCL plugin. Optional keys
+of a variable:
+    only    list of conditions that are known when the module is made, all must hold: 'gpu', 'no gpu' (of the site),
+            'rocm', 'cuda' (by the maker of its GPUs: gfx..., sm_...);
+            'mpich >= 4.3.1', 'libfabric < 2.4' (of the MPICH and the libfabric that run; Cray MPICH is no mpich);
+            'cxi', 'no cxi' (the site's provider); 'rccl plugin' (the image or the native build has one);
+            'open mpi' (its MPI is that); 'lnx' (the site names its links, lnx_links, and the libfabric that runs is
+            2.0 or newer, which has that provider)
+    when    'SWITCH=VALUE' or 'SWITCH!=VALUE', looked at when the module is loaded. Of several entries of one name the
+            first whose condition holds counts.
+
+An approach's variables replace those of the site of the same name.
+"""
+
+_READ = '2026-11-21'
+_CXI = 'fi_cxi(7), libfabric main caf5652c'
+_PUBLISHED = ('github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on '
+              'LUMI: the published runs')
+_PUBLISHED_ON = '2025-03-07'
+_CSCS = 'docs.cscs.ch, software/communication/openmpi'
+
+
+def _variable(name, value, why, source, evidence, date=_READ, **conditions):
+    """Return the dict of one variable; date: when it was seen, default: when the source was read."""
+    return dict(conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence)
+
+
+#: Switches that a user sets (`export NAME=VALUE`) before `module load`: value -> what it does.
+SWITCHES = {
+    'OSU_SINGLE_NODE': {
+        'shm': 'for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)',
+    },
+    'OSU_LINKX': {
+        '1': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
+             'between nodes. It is known to hang, to be slow or to end with an error '
+             '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
+    },
+    'OSU_RCCL_STRICT': {
+        '1': 'a missing RCCL plugin is an error instead of TCP; not for jobs on one node',
+    },
+    'OSU_RCCL_ALT_READ': {
+        '1': 'RCCL\'s rendezvous without the card\'s offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go '
+             'together)',
+    },
+}
+
+_PROVIDER = ('the provider of this network or an error, never another one in silence', 'fi_fabric(7), FI_PROVIDER',
+             'derived')
+_PROVIDER_OF_SITE = _variable('FI_PROVIDER', '{provider}', *_PROVIDER)
+
+_GPU_IN_CRAY_MPICH = [
+    _variable('MPICH_GPU_SUPPORT_ENABLED', '1', 'Cray MPICH takes buffers in GPU memory only then; it needs the GTL '
+              'library too', _PUBLISHED + ' over Cray MPICH set it', 'measured', _PUBLISHED_ON, only=['gpu']),
+    _variable('MPICH_OFI_NIC_POLICY', 'GPU', 'each rank takes the card nearest to its GPU; only Cray MPICH reads it',
+              'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['gpu']),
+]
+
+# Open-source MPICH over cxi, in hybrid and opensource
+_MPICH_OVER_CXI = [
+    _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
+    _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['no cxi']),
+    _variable('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', '1', 'MPICH hands buffers in GPU memory to libfabric instead of copying '
+              'them; off by default', _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have '
+              'the CVAR', 'measured', _PUBLISHED_ON, only=['cxi', 'gpu', 'mpich >= 4.1']),
+    _variable('MPIR_CVAR_SINGLE_HOST_ENABLED', '0', 'MPICH avoids cxi when all ranks are on one node, and with '
+              'FI_PROVIDER=cxi nothing else is left', 'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from '
+              '4.2.3 on have it', 'untested', only=['cxi', 'mpich >= 4.2'], when='OSU_SINGLE_NODE!=shm'),
+    _variable('SLURM_NETWORK', 'single_node_vni,disable_rdzv_get', 'a step on one node gets a VNI, without which cxi '
+              'has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
+              'srun(1) of Slurm 24.05, --network; ' + _CXI, 'untested', only=['cxi'], when='OSU_RCCL_ALT_READ=1'),
+    _variable('SLURM_NETWORK', 'single_node_vni', 'a step on one node gets a VNI, without which cxi has no key',
+              'srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11', 'derived',
+              only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
+    _variable('FI_CXI_RDZV_THRESHOLD', '16384', 'messages up to this many bytes go eagerly: takes away the step at 8 '
+              'to 16 KiB of the old default 2048', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 '
+              'made it the default', 'untested', only=['cxi', 'libfabric < 2.4']),
+    _variable('FI_CXI_RDZV_EAGER_SIZE', '2048', 'bytes that a rendezvous message sends ahead, as Cray MPICH has it '
+              'with that threshold', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)', 'untested',
+              only=['cxi', 'libfabric < 2.4']),
+]
+
+# Small messages from GPU memory, with the libfabric of the image
+_SMALL_DEVICE_MESSAGES = [
+    _variable('FI_CXI_DISABLE_NON_INJECT_MSG_IDC', '1', 'small messages from GPU memory are not copied through the '
+              'host: 3 instead of 21 microseconds with Open MPI; with MPICH only together with the next two',
+              _CXI + '; EESSI on LUMI, 2026-05-21', 'untested', only=['cxi', 'gpu']),
+    _variable('MPIR_CVAR_CH4_OFI_ENABLE_INJECT', '0', 'MPICH would inject small messages, which always copies them; '
+              'costs a little for host memory', 'wheel 4.3.2 has the CVAR, 4.2.3 has not', 'untested',
+              only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2']),
+    _variable('MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM', '1', 'MPICH registers GPU memory and does not inject it',
+              'pmodels/mpich PR 7858; CHANGES of 5.0.2', 'untested', only=['cxi', 'gpu', 'mpich >= 5.0.2']),
+]
+
+_RCCL = [
+    _variable('NCCL_NET', 'AWS Libfabric', 'RCCL takes the plugin or ends; it would fall back to TCP without a word',
+              'HewlettPackard/shs-ccl-docs, ccl_env.sh', 'untested', only=['cxi', 'gpu'], when='OSU_RCCL_STRICT=1'),
+    _variable('FI_CXI_RDZV_PROTO', 'alt_read', 'the rendezvous protocol that needs srun --network=disable_rdzv_get',
+              _CXI + '; HewlettPackard/shs-ccl-docs', 'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1'),
+]
+_RCCL_PLUGIN = _variable('NCCL_NET_PLUGIN', '{rccl_plugin}', 'by full path: it is found whatever the library path is; '
+                         'without it RCCL uses TCP (3 GB/s published)', 'aws-ofi-nccl README; ' + _PUBLISHED, 'derived',
+                         only=['gpu', 'rccl plugin'])
+_ALT_READ_NETWORK = _variable('SLURM_NETWORK', 'disable_rdzv_get', 'the card leaves rendezvous to the provider, as '
+                              'FI_CXI_RDZV_PROTO=alt_read needs', 'srun(1) of Slurm 24.05, --network; ' + _CXI,
+                              'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1')
+
+#: LINKx as CSCS describes it, and the issues that made it an opt-in
+_LINKX = _CSCS + ', LINKx (experimental)'
+_LINKX_SHM = ('Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, '
+              'osu_alltoall with up to 8 ranks')
+_LINKX_ON = {'when': 'OSU_LINKX=1', 'only': ['lnx']}
+_OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
+
+
+def _with_linkx(name, value, why, source, *rest, **conditions):
+    """Return the two entries of a variable that is another one with LINKx: value is that without."""
+    return [_variable(name, 'lnx', 'LINKx: libfabric\'s provider lnx, which links others', _LINKX, 'derived',
+                      **_LINKX_ON),
+            _variable(name, value, why, source, *rest, **conditions)]
+
+
+# Open MPI 5 over libfabric, for every message: also between ranks of one node
+_OPENMPI_OVER_LIBFABRIC = _with_linkx('FI_PROVIDER', '{provider}', *_PROVIDER) + [
+    _variable('OMPI_MCA_pml', 'cm', 'messages are matched by the network library; left to itself Open MPI takes TCP or '
+              'shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead', _CSCS,
+              'derived'),
+    _variable('OMPI_MCA_mtl', 'ofi', 'that network library is libfabric', _CSCS, 'derived'),
+] + _with_linkx(
+    'OMPI_MCA_opal_common_ofi_provider_include', '{provider}', 'Open MPI leaves out the providers tcp, shm and others '
+    'unless they are named', 'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude', 'derived') + [
+] + [
+    _variable('OMPI_MCA_btl', '^tcp,ofi,vader,openib', 'one-sided messages stay off the ways that would go past '
+              'libfabric, or open the card a second time', _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
+              'derived', **conditions) for conditions in (_LINKX_ON, {'only': ['cxi']})
+] + [
+    _variable('OMPI_MCA_mtl_ofi_av', 'table', 'lnx has address tables only: with Open MPI\'s own choice, a map, '
+              'MPI_Init fails', _LINKX + '; ' + _LINKX_SHM, 'derived', **_LINKX_ON),
+    _variable('FI_LNX_PROV_LINKS', '{lnx_links}', 'what lnx links: shared memory with each card, | between the cards',
+              _LINKX + '; fi_lnx(7)', 'derived', **_LINKX_ON),
+    _variable('FI_SHM_USE_XPMEM', '1', 'shared memory copies once, by xpmem, where the node has it', _LINKX, 'derived',
+              **_LINKX_ON),
+    _variable('FI_HMEM_CUDA_USE_GDRCOPY', '1', 'small copies from GPU memory by the CPU, through GDRCopy, which is in '
+              'the image', _OMB_CXI, 'derived', only=['cxi', 'cuda']),
+    _variable('FI_CXI_DISABLE_NON_INJECT_MSG_IDC', '1', 'small messages from GPU memory are not copied through the '
+              'host: 3 instead of 21 microseconds on GPUs of AMD', _CXI + '; EESSI on LUMI, 2026-05-21', 'untested',
+              only=['cxi', 'rocm']),
+    _variable('PMIX_MCA_psec', 'native', 'the security domain of Slurm\'s PMIx; otherwise PMIx prints warnings', _CSCS,
+              'derived'),
+    _variable('PMIX_MCA_gds', 'hash', 'what ranks tell each other goes by messages: Slurm\'s PMIx may be of another '
+              'release, whose shared memory this one cannot read', 'on a workstation PMIx 4.2.2 of Slurm offers ds21 '
+              'and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, '
+              '2026-11-21', 'derived'),
+]
+
+_REFUSES_LINKX = {
+    'when': 'OSU_LINKX=1', 'only': ['no lnx'],
+    'why': 'LINKx cannot be had here: this site\'s data name no links for it (lnx_links), or the image has a libfabric '
+           'older than 2.0',
+    'remedy': 'unset OSU_LINKX, or name the links in the site\'s data (docs/add-a-site.md)',
+}
+
+# The image's entrypoint looks for the host's libraries in folders of these names
+_SWAP = ('HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr')
+_HOST_FOLDERS = [
+    {'target': '/host/lib', 'library': 'libfabric', 'why': 'the entrypoint of the image takes libfabric from there',
+     'source': _SWAP, 'date': _READ, 'evidence': 'derived'},
+    {'target': '/host/usr', 'path': '/usr', 'why': 'and libcxi, and what these need, from there', 'source': _SWAP,
+     'date': _READ, 'evidence': 'derived'},
+]
+_SWAP_OR_ERROR = _variable('OSU_SWAP', 'require', 'read by the entrypoint of this project\'s images: where the host\'s '
+                           'libfabric cannot be taken, an error; HPE\'s goes on with the image\'s own',
+                           'container-recipes/entrypoint/README.md', 'derived')
+
+# Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path on as well.
+_NO_FORK_SAFE = [
+    _variable(name, None, 'libfabric copies every small message from GPU memory by a slow path where it is set, '
+              'whatever its value: most probable cause of 21 instead of 2.5 microseconds', 'libfabric '
+              'prov/cxi/src/cxip_info.c, cxip_msg.c', 'derived', only=['cxi'])
+    for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')]
+
+_GPU_OF_RANK = _variable('ROCR_VISIBLE_DEVICES', 'gcd', 'the rank sees the GPU next to its cores and no other',
+                         'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['rocm'])
+_CUDA_GPU_OF_RANK = _variable('CUDA_VISIBLE_DEVICES', 'gcd', 'the rank sees the GPU next to its cores and no other',
+                              'CUDA C++ Programming Guide, CUDA environment variables', 'derived', only=['cuda'])
+_NIC_OF_RANK = _variable('FI_CXI_DEVICE_NAME', 'nic', 'open-source MPICH takes the card next to the cores of the rank, '
+                         'or the first; MPICH_OFI_NIC_POLICY means nothing to it', _CXI, 'derived', only=['gpu', 'cxi'])
+
+#: Programs of the MPI of MPI 5's standard ABI run over that of the image, or over the host's where it has one
+_STANDARD_ABI = ['the standard ABI of MPI 5']
+
+APPROACHES = {
+    'native': {
+        'title': 'programs built on this host with its own MPI',
+        'container': False,
+        'mpi': 'MPICH ABI',
+        'mpi_also': [],
+        'inject': [],
+        'inject_if_known': [],
+        'preload': [],
+        'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
+        'requires': [],
+        'files': [],
+        'unset': [],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+        'refuses': [],
+        'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
+    },
+    'pure': {
+        'title': 'nothing from the host: TCP with what the image holds',
+        'container': True,
+        'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
+        'inject': [],
+        'inject_if_known': [],
+        'preload': [],
+        'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
+        'requires': [],
+        'files': [],
+        'unset': [],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+        'refuses': [],
+        'variables': [
+            _variable('FI_PROVIDER', 'tcp', 'without the host\'s libraries TCP is the only network that is everywhere',
+                      _PUBLISHED + ' of pure reach about 2 GB/s over TCP', 'measured', _PUBLISHED_ON),
+            _variable('NCCL_NET', 'Socket', 'RCCL over TCP as well, also where the image has a plugin',
+                      'NCCL documentation, NCCL_NET', 'derived', only=['gpu']),
+        ],
+    },
+    'bind': {
+        'title': 'the host\'s MPI and network libraries replace the image\'s',
+        'container': True,
+        'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
+        'inject': ['libmpi', 'libfabric'],
+        'inject_if_known': ['libcxi', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda', 'libcudart', 'libhsa-runtime64',
+                            'libamdhip64', 'libpmi', 'libpmi2', 'libpals', 'libxpmem'],
+        'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda'],
+        'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
+        'requires': [],
+        'files': ['file_systems', 'slurm_spool', 'cxi_state', 'libdrm_ids'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+        'refuses': [],
+        'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
+    },
+    'hybrid': {
+        'title': 'the image\'s MPI over the host\'s network library',
+        'container': True,
+        'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
+        'inject': ['libfabric'],
+        'inject_if_known': ['libcxi'],
+        'preload': [],
+        'comes_from': {'libmpi': 'image', 'libfabric': 'host'},
+        'requires': ['libfabric.so.1'],
+        'files': ['file_systems', 'cxi_state', 'kernel_config'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'refuses': [],
+        'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN],
+    },
+    'swap': {
+        'title': 'the image\'s entrypoint puts the host\'s network library in place of its own',
+        'container': True,
+        'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
+        'inject': ['libfabric'],
+        'inject_if_known': ['libcxi'],
+        'preload': [],
+        'comes_from': {'libmpi': 'image', 'libfabric': 'host'},
+        'entrypoint': _HOST_FOLDERS,
+        'requires': ['libfabric.so.1'],
+        'files': ['file_systems', 'cxi_state', 'kernel_config'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'refuses': [],
+        'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN, _SWAP_OR_ERROR],
+    },
+    'opensource': {
+        'title': 'everything, the network library included, is in the image',
+        'container': True,
+        'mpi': 'MPICH ABI',
+        'mpi_also': _STANDARD_ABI,
+        'inject': [],
+        'inject_if_known': [],
+        'preload': [],
+        'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
+        'requires': ['libfabric.so.1'],
+        'files': ['file_systems', 'cxi_state', 'kernel_config'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'refuses': [],
+        'variables': _MPICH_OVER_CXI + _SMALL_DEVICE_MESSAGES + _RCCL + [_RCCL_PLUGIN],
+    },
+    'openmpi': {
+        'title': 'everything is in the image, and its MPI is Open MPI',
+        'container': True,
+        'mpi': 'Open MPI',
+        'mpi_also': [],
+        'inject': [],
+        'inject_if_known': [],
+        'preload': [],
+        'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
+        'requires': [],
+        'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
+        'unset': _NO_FORK_SAFE,
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+        'refuses': [_REFUSES_LINKX],
+        'variables': _OPENMPI_OVER_LIBFABRIC,
+    },
+}

@@ -1,0 +1,83 @@
+"""
+Alps (CSCS, Lugano), its nodes with four GH200 and Slingshot 11: Daint, Clariden, Santis. Data only.
+
+The keys are explained in core/data/sites/__init__.py. Nothing here was run on Alps by this project. 'measured' means that
+CSCS's pages, or a public log, show it there. Containers are run by CSCS's Container Engine, which runs no SIF: for it
+the same facts are rendered as an EDF. Cray MPICH is there in uenv images only, so that no module can name its paths:
+bind and native cannot be had.
+"""
+from osu_container.core.data.sites.cray import fact, gpu_map, variable
+
+_HARDWARE = 'CSCS documentation, Alps hardware (github.com/eth-cscs/cscs-docs ca7a0d38, docs/alps/hardware.md)'
+_SLURM = 'CSCS documentation, Slurm (github.com/eth-cscs/cscs-docs 1e11d788, docs/running/slurm.md)'
+_DAINT = 'CSCS documentation, Daint (github.com/eth-cscs/cscs-docs d8de5c5f, docs/clusters/daint.md)'
+_OPENMPI = 'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs, docs/software/communication/openmpi.md)'
+_SHS = ('CSCS: SHS 13.1.0 on Daint since 2026-06-17 (cscs-docs 80abed1); SHS 13 brings libfabric 2.3.1 (llnl/benchpark '
+        'pull request 1250)')
+_TODAY, _DOCS = '2026-11-21', '2026-08-20'
+
+STACKS = {
+    'alps': {
+        'based_on': 'cray-cuda',
+        'title': 'Alps (CSCS), GH200 nodes: aarch64, CUDA, four cards of Slingshot 11',
+        'recognised_by': fact(
+            {'hostnames': [r'^(daint|clariden|santis)-ln\d+', r'^nid\d{6}'],
+             'environment': {'CLUSTER_NAME': '^(daint|clariden|santis)$'}},
+            'names of login and compute nodes; compute nodes of other systems are called the same, so the name of the '
+            'cluster decides', 'CSCS documentation, clusters: daint-ln00[1-4]; CLUSTER_NAME is set on all of them',
+            _TODAY, 'untested'),
+        'runtime': fact(
+            ['apptainer', 'singularity'], 'CSCS offers neither, but the Container Engine: who brings an Apptainer of '
+            'their own can use the modules, for the engine there is an EDF', _DAINT + '; nobody is known to have tried',
+            _TODAY, 'untested'),
+        'engine': fact('container-engine', 'the system\'s own container engine, which runs no SIF: an EDF is written '
+                       'for it from the same settings', _DAINT, _DOCS, 'measured'),
+        'pmi': fact(
+            {'image': 'pmi2', 'Open MPI': 'pmix'},
+            'MPICH speaks PMI-2, Open MPI 5 PMIx; cray_shasta is there too, for the Cray MPICH of uenv',
+            _OPENMPI + '; srun --mpi=pmi2 in docs/software/communication/mpich.md', _DOCS, 'measured'),
+        'architecture': fact('aarch64', 'images must be built for it', _HARDWARE, _DOCS, 'measured'),
+        'gpu': fact('sm_90', 'four GH200 on a node', _HARDWARE, _DOCS, 'measured'),
+        'gpu_binding': fact(
+            gpu_map([(0, 0, 'cxi0'), (1, 72, 'cxi1'), (2, 144, 'cxi2'), (3, 216, 'cxi3')], 72),
+            'each GH200 is one processor of 72 cores with its GPU, and has a card of its own; that the cards are '
+            'numbered as the modules is derived', _SLURM + ', output of affinity.cuda; ' + _HARDWARE, _TODAY,
+            'derived'),
+        'libraries': {
+            'libfabric': fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
+                              'the host\'s network library with its cxi provider', _SHS + '; folder as on Frontier',
+                              '2026-06-17', 'untested'),
+            'libcuda': fact('/usr/lib64/libcuda.so.1', 'CUDA\'s driver library, which the runtime brings along (--nv)',
+                            'folder as on Perlmutter', _TODAY, 'untested'),
+        },
+        'library_folders': fact(
+            ['/lib64', '/usr/lib64', '/lib', '/usr/lib'], 'where the host\'s ld.so looks: folders of SLES, of which 64 '
+            'is the word for aarch64 too', 'message "required by /usr/lib64/libcxi.so.1" in the log of ' + _OPENMPI,
+            _TODAY, 'derived'),
+        'files': {
+            'file_systems': fact(['/capstor', '/iopsstor'], 'scratch, store and the fast file system',
+                                 'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, '
+                                 'docs/alps/storage.md)', _DOCS, 'measured', bound='install'),
+        },
+        'variables': [
+            variable('NCCL_SOCKET_IFNAME', 'hsn', 'NCCL meets and, without a plugin, sends over the interfaces whose '
+                     'names begin so', 'CSCS documentation, NCCL', _TODAY, 'derived', only=['gpu']),
+            variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node',
+                     'CSCS documentation, NCCL', _TODAY, 'derived', only=['gpu']),
+            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', 'CSCS documentation, NCCL',
+                     _TODAY, 'derived', only=['gpu']),
+        ],
+        'images': fact(
+            {'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
+            'the only image of the catalogue with CUDA and cxi that is built for aarch64; there is none with MPICH',
+            'container-recipes/alps.py', _TODAY, 'untested'),
+        'jobs': fact(
+            {'partition': 'normal', 'account': False, 'options': ['--exclusive', '--gpus-per-node=4'],
+             'step': ['--gpus-per-node=4']},
+            'nodes of normal are not shared; without an account the primary project is taken', _DAINT + '; ' + _SLURM,
+            _TODAY, 'derived'),
+        'native': fact(None, 'compilers and MPI come with a uenv, whose files are not there for a module that is '
+                       'loaded without it', 'CSCS documentation, Daint: the Cray programming environment is no longer '
+                       'supported', _TODAY, 'derived'),
+    },
+}

@@ -1,0 +1,95 @@
+"""
+Frontier (OLCF, Oak Ridge): HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
+
+The keys are explained in core/data/sites/__init__.py. Nothing here was run on Frontier by this project. 'measured' means
+that OLCF's pages or job scripts, or a public log, show it there.
+"""
+from osu_container.core.data.sites.cray import (
+    MI250X,
+    cray_mpich,
+    cray_pmi,
+    fact,
+    gpu_map,
+    native_rocm,
+    rocm,
+    rocm_folders,
+    spool,
+)
+from osu_container.core.data.sites.lumi import mpi4py_images
+
+_GUIDE = 'OLCF, Frontier User Guide (github.com/olcf/olcf-user-docs dd5b01fe, systems/frontier_user_guide.rst)'
+_PAGE = 'OLCF, Containers on Frontier (github.com/olcf/olcf-user-docs 2745903, software/containers_on_frontier.rst)'
+_SCRIPT = 'submit642.sbatch of the GPU-aware MPI example in github.com/olcf/olcf_containers_examples b4933106'
+_TODAY = '2026-11-21'
+
+STACKS = {
+    'frontier': dict({
+        'based_on': 'cray-rocm',
+        'title': 'Frontier (OLCF), cpe/25.09 with rocm/6.4.2, after the update of May 2026',
+        'recognised_by': fact(
+            {'hostnames': [r'^login\d+(\.frontier.*)?$', r'^frontier\d+'],
+             'environment': {'LMOD_SYSTEM_NAME': '^frontier$'}},
+            'names of login and compute nodes; login nodes of other systems are called the same, so Lmod\'s name of '
+            'the system decides', _GUIDE + '; LMOD_SYSTEM_NAME: UPC++ on OLCF Frontier, '
+            'bitbucket.org/berkeleylab/upcxx', _TODAY, 'derived'),
+        'runtime': fact(['apptainer'], 'Apptainer 1.3.6 on PATH', _PAGE, '2026-07-22', 'measured'),
+        'pmi': fact(
+            {'image': 'pmi2', 'host': 'cray_shasta'},
+            'MPICH speaks PMI-2, Cray MPICH Cray PMI; nothing public says that srun has pmix',
+            'srun --mpi=pmi2 for containers in public job scripts for Frontier; cray_shasta as on LUMI', _TODAY,
+            'derived'),
+        # OLCF's recipes run images with ROCm 6.2.4 and 6.4.2; which driver the nodes have is not published
+        'gpu_userland': fact(['6.2', '6.4'], 'releases of ROCm whose images OLCF runs in its examples; the driver\'s '
+                             'own window is not published', _SCRIPT + ', submit624.sbatch beside it', _TODAY,
+                             'derived'),
+        'gpu_binding': fact(
+            gpu_map(MI250X, 8, reserved=1), 'each rank on the cores and the card next to its GCD; the first core of '
+            'each group of eight is the system\'s (-S 8); cards as on LUMI, whose node is the same',
+            _GUIDE + ', section on Frontier compute nodes', _TODAY, 'derived'),
+        'libraries': dict(
+            cray_mpich('9.0.1', 'module cray-mpich-abi/9.0.1 in ' + _SCRIPT + '; its folder for GCC as on Perlmutter',
+                       '2026-07-22', 'derived', 'hsa', 'APPTAINERENV_LD_PRELOAD in ' + _SCRIPT, '2026-07-22',
+                       'measured'),
+            libfabric=fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
+                           'the host\'s network library with its cxi provider; 1.22.0 went in May 2026',
+                           'OLCF, system changes of 2026-05-26; LD_LIBRARY_PATH in public job scripts for Frontier',
+                           '2026-07-22', 'measured'),
+            libcxi=fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
+                        'APPTAINER_CONTAINLIBS in ' + _SCRIPT, '2026-07-22', 'measured'),
+            libxpmem=fact('/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',
+                          'APPTAINER_CONTAINLIBS in ' + _SCRIPT, '2026-07-22', 'measured'),
+            **dict(cray_pmi('/opt/cray/pe/lib64', '/opt/cray/pe/lib64',
+                            'APPTAINERENV_LD_LIBRARY_PATH ends in /opt/cray/pe/lib64: ' + _SCRIPT, '2026-07-22',
+                            'derived'),
+                   **rocm('6.4.2', 'module rocm/6.4.2 in ' + _SCRIPT + '; folder as on LUMI', '2026-07-22',
+                          'derived'))),
+        'files': {
+            'file_systems': fact(['/ccs', '/lustre/orion'], 'Orion, and the home and project areas',
+                                 _GUIDE + ', Data and Storage', '2026-07-22', 'measured', bound='install'),
+            'slurm_spool': spool('APPTAINER_BINDPATH in ' + _SCRIPT, '2026-07-22', 'measured'),
+            'libdrm_ids': fact(['/usr/share/libdrm/amdgpu.ids'], 'libdrm of the host\'s ROCm reads the names of the '
+                               'GPUs there', 'APPTAINER_BINDPATH in ' + _SCRIPT + ' has its folder', '2026-07-22',
+                               'derived', bound='run'),
+        },
+        'conflicts': fact(
+            ['apptainer-enable-gpu', 'apptainer-enable-mpi'],
+            'they put a wrapper before apptainer that adds the binds, the library path and the preload of Cray MPICH '
+            'to every container', 'README of OLCF\'s container training, 2026-03-26, and ' + _PAGE, '2026-07-22',
+            'derived'),
+        'images': fact(
+            dict.fromkeys(['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif'),
+            'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built with '
+            'a libfabric that is not newer than the host\'s; opensource one with libcxi',
+            'osu_container/recipes/images_slingshot.py', _TODAY, 'untested'),
+        'jobs': fact(
+            {'partition': 'batch', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
+             'step': ['--gpus-per-node=8']},
+            'whole nodes, so that nothing else is on the cards, and each rank can have the GPU next to it',
+            _GUIDE + ', Running Jobs', _TODAY, 'derived'),
+        'native': fact(native_rocm('6.4.2', '9.0.1'), 'the modules of OLCF\'s container example, with GCC', _SCRIPT,
+                       '2026-07-22', 'derived'),
+    }, **rocm_folders('6.4.2', 'folders as on LUMI, ROCm of ' + _SCRIPT, '2026-07-22', 'derived')),
+}
+STACKS['frontier']['images']['value']['opensource'] = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif'
+STACKS['frontier']['images']['value'].update(mpi4py_images(
+    '6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0-libcxi', '-cupy'))

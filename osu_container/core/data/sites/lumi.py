@@ -1,0 +1,362 @@
+"""
+LUMI (CSC, Kajaani): HPE Cray EX, Slingshot 11. Three software stacks, each for GPU nodes and for CPU nodes. Data only.
+
+The keys are explained in core/data/sites/__init__.py. A fact stands once: 'based_on' names the entry that has the rest.
+Nothing here was run on LUMI by this project. 'measured' means that the named log, page or file shows it on LUMI at that
+date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
+"""
+from osu_container.core.data.sites.cray import fact as _fact
+from osu_container.core.data.sites.cray import variable as _variable
+
+# Where the facts were read. Commits are those of the copies that were read.
+_LOG = 'log of LUMI job 16505426 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
+_CONTRIB = 'singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70'
+_STACK = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 02f17317, CrayPE/CPEpackages_%s.csv'
+_TRAINING = 'github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, '
+_DEIC = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
+_SRUN = '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c'
+_HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
+
+
+def _cray_mpich(version, folder, evidence, source, date):
+    """Return the facts of libraries of Cray MPICH version; folder: the build whose ABI folder is taken."""
+    abi = '/opt/cray/pe/mpich/%s/ofi/%s/lib-abi-mpich/libmpi.so.12' % (version, folder)
+    return {
+        'libmpi': _fact(abi, 'Cray MPICH %s under the soname of the MPICH ABI, for programs linked with any MPICH'
+                        % version, source, date, evidence),
+        'libmpi_gtl_hsa': _fact(
+            '/opt/cray/pe/mpich/%s/gtl/lib/libmpi_gtl_hsa.so.0' % version,
+            'GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error',
+            'PE_MPICH_GTL_DIR_amd_gfx90a in the ' + _LOG, '2026-03-06',
+            'measured' if version == '9.0.1' else 'derived'),
+    }
+
+
+def _rocm(version, major, evidence, source, date):
+    """Return the facts of libraries of ROCm version; major: of libamdhip64's soname."""
+    return {
+        'libhsa-runtime64': dict(_fact(
+            '/opt/rocm-%s/lib/libhsa-runtime64.so.1' % version,
+            'the GTL needs it, and libfabric opens it; it must be the one that fits the host\'s GTL', source, date,
+            evidence), opened_as=['libhsa-runtime64.so']),
+        'libamdhip64': dict(_fact(
+            '/opt/rocm-%s/lib/libamdhip64.so.%s' % (version, major),
+            'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build', source, date, evidence),
+            opened_as=['libamdhip64.so']),
+    }
+
+
+#: default folders of SLES, then those that Cray's and AMD's packages add in /etc/ld.so.conf.d
+_SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64', '/opt/amdgpu/lib64']
+
+
+def _rocm_folders(version, why, source, date, evidence, more=()):
+    """Return the facts of folders with libraries, ROCm version among them; more: names of its other library folders."""
+    rocm = '/opt/rocm-%s/' % version
+    return {
+        'library_folders': _fact(_SLES_FOLDERS + [rocm + 'lib'] + [rocm + name for name in more], why, source, date,
+                                 evidence),
+        'one_build': _fact([rocm + 'lib'], 'ROCm\'s libraries fit each other, not those of another release', source,
+                           date, 'derived'),
+    }
+
+
+def _pmi(version, evidence):
+    """Return the facts of libraries of cray-pmi version."""
+    return {
+        'libpmi': _fact('/opt/cray/pe/pmi/%s/lib/libpmi.so.0' % version, 'Cray MPICH finds its ranks through Cray PMI',
+                        _STACK % 'YY.MM' + ', row cray-pmi; folder as in ' + _CONTRIB, '2026-07-10', evidence),
+        'libpmi2': _fact('/opt/cray/pe/pmi/%s/lib/libpmi2.so.0' % version, 'the second library of Cray PMI',
+                         _STACK % 'YY.MM' + ', row cray-pmi; folder as in ' + _CONTRIB, '2026-07-10', evidence),
+    }
+
+
+def _native(prgenv, rocm, libmpi, plugin=None):
+    """
+    Return what a native build uses.
+
+    :param prgenv: str, compilers; rocm: version, None for CPU nodes; plugin: name and version of RCCL's, an easyconfig
+    """
+    # Without a path in the program ld.so takes MPI and GTL of the system's default release, whatever stack is loaded
+    # (LUMI-training-materials d64bc58c, 102-CPE.md).
+    rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else '')
+    return {
+        'mpicc': 'cc', 'mpicxx': 'CC', 'libmpi': libmpi, 'python': '/usr/bin/python3',
+        'prgenv': prgenv,
+        'modules': ['PrgEnv-' + prgenv] + (['craype-accel-amd-gfx90a', 'rocm/' + rocm] if rocm else []),
+        'plugin': plugin,
+        'configopts': ('--enable-rocm --with-rocm=$ROCM_PATH --enable-rcclomb --with-rccl=$ROCM_PATH ' if rocm else '')
+                      + 'LDFLAGS="%s"' % rpath,
+        'needed': ['libmpi_gtl_hsa.so.0'] if rocm else [],
+    }
+
+
+_LIBXPMEM_2026 = _fact(
+    '/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',
+    'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG, '2026-03-06', 'measured')
+
+_LIBPALS_2026 = _fact(
+    '/opt/cray/pe/lib64/libpals.so.0', 'Cray PMI asks it about the launcher',
+    'the version of PALS on LUMI is not known, this folder has links to the current one on every HPE Cray system',
+    '2026-07-10', 'untested')
+
+_IMAGE_PURPOSE = ('hybrid needs an MPICH built against a libfabric that is not newer than the host\'s, opensource one '
+                  'with libcxi; pure and bind run either')
+
+
+def _images(rocm, plain, hybrid, opensource):
+    """Return {approach: file name of the SIF}, and the same for the module osu-mpi4py."""
+    name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
+    return dict(mpi4py_images(rocm, hybrid, opensource, '-cupy'), **{
+        'pure': name % plain, 'bind': name % plain, 'hybrid': name % hybrid, 'swap': name % hybrid,
+        'opensource': name % opensource})
+
+
+def mpi4py_images(rocm, hybrid, opensource, cupy):
+    """Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' for images that have it, else ''."""
+    name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
+    return {'osu-mpi4py/pure': name % hybrid, 'osu-mpi4py/bind': name % hybrid, 'osu-mpi4py/hybrid': name % hybrid,
+            'osu-mpi4py/opensource': name % opensource}
+
+
+def _without_cupy(images):
+    """Return the fact images (dict) of GPU nodes for CPU nodes of the same stack: NumPy is enough there."""
+    return dict(images, value=dict((name, file.replace('-cupy.sif', '.sif'))
+                                   for name, file in images['value'].items()))
+
+
+# GCD -> cores of its CCD (the first is left to the system), and the NIC of its MI250X module.
+_GCD_MAP = [
+    {'gcd': 0, 'mask': '0xfe000000000000', 'nic': 'cxi0'},
+    {'gcd': 1, 'mask': '0xfe00000000000000', 'nic': 'cxi0'},
+    {'gcd': 2, 'mask': '0xfe0000', 'nic': 'cxi1'},
+    {'gcd': 3, 'mask': '0xfe000000', 'nic': 'cxi1'},
+    {'gcd': 4, 'mask': '0xfe', 'nic': 'cxi2'},
+    {'gcd': 5, 'mask': '0xfe00', 'nic': 'cxi2'},
+    {'gcd': 6, 'mask': '0xfe00000000', 'nic': 'cxi3'},
+    {'gcd': 7, 'mask': '0xfe0000000000', 'nic': 'cxi3'},
+]
+
+#: What the stacks share.
+BASES = {
+    'lumi': {
+        'title': 'LUMI',
+        'default_approach': _fact(
+            'opensource', 'it takes nothing from the host that an update could change', 'docs/design.md, decision 7',
+            '2026-11-21', 'derived'),
+        'runtime': _fact(
+            ['singularity'], 'SingularityCE 4.1.3 in /usr/bin; LUMI has no command apptainer',
+            '`singularity --version` in github.com/alazzaro/cug26_containers_tutorial 0240e5c', '2026-04-27',
+            'measured'),
+        'provider': _fact(
+            'cxi', 'libfabric\'s provider for Slingshot 11', 'FI_PROVIDER=cxi in LUMI job 17528243, '
+            'github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured'),
+        'pmi': _fact(
+            {'image': 'pmi2', 'host': 'cray_shasta'},
+            'Slurm on LUMI has none, cray_shasta and pmi2: MPICH speaks PMI-2, Cray MPICH speaks Cray PMI', _SRUN,
+            '2026-04-27', 'measured'),
+        'pmi_variables': _fact(
+            {'pmi2': 'PMI_FD', 'cray_shasta': 'PALS_APINFO'},
+            'what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early',
+            'environment of steps started by srun --mpi=pmi2 and --mpi=cray_shasta, Slurm 22.05 on a workstation',
+            '2026-11-21', 'derived'),
+        'gpu': _fact('gfx90a', 'MI250X: eight GCDs on a node', _TRAINING + '101-Architecture.md', '2026-06-17',
+                     'measured'),
+        'gpu_userland': _fact(
+            ['6.1', '6.4'], 'ROCm in containers that LUMI\'s driver (6.3.4) works with: 5.x and 6.0 are too old, 7.1 '
+            'is too new', _TRAINING + 'Update-202601; AMD\'s user and kernel-space support matrix says the same of '
+            '6.3.x', '2026-06-17', 'measured'),
+        'gpu_binding': _fact(
+            _GCD_MAP, 'each rank on the cores and the NIC next to its GCD: another choice crosses the node\'s fabric',
+            _TRAINING + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
+            '2026-06-17', 'measured'),
+        'libraries': {
+            'libfabric': _fact(
+                '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
+                'the host\'s network library with its cxi provider; the same for all stacks',
+                '`pkg-config --variable=prefix libfabric` in the ' + _LOG, '2026-03-06', 'measured'),
+            'libcxi': _fact(
+                '/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
+                'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it', '2026-05-04',
+                'measured'),
+            'libpals': _LIBPALS_2026,
+            'libxpmem': _LIBXPMEM_2026,
+        },
+        'library_folders': _fact(
+            _SLES_FOLDERS, 'where the host\'s ld.so looks: folders of SLES, then of Cray\'s and AMD\'s packages',
+            'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'derived'),
+        'one_build': _fact(
+            [], 'folders whose libraries are one build: if one is taken from the host, so are those that it needs, '
+            'also where the image has the same soname', 'no such folder is known without ROCm', '2026-11-21',
+            'derived'),
+        'files': {
+            'file_systems': dict(_fact(
+                ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
+                'the users\' data and LUMI\'s software', _TRAINING + '205-Containers.md, singularity-slurm-bindings',
+                '2026-06-17', 'measured'), bound='install'),
+            'slurm_spool': dict(_fact(
+                ['/var/spool/slurmd'], 'Cray PMI reads where the ranks are from a file that Slurm writes there',
+                _CONTRIB, '2026-05-04', 'measured'), bound='run'),
+            'cxi_state': dict(_fact(
+                ['/run/cxi'], 'lists of binds that work on LUMI have it: state of the cards for libcxi', _CONTRIB,
+                '2026-05-04', 'measured'), bound='run'),
+            'libdrm_ids': dict(_fact(
+                ['/usr/share/libdrm/amdgpu.ids'], 'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                _DEIC, '2025-03-07', 'measured'), bound='run'),
+            'kernel_config': dict(_fact(
+                ['/boot/config-{kernel}'],
+                'libfabric looks there whether the kernel can share GPU memory with the card (DMABUF)',
+                'ofiwg/libfabric src/hmem_rocr.c', '2026-11-21', 'derived'), bound='run',
+                otherwise={'FI_HMEM_ROCR_USE_DMABUF': '0'}),
+        },
+        'conflicts': _fact(
+            ['singularity-bindings', 'singularity-AI-bindings', 'singularity-userfilesystems',
+             'singularity-slurm-bindings', 'singularity-CPEbits', 'lumi-aif-singularity-bindings'],
+            'each of them sets SINGULARITY_BIND for itself', _TRAINING + '205-Containers.md', '2026-06-17', 'derived'),
+        'variables': [
+            _variable('MPIR_CVAR_ENABLE_GPU', '0', 'the node has no GPU, and MPICH built with HIP would look for one',
+                      'MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it', '2026-11-21', 'untested',
+                      only=['no gpu', 'mpich >= 3.4']),
+            _variable('NCCL_SOCKET_IFNAME', 'hsn0,hsn1,hsn2,hsn3', 'RCCL meets and, without a plugin, sends over these '
+                      'interfaces; other ones are slow or lead nowhere', _TRAINING + '202-Binding.md', '2026-06-17',
+                      'measured', only=['gpu']),
+            _variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', _HPE,
+                      '2026-11-21', 'untested', only=['gpu']),
+            _variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself; set 0 where a run hangs, as seen '
+                      'with ROCm 7', _HPE + '; laifs-container-recipes#30', '2026-11-21', 'untested', only=['gpu']),
+            _variable('NCCL_IGNORE_CPU_AFFINITY', '1', 'RCCL\'s threads may use all cores of the rank\'s node: four '
+                      'times the bandwidth in osu_xccl_bw', _DEIC, '2025-03-07', 'measured', only=['gpu']),
+        ],
+        'image_folders': _fact(
+            ['/appl/local/containers/easybuild-sif-images'],
+            'LUMI keeps images there; used when the user has deleted the copy of the installation',
+            'LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua, create_container_vars', '2026-07-10', 'measured'),
+        'image_help': _fact(
+            'docs/install-lumi.md, section "The image"', 'an image is built elsewhere and copied to LUMI',
+            'docs/install-lumi.md', '2026-11-21', 'derived'),
+        'jobs': _fact(
+            {'partition': 'standard-g', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
+             'step': ['--gpus-per-node=8']},
+            'whole nodes, so that nothing else is on the cards, and each rank can have the GPU next to it',
+            'LUMI documentation, Slurm partitions; job scripts in github.com/alazzaro/openmpi_on_ss11 627b2cc',
+            '2026-11-21', 'derived'),
+        'wrapper_modules': _fact(
+            ['lumi-container-wrapper'], 'has wrap-container where it is not on PATH', 'LUMI documentation, '
+            'lumi-container-wrapper', '2026-11-21', 'derived'),
+    },
+}
+
+
+def _recognised(stack, partitions):
+    """Return how a stack is recognised; partitions: regular expression of LUMI_STACK_PARTITION."""
+    return _fact(
+        {'hostnames': _HOSTS, 'environment': {'LUMI_STACK_VERSION': r'^%s(\.dev)?$' % stack.replace('.', r'\.'),
+                                             'LUMI_STACK_PARTITION': partitions}},
+        'the modules LUMI/%s and partition/... are loaded when EasyBuild-user is' % stack,
+        'LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and modules/LUMIpartition/21.01.lua; host names: '
+        'LMOD/SitePackage.lua, detect_LUMI_partition', '2026-07-10', 'derived')
+
+
+#: Login nodes and compute nodes. partition/container serves both kinds of nodes: its modules are for GPU nodes unless
+#: --try-amend=site=lumi-c-YY.MM says otherwise.
+_HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
+_GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
+
+_GPU_STACKS = {
+    'lumi-24.03': dict({
+        'based_on': 'lumi',
+        'gpu_userland': _fact(
+            ['5.6', '6.2'], 'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
+            'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '
+            'its ROCm 6.0.3 is a guess', '2025-06-26', 'derived'),
+        'recognised_by': _recognised('24.03', _GPU_PARTITIONS),
+        'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
+        'libraries': dict(
+            _cray_mpich('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
+            libfabric=_fact('/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
+                            'the network library of LUMI until January 2026', _DEIC, '2025-03-07', 'measured'),
+            libpals=_fact('/opt/cray/pals/1.3.2/lib/libpals.so.0', 'Cray PMI asks it about the launcher', _CONTRIB,
+                          '2026-05-04', 'measured'),
+            libxpmem=_fact('/opt/cray/xpmem/default/lib64/libxpmem.so.0',
+                           'Cray MPICH shares memory between the ranks of a node by it', _CONTRIB, '2026-05-04',
+                           'measured'),
+            **dict(_rocm('6.0.3', '6', 'measured', _DEIC, '2025-03-07'), **_pmi('6.1.14', 'measured'))),
+        'images': _fact(_images('6.0.3', 'mpich-3.1.4-libfabric-1.15.2', 'mpich-4.2.3-libfabric-1.15.2',
+                                'mpich-4.2.3-libfabric-1.22.0-libcxi'),
+                        'the three images that were built by default; ' + _IMAGE_PURPOSE + '; of osu-mpi4py that of '
+                        'opensource was published in 2025-07, those of the other approaches follow the same rule',
+                        _DEIC + '; its CuPy + mpi4py open source container', '2025-07-24', 'derived'),
+        'native': _fact(_native('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
+                                ('aws-ofi-rccl', '17d41cb')),
+                        'the compiler modules of the published native build', _DEIC, '2025-03-07', 'measured'),
+    }, **_rocm_folders('6.0.3', 'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler', _DEIC,
+                      '2025-03-07', 'measured', more=['llvm/lib'])),
+    'lumi-25.03': dict({
+        'based_on': 'lumi',
+        'recognised_by': _recognised('25.03', _GPU_PARTITIONS),
+        'title': 'LUMI-G, stack LUMI/25.03, the default since January 2026',
+        'libraries': dict(
+            _cray_mpich('8.1.32', 'gnu/12.3', 'derived', 'gnu/12.3 of 8.1.32 is on LUMI (' + _LOG + '), its '
+                        'lib-abi-mpich was seen on Setonix (PawseySC/pawsey-spack-config 25b3ab1)', '2026-05-18'),
+            **dict(_rocm('6.3.4', '6', 'measured', 'ROCM_PATH in the ' + _LOG, '2026-03-06'),
+                   **_pmi('6.1.15', 'derived'))),
+        'images': _fact(_images('6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0',
+                                'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
+                        'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
+                        '2026-11-21', 'untested'),
+        'native': _fact(_native('amd', '6.3.4', '/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                                ('aws-ofi-nccl', '1.20.0')),
+                        'the compiler modules of partition/G', _STACK % '25.03', '2026-07-10', 'derived'),
+    }, **_rocm_folders('6.3.4', 'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder', 'ldd output in '
+                      'github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured')),
+    'lumi-25.09': dict({
+        'based_on': 'lumi',
+        'recognised_by': _recognised('25.09', _GPU_PARTITIONS),
+        'title': 'LUMI-G, stack LUMI/25.09',
+        'libraries': dict(
+            _cray_mpich('9.0.1', 'gnu/12.3', 'derived', 'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its '
+                        'lib-abi-mpich was seen on Perlmutter', '2026-03-06'),
+            **dict(_rocm('6.4.4', '6', 'untested', _STACK % '25.09' + ': ROCm 6.4.4 is a module of LUMI; that it lies '
+                         'in /opt like 6.3.4 is a guess', '2026-07-10'), **_pmi('6.1.16', 'derived'))),
+        'images': _fact(_images('6.4.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0',
+                                'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
+                        'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
+                        '2026-11-21', 'untested'),
+        'native': _fact(_native('amd', '6.4.4', '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+                                ('aws-ofi-nccl', '1.20.0')),
+                        'the compiler modules of partition/G', _STACK % '25.09', '2026-07-10', 'derived'),
+    }, **_rocm_folders('6.4.4', 'as for 25.03, with this stack\'s ROCm', _STACK % '25.09', '2026-07-10', 'untested')),
+}
+
+_NO_GPU = _fact(None, 'the node has no GPU', _TRAINING + '101-Architecture.md', '2026-06-17', 'measured')
+
+
+def _cpu_stack(version, mpich, evidence):
+    """Return the entry for the CPU nodes of stack version, whose Cray MPICH is of version mpich."""
+    libraries = dict(_cray_mpich(mpich, 'gnu/12.3', evidence, _CONTRIB if evidence == 'measured' else
+                                 _GPU_STACKS['lumi-' + version]['libraries']['libmpi']['source'], '2026-05-04'),
+                     **{'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None})
+    return {
+        'based_on': 'lumi-' + version,
+        'recognised_by': _recognised(version, _CPU_PARTITIONS),
+        'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
+        'gpu': _NO_GPU,
+        'gpu_binding': _NO_GPU,
+        'libraries': libraries,
+        'images': _without_cupy(_GPU_STACKS['lumi-' + version]['images']),
+        'library_folders': BASES['lumi']['library_folders'],
+        'one_build': BASES['lumi']['one_build'],
+        'jobs': _fact(
+            {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
+            'whole nodes, so that nothing else is on the card', 'LUMI documentation, Slurm partitions', '2026-11-21',
+            'derived'),
+        'native': _fact(_native('gnu', None, libraries['libmpi']['value']), 'the compiler modules of partition/C',
+                        _STACK % version, '2026-07-10', 'derived'),
+    }
+
+
+STACKS = dict(_GPU_STACKS, **{
+    'lumi-c-24.03': _cpu_stack('24.03', '8.1.29', 'measured'),
+    'lumi-c-25.03': _cpu_stack('25.03', '8.1.32', 'derived'),
+    'lumi-c-25.09': _cpu_stack('25.09', '9.0.1', 'derived'),
+})

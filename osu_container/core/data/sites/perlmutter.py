@@ -1,0 +1,101 @@
+"""
+Perlmutter (NERSC, Berkeley), its GPU nodes: HPE Cray EX, four A100 and Slingshot 11 on a node. Data only.
+
+The keys are explained in core/data/sites/__init__.py. Nothing here was run on Perlmutter by this project. 'measured' means
+that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no Apptainer: for that engine the
+same facts are rendered in modules/perlmutter/podman-hpc (osu_container/generate/podman_hpc.py).
+"""
+from osu_container.core.data.sites.cray import SLES_FOLDERS, cray_mpich, cray_pmi, fact, gpu_map, spool, variable
+
+_PODMAN = 'podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/'
+_MACHE = ('report of 2026-09-22 on building with Spack on Perlmutter (github.com/E3SM-Project/mache, '
+          'pull request for Spack 1.x)')
+_USER = 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"'
+_CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4'
+_MPICH = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+_MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+_TODAY, _READ = '2026-11-21', '2026-06-02'
+
+STACKS = {
+    'perlmutter': {
+        'based_on': 'cray-cuda',
+        'title': 'Perlmutter (NERSC), GPU nodes, Cray MPICH 9.0.1 with libfabric 2.3.1',
+        'recognised_by': fact(
+            {'hostnames': [r'^login\d\d', r'^nid\d{6}'], 'environment': {'NERSC_HOST': '^perlmutter$'}},
+            'names of login and compute nodes; other systems call theirs the same, so NERSC\'s variable decides',
+            _MACHE + ': NERSC_HOST=perlmutter', '2026-09-22', 'derived'),
+        'runtime': fact(
+            ['apptainer', 'singularity'], 'NERSC offers neither, but podman-hpc: who brings an Apptainer of their own '
+            'can use the modules, for podman-hpc there are modules/perlmutter/podman-hpc/*.yaml',
+            'NERSC documentation, Containers; nobody is known to have tried', _TODAY, 'untested'),
+        'engine': fact('podman-hpc', 'the system\'s own container engine, which runs no SIF: osu_container/generate/podman_hpc.py '
+                       'writes a file for it from the same settings', _PODMAN + 'mpich.yaml', _READ, 'measured'),
+        'pmi': fact(
+            {'image': 'pmi2', 'host': 'cray_shasta', 'Open MPI': 'pmix'},
+            'MPICH speaks PMI-2, Cray MPICH Cray PMI, Open MPI PMIx',
+            _PODMAN + 'openmpi-pmi2.yaml, openmpi-pmix.yaml, mpich.yaml (PALS_*, PMI_*)', _READ, 'derived'),
+        'gpu': fact('sm_80', 'four A100 on a node', 'NERSC documentation, Perlmutter architecture', _READ, 'measured'),
+        'gpu_binding': fact(
+            gpu_map([(0, 48, 'cxi0'), (1, 32, 'cxi1'), (2, 16, 'cxi2'), (3, 0, 'cxi3')], 16),
+            'GPUs are numbered against the cores: GPU 0 is next to the last 16 (seen in public scripts); which card is '
+            'next to which GPU is a guess', 'scripts for Perlmutter set CUDA_VISIBLE_DEVICES=3-SLURM_LOCALID (ExaEpi, '
+            'WarpX); cores as in nvidia-smi topo -m of a node of this kind', _TODAY, 'untested'),
+        'libraries': dict(
+            cray_mpich('9.0.1', _USER + '; this release is still there: ' + _MACHE, '2026-09-22', 'measured', 'cuda',
+                       _PODMAN + 'gpu.yaml takes it from /opt/cray/pe/mpich/default/gtl/lib', _READ, 'derived'),
+            libfabric=fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
+                           'the host\'s network library with its cxi provider; 1.22.0 is no longer there', _MACHE,
+                           '2026-09-22', 'measured'),
+            libcxi=fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
+                        _PODMAN + 'nccl.yaml', _READ, 'measured'),
+            libxpmem=fact('/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',
+                          _PODMAN + 'nccl.yaml', _READ, 'measured'),
+            libcudart=fact(_CUDA + '/lib64/libcudart.so.12', 'CUDA runtime that Cray\'s GPU transport layer needs',
+                           'CUDA_HOME in several public job scripts for Perlmutter', _READ, 'measured'),
+            libcuda=fact('/usr/lib64/libcuda.so.1', 'CUDA\'s driver library, which the runtime brings along (--nv)',
+                         _PODMAN + 'gpu.yaml', _READ, 'measured'),
+            **cray_pmi('/opt/cray/pe/lib64', '/opt/cray/pe/lib64',
+                       'folder of links to the default releases, as on LUMI and Frontier', _TODAY, 'untested')),
+        'library_folders': fact(SLES_FOLDERS, 'where the host\'s ld.so looks: folders of SLES, then of Cray\'s '
+                                'packages, as on LUMI', 'as on LUMI', _TODAY, 'derived'),
+        'files': {
+            'file_systems': fact(['/global', '/pscratch'], 'scratch, the community file system, home and common '
+                                 'software', 'NERSC documentation, file systems; paths in ' + _MACHE, '2026-09-22',
+                                 'derived', bound='install'),
+            'slurm_spool': spool(_PODMAN + 'mpich.yaml', _READ, 'measured'),
+        },
+        'variables': [
+            variable('NCCL_SOCKET_IFNAME', 'hsn', 'NCCL meets and, without a plugin, sends over the interfaces whose '
+                     'names begin so', _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu']),
+            variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node',
+                     _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu']),
+            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', _PODMAN + 'nccl.yaml', _READ,
+                     'measured', only=['gpu']),
+            variable('FI_MR_CACHE_MONITOR', 'userfaultfd', 'how libfabric learns that memory was given back: against '
+                     'hangs of NCCL', _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu', 'cxi']),
+            variable('FI_CXI_DISABLE_HOST_REGISTER', '1', 'libfabric does not register host memory with CUDA, which '
+                     'hung NCCL', _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu', 'cxi']),
+        ],
+        'images': fact(
+            {'pure': _MPICH, 'bind': _MPICH, 'hybrid': _MPICH, 'swap': _MPICH,
+             'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif',
+             'osu-mpi4py/pure': _MPI4PY, 'osu-mpi4py/bind': _MPI4PY, 'osu-mpi4py/hybrid': _MPI4PY},
+            'the image of Alps, built on an x86_64 machine, has CUDA and cxi; MPICH is there without CUDA only, for '
+            'host memory, and no MPICH image for opensource has libcxi without ROCm', 'osu_container/recipes/images.py',
+            _TODAY, 'untested'),
+        'jobs': fact(
+            {'partition': None, 'account': True,
+             'options': ['--exclusive', '--constraint=gpu', '--gpus-per-node=4'], 'step': ['--gpus-per-node=4']},
+            'GPU nodes are asked for by a constraint and not by a partition; names of accounts end in _g',
+            'NERSC training, github.com/NERSC/Migrate-to-Perlmutter; Perlmutter pages of WarpX', _TODAY, 'derived'),
+        'native': fact(
+            {'mpicc': 'cc', 'mpicxx': 'CC', 'python': '/usr/bin/python3', 'prgenv': 'gnu',
+             'libmpi': '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
+             'modules': ['PrgEnv-gnu', 'craype-accel-nvidia80', 'cudatoolkit/12.4'], 'plugin': None,
+             'configopts': '--enable-cuda --with-cuda=$CUDA_HOME LDFLAGS="-Wl,-rpath,$CRAY_MPICH_DIR/lib '
+                           '-Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib"',
+             'needed': ['libmpi_gtl_cuda.so.0']},
+            'GCC with the accelerator module, which links the GPU transport layer',
+            'modules of E3SM for pm-gpu, github.com/E3SM-Project/mache 239a66a8', _TODAY, 'derived'),
+    },
+}

@@ -1,0 +1,82 @@
+"""
+Setonix (Pawsey, Perth), its GPU nodes: HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
+
+The keys are explained in core/data/sites/__init__.py. Nothing here was run on Setonix by this project. 'measured' means that
+Pawsey's own module for Singularity, or its pages, show it there.
+"""
+from osu_container.core.data.sites.cray import (
+    MI250X,
+    cray_mpich,
+    cray_pmi,
+    fact,
+    gpu_map,
+    native_rocm,
+    rocm,
+    rocm_folders,
+    spool,
+)
+from osu_container.core.data.sites.lumi import mpi4py_images
+
+_MODULE = ('Pawsey\'s module of Singularity (github.com/PawseySC/pawsey-spack-config 25b3ab1, '
+           'systems/setonix/templates/modules/modulefile.lua)')
+_GUIDE = 'Pawsey documentation, Setonix GPU Partition Quick Start'
+_TODAY, _READ = '2026-11-21', '2026-05-18'
+_GUESS = 'a guess: that of LUMI, whose system is of the same age'
+
+STACKS = {
+    'setonix': dict({
+        'based_on': 'cray-rocm',
+        'title': 'Setonix (Pawsey), GPU nodes, Cray MPICH 8.1.32',
+        'recognised_by': fact(
+            {'hostnames': [r'^setonix-\d\d', r'^nid\d{6}'], 'environment': {'PAWSEY_CLUSTER': '^setonix$'}},
+            'names of login and compute nodes; compute nodes of other HPE Cray systems are called the same, so a '
+            'variable of Pawsey\'s decides', 'Pawsey\'s scripts use PAWSEY_CLUSTER; host names: ' + _GUIDE, _TODAY,
+            'untested'),
+        'runtime': fact(['singularity'], 'SingularityCE 4.1.0, by the modules singularity/4.1.0-...',
+                        _MODULE, _READ, 'measured'),
+        'pmi': fact({'image': 'pmi2', 'host': 'cray_shasta'}, 'MPICH speaks PMI-2, Cray MPICH Cray PMI; nothing public '
+                    'says that srun has pmix', 'as on LUMI, whose Slurm is of the same maker', _TODAY, 'untested'),
+        'gpu_binding': fact(
+            gpu_map(MI250X, 8), 'each rank on the cores and the card next to its GCD; jobs get all eight cores of a '
+            'group; cards as on LUMI, whose node is the same',
+            _GUIDE + ', methods to achieve optimal binding: map_cpu:49,57,17,25,0,9,33,41', _TODAY, 'derived'),
+        'libraries': dict(
+            cray_mpich('8.1.32', 'SINGULARITYENV_LD_LIBRARY_PATH in ' + _MODULE, _READ, 'measured', 'hsa',
+                       'SINGULARITYENV_LD_PRELOAD in ' + _MODULE, _READ, 'measured'),
+            libfabric=fact('/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
+                           'the host\'s network library with its cxi provider',
+                           'SINGULARITYENV_LD_LIBRARY_PATH in ' + _MODULE, _READ, 'measured'),
+            libcxi=fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
+                        'SINGULARITYENV_LD_PRELOAD in ' + _MODULE, _READ, 'measured'),
+            libxpmem=fact('/opt/cray/xpmem/default/lib64/libxpmem.so.0',
+                          'Cray MPICH shares memory between the ranks of a node by it',
+                          'SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD in ' + _MODULE, _READ,
+                          'measured'),
+            **dict(cray_pmi('/opt/cray/pe/pmi/default/lib', '/opt/cray/pe/pals/default/lib',
+                            'SINGULARITYENV_LD_LIBRARY_PATH in ' + _MODULE, _READ, 'measured'),
+                   **rocm('6.3.4', _GUESS, _TODAY, 'untested'))),
+        'files': {
+            'file_systems': fact(['/askapbuffer', '/scratch', '/software'], 'the users\' data and Setonix\' software',
+                                 'SINGULARITY_BINDPATH in ' + _MODULE, _READ, 'measured', bound='install'),
+            'slurm_spool': spool('SINGULARITY_BINDPATH in ' + _MODULE + ', where it is there', _READ, 'measured'),
+        },
+        'conflicts': fact(
+            ['singularity/4.1.0-mpi'],
+            'it puts the whole library folder of the host and Cray MPICH before the image\'s own libraries: take '
+            'singularity/4.1.0-nompi', _MODULE, _READ, 'derived'),
+        'images': fact(
+            dict.fromkeys(['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif'),
+            'the images made for LUMI, with an MPICH built with a libfabric that is not newer than the host\'s; '
+            'opensource one with libcxi', 'osu_container/recipes/images_slingshot.py', _TODAY, 'untested'),
+        'jobs': fact(
+            {'partition': 'gpu', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
+             'step': ['--gpus-per-node=8']},
+            'whole nodes, so that nothing else is on the cards; the account is that of the project with -gpu behind it',
+            _GUIDE + ', which writes --gres=gpu:8', _TODAY, 'derived'),
+        'native': fact(native_rocm('6.3.4', '8.1.32'), 'GCC with the release of Cray MPICH of Pawsey\'s module',
+                       _MODULE + '; ROCm: ' + _GUESS, _TODAY, 'untested'),
+    }, **rocm_folders('6.3.4', 'as on LUMI; which ROCm Setonix has is a guess', _TODAY, 'untested')),
+}
+STACKS['setonix']['images']['value']['opensource'] = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif'
+STACKS['setonix']['images']['value'].update(mpi4py_images(
+    '6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0-libcxi', '-cupy'))

@@ -1,0 +1,1 @@
+"""Deciding: settings of a module and the verdict, from data and facts."""

@@ -1,0 +1,269 @@
+"""
+Facts that a module rests on, read from an image and a host before anything is installed or run.
+
+read_facts() gives plain data that JSON can hold: it is recorded in every installation (facts.json) and is what
+settings_for() turns into a module. It raises FactsError when the mix of image and host cannot run.
+"""
+import os
+import shutil
+import subprocess
+
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.image import Image
+from osu_container.core.reading.loader import of_name
+from osu_container.core.deciding.process import Host, libraries_of, mix_of
+from osu_container.core.deciding.process import missing_host_paths as missing_on
+from osu_container.core.deciding.settings import HOST_MPI, MORE_FOLDERS, wanted_files
+from osu_container.core.reading.sif import ImageError
+from osu_container.core.deciding.verdict import NOTE, verdict_of
+from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
+
+
+class FactsError(Exception):
+    """Image, host and approach do not fit; the text says which file, what was found, what is needed, what to do."""
+
+
+def missing_host_paths(approach, site, root):
+    """Return the host paths (list of str, root in front) that approach needs on site and that are not there."""
+    return missing_on(approach, site, Host(root))
+
+
+def _library(path):
+    """Return (LibraryVersion, build id) of the library file path, None in them for what the file does not say."""
+    try:
+        return read_library(path)
+    except (OSError, ValueError):
+        return LibraryVersion(None, None), None
+
+
+def _release(path):
+    """Return (family, release) of the library file path as str, 'unknown' for what the file does not say."""
+    version, _ = _library(path)
+    return version.family or 'unknown', version.release or 'unknown'
+
+
+def host_facts(site, root, soname=None):
+    """
+    Return {'root', 'mpi', 'libfabric'}: what the host's own libraries are (str), None for what is not there.
+
+    :param soname: str or None, of the MPI that is meant where the host has one of each kind
+    """
+    found = {'root': root, 'mpi': None, 'libfabric': None}
+    for name, key in ((HOST_MPI.get(soname, 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
+        fact = site['libraries'].get(name)
+        path = Host(root).on(fact['value']) if fact else None
+        if path and os.path.isfile(path):
+            family, release = _release(path)
+            found[key] = release if name == 'libfabric' else '%s %s' % (family, release)
+    return found
+
+
+def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), force=False):
+    """
+    Return {'image': ..., 'host': ..., 'verdict': ...} for settings_for(), read from the SIF and the host.
+
+    :param approach, site: entries (dict) as for settings_for()
+    :param sif: str, path of the image
+    :param root: str, folder that stands in for the host's /, '' on the real system
+    :param runtime: dict: command (str, path of the runtime), name ('apptainer' or 'singularity', from --version)
+    :param program_prefix: str, how the names of those programs of the image begin that become commands, '' for none
+    :param programs: list of str, more of them, by name or by path in the image
+    :param force: bool, go on although the verdict is that it fails
+    Raises FactsError when image, host and approach do not fit.
+    """
+    host = Host(root)
+    missing = missing_on(approach, site, host)
+    if missing:
+        raise FactsError("site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
+                         "in core/data/sites/__init__.py; on a workstation run `make demo`"
+                         % (site['name'], ', '.join(missing)))
+    try:
+        with Image(sif, program_prefix, programs) as image:
+            _check_image(image, program_prefix)
+            mix = mix_of(approach, site, image, host)
+            verdict = verdict_of(mix)
+            _check_family(verdict, image)
+            approach = mix.approach
+            if verdict.word == 'fails' and not force:
+                # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
+                raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
+                                 "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
+                                 % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
+                                                                  if finding.word == 'fails'), sif, site['name']))
+            facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=_files(approach, site, host),
+                         injected=_injected(approach, site, host, mix.injected, image.libraries))
+            if approach.get('entrypoint'):
+                facts['folders'] = _folders(approach, site, host, mix.injected)
+            loaded = of_name(mix.process, 'libfabric.so.1')
+            return {'image': _image_facts(image, set(mix.injected), mix.soname, loaded), 'host': facts,
+                    'verdict': _recorded(verdict, force)}
+    except (ImageError, ElfError) as err:
+        raise FactsError(str(err))
+
+
+def _recorded(verdict, force):
+    """Return what an installation keeps of a Verdict (dict); forced: it fails, and the user wanted it all the same."""
+    return {'word': verdict.word, 'forced': force and verdict.word == 'fails',
+            'findings': [{'rule': finding.rule, 'word': finding.word, 'reason': finding.reason,
+                          'remedy': finding.remedy} for finding in verdict.findings]}
+
+
+def warnings(facts):
+    """Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or fails (forced)."""
+    return ["approach will be '%s': %s%s" % (finding['word'], finding['reason'],
+                                             finding['remedy'] and '. To do: ' + finding['remedy'])
+            for finding in facts['verdict']['findings'] if finding['word'] != NOTE]
+
+
+def _check_family(verdict, image):
+    """Raise FactsError if the MPI of the open Image is none that the approach of verdict takes; no --force helps."""
+    for finding in verdict.findings:
+        if finding.rule == 'other MPI':
+            raise FactsError("%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path))
+
+
+def _check_image(image, program_prefix):
+    """Raise FactsError if the open Image has no programs, ImageError if it has no MPI."""
+    image.mpi()
+    if not image.programs:
+        raise FactsError("%s holds no program %s. Name those that shall be commands in `programs` of the easyconfig, "
+                         "or take the image that this easyconfig is for" % (
+                             image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names'))
+
+
+def _files(approach, site, host):
+    """Return the site's files (list of str, without root) that approach binds and that are there now."""
+    return [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
+            for path in fact['value'] if host.exists(host.on(path))]
+
+
+def _folders(approach, site, host, libraries):
+    """
+    Return the host's folders (list of dict path, target, why) in which the image's entrypoint finds what it injects.
+
+    :param libraries: OrderedDict soname -> ElfFacts; the folders of those that are in none of the approach's are added
+    """
+    found = []
+    for folder in approach['entrypoint']:
+        path = os.path.dirname(site['libraries'][folder['library']]['value']) if 'library' in folder else folder['path']
+        if host.exists(host.on(path)):  # a stand-in for the host need not have all
+            found.append({'path': host.on(path), 'target': folder['target'], 'why': folder['why']})
+    for soname, lib in libraries.items():
+        folder = os.path.dirname(lib.path)
+        inside = os.path.realpath(folder) + '/'
+        if not any(inside.startswith(os.path.realpath(known['path']) + '/') for known in found):
+            found.append({'path': folder, 'target': '%s%d' % (MORE_FOLDERS, len(found) + 1),
+                          'why': '%s is in this folder, which is in none of the others' % soname})
+    return found
+
+
+def _injected(approach, site, host, libraries, in_image):
+    """
+    Return the list of dict for the libraries (OrderedDict soname -> ElfFacts); in_image: sonames that the image has.
+
+    Keys: soname, path, sha256, build_id, size (bytes), mtime (s since 1970), what (str, e.g. 'libfabric 1.22.0'), why;
+    for those that the site names also name and names, the other names under which they are opened.
+    """
+    named = dict((path, name) for name, path in libraries_of(approach, site, host))
+    needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
+    found = []
+    for soname, lib in libraries.items():
+        stat, (version, build_id) = os.stat(lib.path), _library(lib.path)
+        entry = {'soname': soname, 'path': lib.path, 'sha256': sha256_of(lib.path), 'build_id': build_id,
+                 'size': stat.st_size, 'mtime': int(stat.st_mtime),
+                 'what': '%s %s' % version if version.family and version.release else soname,
+                 'why': ('%s needs it, and the two are one build' if soname in in_image else
+                         'the image lacks it, %s needs it') % needed_by.get(soname)}
+        if lib.path in named:
+            fact = site['libraries'][named[lib.path]]
+            entry.update(name=named[lib.path], why=fact['why'], names=fact.get('opened_as', []))
+        found.append(entry)
+    return found
+
+
+def _image_facts(image, injected, soname, loaded):
+    """
+    Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say.
+
+    :param injected: set of sonames that are put in front of the image's own
+    :param soname: str, of the MPI that the image's programs need
+    :param loaded: Loaded or None, the libfabric of the process: a wheel of MPICH has its own where only it looks
+    """
+    own = next((path for _, name, path in image.mpis() if name == soname), None)
+    label = 'org.osu-container.%s'
+    fabric = loaded.path if loaded and loaded.origin == 'image' else image.libraries.get('libfabric.so.1')
+    plugin = image.rccl_plugin()
+    folder = os.path.dirname(plugin) if plugin else None
+    return {
+        'file': os.path.basename(image.path),
+        'mpi': image.labels.get(label % 'mpi') or '%s %s' % (_release(image.local_copy(own)) if own else
+                                                             ('unknown', 'unknown')),
+        'soname': soname,
+        'libfabric': image.labels.get(label % 'libfabric') or (_release(image.local_copy(fabric))[1] if fabric
+                                                               else 'unknown'),
+        'programs_are': image.labels.get(label % 'osu', ''),
+        'programs': image.programs,
+        'gpu': bool(image.rocm() or image.cuda()),
+        'library_path': image.library_path(),
+        'rccl_plugin': plugin,
+        'environment': sorted(image.environment()),
+        'libraries_beside': dict((folder, image.libraries_beside(folder)) for folder in set(image.programs.values())),
+        # not in front if it holds a library that is to be replaced
+        'rccl_plugin_folder': folder if folder and not image.folder_has(folder, injected) else None,
+    }
+
+
+def native_facts(site, root):
+    """Return {'host': ...} for the native build. Raises FactsError if one of the site's native paths is missing."""
+    native = site['native']
+    if not native['value']:
+        raise FactsError("site '%s' has no native MPI to build with" % site['name'])
+    for key in ('mpicc', 'libmpi'):
+        path = Host(root).on(native['value'][key])
+        # a plain command comes with the modules of the programming environment
+        if native['value'][key].startswith('/') and not os.path.exists(path):
+            raise FactsError("site '%s' names a host path that does not exist: %s (%s); on a workstation run "
+                             "`make demo`" % (site['name'], path, key))
+    return {'host': host_facts(site, root)}
+
+
+def find_runtime(names):
+    """
+    Return {'command': path, 'name': 'apptainer' | 'singularity'} of the container runtime.
+
+    :param names: list of str, commands; the first one on PATH is taken. What it calls itself decides the name:
+                  Apptainer also installs a command `singularity`.
+    Raises FactsError if none is on PATH.
+    """
+    for command in filter(None, [shutil.which(name) for name in names]):
+        proc = subprocess.Popen([command, '--version'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                universal_newlines=True)
+        said = proc.communicate()[0]
+        return {'command': command, 'name': 'apptainer' if 'apptainer' in said else 'singularity'}
+    raise FactsError("no container runtime on PATH: looked for %s. Install one (on a workstation: make setup)"
+                     % ', '.join(names))
+
+
+def stale_libraries(facts):
+    """Return sentences (list of str), one for each recorded host library that is gone or has changed since."""
+    found = []
+    for library in facts['host'].get('injected', []):
+        if not os.path.isfile(library['path']):
+            found.append("host library %s is gone since the module was installed; install it again" % library['path'])
+        elif sha256_of(library['path']) != library['sha256']:
+            found.append("host library %s has changed since the module was installed (sha256 then %s, now %s); install "
+                         "it again" % (library['path'], library['sha256'], sha256_of(library['path'])))
+    return found
+
+
+def other_dependencies(then, now):
+    """
+    Return sentences (list of str) for host libraries that are injected now and were not then, or the other way round.
+
+    :param then, now: facts as read_facts() gives them
+    """
+    before, after = (set(library['path'] for library in facts['host'].get('injected', [])) for facts in (then, now))
+    return (["host library %s is needed now and was not when the module was installed; install it again" % path
+             for path in sorted(after - before)] +
+            ["host library %s is not needed any more; install the module again" % path
+             for path in sorted(before - after)])

@@ -1,0 +1,337 @@
+"""
+What would be in a process of an approach: the libraries that come from the host, and what ld.so takes from where.
+
+mix_of() gives the Mix that the rules of core/deciding/verdict.py look at. Image and host are objects, so that the same
+rules judge files (Image, Host) and descriptions of systems that nobody here has (osu_container/check/described.py).
+"""
+import glob
+import os
+import platform
+import posixpath
+import re
+from collections import OrderedDict, namedtuple
+
+from osu_container.core.reading.elf import ElfError, closure, elf_facts
+from osu_container.core.reading.image import MPI_FAMILIES
+from osu_container.core.reading.loader import load, of_name
+from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
+from osu_container.core.reading.sif import ImageError
+from osu_container.core.reading.traits import fabric_traits, mpi_traits
+
+#: What uname -m says -> how readelf names that machine
+MACHINES = {'x86_64': 'Advanced Micro Devices X86-64', 'aarch64': 'AArch64', 'ppc64le': 'PowerPC64'}
+
+#: approach, site: entries (dict), the approach with that MPI of the host that the image's programs ask for;
+#: image, host: objects as Image and Host;
+#: gone: sorted list of str, host paths that the approach needs and that are not there;
+#: injected: OrderedDict soname -> ElfFacts, host libraries put in front of the image's;
+#: lacking: list of (soname, ElfFacts of who needs it) that neither host nor image has, by the host's libraries;
+#: family, soname: str of the MPI that the image's programs use; process: Process (core/reading/loader.py);
+#: program: path (str) in the image of the program that it begins with, None where it begins with the MPI library;
+#: plugin: (path in the image, Process with it) of RCCL's plugin, None without;
+#: static: bool, that program has no dynamic section, so that nothing can be put in front of anything;
+#: mpi, fabric: dict of traits (core/reading/traits.py) of the libmpi and libfabric of the process, None without
+Mix = namedtuple('Mix', 'approach site image host gone injected lacking family soname process program static plugin '
+                        'mpi fabric')
+
+
+class Host(object):
+    """The host's own files, below the folder root ('' on the real system)."""
+
+    partial = False
+
+    def __init__(self, root=''):
+        """root: str, folder that stands in for the host's /."""
+        self.root = root.rstrip('/')
+        self._known, self._traits, self._mpis = {}, {}, None
+
+    def on(self, path):
+        """Return path (str, absolute) with the root in front."""
+        return self.root + path
+
+    def exists(self, path):
+        """Return whether path (str, root in front) leads to a file or folder."""
+        return os.path.exists(path)
+
+    def is_file(self, path):
+        """Return whether path (str, root in front) leads to a file."""
+        return os.path.isfile(path)
+
+    def elf(self, path):
+        """Return the ElfFacts of the file path (str, root in front). Raises ElfError."""
+        if path not in self._known:  # several approaches ask for the same
+            self._known[path] = elf_facts(path)
+        return self._known[path]
+
+    def machine(self):
+        """Return what readelf calls this machine (str)."""
+        return MACHINES.get(platform.machine(), platform.machine())
+
+    def traits(self, path, read):
+        """
+        Return read(content, names of files in the folder libfabric/ beside it) for the file path (str, root in front).
+
+        Raises ElfError if it cannot be read, is damaged or no ELF file.
+        """
+        if path not in self._traits:
+            folder = os.path.join(os.path.dirname(path), 'libfabric')
+            try:
+                with open(path, 'rb') as handle:
+                    self._traits[path] = read(handle.read(), os.listdir(folder) if os.path.isdir(folder) else [])
+            except (OSError, ValueError) as err:
+                raise ElfError("%s: %s" % (path, getattr(err, 'strerror', None) or err))
+        return self._traits[path]
+
+    def mpi_libraries(self, site):
+        """
+        Return {path: ElfFacts} of the host's MPI libraries of the MPICH ABI, that of site (dict) and those beside it.
+
+        Beside: other releases in the same place, e.g. /opt/cray/pe/mpich/*/ofi/*/lib-abi-mpich of HPE Cray systems.
+        """
+        if self._mpis is None:
+            self._mpis = {}
+            fact = site['libraries'].get('libmpi')
+            named = self.on(fact['value']) if fact else None
+            paths = set([named] if named else [])
+            if named:
+                found = re.match(r'(.*/mpich/)[^/]+(/.*)$', named)
+                if found:
+                    build = re.sub(r'/(ofi)/[^/]+/[^/]+/', r'/\1/*/*/', found.group(2))
+                    paths.update(glob.glob(found.group(1) + '*' + build))
+            for path in sorted(paths):
+                if self.is_file(path):
+                    try:
+                        self._mpis[path] = self.elf(path)
+                    except ElfError:  # not a library: said where it is injected
+                        continue
+        return self._mpis
+
+
+class Container(object):
+    """What the loader sees: the image with injected host libraries in front, for _mpicontainer_loader.load()."""
+
+    def __init__(self, image, injected, opened):
+        """
+        image: as Image; injected: {name in the folder of injected libraries: ElfFacts}; opened: {path in the container:
+        list of sonames} that a library opens by itself.
+        """
+        self.image, self.injected, self.opened = image, injected, opened
+        #: what $LIB means, which a distribution decides
+        self.lib = 'lib/x86_64-linux-gnu' if image.exists('/usr/lib/x86_64-linux-gnu/libc.so.6') else 'lib64'
+
+    def exists(self, path):
+        """Return whether path (str) is a file in the container."""
+        if posixpath.dirname(path) == INJECT_FOLDER:
+            return posixpath.basename(path) in self.injected
+        return self.image.exists(path)
+
+    def real(self, path):
+        """Return path (str) without links, or what stands for the file where several names lead to it."""
+        if posixpath.dirname(path) == INJECT_FOLDER:
+            return self.injected[posixpath.basename(path)].path
+        return self.image.real(path)
+
+    def default(self, soname):
+        """Return the path (str) that the image's ld.so finds by default, or None."""
+        return self.image.libraries.get(soname)
+
+    def facts(self, paths):
+        """Return {path: (origin, ElfFacts)} of those of paths (list of str) that are ELF files."""
+        ours = [path for path in paths if posixpath.dirname(path) == INJECT_FOLDER]
+        found = dict((path, ('host', self.injected[posixpath.basename(path)])) for path in ours)
+        inside = self.image.elf_facts([path for path in paths if path not in found])
+        found.update((path, ('image', facts)) for path, facts in inside.items())
+        for path, more in self.opened.items():
+            if path in found:
+                origin, facts = found[path]
+                needed = facts.needed + [name for name in more if name not in facts.needed]
+                found[path] = (origin, facts._replace(needed=needed))
+        return found
+
+
+def libraries_of(approach, site, host):
+    """
+    Return [(name, path on the host with root in front)] of the libraries that approach injects on site.
+
+    One that only goes with the others and whose path nobody has seen ('untested') is left out where it is not there:
+    what needs it brings it along as a dependency, from wherever the host's ld.so finds it.
+    Raises SettingsError where the site lacks a library that the approach needs.
+    """
+    found = []
+    for name, path in host_libraries(approach, site):
+        guess = name in approach['inject_if_known'] and site['libraries'][name]['evidence'] == 'untested'
+        if not guess or host.exists(host.on(path)):
+            found.append((name, host.on(path)))
+    return found
+
+
+def missing_host_paths(approach, site, host):
+    """Return the host paths (sorted list of str, root in front) that approach needs on site and that are not there."""
+    return sorted(path for _, path in libraries_of(approach, site, host) if not host.exists(path))
+
+
+def _injection(approach, site, host, image):
+    """Return (libraries, lacking): the closure of what approach injects into image. Raises ElfError."""
+    starts = [path for _, path in libraries_of(approach, site, host) if host.exists(path)]
+    folders = site['library_folders']['value']
+    # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the machine it lies on.
+    search = [host.on(folder) for folder in folders] + (folders if host.root else [])
+    return closure(starts, search, lambda soname: soname in image.libraries,
+                   [host.on(folder) for folder in site['one_build']['value']], host.elf, host.is_file)
+
+
+def image_mpi(image, wanted):
+    """
+    Return (family, soname, path) of the image's MPI; where it has several, the first of the families wanted (list).
+
+    Raises ImageError if it has none.
+    """
+    found = image.mpis()
+    if not found:
+        raise ImageError("%s holds no MPI library: looked for %s. Only programs that use an MPI of these can be helped"
+                         % (image.path, ', '.join(sorted(MPI_FAMILIES))))
+    return next((item for family in wanted for item in found if item[0] == family), found[0])
+
+
+def _mpi_in(process):
+    """Return the soname (str) of the MPI that a Process holds, or lacks; None if it needs none."""
+    return next((name for name in MPI_FAMILIES if of_name(process, name)
+                 or any(missing == name for missing, _ in process.missing)), None)
+
+
+#: So many programs of an image are looked at
+_PROGRAMS = 8
+
+
+def _own_program(image, program):
+    """
+    Return (path, ElfFacts) of the program that the process begins with, (None, None) where that is no ELF file.
+
+    program: str or None, the user's choice; else the first of the image's programs that needs an MPI library is taken,
+    or else the first. A script (mpi4py's ports) opens MPI by its name, so the search begins there. Raises ImageError if
+    program is not there.
+    """
+    if program is not None:
+        if not image.exists(program):
+            raise ImageError("%s has no program %s. Name it by its whole path in the image" % (image.path, program))
+        paths = [program]
+    else:  # programs of one image are alike: a few are enough
+        paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_PROGRAMS]]
+    facts = image.elf_facts(paths)
+    found = [path for path in paths if path in facts]
+    found.sort(key=lambda path: not any(name in MPI_FAMILIES for name in facts[path].needed))  # stable
+    return (found[0], facts[found[0]]) if found else (None, None)
+
+
+def mix_of(approach, site, image, host, program=None):
+    """
+    Return the Mix of an approach.
+
+    :param approach, site: entries (dict) as for settings_for()
+    :param image, host: Image and Host, or descriptions with the same methods
+    :param program: str or None, path in the image of the program that is to run
+    Raises ImageError if the image has no MPI or not that program, ElfError if a host library is none, SettingsError if
+    the site lacks what the approach needs.
+    """
+    family, soname, path = image_mpi(image, families(approach))
+    start, facts = _own_program(image, program)
+    static = bool(start) and not facts.dynamic
+    if 'libmpi' in approach['inject']:
+        # which MPI the program asks for is known before anything is put in its place: an image may hold both kinds
+        alone = load([start], Container(image, {}, {}), image.library_path()) if start and not static else None
+        approach = with_mpi_of(approach, (alone and _mpi_in(alone)) or soname)
+    gone = missing_host_paths(approach, site, host)
+    injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
+    names = dict(injected)
+    for name, on_host in libraries_of(approach, site, host):
+        for one in injected.values():
+            if one.path == on_host:
+                names.update((other, one) for other in site['libraries'][name].get('opened_as', []))
+    library_path = library_path_of(image, injected)
+    preload = [INJECT_FOLDER + '/' + soname_of for soname_of in preloaded(approach, site, host, injected)]
+    # by its soname where ld.so finds it, so that an injected one comes first
+    by_name = soname if image.libraries.get(soname) == path or soname in injected else path
+    starts = preload + [start if start and not static else by_name]
+    container = Container(image, names, _opened(image, injected, host))
+    process = load(starts, container, library_path)
+    if start and not static:
+        own = _mpi_in(process)
+        if own:
+            family, soname = MPI_FAMILIES[own], own
+        elif program is None:  # a program that opens MPI, or a mere wrapper: look at MPI itself
+            start, starts = None, preload + [by_name]
+            process = load(starts, container, library_path)
+    return Mix(approach, site, image, host, gone, injected, lacking, family, soname, process, start, static,
+               _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
+               _with_plugins(process, _traits(process, 'libfabric.so.1', image, host), container, starts,
+                             library_path))
+
+
+def library_path_of(image, injected):
+    """Return the folders (list of str) of LD_LIBRARY_PATH in the container, as core/deciding/settings.py sets it."""
+    own = image.library_path()
+    if not injected:
+        return own
+    plugin = image.rccl_plugin()
+    folder = posixpath.dirname(plugin) if plugin else None
+    return injected_path(own, folder if folder and not image.folder_has(folder, set(injected)) else None)
+
+
+def preloaded(approach, site, host, injected):
+    """Return the sonames (list of str) of injected (dict soname -> ElfFacts) that approach preloads on site."""
+    paths = dict(libraries_of(approach, site, host)) if approach['preload'] else {}
+    return [soname for name in approach['preload'] for soname, facts in injected.items()
+            if facts.path == paths.get(name)]
+
+
+def _opened(image, injected, host):
+    """Return {path in the container: sonames that an MPI library there opens by itself}: Intel MPI does so."""
+    found = {}
+    for _, _, path in image.mpis():
+        opens = image.traits(path, mpi_traits)['opens']
+        if opens:
+            found[path] = opens
+    for soname, facts in injected.items():
+        if soname in MPI_FAMILIES:
+            opens = host.traits(facts.path, lambda data, beside: mpi_traits(data))['opens']
+            if opens:
+                found[INJECT_FOLDER + '/' + soname] = opens
+    return found
+
+
+def _plugin(image, container, starts, library_path):
+    """Return (path, Process) of RCCL's plugin in the process, None if the image has none."""
+    path = image.rccl_plugin()
+    return (path, load(starts, container, library_path, [path])) if path else None
+
+
+def _with_plugins(process, traits, container, starts, library_path):
+    """
+    Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
+
+    Those of the host's libfabric are not injected, so they count for nothing. A plug-in whose own libraries are missing
+    is left out by libfabric without a word.
+    """
+    if not traits or not traits.get('plugins'):
+        return traits
+    fabric, usable = of_name(process, 'libfabric.so.1'), []
+    if fabric.origin == 'image':
+        for name, file_name in sorted(traits['plugins'].items()):
+            path = posixpath.dirname(fabric.path) + '/libfabric/' + file_name
+            whole = load(starts, container, library_path, [path])
+            if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing):
+                usable.append(name)
+    return dict(traits, providers=sorted(set(traits['providers']) | set(usable)))
+
+
+def _traits(process, soname, image, host):
+    """Return the traits (dict) of the library soname in the process, None where it is not loaded or not described."""
+    one = of_name(process, soname)
+    if one is None:
+        return None
+    read = fabric_traits if soname == 'libfabric.so.1' else lambda data, beside: mpi_traits(data)
+    if one.origin == 'host':
+        return host.traits(one.facts.path, read)
+    if soname == 'libfabric.so.1':
+        return image.traits(one.path, fabric_traits, posixpath.dirname(one.path) + '/libfabric')
+    return image.traits(one.path, mpi_traits)

@@ -1,0 +1,431 @@
+"""
+(approach, site, facts) -> settings: what a module sets, as a pure function. Reads no file, imports no EasyBuild.
+"""
+import re
+from collections import namedtuple
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import BASES, SITES
+from osu_container.core.writing.wrappers import ENV_PREFIX as WRAPPERS_PREFIX
+
+#: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
+#: nothing else of the host's library folders comes along, and no file of the image is hidden.
+INJECT_FOLDER = '/opt/host-mpi/lib'
+
+#: Where folders of the host appear, under numbers, in which an entrypoint must look beside those that it knows
+MORE_FOLDERS = '/host/more/'
+
+#: Variable prefixes by container runtime. One prefix at a time: where both exist Apptainer takes APPTAINER_BIND and
+#: drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE reads SINGULARITY_ only.
+ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
+
+#: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI under that soname.
+#: libmpi is the one of all others, and of these the rule 'other MPI' decides (core/deciding/verdict.py).
+HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
+
+#: So many libraries does `module load` compare with what they were: a handful, loading stays cheap.
+WATCHED_AT_LOAD = 5
+
+#: binds: list of (path on the host, path in the container, why); library_path, program_path, preload: lists of folders
+#: or files in the container; variables: list of dict (name, value, why, source, date, evidence, origin, when), entries
+#: of one name together and in the order in which they count; unset: list of dict (name, why, source, ...);
+#: run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind where the
+#: program runs; refuses: list of dict (when, why, remedy), switches that this module cannot follow;
+#: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; gpu_map: list of dict (gcd,
+#: mask, nic) or None; rank_variables: list of dict; switches: list of names; env_prefix: str or None (native);
+#: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
+#: bring the driver's libraries along; through_entrypoint: bool, programs are started through that of the image;
+#: host_path: list of folders in the container in which our entrypoint finds more host libraries
+Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
+                                  'library_path program_path preload variables unset run_files watched conflicts '
+                                  'image_folders gpu_map rank_variables switches refuses programs nvidia '
+                                  'through_entrypoint host_path')
+
+
+class SettingsError(Exception):
+    """A combination that cannot be: the text names the thing, the value found, and the values that exist."""
+
+
+def known(table):
+    """Return the names of table (dict) as one readable str."""
+    return ', '.join(sorted(table))
+
+
+def _completed(entry, bases):
+    """Return entry (dict) with the facts of the entries that it is based on; its own replace theirs."""
+    if 'based_on' not in entry:
+        return dict(entry)
+    if entry['based_on'] not in bases:
+        raise SettingsError("based_on names '%s', which is no entry; there are: %s"
+                            % (entry['based_on'], known(bases)))
+    whole = _completed(bases[entry['based_on']], bases)
+    for key, value in entry.items():
+        # libraries and files are completed name by name, all else is one fact
+        whole[key] = dict(whole[key], **value) if key in ('libraries', 'files') and key in whole else value
+    whole.pop('based_on')
+    return whole
+
+
+def site_entry(name, sites=SITES):
+    """Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if it is unknown."""
+    if name not in sites:
+        raise SettingsError("unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
+                            % (name, known(sites)))
+    whole = _completed(sites[name], dict(BASES, **dict(SITES, **sites)))
+    if name not in SITES:
+        _check_shape(name, whole)
+    return dict(whole, name=name)
+
+
+def _check_shape(name, entry):
+    """Raise SettingsError if an entry (dict) of a user's own site lacks a key, or has something else than a fact."""
+    wanted = _completed(SITES['workstation'], BASES)
+    wanted.pop('lnx_links', None)  # optional
+    lacking = [key for key in wanted if key not in entry]
+    if lacking:
+        raise SettingsError("site '%s' lacks %s; write 'based_on': 'plain' for what an ordinary machine has, or let "
+                            "`osu-container discover` write the site" % (name, known(lacking)))
+    facts = [(key, entry[key]) for key, value in wanted.items() if isinstance(value, dict) and 'value' in value]
+    for table in ('libraries', 'files'):
+        if not isinstance(entry[table], dict):
+            raise SettingsError("site '%s': %s must be a dict of facts, found %r" % (name, table, entry[table]))
+        facts += [('%s.%s' % (table, key), fact) for key, fact in entry[table].items() if fact is not None]
+    for key, fact in facts:
+        if not isinstance(fact, dict) or 'value' not in fact:
+            raise SettingsError("site '%s': %s must be a fact (dict with 'value', 'why', 'source', 'date', "
+                                "'evidence'), found %r" % (name, key, fact))
+
+
+def approach_entry(name, approaches=APPROACHES):
+    """Return the entry (dict, with its name under 'name') of an approach. Raises SettingsError if it is unknown."""
+    if name not in approaches:
+        raise SettingsError("unknown approach '%s'; known approaches: %s" % (name, known(approaches)))
+    return dict(approaches[name], name=name)
+
+
+def _is_recognised(pattern, hostname, environment):
+    """Return whether pattern (dict, a site's recognised_by) describes this machine; an empty one describes none."""
+    hostnames, variables = pattern.get('hostnames', []), pattern.get('environment', {})
+    return bool(hostnames or variables) and (
+        not hostnames or any(re.search(regex, hostname) for regex in hostnames)) and all(
+        re.search(regex, environment.get(name, '')) for name, regex in variables.items())
+
+
+def choose_site(wanted, local_site, hostname, environment, sites=SITES):
+    """
+    Return the whole entry (dict) of the site: wanted, else the local file's, else the one that is recognised.
+
+    :param wanted: str or None, the easyconfig parameter site
+    :param local_site: str or None, SITE of the local file (see mpicontainer.py)
+    :param hostname: str, this machine's name
+    :param environment: dict of str, the variables that EasyBuild sees
+    Raises SettingsError if the name is unknown or nothing matches.
+    """
+    if wanted or local_site:
+        return site_entry(wanted or local_site, sites)
+    for name in sorted(sites):
+        entry = site_entry(name, sites)
+        if _is_recognised(entry['recognised_by']['value'], hostname, environment):
+            return entry
+    raise SettingsError("this machine (host name '%s') is none of the known sites: %s. Choose one with "
+                        "--try-amend=site=NAME, or run `make demo` to make it a workstation" % (hostname, known(sites)))
+
+
+def overridden(site, facts):
+    """Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises SettingsError."""
+    unknown = set(facts) - set(site)
+    if unknown:
+        raise SettingsError("the local file overrides %s, which site '%s' does not have; it has: %s"
+                            % (known(unknown), site['name'], known(site)))
+    for key, fact in facts.items():
+        if isinstance(site[key], dict) and not isinstance(fact, dict):
+            raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
+                                "'source', 'date', 'evidence')" % (key, fact))
+    return _completed(dict(facts, based_on='site'), {'site': site})
+
+
+def families(approach):
+    """Return the families (list of str, the preferred one first) of MPI that approach (dict) takes in an image."""
+    return [approach['mpi']] + approach['mpi_also']
+
+
+def with_mpi_of(approach, soname):
+    """
+    Return approach (dict) so that it injects the host's MPI under soname (str or None), what the image's programs need.
+
+    Other approaches, which inject no MPI, come back as they are.
+    """
+    name = HOST_MPI.get(soname, 'libmpi')
+    return dict(approach, inject=[name if one == 'libmpi' else one for one in approach['inject']])
+
+
+def host_libraries(approach, site):
+    """
+    Return [(name, path on the host)] of the libraries that approach injects on site, without their dependencies.
+
+    :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
+    Raises SettingsError if the site lacks a library that the approach needs, or the PMI of its MPI.
+    """
+    has = set(name for name, fact in site['libraries'].items() if fact)
+    lacking = [name for name in approach['inject'] if name not in has]
+    soname = next((soname for soname, name in HOST_MPI.items() if name in lacking), None)
+    if soname:
+        raise SettingsError("the image's programs need %s, and no MPI of site '%s' is known to have it: approach '%s' "
+                            "has nothing to put in its place. Take an approach with the image's own MPI (hybrid, "
+                            "opensource, pure), or build the programs for libmpi.so.12 (MPICH's mpicc, not mpicc_abi)"
+                            % (soname, site['name'], approach['name']))
+    if lacking:
+        usable = [name for name, other in APPROACHES.items()
+                  if other['container'] and has.issuperset(other['inject']) and runs_on(other, site)]
+        raise SettingsError("approach '%s' needs the host's %s, which site '%s' does not have; approaches that need "
+                            "nothing more than it has: %s"
+                            % (approach['name'], ' and '.join(lacking), site['name'], known(usable)))
+    pmi_for(approach, site)
+    names = approach['inject'] + [name for name in approach['inject_if_known'] if name in has]
+    return [(name, site['libraries'][name]['value']) for name in names]
+
+
+def _pmi_key(approach):
+    """Return under which name (str) the site's pmi has what the MPI of approach (dict) speaks."""
+    return approach['comes_from']['libmpi'] if approach['mpi'] == 'MPICH ABI' else approach['mpi']
+
+
+def runs_on(approach, site):
+    """Return whether srun on site (dict) can start ranks of the MPI that approach (dict) runs."""
+    return _pmi_key(approach) in site['pmi']['value']
+
+
+def pmi_for(approach, site):
+    """Return the --mpi= (str) that srun needs on site for the MPI that approach runs. Raises SettingsError without."""
+    if not runs_on(approach, site):
+        mpi = "the host's MPI" if _pmi_key(approach) == 'host' else approach['mpi']
+        raise SettingsError("approach '%s' needs a PMI for %s, which srun on site '%s' does not have; it has: %s. Take "
+                            "an approach with another MPI" % (approach['name'], mpi, site['name'],
+                                                              known(set(site['pmi']['value'].values()))))
+    return site['pmi']['value'][_pmi_key(approach)]
+
+
+def image_of(module, approach, site):
+    """
+    Return the file name (str) of the image that the module (str, its name) of approach (dict) has on site (dict).
+
+    A module of its own image has an entry 'module/approach', the others are named by the approach alone. Raises
+    SettingsError if the site names none: a module that has images of its own anywhere gets no other one.
+    """
+    images = site['images']['value']
+    name = images.get('%s/%s' % (module, approach['name']))
+    if not name and not _has_own_images(module):
+        name = images.get(approach['name'])
+    if not name:
+        raise SettingsError("site '%s' names no image for %s/%s; it has images for: %s. Name one: "
+                            "--try-amend=image=FILE.sif" % (site['name'], module, approach['name'],
+                                                            known(images) or 'nothing'))
+    return name
+
+
+def _has_own_images(module):
+    """Return whether a site names an image for the module (str) in particular."""
+    return any(name.startswith(module + '/') for entry in SITES.values()
+               for name in entry.get('images', {'value': {}})['value'])
+
+
+def release(text):
+    """Return the numbers (tuple of int) of the first release in text, e.g. (4, 2, 3); () if there is none."""
+    found = re.search(r'\d+(\.\d+)+', text or '')
+    return tuple(int(part) for part in found.group().split('.')) if found else ()
+
+
+def site_words(site):
+    """Return {word: bool} of the conditions of 'only' that a site (dict) decides."""
+    gpu = site['gpu']['value'] or ''
+    return {'gpu': bool(gpu), 'rocm': gpu.startswith('gfx'), 'cuda': gpu.startswith('sm_'),
+            'cxi': site['provider']['value'] == 'cxi'}
+
+
+def switch_of(when):
+    """Return (name, value, whether it must not be set) of a condition of 'when' (str, e.g. 'SWITCH!=VALUE')."""
+    name, sign, value = re.match(r'(\w+)(!?=)(\w+)$', when).groups()
+    return name, value, sign == '!='
+
+
+def without_switches(variables):
+    """Return those of variables (list of dict) that hold where the user has set no switch."""
+    return [variable for variable in variables if not variable.get('when') or switch_of(variable['when'])[2]]
+
+
+_COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
+
+
+def _holds(condition, known_facts):
+    """
+    Return whether a condition of 'only' (str) holds; of a release that is not known nothing is held to be true.
+
+    :param known_facts: dict of words ('gpu': bool, ...) and of releases ('mpich': tuple of int, ...)
+    Raises SettingsError if the condition is none of those that core/data/approaches.py names.
+    """
+    compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', condition)
+    if compared:
+        name, sign, limit = compared.groups()
+        return bool(known_facts[name]) and _COMPARE[sign](known_facts[name], release(limit))
+    negative, word = re.match(r'(no )?(.*)$', condition).groups()
+    if word not in known_facts:
+        raise SettingsError("unknown condition '%s'; known: %s" % (condition, known(known_facts)))
+    return known_facts[word] != bool(negative)
+
+
+def _applying(entries, known_facts):
+    """Return those of entries (list of dict) whose conditions hold."""
+    return [entry for entry in entries if all(_holds(condition, known_facts) for condition in entry.get('only', []))]
+
+
+def _variables(approach, site, known_facts, values):
+    """
+    Return the variables (list of dict) of site and approach, sorted by name, values filled in.
+
+    The approach's replace the site's of the same name; several entries of one name keep their order.
+    """
+    found = {}
+    for origin, entry in (('site', site), ('approach', approach)):
+        own = {}
+        for variable in _applying(entry['variables'], known_facts):
+            own.setdefault(variable['name'], []).append(dict(
+                variable, value=variable['value'].format(**values), origin='%s %s' % (origin, entry['name'])))
+        found.update(own)
+    return [variable for name in sorted(found) for variable in found[name]]
+
+
+def wanted_files(approach, site):
+    """Return [(name, fact)] of the site's files that approach binds, those that the site has."""
+    return [(name, site['files'][name]) for name in approach['files'] if name in site['files']]
+
+
+def settings_for(approach, site, facts):
+    """
+    Return the Settings of a module.
+
+    :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
+    :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path: list of str;
+                  rccl_plugin: str or None) and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
+                  injected: list of dict soname, path, why, size, mtime, what, names; files: list of str; folders: list
+                  of dict path, target, why, for an approach with entrypoint only;
+                  rccl_plugin) as core/deciding/facts.py reads them. A native module has no 'image' and no runtime.
+                  'wrapper': True where lumi-container-wrapper made the commands
+    Raises SettingsError as host_libraries does.
+    """
+    host, image = facts['host'], facts.get('image', {})
+    host_libraries(with_mpi_of(approach, image.get('soname')), site)
+    injected = host.get('injected', []) if approach['inject'] else []
+    comes_from = approach['comes_from']
+    by_owner = {'image': image, 'host': host}
+    mpi, libfabric = (by_owner[comes_from[name]][key] for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')))
+    plugin = (image if approach['container'] else host).get('rccl_plugin')
+    links = site.get('lnx_links', {}).get('value')
+    known_facts = dict(site_words(site), **{
+        'rccl plugin': bool(plugin), 'libfabric': release(libfabric),
+        'mpich': release(mpi) if (mpi or '').startswith('MPICH ') else (),
+        'open mpi': (mpi or '').startswith('Open MPI '),
+        # the provider is in no older libfabric, github.com/ofiwg/libfabric/pull/10437
+        'lnx': bool(links) and release(libfabric) >= (2, 0),
+    })
+    pmi = pmi_for(approach, site)
+    variables = _variables(approach, site, known_facts,
+                           {'provider': site['provider']['value'], 'rccl_plugin': plugin or '',
+                            'lnx_links': links or ''})
+    refuses = _applying(approach['refuses'], known_facts)
+    programs = image.get('programs', {})
+    preload = [library for name in approach['preload'] for library in injected if library.get('name') == name]
+
+    return Settings(
+        site=site['name'], approach=approach['name'], title=approach['title'],
+        mpi="%s of the %s" % (mpi, comes_from['libmpi']),
+        libfabric="libfabric %s of the %s" % (libfabric, comes_from['libfabric']),
+        provider=dict((v['name'], v['value']) for v in variables).get('FI_PROVIDER'),
+        pmi=pmi, pmi_variable=site['pmi_variables']['value'].get(pmi),
+        env_prefix=_env_prefix(facts) if approach['container'] else None,
+        binds=_binds(approach, site, injected, host),
+        library_path=[] if approach.get('entrypoint') else _library_path(injected, image),
+        program_path=sorted(set(programs.values())),
+        preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
+        variables=variables,
+        unset=_applying(approach['unset'], known_facts),
+        # those of a step are where Slurm itself runs, which stands below no other root
+        run_files=[{'path': path if fact['bound'] == 'step' else host['root'] + path, 'target': path,
+                    'why': fact['why'], 'otherwise': fact.get('otherwise', {}), 'source': fact['source'],
+                    'date': fact['date'], 'evidence': fact['evidence']}
+                   for name, fact in wanted_files(approach, site) if fact['bound'] in ('run', 'step')
+                   for path in fact['value']],
+        watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD],
+        conflicts=site['conflicts']['value'],
+        image_folders=[host['root'] + folder for folder in site['image_folders']['value']],
+        gpu_map=site['gpu_binding']['value'],
+        rank_variables=_applying(approach['rank_variables'], known_facts),
+        switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when'))), refuses=refuses,
+        programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
+        host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)])
+
+
+def _env_prefix(facts):
+    """Return how the names of the runtime's variables start (str): as the runtime, or the wrappers, want them."""
+    return WRAPPERS_PREFIX if facts.get('wrapper') else ENV_PREFIXES[facts['host']['runtime']['name']]
+
+
+def _binds(approach, site, injected, host):
+    """Return [(path on the host, path in the container, why)]: injected libraries, then the site's files."""
+    if approach.get('entrypoint'):
+        binds = [(folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])]
+    else:
+        binds = [(library['path'], INJECT_FOLDER + '/' + name, library['why'])
+                 for library in injected for name in [library['soname']] + library.get('names', [])]
+    for _, fact in wanted_files(approach, site):
+        if fact['bound'] == 'install':
+            binds += [(host['root'] + path, path, fact['why']) for path in fact['value'] if path in host['files']]
+    return binds
+
+
+def _library_path(injected, image):
+    """
+    Return the folders (list of str) for LD_LIBRARY_PATH in the container, [] where nothing is injected.
+
+    The variable replaces the image's own, so what the image had there must stay (the published hybrid run lost its
+    RCCL plugin that way). The plugin's folder stays in front, unless it holds what is injected.
+    """
+    return injected_path(image.get('library_path', []), image.get('rccl_plugin_folder')) if injected else []
+
+
+def injected_path(own, plugin):
+    """
+    Return the folders (list of str) of LD_LIBRARY_PATH where libraries are injected.
+
+    :param own: list of str, the image's own; plugin: str or None, folder of RCCL's plugin, if it holds nothing of
+                what is injected
+    """
+    front = [plugin] if plugin else []
+    return front + [INJECT_FOLDER] + [folder for folder in own if folder not in front]
+
+
+def explained(settings):
+    """
+    Return what osu-explain prints (dict of plain data): variables, in the container and outside, and binds, each with
+    its reason and origin.
+
+    :param settings: Settings
+    """
+    site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
+    slurm = {'name': 'SLURM_MPI_TYPE', 'value': settings.pmi, 'origin': site, 'source': 'srun(1), --mpi',
+             'date': '2026-11-21', 'evidence': 'derived',
+             'why': 'ranks find each other through PMI; srun --mpi= on the command line wins over it'}
+    binds = [{'path': path, 'target': target, 'why': why, 'origin': approach} for path, target, why in settings.binds]
+    binds += [{'path': entry['path'], 'target': entry['target'], 'why': entry['why'],
+               'origin': approach + ', where it exists'} for entry in settings.run_files]
+    # what the program sees; outside of the container the names start with the runtime's prefix
+    in_container = [{'name': name, 'value': ':'.join(value), 'why': why, 'source': 'ld.so(8)', 'date': '2026-11-21',
+                     'evidence': 'derived', 'origin': approach} for name, value, why in (
+        ('LD_LIBRARY_PATH', settings.library_path, 'injected libraries come before the image\'s own'),
+        ('LD_PRELOAD', settings.preload, 'loaded before the program, which was not linked with it')) if value]
+    return {
+        'site': settings.site, 'approach': settings.approach, 'title': settings.title,
+        'programs': settings.programs, 'mpi': settings.mpi,
+        'libfabric': settings.libfabric, 'pmi': settings.pmi, 'variables': [slurm] + settings.variables, 'binds': binds,
+        'unset': [dict(entry, origin=approach) for entry in settings.unset],
+        'in_container': in_container,
+    }

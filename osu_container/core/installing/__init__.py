@@ -1,0 +1,1 @@
+"""Putting an installation on disk."""

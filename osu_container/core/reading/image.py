@@ -1,0 +1,502 @@
+"""
+Facts of an image: programs, libraries on its default path, MPI, environment. Nothing in the image is run.
+
+A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every SingularityCE and Apptainer
+needs itself), so that an image of many gigabytes is never copied; an unpacked image (a folder) is read as it is.
+"""
+import os
+import posixpath
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+
+from osu_container.core.reading.elf import all_elf_facts
+from osu_container.core.reading.sif import ImageError, read_sif
+
+#: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
+#: Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12. Standard ABI: MPI 5.0,
+#: chapter "Application Binary Interface"; its number 0 is a mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867).
+MPI_FAMILIES = {
+    'libmpi.so.12': 'MPICH ABI',
+    'libmpi.so.40': 'Open MPI',
+    'libmpi.so.20': 'Open MPI',
+    'libmpich.so.12': 'MPICH under Debian\'s own soname',
+    'libmpi_abi.so.0': 'the standard ABI of MPI 5 under a wrong soname',
+    'libmpi_abi.so.1': 'the standard ABI of MPI 5',
+}
+#: Families in the order in which one is taken where an image has several
+_PREFERRED = ['MPICH ABI', 'Open MPI', 'MPICH under Debian\'s own soname', 'the standard ABI of MPI 5',
+              'the standard ABI of MPI 5 under a wrong soname']
+
+
+class Tree(object):
+    """
+    The file system of an image: its list of files, symbolic links resolved as inside the image.
+
+    entries: {path in the image: (type letter as ls has it, mode as ls has it, target of a link)}.
+    """
+
+    def __init__(self, path):
+        """path: str, of the image, for messages."""
+        self.path, self.entries = path, {}
+
+    def resolve(self, path):
+        """Return the real path (str) in the image of path after its symbolic links, or None if there is none."""
+        todo, done, links = path.split('/'), '', 0
+        while todo:
+            part = todo.pop(0)
+            if part in ('', '.'):
+                continue
+            if part == '..':
+                done = posixpath.dirname(done).rstrip('/')
+                continue
+            entry = self.entries.get(done + '/' + part)
+            if entry is None:
+                return None
+            if entry[0] != 'l':
+                done += '/' + part
+                continue
+            links += 1
+            if links > 40:  # as many as Linux follows, path_resolution(7)
+                return None
+            todo = entry[2].split('/') + todo
+            if entry[2].startswith('/'):
+                done = ''
+        return done or '/'
+
+    def is_file(self, path):
+        """Return whether path (str) leads to a plain file."""
+        entry = self.entries.get(self.resolve(path) or '')
+        return bool(entry) and entry[0] == '-'
+
+    def runs(self, path):
+        """Return whether path (str) leads to an executable file."""
+        entry = self.entries.get(self.resolve(path) or '')
+        return bool(entry) and entry[0] == '-' and entry[1][2] in 'xs'
+
+    def programs(self, prefix):
+        """
+        Return {name: folder} of executables whose name starts with prefix, links to executables included.
+
+        An empty prefix asks for none.
+        """
+        found = {}
+        if not prefix:
+            return found
+        for path in sorted(self.entries):
+            name = posixpath.basename(path)
+            if not re.match(re.escape(prefix) + r'[A-Za-z0-9_]+$', name):
+                continue
+            if self.runs(path):
+                found.setdefault(name, posixpath.dirname(path))
+        return found
+
+    def named(self, names, folders):
+        """
+        Return {name: folder} of the programs names (list of str: a name, or a whole path in the image).
+
+        A name is looked for in folders (list of str, the image's PATH), then everywhere. Raises ImageError if one is
+        not there, is no executable, or lies in several other places.
+        """
+        found = {}
+        for wanted in names:
+            name = posixpath.basename(wanted)
+            if '/' in wanted:
+                places = [wanted] if wanted.startswith('/') and self.runs(wanted) else []
+            else:
+                places = [folder + '/' + name for folder in folders if self.runs(folder + '/' + name)][:1] or \
+                    sorted(path for path in self.entries if posixpath.basename(path) == name and self.runs(path))
+            if not places:
+                raise ImageError("%s has no program %s. Name it as on the image's PATH (%s), or by its whole path"
+                                 % (self.path, wanted, ':'.join(folders)))
+            if len(places) > 1:
+                raise ImageError("%s has several programs %s (%s), and none on its PATH. Name the one by its whole path"
+                                 % (self.path, wanted, ', '.join(places)))
+            found[name] = posixpath.dirname(places[0])
+        return found
+
+    def copies(self, paths, folder):
+        """
+        Return {path: path (str) on this machine with its content} for paths (list of str, in the image).
+
+        folder: str, where copies may be made. Raises ImageError if one is not there.
+        """
+        raise NotImplementedError
+
+    def extract(self, path, folder):
+        """Return a path (str) on this machine with the content of path (str); folder as for copies()."""
+        return self.copies([path], folder)[path]
+
+    def _real(self, paths):
+        """Return {path: real path} of paths (list of str). Raises ImageError if one is not there."""
+        real = dict((path, self.resolve(path)) for path in paths)
+        for path in paths:
+            if real[path] is None:
+                raise ImageError("%s has no %s" % (self.path, path))
+        return real
+
+
+class Squashfs(Tree):
+    """The squashfs of a SIF."""
+
+    def __init__(self, path, offset):
+        """List the squashfs at offset (bytes) in the file path. Raises ImageError if unsquashfs cannot."""
+        super(Squashfs, self).__init__(path)
+        self.offset = offset
+        for line in self._unsquashfs(['-lln']).splitlines():
+            # drwxr-xr-x 0/0    1234 2026-11-21 03:37 squashfs-root/usr/bin -> target
+            found = re.match(r'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+.*? \d{2}:\d{2} squashfs-root(/.*)$', line)
+            if found:
+                name, _, target = found.group(3).partition(' -> ')
+                self.entries[name] = (found.group(1), found.group(2), target)
+
+    def _unsquashfs(self, options, files=()):
+        """Return the output (str) of unsquashfs with options (list of str) for files (str, without leading /)."""
+        # a whole path: a name may begin with a hyphen
+        command = ['unsquashfs', '-o', str(self.offset)] + options + [os.path.abspath(self.path)] + list(files)
+        try:
+            proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                                    env=dict(os.environ, LC_ALL='C'), errors='replace')
+        except OSError:
+            raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install squashfs-tools")
+        out, errors = proc.communicate()
+        if proc.returncode != 0:
+            raise ImageError("cannot read the squashfs in %s: %s" % (self.path, errors.strip() or 'unsquashfs failed'))
+        return out
+
+    def copies(self, paths, folder):
+        """See Tree. All that are not copied yet come out by one call of unsquashfs."""
+        real = self._real(paths)
+        target = dict((path, os.path.join(folder, path.strip('/').replace('/', '%'))) for path in real.values())
+        wanted = sorted(path for path in target if not os.path.exists(target[path]))
+        if wanted:
+            scratch = os.path.join(folder, 'scratch')
+            # names are patterns for unsquashfs: what is special in them is quoted
+            self._unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
+                             [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted])
+            for path in wanted:
+                shutil.move(os.path.join(scratch, path.lstrip('/')), target[path])
+            shutil.rmtree(scratch)
+        return dict((path, target[real[path]]) for path in paths)
+
+
+class Folder(Tree):
+    """An unpacked image: what `apptainer build --sandbox` makes."""
+
+    def __init__(self, path):
+        """List what is below the folder path. Raises ImageError if it cannot be read or is no root file system."""
+        super(Folder, self).__init__(path)
+        try:
+            os.listdir(path)
+        except OSError as err:
+            raise ImageError("cannot read the folder %s: %s" % (path, err.strerror))
+        # folders in it that belong to somebody else (root's home) are left out: they hold no libraries
+        for folder, folders, files in os.walk(path):
+            below = folder[len(path.rstrip('/')):]
+            for name in folders + files:
+                whole = os.path.join(folder, name)
+                mode = os.lstat(whole).st_mode
+                text = stat.filemode(mode)
+                self.entries[below + '/' + name] = (text[0], text[1:], os.readlink(whole) if text[0] == 'l' else '')
+        if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
+            raise ImageError("%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
+                             "the folder that 'apptainer build --sandbox' has made" % path)
+
+    def copies(self, paths, folder):
+        """See Tree: the files themselves."""
+        return dict((path, self.path.rstrip('/') + real) for path, real in self._real(paths).items())
+
+
+#: Files that set the environment of an image, in the order in which the runtime reads them.
+ENVIRONMENT_FILES = re.compile(r'/\.singularity\.d/env/(?!99-runtimevars)[^/]+\.sh$')
+
+#: What `apptainer run` starts, and what it says where an image has no such thing
+RUNSCRIPT = '/.singularity.d/runscript'
+NO_RUNSCRIPT = 'There is no runscript defined for this container'
+#: So many files that an entrypoint names are read
+SCRIPTS_OF_ENTRYPOINT = 20
+
+#: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its fork aws-ofi-rccl.
+RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
+
+
+#: PATH in a container where the image sets none (apptainer, internal/pkg/util/env)
+USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+
+
+def parse_environment(text):
+    """
+    Return {name: value} of the variables that an environment script of an image (text) sets, in plain exports.
+
+    What `apptainer build` writes for a Dockerfile's ENV, `export X="${X:-"value"}"`, gives value.
+    """
+    found = {}
+    for name, value in re.findall(r'^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$', text, re.M):
+        default = re.match(r'"?\$\{%s:-"?(.*?)"?\}"?$' % name, value)
+        found[name] = default.group(1) if default else value.strip('"\'')
+    return found
+
+
+def default_libraries(tree, folder):
+    """
+    Return {soname: path} of the libraries that the image's ld.so finds by default, from its /etc/ld.so.cache.
+
+    The cache is read with the host's `ldconfig -p -C`. An image without one (musl, or a stripped image) gives the
+    libraries of the folders that glibc searches without a cache.
+    """
+    found = {}
+    if tree.resolve('/etc/ld.so.cache'):
+        cache = tree.extract('/etc/ld.so.cache', folder)
+        ldconfig = shutil.which('ldconfig') or '/sbin/ldconfig'
+        proc = subprocess.Popen([ldconfig, '-p', '-C', cache], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                universal_newlines=True)
+        for soname, path in re.findall(r'^\s+(\S+) \(.*\) => (\S+)$', proc.communicate()[0], re.M):
+            if tree.is_file(path):
+                found.setdefault(soname, path)
+    for path in sorted(tree.entries):
+        if re.match(r'(/usr)?/lib(64)?(/[a-z0-9_]+-linux-gnu)?/[^/]+\.so(\.[0-9.]+)?$', path):
+            if tree.is_file(path):
+                found.setdefault(posixpath.basename(path), path)
+    return found
+
+
+class Image(object):
+    """
+    One image, opened for reading its facts. Use it in a with statement: extracted files lie in a temporary folder.
+
+    labels: dict of str; libraries: {soname: path in the image} that its ld.so finds by default; programs: {name: folder
+    in the image}; partial: False, so what is not found in it is not there.
+    """
+
+    partial = False
+
+    def __init__(self, path, program_prefix, programs=()):
+        """
+        Open the SIF, or the folder of an unpacked image, path.
+
+        program_prefix: str, how the names of its programs begin, '' for none; programs: list of str, others by name or
+        path. Raises ImageError if the image cannot be read or has not these.
+        """
+        self.path = path
+        if os.path.isdir(path):
+            self.labels, self.tree = {}, Folder(path)
+        else:
+            offset, self.labels = read_sif(path)
+            self.tree = Squashfs(path, offset)
+        self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
+        try:
+            self._known, self._traits, self._environment, self._entrypoint = {}, {}, None, None
+            self._matching = {}
+            self.libraries = default_libraries(self.tree, self.folder)
+            self.programs = self.tree.programs(program_prefix)
+            self.programs.update(self.tree.named(programs, self.program_path()))
+        except BaseException:  # nothing stays behind, whatever ends it
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        self.close()
+
+    def close(self):
+        """Remove the extracted files."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def local_copy(self, path):
+        """Return the path (str) of a copy, on this machine, of the file path of the image."""
+        return self.tree.extract(path, self.folder)
+
+    def exists(self, path):
+        """Return whether path (str) is a file of the image."""
+        return self.tree.is_file(path)
+
+    def real(self, path):
+        """Return the path (str) of the file path of the image, without links."""
+        return self.tree.resolve(path)
+
+    def elf_facts(self, paths):
+        """
+        Return {path: ElfFacts} of those of paths (list of str, files of the image) that are ELF files.
+
+        The path in the facts is that in the image, with image: in front.
+        """
+        new = [path for path in paths if path not in self._known]
+        copies = self.tree.copies(new, self.folder)
+        closed = sorted(path for path in new if not os.access(copies[path], os.R_OK))
+        if closed:
+            raise ImageError("cannot read %s in %s: Permission denied" % (', '.join(closed), self.path))
+        facts = all_elf_facts(sorted(set(copies.values())))
+        for path in new:
+            one = facts.get(copies[path])
+            self._known[path] = one and one._replace(path='image:' + path)
+        return dict((path, self._known[path]) for path in paths if self._known[path])
+
+    def elf(self, soname):
+        """Return the ElfFacts of the library soname on the image's default path, or None if it has none."""
+        path = self.libraries.get(soname)
+        if path is None:
+            return None
+        try:
+            return self.elf_facts([path])[path]
+        except KeyError:
+            raise ImageError("%s in %s is not an ELF file" % (path, self.path))
+
+    def content(self, path):
+        """Return the content (bytes) of the file path of the image. Raises ImageError if it may not be read."""
+        try:
+            with open(self.local_copy(path), 'rb') as handle:
+                return handle.read()  # Intel MPI's libmpi: 16 MB
+        except OSError as err:
+            raise ImageError("cannot read %s in %s: %s" % (path, self.path, err.strerror))
+
+    def traits(self, path, read, folder=None):
+        """
+        Return read(content) of the library path (str), or with folder (str) read(content, names of files in it).
+
+        read: mpi_traits or fabric_traits (core/reading/traits.py). Raises ImageError if it is damaged or no ELF file.
+        """
+        if (path, read) not in self._traits:
+            more = [] if folder is None else [[posixpath.basename(name) for name in self.tree.entries
+                                               if posixpath.dirname(name) == self.tree.resolve(folder)]]
+            try:
+                self._traits[path, read] = read(self.content(path), *more)
+            except ValueError as err:
+                raise ImageError("%s in %s: %s" % (path, self.path, err))
+        return self._traits[path, read]
+
+    def environment(self):
+        """Return {name: value} of the variables that the image sets for its programs, as its scripts say."""
+        if self._environment is None:
+            self._environment = {}
+            scripts = [path for path in sorted(self.tree.entries) if ENVIRONMENT_FILES.match(path)]
+            self.tree.copies(scripts, self.folder)
+            for path in scripts:
+                self._environment.update(parse_environment(self.content(path).decode('utf-8', 'replace')))
+        return self._environment
+
+    def program_path(self):
+        """Return the folders (list of str) of the PATH in the container: the image's own, then the usual ones."""
+        own = [folder for folder in self.environment().get('PATH', '').split(':') if folder.startswith('/')]
+        return own + [folder for folder in USUAL_PATH if folder not in own]
+
+    def entrypoint(self):
+        """
+        Return [(path, text or None)] of what `apptainer run` starts of the image.
+
+        That is the runscript, the entrypoint that `apptainer build` has put into it for an OCI image, and the scripts
+        that these name. text is None for a file that is no text. [] if the image has none, and for an OCI image whose
+        entrypoint is empty, so that the runtime starts what it is given.
+        """
+        if self._entrypoint is None:
+            self._entrypoint = self._find_entrypoint()
+        return self._entrypoint
+
+    def _find_entrypoint(self):
+        """See entrypoint()."""
+        if not self.exists(RUNSCRIPT):
+            return []
+        text = self.content(RUNSCRIPT).decode('utf-8', 'replace')
+        oci = re.search(r'^OCI_ENTRYPOINT=(.*)$', text, re.M)
+        if NO_RUNSCRIPT in text or oci and not oci.group(1).strip('\'"'):
+            return []
+        # of an OCI image's runscript all but the entrypoint is the runtime's own
+        found, todo, texts = [], [(RUNSCRIPT, oci.group(1) if oci else text)], {}
+        while todo and len(found) < SCRIPTS_OF_ENTRYPOINT:
+            path, text = todo.pop(0)
+            found.append((path, text))
+            for name in re.findall(r'[\w.+/-]*[\w+-]', text or ''):
+                # a whole path, or a file beside the script that names it: $(dirname "$0")/other
+                beside = posixpath.dirname(path) + '/' + posixpath.basename(name)
+                other = name if name.startswith('/') and self.exists(name) else beside
+                if other in texts or not self.exists(other) or other.startswith('/.singularity.d/'):
+                    continue
+                texts[other] = None
+                if not re.search(r'\.so(\.|$)', other) and not re.match(r'(/usr)?/s?bin/', other):
+                    data = self.content(other)
+                    texts[other] = None if data[:4] == b'\x7fELF' or b'\0' in data else data.decode('utf-8', 'replace')
+                    todo.append((other, texts[other]))
+        return found
+
+    def rocm(self):
+        """Return the release of ROCm in the image (str, e.g. '6.0.3'), None if it has none or does not say."""
+        for path in self.matching(r'/opt/rocm[^/]*/\.info/version'):
+            found = re.match(r'\s*(\d+\.\d+\.\d+)', self.content(path).decode('utf-8', 'replace'))
+            if found:
+                return found.group(1)
+        names = [re.match(r'/opt/rocm-(\d+\.\d+\.\d+)$', path) for path in self.tree.entries]
+        releases = sorted(found.group(1) for found in names if found)
+        return releases[-1] if releases else None
+
+    def cuda(self):
+        """Return the release of CUDA in the image (str, e.g. '12.8.1'), None if it has none."""
+        if self.environment().get('CUDA_VERSION'):  # NVIDIA's images set it
+            return self.environment()['CUDA_VERSION']
+        names = [re.match(r'/usr/local/cuda-(\d+)\.(\d+)$', path) for path in self.tree.entries]
+        releases = sorted((int(found.group(1)), int(found.group(2))) for found in names if found)
+        return '%d.%d' % releases[-1] if releases else None
+
+    def library_path(self):
+        """Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets."""
+        return [part for part in self.environment().get('LD_LIBRARY_PATH', '').split(':') if part.startswith('/')]
+
+    def rccl_plugin(self):
+        """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""
+        paths = [path for path in self.tree.entries if RCCL_PLUGIN.search(path) and self.tree.resolve(path)]
+        # librccl-net.so before the other names: it is what RCCL itself looks for
+        return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
+
+    def folder_has(self, folder, sonames):
+        """Return whether the folder (str) of the image holds a file of one of the names (set of str)."""
+        return any((folder + '/' + soname) in self.tree.entries for soname in sonames)
+
+    def libraries_beside(self, folder):
+        """Return the names (list of str) of libraries in lib and lib64 beside the folder (str) of the image."""
+        beside = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
+        return sorted(posixpath.basename(path) for path in self.tree.entries
+                      if path.startswith(beside) and '.so' in posixpath.basename(path)
+                      and posixpath.dirname(path) + '/' in beside)
+
+    def matching(self, pattern):
+        """Return the paths (sorted list of str) of files that the regular expression pattern matches as a whole."""
+        if pattern not in self._matching:  # each approach asks the same of an image with many files
+            whole = re.compile('(?:%s)$' % pattern)
+            found = sorted(path for path in self.tree.entries if whole.match(path))
+            self._matching[pattern] = [path for path in found if self.tree.is_file(path)]
+        return list(self._matching[pattern])
+
+    def mpis(self):
+        """
+        Return [(family, soname, path)] of the MPI libraries of the image, the one to be taken first.
+
+        Those that ld.so finds (LD_LIBRARY_PATH of the image, then its default path) come first; libraries elsewhere, as
+        in conda environments, count only where there is none of these.
+        """
+        found = []
+        for soname, family in MPI_FAMILIES.items():
+            paths = [folder + '/' + soname for folder in self.library_path()]
+            path = next((path for path in paths if self.exists(path)), self.libraries.get(soname))
+            if path:
+                found.append((family, soname, path))
+        if not found:
+            names = '|'.join(re.escape(name) for name in MPI_FAMILIES)
+            found = [(MPI_FAMILIES[posixpath.basename(path)], posixpath.basename(path), path)
+                     for path in self.matching('.*/(?:%s)' % names)]
+        return sorted(found, key=lambda item: (_PREFERRED.index(item[0]), item[1], item[2]))
+
+    def mpi(self):
+        """
+        Return (family, soname, ElfFacts) of the image's MPI; MPICH ABI wins where several are installed.
+
+        Raises ImageError if the image has no MPI library, or what has its name is none.
+        """
+        for family, soname, path in self.mpis():
+            facts = self.elf_facts([path]).get(path)
+            if facts is None:
+                raise ImageError("%s in %s is not an ELF file" % (path, self.path))
+            return family, soname, facts
+        raise ImageError("%s holds no MPI library: looked for %s. An image for this module needs MPICH (libmpi.so.12) "
+                         "known to its ldconfig" % (self.path, ', '.join(sorted(MPI_FAMILIES))))

@@ -1,0 +1,1 @@
+"""Writing: the text of modules, and wrappers."""

@@ -1,0 +1,302 @@
+"""
+Settings -> text of a Lua module, written with EasyBuild's own module generator (given, never imported).
+
+What EasyBuild's generator writes differently from one version to the next is avoided (append_paths with delim, values
+with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
+"""
+import json
+import os
+from itertools import groupby
+
+from osu_container.core.data.approaches import APPROACHES, SWITCHES
+from osu_container.core.deciding.settings import INJECT_FOLDER, switch_of
+
+#: Lmod family of every module of these easyblocks, beside the one of the easyconfig
+EVERY_FAMILY = 'slurm_mpi'
+
+
+def lua_string(value):
+    """Return value (str) as a Lua string literal. JSON's escapes of quotes, backslashes and line ends are Lua's too."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def lua_list(values):
+    """Return values (list of str or int) as the text of a Lua list."""
+    return '{%s}' % ', '.join(str(value) if isinstance(value, int) else lua_string(value) for value in values)
+
+
+def help_lines(settings, programs_are, example):
+    """
+    Return the lines (list of str) that a user reads in `module help`.
+
+    :param settings: Settings
+    :param programs_are: str, what the programs are, e.g. '7.5.2 C', '' where nothing says it
+    :param example: str, a command to show behind srun
+    """
+    network = "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider)
+    names = sorted(set(variable['name'] for variable in settings.variables))
+    lines = ["MPI:        %s" % network,
+             "srun:       --mpi=%s, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 %s" % (settings.pmi, example),
+             "commands:   %s%s" % (' '.join(settings.programs), programs_are and ' (%s)' % programs_are),
+             "variables:  %s; what you set yourself wins" % ' '.join(names),
+             "            osu-explain prints each with its value, reason and source, and every bind"]
+    lines.append("proof:      osu-proof -- srun -N2 -n2 %s shows what each rank really loaded and used" % example)
+    if settings.gpu_map:
+        lines.append("binding:    srun ... osu-gpu-bind %s puts ranks next to their GPU and network card" % example)
+    for name in settings.switches:
+        for value, effect in sorted(SWITCHES[name].items()):
+            lines.append("switch:     export %s=%s before module load: %s" % (name, value, effect))
+    return lines
+
+
+def _condition(when):
+    """Return the Lua text of the condition when (str, 'SWITCH=VALUE' or 'SWITCH!=VALUE')."""
+    name, value, negative = switch_of(when)
+    return '%sswitches["%s=%s"]' % ('not ' if negative else '', name, value)
+
+
+def default_lines(entries):
+    """
+    Return the lines (str) that give a variable its value unless the user has set one.
+
+    :param entries: list of dict, the entries of one variable; the first whose `when` holds counts, without one that
+                    holds the variable is left alone
+    pushenv keeps what was there before and restores it on unload; setenv in an `if not os.getenv(...)` would see its
+    own value on unload and leave it behind.
+    """
+    text, word = '', 'if'
+    for entry in entries:
+        line = 'pushenv("%s", os.getenv("%s") or %s)\n' % (entry['name'], entry['name'], lua_string(entry['value']))
+        if not entry.get('when'):
+            return text + ('else\n    %send\n' % line if text else line)
+        text += '%s %s then\n    %s' % (word, _condition(entry['when']), line)
+        word = 'elseif'
+    return text + 'end\n'
+
+
+#: Unloading must undo what loading did, so it goes by the switches of that time. pushenv(NAME, false) would be shorter,
+#: but ends in an error in a subshell of Lmod 8.7.32 (github.com/TACC/Lmod/issues/745).
+SWITCHES_TEXT = """local switches = {}
+local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
+if mode() ~= "unload" then
+    loaded_with = ""
+    for _, name in ipairs(%s) do
+        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
+    end
+end
+for switch in loaded_with:gmatch("%%S+") do switches[switch] = true end
+setenv("OSU_LOADED_WITH", loaded_with)
+"""
+
+
+def switches_text(generator, settings):
+    """Return the text that reads the switches which the user may have set before loading."""
+    if not settings.switches:
+        return ''
+    return generator.comment("switches, as they were when the module was loaded; module help says what each does") + (
+        SWITCHES_TEXT % lua_list(settings.switches))
+
+
+def refusals_text(generator, settings):
+    """Return the text that ends loading where the user has set a switch that this module cannot follow."""
+    lines = []
+    for entry in settings.refuses:
+        name, value, _ = switch_of(entry['when'])
+        lines += [generator.comment("a choice that cannot be followed is an error, never another network in silence"),
+                  generator.conditional_statement(
+                      'mode() == "load" and os.getenv("%s") == "%s"' % (name, value),
+                      'LmodError(%s)' % lua_string("%s=%s is set, but %s. What to do: %s" % (
+                          name, value, entry['why'], entry['remedy'])))]
+    return ''.join(lines)
+
+
+def reason(fact):
+    """Return the comment text (str) for fact (dict, a variable or a file): why, source, date, evidence, origin."""
+    parts = [fact.get('origin'), fact['source'], fact.get('date'), fact['evidence']]
+    return "%s [%s]" % (fact['why'], '; '.join(part for part in parts if part))
+
+
+def variables_text(generator, settings):
+    """Return the text that sets the variables of settings, each with its reasons above it."""
+    lines = []
+    for _, group in groupby(settings.variables, key=lambda variable: variable['name']):
+        entries = list(group)
+        lines += [generator.comment(reason(entry) + (' if ' + entry['when'] if entry.get('when') else ''))
+                  for entry in entries]
+        lines.append(default_lines(entries))
+    return ''.join(lines)
+
+
+def promise_text(generator, settings):
+    """Return the text that says to osu-proof what the module promises; the provider is that of FI_PROVIDER now."""
+    approach = APPROACHES[settings.approach]
+    promise = 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=' % (
+        settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
+        approach['comes_from']['libfabric'], settings.pmi)
+    return generator.comment("read by osu-proof: what the ranks are held to") + (
+        'setenv("OSU_PROMISE", %s .. (os.getenv("FI_PROVIDER") or ""))\n' % lua_string(promise))
+
+
+#: The programs of a native module are started directly, so nothing of this project is there that could watch them but
+#: srun's own task prolog. Unloading goes by what is set, not by OSU_PROOF: that may be gone by then.
+WATCH_TEXT = """local prolog = pathJoin(root, "proof", "osu_container", "proof", "task-prolog")
+local before = os.getenv("SLURM_TASK_PROLOG") or ""
+if mode() == "unload" and before == prolog or mode() ~= "unload" and (os.getenv("OSU_PROOF") or "0") ~= "0" then
+    setenv("OSU_PROOF_PROLOG", before)
+    pushenv("SLURM_TASK_PROLOG", prolog)
+end
+"""
+
+
+def common_text(generator, settings, family):
+    """Return the text that container and native modules share: family, --mpi= of srun, variables with defaults."""
+    lines = ["\n", generator.comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
+             'family("%s")\n' % family,
+             generator.comment("SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time"),
+             'family("%s")\n' % EVERY_FAMILY]
+    if settings.conflicts and settings.env_prefix:
+        lines += [generator.comment("each of these sets %s_BIND for itself" % settings.env_prefix),
+                  'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
+    lines += [generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
+              generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}),
+              refusals_text(generator, settings), switches_text(generator, settings),
+              variables_text(generator, settings),
+              promise_text(generator, settings),
+              generator.comment("read by osu-container bench: the installation, whose settings.json says what this is"),
+              generator.set_environment('OSU_MODULE_ROOT', '', relpath=True)]
+    if not settings.env_prefix:
+        lines += [generator.comment("export OSU_PROOF=1 before module load: every task of srun is watched, as by "
+                                    "osu-proof; your own task prolog runs as well"), WATCH_TEXT]
+    if settings.gpu_map:
+        lines += [generator.comment("read by osu-gpu-bind: GPU, cores, network card"),
+                  generator.set_environment('OSU_GPU_MAP', ' '.join(
+                      '%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic']) for gpu in settings.gpu_map))]
+        lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.rank_variables]
+        lines.append(generator.set_environment('OSU_GPU_VARIABLES', ' '.join(
+            '%s=%s' % (entry['name'], entry['value']) for entry in settings.rank_variables)))
+    return ''.join(lines)
+
+
+#: Compares a handful of files by size and time stamp; no subprocess, so that loading stays cheap.
+STALE_CHECK = """if mode() == "load" then
+    local changed = {}
+    for _, was in ipairs(host_libraries) do
+        local now = lfs.attributes(was[1])
+        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%%Y-%%m-%%d", was[3])
+        if not now then
+            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
+        elseif now.size ~= was[2] or now.modification ~= was[3] then
+            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
+                os.date("!%%Y-%%m-%%d", now.modification))
+        end
+    end
+    if changed[1] then
+        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+            ". Programs may fail or be slow. Install it again: %s")
+    end
+end
+"""
+
+
+def watch_text(generator, settings, again):
+    """Return the text that warns once per load when one of the watched libraries changed; again (str): what to type."""
+    if not settings.watched:
+        return ''
+    rows = ['    %s,\n' % lua_list([library['path'], library['size'], library['mtime'], library['what']])
+            for library in settings.watched]
+    return ''.join([generator.comment("host libraries as they were at installation: path, bytes, time stamp, what"),
+                    'local host_libraries = {\n'] + rows + ['}\n', STALE_CHECK % again])
+
+
+def image_text(generator, settings, sif, again, sif_variable):
+    """
+    Return the text that finds the image: that of the installation, else one in the site's folders, else an error.
+
+    :param sif_variable: str, SIF and the name of the module as EasyBuild writes it in variables
+    """
+    lines = ['local sif = pathJoin(root, %s)\n' % lua_string(sif)]
+    if settings.image_folders:
+        lines += [generator.comment("the user may delete the copy in the installation; then the site's own is taken"),
+                  'for _, folder in ipairs(%s) do\n' % lua_list(settings.image_folders),
+                  '    if not isFile(sif) and isFile(pathJoin(folder, %s)) then sif = pathJoin(folder, %s) end\n' % (
+                      (lua_string(sif),) * 2), 'end\n']
+    gone = 'LmodError("The image " .. pathJoin(root, %s) .. " is gone. Get it back with: %s")' % (
+        lua_string(sif), again)
+    lines += [generator.conditional_statement('mode() == "load" and not isFile(sif)', gone),
+              generator.comment("where the image is, under the names that LUMI's container modules use"),
+              'setenv("SIF", sif)\n', 'setenv("%s", sif)\n' % sif_variable,
+              generator.set_environment('CONTAINERROOT', '', relpath=True),
+              generator.comment("read by bin/run-in-container: the image"), 'setenv("MPI_CONTAINER_IMAGE", sif)\n']
+    return ''.join(lines)
+
+
+def container_text(generator, settings, sif, runtime_command, again, sif_variable, wrapped=False):
+    """
+    Return the text of a container module: the image, the runtime, binds, library path, folders of programs.
+
+    :param sif: str, file name of the SIF in the installation
+    :param runtime_command: str, command of the container runtime
+    :param again: str, what to type to install the module again
+    :param sif_variable: str, as for image_text()
+    :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
+    """
+    prefix = settings.env_prefix
+    lines = [
+        image_text(generator, settings, sif, again, sif_variable),
+        watch_text(generator, settings, again),
+        generator.comment("read by bin/run-in-container: the runtime, how the names of its variables start, and the "
+                          "variable that srun --mpi=%s gives a rank" % settings.pmi),
+        generator.set_environment('MPI_CONTAINER_RUNTIME', runtime_command),
+        generator.set_environment('MPI_CONTAINER_PREFIX', prefix),
+        generator.set_environment('MPI_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
+    ]
+    if settings.nvidia:
+        lines += [generator.comment("as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver "
+                                    "[apptainer exec --help, --nv]"),
+                  generator.set_environment(prefix + '_NV', {'value': '1', 'pushenv': True})]
+    if wrapped:
+        lines += [generator.comment("made by lumi-container-wrapper; bin/run-in-container ends in them"),
+                  generator.set_environment('MPI_CONTAINER_WRAPPERS', os.path.join('wrappers', 'bin'), relpath=True)]
+    if settings.through_entrypoint:
+        lines += [generator.comment("read by bin/run-in-container: programs are started through the image's "
+                                    "entrypoint, which puts the host's libraries in place"),
+                  generator.set_environment('MPI_CONTAINER_START', 'run')]
+    if settings.host_path:
+        lines += [generator.comment("read by the entrypoint of this project's images: more folders of the host"),
+                  generator.set_environment('OSU_SWAP_PATH', ':'.join(settings.host_path))]
+    lines += _run_time_text(generator, settings)
+    for why, binds in groupby(settings.binds, key=lambda bind: bind[2]):
+        lines.append(generator.comment(why))
+        lines += ['append_path("%s_BIND", %s, ",")\n' % (prefix, lua_string('%s:%s' % bind[:2])) for bind in binds]
+    for folder in reversed(settings.library_path):
+        lines += [generator.comment(
+            "the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and "
+            "ld.so.cache)" if folder == INJECT_FOLDER else "of the image; the variable replaces the image's own value"),
+            'prepend_path("%sENV_LD_LIBRARY_PATH", %s)\n' % (prefix, lua_string(folder))]
+    for path in reversed(settings.preload):
+        lines += [generator.comment("loaded before the program, which was not linked with it; in the container only"),
+                  'prepend_path("%sENV_LD_PRELOAD", %s)\n' % (prefix, lua_string(path))]
+    lines.append(generator.comment("the programs can be typed by name in the container"))
+    for folder in reversed(settings.program_path):
+        lines.append('prepend_path("%sENV_PREPEND_PATH", %s)\n' % (prefix, lua_string(folder)))
+    return ''.join(lines)
+
+
+def _run_time_text(generator, settings):
+    """Return the lines (list of str) for what bin/run-in-container decides on the node: files, what to take away."""
+    lines = []
+    if settings.run_files:
+        for entry in settings.run_files:
+            lines.append(generator.comment('%s: %s' % (entry['target'], reason(entry))))
+        lines.append(generator.comment("bound by bin/run-in-container where they exist; else the variables behind | "
+                                       "are set: SOURCE:TARGET[|NAME=VALUE...]"))
+        lines.append(generator.set_environment('MPI_CONTAINER_FILES', ','.join(
+            '|'.join(['%s:%s' % (entry['path'], entry['target'])] +
+                     ['%s=%s' % item for item in sorted(entry['otherwise'].items())]) for entry in settings.run_files)))
+    if settings.unset:
+        lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.unset]
+        lines.append(generator.comment("taken away by bin/run-in-container, unless you have set it yourself"))
+        kept = ' .. '.join('(os.getenv("%s") and "" or "%s ")' % (entry['name'], entry['name'])
+                           for entry in settings.unset)
+        lines.append('pushenv("MPI_CONTAINER_UNSET", %s)\n' % kept)
+    return lines

@@ -1,0 +1,208 @@
+"""
+What the easyblocks MPIContainer and MPINative share: the site, facts of the host, installation in one move.
+"""
+import json
+import os
+import re
+import socket
+
+from easybuild.framework.easyblock import EasyBlock
+from easybuild.framework.easyconfig import CUSTOM
+from easybuild.framework.easyconfig.easyconfig import ActiveMNS
+from easybuild.tools.build_log import EasyBuildError
+from easybuild.tools.config import build_option, install_path
+from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, write_file
+
+from osu_container.core.deciding.facts import FactsError, missing_host_paths
+from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
+from osu_container.core.writing.module_text import help_lines
+from osu_container.core.installing.proof_files import install_proof
+from osu_container.core.deciding.settings import SettingsError, approach_entry, choose_site, explained, host_libraries, overridden
+from osu_container.core.reading.sif import ImageError
+from osu_container.core.deciding.site_file import SiteFile, is_site_file
+from osu_container.core.data.sites import SITES
+from osu_container.core.writing.wrappers import WrapperError
+
+try:
+    # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
+    # site is described on the spot SITES (dict like that of core/data/sites/__init__.py); and OVERRIDES (dict key -> fact):
+    # facts that replace those of the site, whichever it is.
+    from . import _mpicontainer_local as local
+except ImportError:
+    local = None
+
+FACTS_FILE = 'facts.json'
+#: Where run-in-container and the other commands lie in a clone; links of `make lumi` lead there too
+COMMANDS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
+                        'easyconfigs', 'o', 'osu-container')
+SETTINGS_FILE = 'settings.json'  # read by osu-explain
+
+
+def file_for(wanted):
+    """Return the file that describes the site: wanted (str) itself if it is one (*.py), else the local file or None."""
+    return SiteFile(wanted) if is_site_file(wanted) else local
+
+
+def this_site(wanted):
+    """
+    Return the whole entry (dict) of the site wanted (str: name, or file that osu-container discover wrote), None: of
+    this machine. Raises SettingsError.
+    """
+    here = file_for(wanted)
+    sites = dict(SITES, **getattr(here, 'SITES', {}))
+    site = choose_site(None if is_site_file(wanted) else wanted, getattr(here, 'SITE', None), socket.gethostname(),
+                       os.environ, sites)
+    return overridden(site, getattr(here, 'OVERRIDES', {}))
+
+
+class SiteEasyBlock(EasyBlock):
+    """An installation whose module depends on the site it is made for."""
+
+    @staticmethod
+    def extra_options(extra_vars=None):
+        """Easyconfig parameters that containers and native builds share."""
+        extra_vars = EasyBlock.extra_options(extra_vars)
+        extra_vars.update({
+            'site': [None, "Site whose host paths the module uses: a name, or a file that osu-container discover "
+                     "wrote; default: found by host name or local file", CUSTOM],
+            'program_prefix': ['', "Start of the names of programs that become commands, '' for none", CUSTOM],
+            'example': [None, "Command that the module help shows behind srun", CUSTOM],
+            'gpu_example': [None, "The same for a site with GPUs; default: example", CUSTOM],
+            'commands': [[], "Sources that are commands beside the programs", CUSTOM],
+            'family': [None, "Lmod family: only one module of a family is loaded at a time", CUSTOM],
+        })
+        return extra_vars
+
+    def __init__(self, *args, **kwargs):
+        """No facts yet, no installation begun."""
+        super(SiteEasyBlock, self).__init__(*args, **kwargs)
+        self.facts = None
+        self.staged = None
+
+    def settle(self, approach, approaches):
+        """
+        Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot be.
+
+        :param approach: str, must be a key of approaches (dict), those that this easyblock can install
+        """
+        if self.module_generator.SYNTAX != 'Lua':
+            raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
+                                 "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
+        if not re.match(r'[A-Za-z_]\w*$', self.cfg['family'] or ''):
+            # Lmod makes the variable LMOD_FAMILY_<name> of it, which bash refuses for a name with a hyphen
+            raise EasyBuildError("%s: family must be a name of letters, digits and _, found %r",
+                                 os.path.basename(self.cfg.path), self.cfg['family'])
+        self.approach = self.or_error(approach_entry, approach, approaches)
+        if is_site_file(self.cfg['site']):
+            self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
+        self.site = self.or_error(this_site, self.cfg['site'])
+        self.or_error(host_libraries, self.approach, self.site)
+        root = getattr(self.or_error(file_for, self.cfg['site']), 'ROOT', '')
+        self.host_root = (build_option('sysroot') or root).rstrip('/')
+
+    def or_error(self, function, *args, **kwargs):
+        """Call function; what it raises for people becomes an EasyBuildError with the easyconfig's name."""
+        try:
+            return function(*args, **kwargs)
+        except (SettingsError, FactsError, ImageError, WrapperError) as err:
+            raise EasyBuildError("%s: %s", os.path.basename(self.cfg.path), err)
+
+    def obtain_file(self, filename, *args, **kwargs):
+        """Find a file as EasyBuild does; the commands of these modules also in the clone that the easyblocks are of."""
+        own = os.path.join(COMMANDS, filename) if not kwargs.get('extension') else ''
+        if os.path.isfile(own) and not os.path.isfile(os.path.join(os.path.dirname(self.cfg.path), filename)):
+            return own
+        return super(SiteEasyBlock, self).obtain_file(filename, *args, **kwargs)
+
+    def recorded_facts(self):
+        """Return the facts (dict) that the installation holds."""
+        path = os.path.join(self.installdir, FACTS_FILE)
+        if not os.path.isfile(path):
+            raise EasyBuildError("%s is not there, so nothing is known of image and host: install first, or give "
+                                 "--try-amend=facts=FILE", path)
+        return json.loads(read_file(path))
+
+    def make_installdir(self, dontcreate=None):
+        """Leave an older installation where it is: install_step replaces it in one move."""
+
+    def install_step(self):
+        """Fill a folder beside the installation, then move it there: after an error nothing is half installed."""
+        problem = free_space_problem(self.installdir, self.needed_space())
+        if problem:
+            raise EasyBuildError("No room for %s: %s", self.installdir, problem)
+        self.staged = StagedInstall(self.installdir)
+        mkdir(self.staged.stage, parents=True)
+        self.fill_installdir(self.staged.stage)
+        for source in self.src:
+            if source['name'] in self.cfg['commands']:
+                self.copy_command(source, os.path.join(self.staged.stage, 'bin'))
+        if not install_proof(self.staged.stage):
+            self.log.warning("These easyblocks are a copy without their clone: no osu-proof, and OSU_PROOF cannot work")
+        write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
+        self.write_settings(self.staged.stage)
+        self.staged.commit()
+
+    def copy_command(self, source, bindir):
+        """Copy a source (dict of EasyBuild) that is a script to the folder bindir (str), to be run by everybody."""
+        target = os.path.join(bindir, source['name'])
+        copy_file(source['path'], target)
+        adjust_permissions(target, 0o755, relative=False)
+
+    def write_settings(self, folder):
+        """Write to folder (str) what osu-explain prints."""
+        content = dict(explained(self.settings()), module=self.full_mod_name)
+        if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
+            content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
+        write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
+
+    def make_module_step(self, fake=False):
+        """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""
+        if not fake and self.staged is None and os.path.isdir(self.installdir) and os.access(self.installdir, os.W_OK):
+            self.write_settings(self.installdir)
+        return super(SiteEasyBlock, self).make_module_step(fake=fake)
+
+    def run_all_steps(self, *args, **kwargs):
+        """Run the steps; an error or an interruption leaves what was there before: installation and module file."""
+        module_before = read_file(self.mod_filepath) if os.path.isfile(self.mod_filepath) else None
+        try:
+            result = super(SiteEasyBlock, self).run_all_steps(*args, **kwargs)
+        except BaseException:  # also Ctrl-C and EasyBuild's own exit on SIGTERM
+            if self.staged:
+                self.staged.rollback()
+            if module_before is not None and not os.path.exists(self.mod_filepath):
+                # eb --rebuild takes the module file away before its first step
+                write_file(self.mod_filepath, module_before)
+            self.remove_empty_folders()
+            raise
+        if self.staged:
+            self.staged.finish()
+        return result
+
+    def remove_empty_folders(self):
+        """Remove the folders of this installation and its module that EasyBuild has made and that are empty."""
+        remove_empty_folders(self.installdir, 2)
+        remove_empty_folders(os.path.dirname(self.mod_filepath), 1)
+        for folder in ActiveMNS().det_module_symlink_paths(self.cfg):
+            link = os.path.join(install_path('mod'), folder, self.full_mod_name)
+            remove_empty_folders(os.path.dirname(link), 2)
+
+    def sanity_check_step(self, *args, **kwargs):
+        """Check the host paths as well."""
+        self.sanity_check_fail_msgs.extend("site '%s' names a host path that does not exist: %s" % (
+            self.site['name'], path) for path in missing_host_paths(self.approach, self.site, self.host_root))
+        super(SiteEasyBlock, self).sanity_check_step(*args, **kwargs)
+
+    def make_module_req(self):
+        """Only bin is added to a search path: the programs bring their own libraries."""
+        return self.module_generator.prepend_paths('PATH', ['bin'])
+
+    def uses_gpus(self):
+        """Return whether the programs can use the GPUs of the site."""
+        return bool(self.site['gpu']['value'])
+
+    def make_module_description(self):
+        """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
+        example = self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
+        self.cfg['usage'] = '\n'.join(help_lines(self.settings(), self.programs_are(), example))
+        self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title'])]
+        return super(SiteEasyBlock, self).make_module_description()

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""
+Render modules/<site>/container-engine/osu-container-<approach>.toml: what a module sets, as an environment (EDF) of
+CSCS's Container Engine, which runs no SIF. From the same settings as the Lua modules; nothing is said twice.
+
+Keys as in CSCS's EDF reference; osu_container/generate/edf-schema.json is that page as a JSON schema, against which a test checks
+every file that is rendered here. What the engine cannot say stands in comments: --mpi= of srun, folders of the
+programs, what its own hooks bind, the switches of a user.
+"""
+from __future__ import annotations
+
+import json
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
+
+from osu_container.generate.site_engines import reason, sites_with, variables_of
+from osu_container.core.data.approaches import SWITCHES
+from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry, switch_of
+
+ENGINE = 'container-engine'
+#: Length of the lines of a comment
+WIDTH = 120
+#: The user's folder for images: CSCS asks to keep them there. The engine fills in the variable
+IMAGES = '${SCRATCH}'
+#: In the names of folders that Slurm's PMIx makes for one step
+STEP = '{'
+_PMIX_HOOK = 'github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24'
+_HOOKS = 'CSCS documentation, Container Engine, resource hooks'
+#: Where the C programs are in our image for Alps (container-recipes/alps.py); CSCS's own image starts there too
+PROGRAMS = '/opt/osu/libexec/osu-micro-benchmarks/mpi'
+#: Annotation of the hook that puts the host's libfabric in place of the image's own; on unless it is switched off
+CXI_HOOK = 'com.hooks.cxi.enabled'
+
+
+def environment_name(approach):
+    """Return the name (str) by which srun --environment= finds the environment of an approach (str)."""
+    return f'osu-container-{approach}'
+
+
+def quoted(text):
+    """Return text (str) as a TOML basic string. JSON's escapes are TOML's; the engine would fill in ${NAME}."""
+    return json.dumps(re.sub(r'\$(?=\{)', '$$', text), ensure_ascii=False)
+
+
+def comment(text, indent='# '):
+    """Return the lines (list of str) of a comment; indent (str): how each begins."""
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def _switched(settings):
+    """Return {'SWITCH=VALUE': [(name, value, fact)]} of what switches of a user change."""
+    found, plain = {}, {name: value for name, value, _ in variables_of(settings)}
+    for variable in settings.variables:
+        if variable.get('when') and not switch_of(variable['when'])[2] and (
+                variable['value'] != plain.get(variable['name'])):
+            found.setdefault(variable['when'], []).append((variable['name'], variable['value'], variable))
+    return found
+
+
+def _switch_lines(when, entries):
+    """Return the comment lines (list of str) that tell how a switch (str, 'NAME=VALUE') is followed in an EDF."""
+    name, value, _ = switch_of(when)
+    lines = ['', *comment(f'{when} of the module is not known here. {SWITCHES[name][value]}. To try it, set these '
+                          'instead of those above:')]
+    for variable, setting, fact in entries:
+        lines += [f'#   {variable} = {quoted(setting)}', *comment(reason(fact), '#     ')]
+    return lines
+
+
+def _left_out(settings):
+    """Return the comment lines (list of str) on files that a module binds where they are: no EDF can."""
+    by_why = {}
+    for entry in settings.run_files:
+        by_why.setdefault(entry['why'], []).append(entry['target'])
+    lines = []
+    for why, targets in by_why.items():
+        of_step = any(STEP in target for target in targets)
+        lines += comment(f"{' or '.join(targets)} is not bound here: " + (
+            f"the engine's own hook does that where srun has --mpi={settings.pmi} [{_PMIX_HOOK}]. {why}" if of_step else
+            f'the engine stops where a path is not there. {why}'))
+    return lines
+
+
+def _unset_lines(unset):
+    """Return the comment lines (list of str) on variables that must not be there; unset: list of dict."""
+    by_why = {}
+    for fact in unset:
+        by_why.setdefault(reason(fact), []).append(fact['name'])
+    return [line for why, names in by_why.items() for line in comment(
+        f"{' and '.join(names)} are not set, and must not be, whatever the value: {why}. Where your shell or your "
+        'image sets one, an empty value takes it away [CSCS documentation, Container Engine, EDF reference]')]
+
+
+def render(site, approach, facts):
+    """
+    Return the text of the file (str).
+
+    :param site, approach: names (str); facts: dict, what facts.json has of this approach
+    Raises ValueError if the approach puts files of the host into the image: an EDF cannot name their new place.
+    """
+    entry = approach_entry(approach)
+    if entry['inject']:
+        raise ValueError(f"approach '{approach}' injects {', '.join(entry['inject'])}; the engine's own hook "
+                         f"({CXI_HOOK}) does that, and no EDF is rendered for it")
+    settings = settings_for(entry, site_entry(site), facts)
+    image = facts['image']['file'].rpartition('.')[0]
+    name = environment_name(approach)
+    lines = [
+        f'# {approach} on site {site}: {settings.title}',
+        '# For CSCS\'s Container Engine; rendered by osu_container/generate/edf.py, never edit it.',
+        *comment('Untested: nobody of this project has run it there. Each setting has its source and evidence in '
+                 'brackets.'),
+        '#',
+        f'#   cp modules/{site}/{ENGINE}/{name}.toml ~/.edf/',
+        f'#   enroot import -x mount -o "$SCRATCH/{image}.sqsh" podman://{image}',
+        f'#   srun --mpi={settings.pmi} -N2 -n2 --environment={name} ./pt2pt/osu_bw H H',
+        '',
+        *comment(f'The image as enroot import wrote it: {image} of this project\'s recipes, on a file system that the '
+                 'compute nodes see'),
+        f'image = "{IMAGES}/{image}.sqsh"',
+        '',
+        *comment('the image needs no entry point; that of NVIDIA\'s base images prints a banner into the output of '
+                 'every rank [eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi; 2026-11-21; derived]'),
+        'entrypoint = false',
+        '',
+        '# programs are typed as CSCS types them: ./pt2pt/osu_bw',
+        f'workdir = "{PROGRAMS}"',
+        '',
+    ]
+    reasons = list(dict.fromkeys(why for _, _, why in settings.binds))
+    if settings.binds:
+        mounts = ', '.join(quoted(f'{path}:{target}') for path, target, _ in settings.binds)
+        lines += [*comment('; '.join(reasons)), f'mounts = [{mounts}]', '']
+    lines += _left_out(settings) + ['', '[env]']
+    for variable, value, fact in variables_of(settings):
+        lines += [*comment(reason(fact)), f'{variable} = {quoted(value)}', '']
+    lines += _unset_lines(settings.unset)
+    for when, entries in sorted(_switched(settings).items()):
+        lines += _switch_lines(when, entries)
+    own = entry['comes_from']['libfabric'] == 'image'
+    lines += ['', '[annotations]', *comment(
+        ('the image brings its own libfabric: the hook would put the host\'s in its place' if own else
+         'the host\'s libfabric is put in place of the image\'s') + f' [{_HOOKS}; 2026-11-21; derived]'),
+        f'{CXI_HOOK} = "{"false" if own else "true"}"']
+    return re.sub(r'\n{3,}', '\n\n', '\n'.join(lines)) + '\n'
+
+
+def rendered(modules):
+    """
+    Return {Path of a file: its text} of all sites whose engine this is.
+
+    :param modules: Path of the folder modules/, with facts.json of the sites
+    """
+    found = {}
+    for site, recorded in sites_with(ENGINE, modules):
+        for approach, facts in recorded.items():
+            if not approach_entry(approach)['inject']:
+                found[modules / site / ENGINE / f'{environment_name(approach)}.toml'] = render(site, approach, facts)
+    return found

