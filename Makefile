@@ -31,7 +31,7 @@ help: ## list the targets
 
 .PHONY: demo
 demo: prerequisites python-env ## set up, install five modules, run them on two nodes, print a table (FROM=STEP, RERUN=1)
-	@$(PYTHON_ENV)/python osu_container/demo.py $(if $(FROM),--from $(FROM)) $(if $(RERUN),--rerun)
+	@$(PYTHON_ENV)/python -m osu_container.demo $(if $(FROM),--from $(FROM)) $(if $(RERUN),--rerun)
 
 .PHONY: setup
 setup: prerequisites python-env slurm image host-mpi ## only the set-up of the demo: packages, Slurm, image, host MPI
@@ -108,13 +108,7 @@ check-easyconfigs: prerequisites python-env
 
 .PHONY: modules
 modules: prerequisites python-env ## write sums of easyconfigs, modules/, container-recipes/rendered/ and the table of variables anew
-	$(PYTHON_ENV)/python osu_container/generate/easyconfig_sums.py
-	$(PYTHON_ENV)/python osu_container/generate/module_files.py
-	$(PYTHON_ENV)/python osu_container/generate/page_tables.py
-	$(PYTHON_ENV)/python osu_container/generate/results_pages.py
-	$(PYTHON_ENV)/python osu_container/generate/figures_page.py
-	$(PYTHON_ENV)/python osu_container/generate/entrypoint_defaults.py
-	$(PYTHON_ENV)/python osu_container/generate/recipe_files.py
+	$(PYTHON_ENV)/python -m osu_container.generate
 
 .PHONY: docs
 docs: python-env ## build the documentation as a site, with strict checks of its links
@@ -129,9 +123,9 @@ lumi: ## on LUMI: link easyblocks and easyconfigs into your EasyBuild tree (docs
 unlumi: ## on LUMI: take these links away again
 	@lumi/link --remove
 
-.PHONY: bench
-bench: setup ## measure the figures that the project promises (after make demo; BENCH="wrapper module" picks some)
-	@$(PYTHON_ENV)/python osu_container/figures/cli.py $(BENCH)
+.PHONY: figures
+figures: setup ## measure what a container costs: docs/figures.md (after make demo; FIGURES="wrapper module" picks some)
+	@$(PYTHON_ENV)/python -m osu_container.figures.cli $(FIGURES)
 
 .PHONY: stop
 stop: ## stop the private Slurm

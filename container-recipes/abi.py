@@ -26,7 +26,7 @@ from types import SimpleNamespace
 import hpccm
 
 # HPCCM runs a recipe by exec: the path of this folder is known to its include only.
-sys.path.insert(0, os.path.abspath(hpccm.include.prepend_path or '.'))
+sys.path.insert(0, os.path.abspath(os.path.join(hpccm.include.prepend_path or '.', '..')))
 
 from osu_container.recipes import common
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, OPENMPI_LIBFABRIC, SOURCES

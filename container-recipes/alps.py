@@ -25,10 +25,9 @@ import sys
 import hpccm
 
 # HPCCM runs a recipe by exec: the path of this folder is known to its include only.
-sys.path.insert(0, os.path.abspath(hpccm.include.prepend_path or '.'))
+sys.path.insert(0, os.path.abspath(os.path.join(hpccm.include.prepend_path or '.', '..')))
 
-from osu_container.recipes import common
-from osu_container.recipes import slingshot
+from osu_container.recipes import common, slingshot
 from osu_container.recipes.images_slingshot import ALPS_CUDA, ALPS_NAMES, ALPS_PARTS, NEWEST_LIBFABRIC
 from osu_container.recipes.versions import CUDA, SOURCES
 

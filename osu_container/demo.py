@@ -19,14 +19,12 @@ import sys
 import time
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks')]
-
-from osu_container.core.deciding.settings import site_entry
-
-from osu_container import proof, record, table
+from osu_container import demo_table, record
 from osu_container.bench import BenchError
 from osu_container.bench import modules as bench_modules
+from osu_container.core.deciding.settings import site_entry
+from osu_container.places import PROJECT
+from osu_container.proof import loaded
 from osu_container.results import files
 
 #: (approach, easyconfig, module) in the order of the table
@@ -205,7 +203,7 @@ class Demo:
             log.unlink(missing_ok=True)
             try:
                 note = getattr(self, 'step_' + name.replace('-', '_'))()
-            except (StepError, BenchError, files.ResultsError, table.TableError, OSError) as err:
+            except (StepError, BenchError, files.ResultsError, demo_table.TableError, OSError) as err:
                 self.failed(number, name, err, getattr(err, 'log', None) or (log if log.exists() else None))
                 return 1
             self.terminal.line(f'      {note}, {duration(time.monotonic() - step_begin)}')
@@ -248,7 +246,7 @@ class Demo:
         for path in (image, wanted):
             if not path.is_file():
                 return f'{path.name} is missing'
-        if proof.sha256_of(image) != (wanted.read_text().split() or [''])[0]:
+        if loaded.sha256_of(image) != (wanted.read_text().split() or [''])[0]:
             return f'{image.name} does not have the sha256 in {wanted.name}'
         return None
 
@@ -370,9 +368,9 @@ class Demo:
         if self.result is None:
             raise StepError(f"there are no results in {self.work / 'results'}; begin with the step run")
         run = files.read(self.result)
-        text = table.plain(run)
-        (self.result / 'table.txt').write_text(text)
-        (self.result / 'table.md').write_text(table.markdown(run))
+        text = demo_table.plain(run)
+        (self.result / 'demo_table.txt').write_text(text)
+        (self.result / 'demo_table.md').write_text(demo_table.markdown(run))
         self.terminal.line()
         for line in text.splitlines():
             self.terminal.line(line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import textwrap
 
-from . import proof
+from osu_container.proof import judging
 
 #: (benchmark, size in bytes, title) of the columns
 COLUMNS = [('osu_bw', 1, '1 B'), ('osu_bw', 65536, '64 KiB'), ('osu_bw', 4194304, '4 MiB'),
@@ -59,7 +59,7 @@ def _series(run, name, benchmark):
 
 def _loaded(rank):
     """Return (libmpi, libfabric) of one proof as text."""
-    return proof.describe(rank, 'libmpi'), proof.describe(rank, 'libfabric')
+    return judging.describe(rank, 'libmpi'), judging.describe(rank, 'libfabric')
 
 
 def number(value):

@@ -13,28 +13,33 @@ from easybuild.tools.build_log import EasyBuildError
 from easybuild.tools.config import build_option, install_path
 from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, write_file
 
-from osu_container.core.deciding.facts import FactsError, missing_host_paths
-from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
-from osu_container.core.writing.module_text import help_lines
-from osu_container.core.installing.proof_files import install_proof
-from osu_container.core.deciding.settings import SettingsError, approach_entry, choose_site, explained, host_libraries, overridden
-from osu_container.core.reading.sif import ImageError
-from osu_container.core.deciding.site_file import SiteFile, is_site_file
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.facts import FactsError, missing_host_paths
+from osu_container.core.deciding.settings import (
+    SettingsError,
+    approach_entry,
+    choose_site,
+    explained,
+    host_libraries,
+    overridden,
+)
+from osu_container.core.deciding.site_file import SiteFile, is_site_file
+from osu_container.core.installing.proof_files import install_proof
+from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
+from osu_container.core.reading.sif import ImageError
+from osu_container.core.writing.module_text import help_lines
 from osu_container.core.writing.wrappers import WrapperError
+from osu_container.places import easyconfigs
 
 try:
     # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
     # site is described on the spot SITES (dict like that of core/data/sites/__init__.py); and OVERRIDES (dict key -> fact):
     # facts that replace those of the site, whichever it is.
-    from . import _mpicontainer_local as local
+    from easybuild.easyblocks.generic import _mpicontainer_local as local
 except ImportError:
     local = None
 
 FACTS_FILE = 'facts.json'
-#: Where run-in-container and the other commands lie in a clone; links of `make lumi` lead there too
-COMMANDS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
-                        'easyconfigs', 'o', 'osu-container')
 SETTINGS_FILE = 'settings.json'  # read by osu-explain
 
 
@@ -108,8 +113,8 @@ class SiteEasyBlock(EasyBlock):
             raise EasyBuildError("%s: %s", os.path.basename(self.cfg.path), err)
 
     def obtain_file(self, filename, *args, **kwargs):
-        """Find a file as EasyBuild does; the commands of these modules also in the clone that the easyblocks are of."""
-        own = os.path.join(COMMANDS, filename) if not kwargs.get('extension') else ''
+        """Find a file as EasyBuild does; the commands of these modules also among this project's easyconfigs."""
+        own = os.path.join(easyconfigs(), 'o', 'osu-container', filename) if not kwargs.get('extension') else ''
         if os.path.isfile(own) and not os.path.isfile(os.path.join(os.path.dirname(self.cfg.path), filename)):
             return own
         return super(SiteEasyBlock, self).obtain_file(filename, *args, **kwargs)
@@ -136,8 +141,7 @@ class SiteEasyBlock(EasyBlock):
         for source in self.src:
             if source['name'] in self.cfg['commands']:
                 self.copy_command(source, os.path.join(self.staged.stage, 'bin'))
-        if not install_proof(self.staged.stage):
-            self.log.warning("These easyblocks are a copy without their clone: no osu-proof, and OSU_PROOF cannot work")
+        install_proof(self.staged.stage)
         write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
         self.write_settings(self.staged.stage)
         self.staged.commit()

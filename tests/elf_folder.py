@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 from conftest import compile_library, run
+
+from osu_container.core.deciding.process import Container
 from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.image import Image
-from osu_container.core.deciding.process import Container
 
 #: The loader of this machine, as programs name it, and its C library
 LOADER = elf_facts('/bin/sh').interpreter

@@ -6,9 +6,13 @@ import statistics
 import pytest
 from conftest import PROJECT, run
 from elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
+from test_bench import make_plan
+from verdict_cases import GPU, PLAIN, World, each, host, image, linked, standard_abi
+
+from osu_container.bench import BenchError, cases
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, host_facts, read_facts
-from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.deciding.process import mix_of
 from osu_container.core.deciding.settings import (
     HOST_MPI,
@@ -19,14 +23,10 @@ from osu_container.core.deciding.settings import (
     site_entry,
     with_mpi_of,
 )
-from osu_container.core.data.sites import SITES
-from results_data import make_run
-from test_bench import make_plan
-from verdict_cases import GPU, PLAIN, World, each, host, image, linked, standard_abi
-
-from osu_container.bench import BenchError, cases
+from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.report import charts, content, export, page, study
 from osu_container.results import files, references
+from osu_container.results.example_runs import make_run
 from osu_container.results.model import Case
 
 CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]

@@ -12,10 +12,10 @@ import bench_stand_in
 import pytest
 from bench_stand_in import special
 from conftest import PROJECT, interruptible, run
-from osu_container.core.deciding.settings import site_entry, site_words
-from osu_container.core.data.sites import SITES
 
 from osu_container.bench import BenchError, cases, measure, modules, plan, settings
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import site_entry, site_words
 from osu_container.results import files, references
 from osu_container.results.model import Case
 

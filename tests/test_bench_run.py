@@ -3,8 +3,8 @@ import json
 
 import pytest
 from conftest import PROJECT
-from osu_container.core.data.approaches import APPROACHES
 
+from osu_container.core.data.approaches import APPROACHES
 from osu_container.results import files
 from osu_container.results.model import Case
 

@@ -11,15 +11,15 @@ import sys
 import pytest
 from conftest import PROJECT, PYTHON_36, folded, run
 from elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import approach_entry, site_entry
-from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.verdict import NOTE, RULES
 from test_image_sbom import pack, write_sif
 from verdict_cases import CPU, GPU, PLAIN, for_another_machine
 
 from osu_container.check.cli import CODES, CONTAINERS
 from osu_container.cli import main
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import approach_entry, site_entry
+from osu_container.core.deciding.verdict import NOTE, RULES
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 #: The images here have no entrypoint, so swap is not among what is looked at unless it is asked for

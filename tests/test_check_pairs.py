@@ -1,7 +1,7 @@
 """
 The verdict of `osu-container check` beside what really happens: pairs of MPI and libfabric, run on two nodes.
 
-All that osu_container/stand_in/pairs.py tries, by its own functions; osu_container/stand_in/pairs.py.json is what it recorded.
+All that stand-in/pairs tries, by its own functions; stand-in/pairs.json is what it recorded.
 """
 import importlib.machinery
 import importlib.util
@@ -9,7 +9,7 @@ import json
 
 import pytest
 from conftest import PROJECT, run
-from osu_container.core.deciding import verdict
+
 from osu_container.core.reading.elf import closure
 from osu_container.core.reading.libraries import read_library
 
@@ -18,7 +18,7 @@ RECORD = PROJECT / 'docs' / 'pairs.json'
 
 
 def load():
-    """Return osu_container/stand_in/pairs.py, which has no suffix, as a module."""
+    """Return stand-in/pairs, which has no suffix, as a module."""
     loader = importlib.machinery.SourceFileLoader('stand_in_pairs', str(PROGRAM))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
@@ -52,7 +52,7 @@ def test_verdict_and_run_agree(name, slurm):
     found = this.tried(PAIRS[name])
     assert found['agrees'] != 'no', this.as_table([found]) + '\n' + found['output']
     assert (found['verdict'], found['happened']) == (RECORDED[name]['verdict'], RECORDED[name]['happened']), \
-        'osu_container/stand_in/pairs.py.json is not current: osu_container/stand_in/pairs.py --record osu_container/stand_in/pairs.py.json; make modules'
+        'stand-in/pairs.json is not current: stand-in/pairs --record stand-in/pairs.json; make modules'
 
 
 @pytest.mark.apptainer

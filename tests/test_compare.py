@@ -12,7 +12,6 @@ import time
 import numpy as np
 import pytest
 from conftest import PROJECT, run
-from results_data import CASES, MORE_CASES, make_run
 from scipy import stats
 
 from osu_container import cli as command_line
@@ -21,6 +20,7 @@ from osu_container.compare import statistics as method
 from osu_container.compare.cli import collect
 from osu_container.compare.thresholds import MARGINS, margin_of, margin_row
 from osu_container.results import files, references
+from osu_container.results.example_runs import CASES, MORE_CASES, make_run
 from osu_container.results.model import Case, Dataset, Series
 
 BW, LATENCY = Case('osu_bw', 'H H', 2, 2), Case('osu_latency', 'H H', 2, 2)

@@ -3,10 +3,11 @@ import datetime
 import re
 
 import pytest
+
 from osu_container.core.data.approaches import APPROACHES, SWITCHES
-from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.core.deciding.settings import runs_on, site_entry
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.core.reading.image import MPI_FAMILIES
 
 EVIDENCE = {'measured', 'derived', 'untested'}
 SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',

@@ -21,7 +21,6 @@ from conftest import PROJECT, interruptible
 
 sys.path.insert(0, str(PROJECT / 'workstation'))
 from osu_container import demo
-
 from osu_container.results import files
 
 SIF = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 from conftest import PROJECT, PYTHON_36, STATE, clean_shell, compile_library, run
+from test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
+
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import SettingsError, approach_entry, runs_on, settings_for, site_entry
 from osu_container.core.deciding.site_file import SiteFile, is_site_file
-from test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
-
 from osu_container.discover import differ, entry, survey, write
 from osu_container.discover.host import Host
 

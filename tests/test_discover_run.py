@@ -7,6 +7,7 @@ import shutil
 import osu_archive
 import pytest
 from conftest import PROJECT, STATE, EasyBuild, clean_shell, run
+
 from osu_container.core.reading.elf import elf_facts
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]

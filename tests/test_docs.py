@@ -5,9 +5,10 @@ import sys
 
 import pytest
 from conftest import PROJECT, STATE
+
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import runs_on, site_entry
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import runs_on, site_entry
 
 sys.path.append(str(PROJECT / 'container-recipes'))
 from osu_container.recipes.versions import DEFAULT_MPICH, MPICH_LIBFABRIC, SOURCES

@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import markdown
 import pytest
-import results_data
 from conftest import PROJECT, run
+
 from osu_container.core.data.sites import SITES
+from osu_container.results import example_runs as results_data
 
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
 SITE_PACKAGES = sysconfig.get_path('purelib')
@@ -63,7 +64,7 @@ NOT_COMMANDS = {
 BEFORE = {
     r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
     r'reframe -C settings\.py': '[ -e settings.py ] || osu-container bench --settings settings.py',
-    r'discover --sysroot frontier': '[ -e frontier ] || osu_container/stand_in/tree.py frontier frontier --facts-only >made.txt',
+    r'discover --sysroot frontier': '[ -e frontier ] || stand-in/make frontier frontier --facts-only >made.txt',
     r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
     r'(--compare |=)site\.py': 'osu-container discover -o site.py >out.txt; cp site.py node.py',
 }
@@ -169,14 +170,14 @@ COMMANDS = [
     Rule('modules', r'grep -E .* proof/rank-0\.json'),
     Rule('run', r'(\$ )?osu-container why (--list|slurm-\d+\.out( slurm-\d+\.out)?)'),
     # Discover
-    Rule('run', r'osu_container/stand_in/tree.py frontier frontier --facts-only'),
+    Rule('run', r'stand-in/make frontier frontier --facts-only'),
     Rule('run', r'(\$ )?osu-container discover( -o site\.py| --sysroot frontier)?'),
     Rule('run', r'osu-container discover --compare (login\.json node\.json|site\.py( node\.py)?)', codes=(0, 1)),
     Rule('modules', r'(\$ )?osu-container discover --compare osu-container/hybrid'),
     Rule('modules', r'srun -N1 osu-container discover -o node\.py'),
     # Pairs
-    Rule('long', r'osu_container/stand_in/pairs.py'),
-    Rule('modules', r'osu_container/stand_in/pairs.py mpich-4\.2\.3 hybrid'),
+    Rule('long', r'stand-in/pairs'),
+    Rule('modules', r'stand-in/pairs mpich-4\.2\.3 hybrid'),
     # Benchmarks
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),

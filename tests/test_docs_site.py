@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import PROJECT, STATE, run
+
 from osu_container.core.data.approaches import APPROACHES
 
 PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'docs').rglob('*.md'))

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 from conftest import PROJECT, run
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import overridden, runs_on, site_entry
-from osu_container.core.data.sites import SITES
 
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import overridden, runs_on, site_entry
 from osu_container.image.catalogue import IMAGES, published_rows
 
 sys.path.append(str(PROJECT / 'docs'))

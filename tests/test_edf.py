@@ -5,8 +5,9 @@ import sys
 
 import pytest
 from conftest import PROJECT
-from osu_container.core.deciding.settings import SettingsError, site_entry
+
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import SettingsError, site_entry
 
 try:
     import tomllib

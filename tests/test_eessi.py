@@ -7,6 +7,7 @@ from pathlib import Path
 import osu_archive
 import pytest
 from conftest import PROJECT, STATE, clean_shell, run
+
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import runs_on, site_entry
 

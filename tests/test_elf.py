@@ -4,6 +4,7 @@ import sys
 import pytest
 from conftest import compile_library
 from elf_folder import LOADER, ElfFolder
+
 from osu_container.core.reading.elf import ElfError, all_elf_facts, closure, elf_facts
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'

@@ -17,6 +17,7 @@ import time
 import pytest
 from conftest import PROJECT, run
 from elf_folder import ElfFolder
+
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.reading.image import MPI_FAMILIES
 

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import compile_library
-from osu_container.core.reading.elf import closure
+
+from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import (
     FactsError,
     _folders,
@@ -14,10 +15,10 @@ from osu_container.core.deciding.facts import (
     sha256_of,
     stale_libraries,
 )
-from osu_container.core.reading.image import parse_environment
 from osu_container.core.deciding.process import Host
 from osu_container.core.deciding.settings import SettingsError, approach_entry, site_entry
-from osu_container.core.data.sites import SITES
+from osu_container.core.reading.elf import closure
+from osu_container.core.reading.image import parse_environment
 
 
 @pytest.mark.parametrize('site', SITES)

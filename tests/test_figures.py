@@ -6,18 +6,18 @@ import statistics
 import sys
 
 import pytest
-import results_data
 import yaml
 from conftest import PROJECT, run
 
 from osu_container import osu_output
+from osu_container.results import example_runs as results_data
 
 BENCHMARKS = PROJECT / 'benchmarks'
 sys.path.append(str(BENCHMARKS))
 from osu_container.figures import growth
+from osu_container.figures import job_start as start
 from osu_container.figures import timing as measure
 from osu_container.generate import figures_page as page
-from osu_container.figures import job_start as start
 
 FIGURES = BENCHMARKS / 'figures.py'
 GROUPS = ['wrapper', 'module', 'render', 'approaches', 'start', 'proof', 'commands', 'growth']

@@ -4,9 +4,10 @@ import re
 
 import pytest
 from conftest import PROJECT, run
+
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import site_entry
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import site_entry
 
 COMMAND = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'osu-gpu-bind'
 WITH_GPUS = [site for site in SITES if site_entry(site)['gpu_binding']['value']]

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 from conftest import run
-from osu_container.core.reading import sif as sif_file
 
+from osu_container.core.reading import sif as sif_file
 from osu_container.image import ImageError, contents, licences, origins, sbom, sign, verify
 
 PROJECT = Path(__file__).resolve().parent.parent

@@ -14,6 +14,7 @@ from pathlib import Path
 import osu_archive
 import pytest
 from conftest import PROJECT, STATE, EasyBuild, clean_shell, compile_library, copy_c_library, folded, interruptible, run
+
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.reading.libraries import sha256_of

@@ -7,6 +7,7 @@ import struct
 import pytest
 from conftest import run
 from elf_folder import LIBC, ElfFolder, inside, real_load, real_reasons, simulated, traced
+
 from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
 
 PROGRAM = '/bin/program'

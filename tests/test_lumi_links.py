@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from conftest import PROJECT, compile_library, copy_c_library, folded, run
+
 from osu_container.core.deciding.settings import site_entry
 from osu_container.core.reading.libraries import sha256_of
 

@@ -4,10 +4,11 @@ import os
 import re
 
 import pytest
-from osu_container.generate import module_files as render
 from conftest import EASYBUILD_VERSIONS, LMODS, EasyBuild, clean_shell, folded, run
+
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import pmi_for, site_entry
+from osu_container.generate import module_files as render
 
 TARGETS = render.targets()
 INJECTING = [(site, name) for site, name in TARGETS if APPROACHES[name.partition('/')[2]]['inject']]

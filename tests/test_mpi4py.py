@@ -7,9 +7,10 @@ import sys
 
 import pytest
 from conftest import PROJECT, run
+
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import SettingsError, approach_entry, image_of, site_entry
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import SettingsError, approach_entry, image_of, site_entry
 
 sys.path.append(str(PROJECT / 'container-recipes'))
 from osu_container.recipes.images import IMAGES

@@ -8,10 +8,10 @@ import zipfile
 
 import pytest
 from conftest import PROJECT, STATE, fetched, folded, run
-from osu_container.core.data.approaches import APPROACHES
 from test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from test_run import table
 
+from osu_container.core.data.approaches import APPROACHES
 from osu_container.results import files
 from osu_container.results.model import Case
 

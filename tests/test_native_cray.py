@@ -1,13 +1,14 @@
-"""The native build of every site with Cray's programming environment, from a tree of osu_container/stand_in/tree.py."""
+"""The native build of every site with Cray's programming environment, from a tree of stand-in/make."""
 import json
 import re
 
 import osu_archive
 import pytest
 from conftest import PROJECT, STATE, EasyBuild, StandIn, folded, run
-from osu_container.core.reading.elf import elf_facts
-from osu_container.core.deciding.settings import site_entry
+
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.reading.elf import elf_facts
 
 EASYCONFIGS = PROJECT / 'easyconfigs' / 'o' / 'osu-native'
 PLUGINS = sorted(PROJECT.glob('easyconfigs/a/aws-ofi-*/*.eb'))

@@ -8,16 +8,16 @@ import sys
 import pytest
 from conftest import PROJECT, PYTHON_36, STATE, folded, run
 from elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.reading.image import MPI_FAMILIES, Image
-from osu_container.core.deciding.settings import site_entry
-from osu_container.core.reading.libraries import sha256_of
 from test_image_sbom import pack, write_sif
 from verdict_cases import CPU, PLAIN
 
 from osu_container.bench import BenchError, measure, plan
 from osu_container.bench.modules import ROOT, Module
 from osu_container.compare.statistics import compare_series
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.reading.image import MPI_FAMILIES, Image
+from osu_container.core.reading.libraries import sha256_of
 from osu_container.new import commands, easyconfig
 from osu_container.osu_output import OutputError
 from osu_container.results.model import Case, Series, figure_variant

@@ -4,14 +4,14 @@ import re
 
 import pytest
 from conftest import PROJECT, folded, run
-from osu_container.core.data.approaches import SWITCHES
-from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry
-from osu_container.core.data.sites import SITES
 from test_run import table
 from test_wrapper import binds, installed  # noqa: F401, a fixture
 
 from osu_container import why
 from osu_container.bench import cases
+from osu_container.core.data.approaches import SWITCHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry
 from osu_container.results import files, references
 from osu_container.results.model import Case
 

@@ -12,8 +12,9 @@ import time
 import pytest
 from conftest import PROJECT, STATE, compile_library, run
 
-from osu_container import proof
-from osu_container.proof import LibraryVersion, ProofError, read_library
+from osu_container.proof import judging, loaded
+from osu_container.proof.judging import ProofError
+from osu_container.proof.loaded import LibraryVersion, read_library
 
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 
@@ -52,7 +53,7 @@ def start(tmp_path, *program, **options):
     out = tmp_path / 'proof'
     environment = dict(os.environ, SLURM_PROCID='3', SLURMD_NODENAME='node2', **options.pop('variables', {}))
     done = run([RANK_PROOF, out, *program], env=environment, **options)
-    proof.wait_for(out, 1)
+    judging.wait_for(out, 1)
     return done, json.loads((out / 'rank-3.json').read_text())
 
 
@@ -295,7 +296,7 @@ def test_image_and_host_are_told_apart_in_a_container(tmp_path, libraries, make_
 def test_a_file_on_the_root_of_the_container_is_the_image_s(tmp_path):
     (tmp_path / 'libmpi.so.12').write_text('')
     mounts = [('0:40', '/', '/')]
-    assert proof.where_from('/opt/libmpi.so.12', str(tmp_path / 'libmpi.so.12'), mounts, [('254:0', '/', '/')]) == (
+    assert loaded.where_from('/opt/libmpi.so.12', str(tmp_path / 'libmpi.so.12'), mounts, [('254:0', '/', '/')]) == (
         'image', None)
 
 
@@ -303,7 +304,7 @@ def test_a_bound_file_is_the_host_s_under_the_host_s_path(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
     mounts = [('0:40', '/', '/'), ('254:0', str(path), '/opt/host-mpi/lib/libmpi.so.12')]
-    assert proof.where_from('/opt/host-mpi/lib/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (
+    assert loaded.where_from('/opt/host-mpi/lib/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (
         'host', str(path))
 
 
@@ -311,14 +312,14 @@ def test_a_file_system_that_the_host_has_not_mounted_is_the_image_s(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
     mounts = [('0:50', '/', '/'), ('7:3', '/opt', '/opt')]
-    assert proof.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == ('image', None)
+    assert loaded.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == ('image', None)
 
 
 def test_a_file_that_is_not_where_its_mount_says_is_of_unknown_origin(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
     mounts = [('0:40', '/', '/'), ('254:0', '/nowhere', '/inject')]
-    assert proof.where_from('/inject/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (None, None)
+    assert loaded.where_from('/inject/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (None, None)
 
 
 def test_an_image_that_is_a_folder_is_no_host_library(tmp_path):
@@ -327,7 +328,7 @@ def test_an_image_that_is_a_folder_is_no_host_library(tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text('')
     mounts = [('0:40', '/', '/'), ('254:0', str(path.parent), '/opt')]
-    assert proof.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')],
+    assert loaded.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')],
                             str(tmp_path / 'image')) == ('image', None)
 
 
@@ -340,7 +341,7 @@ def test_an_image_that_is_a_folder_is_no_host_library(tmp_path):
     ('librccl-net.so', 'librccl-net'), ('libnccl-net-ofi.so', 'librccl-net'), ('librccl.so.1', 'librccl'),
     ('libmpifort.so.12', None), ('libmpi_mpifh.so.40', None), ('libmpi_cxx.so.40', None), ('libmpi.py', None)])
 def test_names_of_libraries(name, known):
-    assert [key for key, pattern in proof.LIBRARIES.items() if pattern.match(name)] == ([known] if known else [])
+    assert [key for key, pattern in loaded.LIBRARIES.items() if pattern.match(name)] == ([known] if known else [])
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -355,5 +356,5 @@ def test_a_rank_without_a_proof_is_an_error_that_names_the_file(tmp_path, conten
     if content:
         (tmp_path / 'rank-1.json').write_text(content)
     with pytest.raises(ProofError, match=says) as caught:
-        proof.read_proofs(tmp_path, 2)
+        judging.read_proofs(tmp_path, 2)
     assert str(tmp_path / 'rank-1.json') in str(caught.value)

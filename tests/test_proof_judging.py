@@ -11,8 +11,7 @@ import pytest
 from conftest import PROJECT, PYTHON_36, run
 from test_proof import RANK_PROOF, compile_libfabric, compile_mpich
 
-from osu_container import proof
-from osu_container.proof import report
+from osu_container.proof import judging, report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
 
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
@@ -289,11 +288,11 @@ def test_files_that_are_no_proofs_are_named(tmp_path, content, says):
 def test_a_step_is_waited_for_until_its_files_are_complete(tmp_path):
     keep(tmp_path, [rank(0), rank(1, complete=False)])
     begin = time.monotonic()
-    proof.wait_for(tmp_path, seconds=5)
+    judging.wait_for(tmp_path, seconds=5)
     assert 1 < time.monotonic() - begin < 3, 'a file that stays incomplete is given up'
     keep(tmp_path, [rank(1)])
     begin = time.monotonic()
-    proof.wait_for(tmp_path, seconds=5)
+    judging.wait_for(tmp_path, seconds=5)
     assert time.monotonic() - begin < 0.5
 
 
@@ -345,7 +344,7 @@ def test_512_real_ranks_merge_into_one_short_report(tmp_path):
     child = subprocess.Popen(['bash', '-c', script, '-', *map(str, words)], stdin=reader)
     os.close(reader)
     try:
-        proof.wait_for(tmp_path / '7.0', RANKS, seconds=240)
+        judging.wait_for(tmp_path / '7.0', RANKS, seconds=240)
     finally:
         os.close(writer)
         child.wait(60)

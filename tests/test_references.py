@@ -13,11 +13,11 @@ from decimal import Decimal
 
 import pytest
 from conftest import PROJECT, run
-from osu_container.core.data.sites import SITES
-from results_data import CASES, MORE_CASES, RUN, make_run
 
 from osu_container import cli
+from osu_container.core.data.sites import SITES
 from osu_container.results import files, model, references, select
+from osu_container.results.example_runs import CASES, MORE_CASES, RUN, make_run
 from osu_container.results.model import Case
 
 #: Published dataset -> (curves, points, sha256 of everything that was published in it, see fingerprint())

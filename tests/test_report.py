@@ -8,13 +8,13 @@ import statistics
 
 import pytest
 from conftest import PROJECT, run
-from results_data import CASES, MORE_CASES, PROGRAMS, make_run
 
 from osu_container import cli as command_line
 from osu_container import compare
 from osu_container.report import ReportError, charts, content, details, export, page, tables
 from osu_container.report import cli as report_cli
 from osu_container.results import files, references
+from osu_container.results.example_runs import CASES, MORE_CASES, PROGRAMS, make_run
 from osu_container.results.model import Case, Dataset, Series
 
 APPROACHES = ('native', 'pure', 'bind', 'hybrid', 'opensource')

@@ -3,9 +3,9 @@ import json
 import math
 
 import pytest
-from results_data import CASES, MORE_CASES, RUN, make_run, sizes_of
 
 from osu_container.results import files, model
+from osu_container.results.example_runs import CASES, MORE_CASES, RUN, make_run, sizes_of
 from osu_container.results.model import Case, Series
 
 BANDWIDTH, LATENCY = CASES

@@ -5,6 +5,7 @@ import re
 import osu_archive
 import pytest
 from conftest import PROJECT, run
+
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import pmi_for, site_entry
 

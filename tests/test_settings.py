@@ -2,8 +2,10 @@
 import copy
 
 import pytest
-from osu_container.core.deciding import settings as settings_module
+
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding import settings as settings_module
 from osu_container.core.deciding.settings import (
     INJECT_FOLDER,
     SettingsError,
@@ -17,7 +19,6 @@ from osu_container.core.deciding.settings import (
     settings_for,
     site_entry,
 )
-from osu_container.core.data.sites import SITES
 
 PAIRS = [(approach, site) for approach in APPROACHES for site in SITES
          if runs_on(APPROACHES[approach], site_entry(site))]

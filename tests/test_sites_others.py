@@ -1,7 +1,7 @@
 """
 Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published recipes and engines.
 
-Nobody of this project has been there. The trees of osu_container/stand_in/tree.py stand in for the systems; the last part installs from
+Nobody of this project has been there. The trees of stand-in/make stand in for the systems; the last part installs from
 them and runs ranks on two nodes.
 """
 import os
@@ -13,7 +13,10 @@ import sys
 import pytest
 import yaml
 from conftest import PROJECT, StandIn, run
+from podman_hpc import hook_tool, siteconfig
+
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import (
     SettingsError,
     approach_entry,
@@ -22,8 +25,6 @@ from osu_container.core.deciding.settings import (
     runs_on,
     site_entry,
 )
-from osu_container.core.data.sites import SITES
-from podman_hpc import hook_tool, siteconfig
 
 sys.path.append(str(PROJECT / 'modules'))
 from osu_container.generate import podman_hpc as renderer

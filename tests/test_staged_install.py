@@ -1,5 +1,6 @@
 """An installation is replaced in one move: whatever happens, there is the older one or the newer one, never a mix."""
 import pytest
+
 from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
 
 

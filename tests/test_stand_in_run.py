@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from conftest import PROJECT, STATE, StandIn, compile_library, folded, run
+
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import runs_on, site_entry
-from osu_container.core.reading.sif import read_sif
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import runs_on, site_entry
 from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.reading.sif import read_sif
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from conftest import PROJECT, STATE, clean_shell, run
-from osu_container.core.reading.elf import closure, elf_facts
-from osu_container.core.deciding.settings import overridden, site_entry
+
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import overridden, site_entry
+from osu_container.core.reading.elf import closure, elf_facts
 from osu_container.core.reading.libraries import read_library
 
 MAKE = PROJECT / 'stand-in' / 'make'
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
 
 
 def make(*arguments, **kwargs):
-    """Run osu_container/stand_in/tree.py and return the CompletedProcess."""
+    """Run stand-in/make and return the CompletedProcess."""
     return run([MAKE, *arguments], **kwargs)
 
 
@@ -348,7 +349,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     for target in ('mine', 'link', 'mine/file', 'tree'):
         for options in ([], ['--force'], ['--update', 'libfabric=2.3.1']):
             done = make(ONE, tmp_path / target, *options)
-            assert (done.returncode, done.stdout) == (1, '') and 'was not made by osu_container/stand_in/tree.py' in done.stderr
+            assert (done.returncode, done.stdout) == (1, '') and 'was not made by stand-in/make' in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ['link', 'mine', 'tree.old']
     assert (folder / 'file').read_text() == (tmp_path / 'tree.old' / 'file').read_text() == 'mine'
 

@@ -2,8 +2,8 @@
 import pytest
 
 from osu_container import table
+from osu_container.demo_table import TableError
 from osu_container.results.model import Case, Dataset, Failure, Series
-from osu_container.table import TableError
 
 PROMISES = {'native': ('host', 'host'), 'pure': ('image', 'image'), 'bind': ('host', 'host'),
             'hybrid': ('image', 'host'), 'opensource': ('image', 'image')}

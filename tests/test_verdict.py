@@ -6,18 +6,18 @@ import os
 import pytest
 from conftest import PROJECT
 from elf_folder import open_mpi
-from osu_container.core.deciding import verdict as verdict_rules
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.reading.elf import ElfError
-from osu_container.core.deciding.process import mix_of
-from osu_container.core.deciding.settings import approach_entry, pmi_for, runs_on, site_entry
-from osu_container.core.reading.sif import ImageError
-from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.verdict import NOTE, RULES, WORDS, ask, recommended
 from verdict_cases import CUDA, GPU, PLAIN, SILENT, SPEAKS, World, host, image, later, program
 
 from osu_container.check import published
 from osu_container.check.described import fabric_verdef, library, lumi_host, published_image
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding import verdict as verdict_rules
+from osu_container.core.deciding.process import mix_of
+from osu_container.core.deciding.settings import approach_entry, pmi_for, runs_on, site_entry
+from osu_container.core.deciding.verdict import NOTE, RULES, WORDS, ask, recommended
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.sif import ImageError
 
 CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
 

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from conftest import PROJECT, STATE, run
+
 from osu_container.core.installing.proof_files import install_proof
 
 WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'

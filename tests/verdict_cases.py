@@ -11,10 +11,11 @@ from elf_folder import (
     open_mpi,
     real_load,
 )
-from osu_container.core.reading.image import Image
+
 from osu_container.core.deciding.process import Host, library_path_of, preloaded
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, site_entry
 from osu_container.core.deciding.verdict import NOTE, ask
+from osu_container.core.reading.image import Image
 
 #: Sites: with GPUs and Slingshot, with Slingshot alone, with neither
 GPU, CPU, PLAIN = 'lumi-25.03', 'lumi-c-25.03', 'workstation'

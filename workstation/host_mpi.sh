@@ -16,8 +16,8 @@ python=$work/venv/bin/python
 [[ $(uname -m) == x86_64 ]] || die "the MPICH wheel is pinned for x86_64, this machine is $(uname -m)"
 [[ -x $python ]] || die "no $python. Run workstation/python_env.sh first."
 # File names and sha256 of every download stand in osu_container/recipes/versions.py.
-wheel=$(cd "$project/container-recipes" && "$python" -B -c "
-from versions import SOURCES
+wheel=$(cd "$project" && "$python" -B -c "
+from osu_container.recipes.versions import SOURCES
 print(SOURCES['mpich-$version']['file'])") ||
     die "osu_container/recipes/versions.py has no source 'mpich-$version'"
 # Native benchmarks: where the C archive cannot be had, osu-native needs mpi4py for the distribution's own Python.

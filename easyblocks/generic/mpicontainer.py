@@ -7,26 +7,38 @@ core/data/sites/__init__.py, how the two become a module in core/deciding/settin
 import json
 import os
 import shutil
+import sys
 
-from osu_container.core.installing import image_build as image_build
-from osu_container.core.writing import module_text as module_text
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.easyblock import SiteEasyBlock
-from osu_container.core.deciding.facts import (
-    find_runtime,
-    other_dependencies,
-    read_facts,
-    stale_libraries,
-    warnings,
-)
-from osu_container.core.deciding.settings import image_of, settings_for
-from osu_container.core.reading.sif import check_sbom, signature_problem
-from osu_container.core.reading.libraries import sha256_of
-from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
 from easybuild.tools.config import build_option, source_paths
 from easybuild.tools.filetools import convert_name, copy_file, mkdir, read_file, symlink
+
+# The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
+# on Python's path. See docs/design.md, "How the easyblocks find their package".
+CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+if os.path.isdir(os.path.join(CLONE, 'osu_container', 'core')):
+    sys.path.insert(0, CLONE)
+try:
+    from osu_container.core.data.approaches import APPROACHES
+    from osu_container.core.deciding.facts import (
+        find_runtime,
+        other_dependencies,
+        read_facts,
+        stale_libraries,
+        warnings,
+    )
+    from osu_container.core.deciding.settings import image_of, settings_for
+    from osu_container.core.installing import image_build
+    from osu_container.core.reading.libraries import sha256_of
+    from osu_container.core.reading.sif import check_sbom, signature_problem
+    from osu_container.core.writing import module_text
+    from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
+    from osu_container.easyblock import SiteEasyBlock
+except ImportError as err:
+    raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: name "
+                      "it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or `make lumi` "
+                      "there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
 
 
 class MPIContainer(SiteEasyBlock):

@@ -3,25 +3,32 @@ EasyBuild support for building MPI benchmarks with the MPI of the host, as an ea
 """
 import glob
 import os
+import sys
 
-from osu_container.core.writing import module_text as module_text
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.easyblock import SiteEasyBlock
-from osu_container.core.deciding.facts import native_facts
-from osu_container.core.installing.native import (
-    RCCL_PLUGIN,
-    environment_problems,
-    link_problems,
-    modules_of,
-)
-from osu_container.core.installing.ports import files_of_ports, install_ports, python_tag
-from osu_container.core.deciding.settings import settings_for
-from osu_container.core.reading.libraries import sha256_of
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg
 from easybuild.tools.filetools import mkdir, symlink
 from easybuild.tools.modules import get_software_root
+
+# The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
+# on Python's path. See docs/design.md, "How the easyblocks find their package".
+CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+if os.path.isdir(os.path.join(CLONE, 'osu_container', 'core')):
+    sys.path.insert(0, CLONE)
+try:
+    from osu_container.core.data.approaches import APPROACHES
+    from osu_container.core.deciding.facts import native_facts
+    from osu_container.core.deciding.settings import settings_for
+    from osu_container.core.installing.native import RCCL_PLUGIN, environment_problems, link_problems, modules_of
+    from osu_container.core.installing.ports import files_of_ports, install_ports, python_tag
+    from osu_container.core.reading.libraries import sha256_of
+    from osu_container.core.writing import module_text
+    from osu_container.easyblock import SiteEasyBlock
+except ImportError as err:
+    raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: name "
+                      "it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or `make lumi` "
+                      "there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
 
 
 class MPINative(SiteEasyBlock, ConfigureMake):

@@ -11,9 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-from .. import proof
+from osu_container.proof import judging
+
 from ..results import files, model, select
-from . import BenchError, cases, modules, plan, settings
+from . import BenchError, cases, modules, plan, reframe_settings
 from .session import Session, Wanted
 
 #: Options of srun that a module sets, by the variable that srun reads in their place
@@ -73,7 +74,7 @@ def add_arguments(parser):
     own.add_argument('--more-is-better', action='store_true', help='of the number; default: less is better')
     own.add_argument('--limit', type=_count, metavar='SECONDS', help=f'it is given up after these ({cases.TIME_LIMIT})')
     parser.set_defaults(function=main, prog='osu-container bench',
-                        errors=(BenchError, files.ResultsError, select.SelectError, proof.ProofError, OSError),
+                        errors=(BenchError, files.ResultsError, select.SelectError, judging.ProofError, OSError),
                         after_interrupt='what was measured is kept; to go on: osu-container bench --resume latest')
 
 
@@ -213,7 +214,7 @@ def _account(options):
 
 def _scheduler(options, base):
     """Return ReFrame's scheduler (str) for what the options say; base: dict, environment."""
-    return settings.batch_scheduler(base) if options.scheduler == 'jobs' else 'local'
+    return reframe_settings.batch_scheduler(base) if options.scheduler == 'jobs' else 'local'
 
 
 def _resumed(text):
@@ -232,7 +233,7 @@ def _write_settings(options, site, scheduler):
     if options.settings.exists() and not options.force:
         raise BenchError(f"{options.settings} is there already; --force writes over it")
     kept = select.results_folder().absolute()
-    settings.write(options.settings, site, scheduler=scheduler, partition=options.partition, account=options.account,
+    reframe_settings.write(options.settings, site, scheduler=scheduler, partition=options.partition, account=options.account,
                    database=kept / 'reframe.db', perflogs=kept / 'perflogs')
     checks = Path(__file__).with_name('checks.py')
     print(f"written: {options.settings}\nto run: reframe -C {options.settings} -c {checks} --tag {options.tag} -r")
@@ -279,7 +280,7 @@ def _salloc(wanted, site, options, runs):
         minutes = max(10, round(len(runs) * (wanted.repeats + 1) * wanted.run['limit'] / 60))
     return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}', f'--time={options.time or minutes}',
             '--job-name=osu-container-bench',
-            *settings.job_options(site, partition=wanted.partition, account=wanted.account)]
+            *reframe_settings.job_options(site, partition=wanted.partition, account=wanted.account)]
 
 
 def _check_slurm(site, wanted):

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from ClusterShell.NodeSet import NodeSet  # comes with ReFrame
 
-from .. import osu_output, proof, record, why
+from osu_container.proof import judging
+
+from .. import osu_output, record, why
 from ..results import model
 
 #: Characters of output that are searched for known messages, from the end
@@ -78,13 +80,13 @@ def figure_of(text, pattern, source):
 
 def _proof(entry, run, folder, promise):
     """Add what the ranks loaded to entry; return what is wrong with it (str), None if it is as promised."""
-    proof.wait_for(folder, run.case.ranks)
+    judging.wait_for(folder, run.case.ranks)
     try:
-        proofs = proof.read_proofs(folder, run.case.ranks)
-    except proof.ProofError as err:
+        proofs = judging.read_proofs(folder, run.case.ranks)
+    except judging.ProofError as err:
         return str(err)
-    entry['proof'] = proof.merged(proofs)
-    broken = proof.broken_promises(proofs, promise['comes_from'], promise['container'])
+    entry['proof'] = judging.merged(proofs)
+    broken = judging.broken_promises(proofs, promise['comes_from'], promise['container'])
     if not broken:
         return None
     shown = '; '.join(broken[:3]) + (f'; and {len(broken) - 3} more' if len(broken) > 3 else '')

@@ -12,18 +12,16 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import proof, record
-from . import BenchError
-
-PROJECT = Path(__file__).resolve().parents[2]
-sys.path.append(str(PROJECT / 'easyblocks'))
-
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import site_entry
+from osu_container.places import PROJECT
+from osu_container.proof import loaded
+
+from .. import record
+from . import BenchError
 
 #: Names of the modules of this project (the part before the slash) that are measured unless others are named
 CONTAINER, NATIVE = 'osu-container', 'osu-native'
@@ -131,7 +129,7 @@ class Module:
             paths.append(os.path.join(self.environment[ROOT], 'lib', 'libmpi.so.12'))
         for path in paths:
             if os.path.isfile(path):
-                found[f'host {os.path.realpath(path)}'] = proof.sha256_of(path)
+                found[f'host {os.path.realpath(path)}'] = loaded.sha256_of(path)
         return found
 
 

@@ -19,10 +19,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import osu_output, proof, record
+from osu_container.proof import judging
+
+from .. import osu_output, record
 from ..image.progress import end_group, write_file
 from ..results import files, select
-from . import BenchError, cases, measure, modules, plan, settings
+from . import BenchError, cases, measure, modules, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')
 RANK_PROOF = CHECKS.parents[1] / 'rank-proof'
@@ -121,7 +123,7 @@ class Session:
 
     def go(self):
         """Measure what is not in the file yet; return {'ok', 'failed', 'skipped': counts}."""
-        settings.write(self.folder / 'settings.py', self.site, scheduler=self.wanted.scheduler,
+        reframe_settings.write(self.folder / 'settings.py', self.site, scheduler=self.wanted.scheduler,
                        partition=self.wanted.partition, account=self.wanted.account,
                        database=self.logs() / 'reframe.db', perflogs=self.logs() / 'perflogs')
         done = self.done()
@@ -190,7 +192,7 @@ class Session:
         behind = command[len(command) - (command[-1] == 'osu-gpu-bind'):]
         command = command[:len(command) - len(behind)]
         if self.wanted.scheduler != 'local':
-            command += settings.job_options(self.site, partition=self.wanted.partition, account=self.wanted.account)
+            command += reframe_settings.job_options(self.site, partition=self.wanted.partition, account=self.wanted.account)
         command += [str(RANK_PROOF), str(proofs), *behind, *(mine.program if mine else ASK_PROGRAM)]
         with open(raw, 'w') as out, open(errors, 'w') as err:
             child = subprocess.Popen(command, env={**module.environment, **ASK}, stdin=subprocess.DEVNULL, stdout=out,
@@ -211,12 +213,12 @@ class Session:
                 osu_output.parse(text, benchmark='osu_latency', source=raw.name, largest=8)
             elif mine.figure:
                 measure.figure_of(text, mine.figure, raw.name)
-            proof.wait_for(proofs, ranks)
-            found = proof.read_proofs(proofs, ranks)
-        except (osu_output.OutputError, proof.ProofError) as problem:
+            judging.wait_for(proofs, ranks)
+            found = judging.read_proofs(proofs, ranks)
+        except (osu_output.OutputError, judging.ProofError) as problem:
             return nobody, measure.reason(str(problem), text + '\n' + errors.read_text(errors='replace'))
         promise = module.facts
-        broken = proof.broken_promises(found, promise['comes_from'], promise['container'])
+        broken = judging.broken_promises(found, promise['comes_from'], promise['container'])
         netmod, provider = osu_output.network_of(text)
         if broken:
             return nobody, 'it does not run what it promises: ' + '; '.join(broken[:3])

@@ -2,17 +2,17 @@
 import json
 import os
 
-from . import published, text
-from .described import described_host, our_image
-from .site import SettingsError, add_site_arguments, this_site
-
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.reading.elf import ElfError
-from osu_container.core.reading.image import Image
 from osu_container.core.deciding.process import Host
 from osu_container.core.deciding.settings import approach_entry
-from osu_container.core.reading.sif import ImageError
 from osu_container.core.deciding.verdict import ask, recommended
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.image import Image
+from osu_container.core.reading.sif import ImageError
+
+from . import examination, text
+from .described import described_host, our_image
+from .site import SettingsError, add_site_arguments, this_site
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
 CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
@@ -56,7 +56,7 @@ def main(options):
         if useless:
             raise CheckError("--published has its own images and hosts, %s cannot be given with it"
                              % ', '.join(useless))
-        return published.main(options)
+        return examination.main(options)
     if not options.image:
         raise CheckError("no image named: osu-container check IMAGE.sif (or --published)")
     if options.sysroot and not os.path.isdir(options.sysroot):

@@ -9,11 +9,9 @@ source beside it; the words are those of the site data (measured, derived).
 import posixpath
 import re
 
-from .site import PROJECT  # noqa: F401, sets the path
-
-from osu_container.core.reading.elf import ElfFacts
 from osu_container.core.deciding.process import MACHINES
 from osu_container.core.deciding.settings import release
+from osu_container.core.reading.elf import ElfFacts
 
 X86_64 = MACHINES['x86_64']
 

@@ -9,13 +9,12 @@ import json
 import os
 from collections import namedtuple
 
-from .described import SP5_GLIBC, lumi_host, published_image
-from .site import PROJECT
-
 from osu_container.core.deciding.settings import approach_entry, site_entry
 from osu_container.core.deciding.verdict import NOTE, ask
 
-TABLE = os.path.join(PROJECT, 'container-recipes', 'compatibility.csv')
+from .described import SP5_GLIBC, lumi_host, published_image
+
+TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility.csv')
 APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
 #: The site of the published runs, and the one that LUMI has become
 THEN, NOW = 'lumi-24.03', 'lumi-25.03'

@@ -1,14 +1,11 @@
 """Which site this machine is, for commands that run without EasyBuild."""
 import os
 import socket
-import sys
 
-PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-sys.path.insert(0, os.path.join(PROJECT, 'easyblocks'))
-
+from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import SettingsError, choose_site, overridden
 from osu_container.core.deciding.site_file import SiteFile
-from osu_container.core.data.sites import SITES
+from osu_container.places import PROJECT
 
 LOCAL = '_mpicontainer_local.py'
 #: Where the set-up of a workstation writes its local file

@@ -2,8 +2,6 @@
 import os
 import textwrap
 
-from .site import PROJECT  # noqa: F401, sets the path
-
 from osu_container.core.deciding.verdict import NOTE
 
 WIDTH = 100

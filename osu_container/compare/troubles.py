@@ -8,18 +8,14 @@ All rules are about a fast network (Slingshot): where TCP is all that the system
 from __future__ import annotations
 
 import statistics
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Callable
 
-from ..results.model import size_text
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
-
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import site_entry
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import site_entry
+
+from ..results.model import size_text
 
 KIB, MIB = 1 << 10, 1 << 20
 

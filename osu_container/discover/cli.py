@@ -30,7 +30,7 @@ def add_arguments(parser):
     parser.add_argument('--force', action='store_true', help="replace FILE")
     parser.add_argument('--name', help="name of the site; default: that of the Slurm cluster, else of the node")
     parser.add_argument('--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for / "
-                        "(osu_container/stand_in/tree.py makes such)")
+                        "(stand-in/make makes such)")
     parser.add_argument('--json', action='store_true', help="everything, for programs and for --compare")
     parser.add_argument('--compare', nargs='+', metavar='A', help="how two looks differ: two files of this command, "
                         "one and this node now, or an installed module (name or folder) and this node now")
@@ -76,7 +76,7 @@ def main(options):
     if options.name and not re.match(r'[A-Za-z0-9][\w.-]*$', options.name):
         return refuse("--name %s: wanted letters, digits, '.', '_' and '-', such as frontier-2026" % options.name)
     if options.sysroot and not os.path.isdir(options.sysroot):
-        return refuse("--sysroot %s: there is no such folder; osu_container/stand_in/tree.py makes one" % options.sysroot)
+        return refuse("--sysroot %s: there is no such folder; stand-in/make makes one" % options.sysroot)
     if options.force and not options.output:
         return refuse("--force is for -o FILE")
     if options.compare:
@@ -91,7 +91,7 @@ def main(options):
     found = found_now(options.sysroot or '', options.name, patience=options.patience)
     if options.output:
         return write(found, options)
-    from .report import report_of
+    from .text import report_of
     sys.stdout.write(json.dumps(found, indent=1) + '\n' if options.json else report_of(found))
     return 0
 

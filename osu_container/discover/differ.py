@@ -11,7 +11,7 @@ import re
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.reading.libraries import sha256_of
 
-from .report import shown, wrapped
+from .text import shown, wrapped
 
 #: Facts in the order of their weight -> what to do where they differ
 WHAT_TO_DO = [

@@ -8,9 +8,9 @@ import re
 from collections import OrderedDict
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import host_libraries, release, runs_on, site_entry
 from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
+from osu_container.core.deciding.settings import host_libraries, release, runs_on, site_entry
 
 RENDERED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
                         'container-recipes', 'rendered')

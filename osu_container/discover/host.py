@@ -9,13 +9,10 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
-                                'easyblocks'))
 from osu_container.core.reading.elf import ElfError, elf_facts
 
 #: s that one command may take. All run at the same time, so that a system on which each hangs is done in this time.

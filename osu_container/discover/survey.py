@@ -12,8 +12,8 @@ from collections import OrderedDict
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.reading.elf import ElfError, closure, elf_facts
-from osu_container.core.reading.traits import fabric_traits
 from osu_container.core.reading.libraries import read_library, sha256_of
+from osu_container.core.reading.traits import fabric_traits
 
 LIBMPI, LIBFABRIC, LIBMPI_ABI = 'libmpi.so.12', 'libfabric.so.1', 'libmpi_abi.so.1'
 #: Libraries that some approach takes from the host

@@ -34,17 +34,15 @@ import zipfile
 from functools import partial
 from pathlib import Path
 
-from osu_container.figures.timing import PROJECT, WORK, BenchError, added, environment, figure, in_turn, seconds, summary
-
-sys.path[:0] = [str(PROJECT), str(PROJECT / 'modules')]
-
+from osu_container import osu_output, record
 from osu_container.figures import command_times as commands
 from osu_container.figures import growth
-from osu_container.generate import module_files as render
 from osu_container.figures import job_start as start
-
-from osu_container import osu_output, proof, record
+from osu_container.figures.timing import WORK, BenchError, added, environment, figure, in_turn, seconds, summary
+from osu_container.generate import module_files as render
+from osu_container.places import PROJECT
 from osu_container.proof import cli as proof_command
+from osu_container.proof import judging
 
 APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
 SRUN = ['srun', '-N2', '-n2', '--ntasks-per-node=1']
@@ -118,8 +116,8 @@ def loaded(env, folder):
     """Return the sha256 of libmpi and libfabric that ranks started in env load; all ranks must agree."""
     command = [*SRUN, str(PROJECT / 'osu_container' / 'rank-proof'), str(folder), 'osu_latency', '-m', '1024', 'H', 'H']
     seconds(command, env)
-    proof.wait_for(folder, 2)
-    proofs = proof.read_proofs(folder, 2)
+    judging.wait_for(folder, 2)
+    proofs = judging.read_proofs(folder, 2)
     found = {tuple(rank['libraries'][name]['sha256'] for name in ('libmpi', 'libfabric')) for rank in proofs}
     if len(found) != 1:
         raise BenchError(f'ranks loaded different libraries: {found}')

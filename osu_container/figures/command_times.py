@@ -2,7 +2,7 @@
 The group commands of the figures: how long osu-container check and discover take.
 
 check: of the workstation's image with so much put into it that it has 130 MB, against a stand-in of lumi-25.03 made by
-osu_container/stand_in/tree.py, all approaches. What is put in cannot be compressed and is never read. discover: of this machine, in the
+stand-in/make, all approaches. What is put in cannot be compressed and is never read. discover: of this machine, in the
 environment after `. ./env.sh`.
 """
 from __future__ import annotations
@@ -13,11 +13,9 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from osu_container.figures.timing import PROJECT, BenchError, environment, figure, in_turn, summary, timed
-
-sys.path[:0] = [str(PROJECT / 'easyblocks')]
-
 from osu_container.core.reading.sif import read_sif
+from osu_container.figures.timing import BenchError, environment, figure, in_turn, summary, timed
+from osu_container.places import PROJECT
 
 #: Bytes of the image, and the site whose tree it is checked against
 SIZE, SITE = 130_000_000, 'lumi-25.03'

@@ -13,12 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from osu_container.figures.timing import PROJECT, BenchError, cost, environment, figure, summary, timed
-
-sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'tests')]
-
-import results_data
-
+from osu_container.figures.timing import BenchError, cost, environment, figure, summary, timed
+from osu_container.places import PROJECT
+from osu_container.results import example_runs as results_data
 from osu_container.results.model import Case
 
 ROWS = [1000, 10000, 100000]
@@ -36,9 +33,10 @@ CASES = [Case(benchmark, buffers, nodes, ranks) for nodes, ranks in PLACEMENTS
 #: Judges the proof of a run, as bench does after it: reads, merges, compares with what was promised
 JUDGE = """
 import sys; sys.path.insert(0, sys.argv[1])
-from osu_container import proof
-found = proof.read_proofs(sys.argv[2], int(sys.argv[3])); proof.merged(found)
-assert proof.broken_promises(found, {'libmpi': 'image', 'libfabric': 'image'}, True) == []
+from osu_container.places import PROJECT
+from osu_container.proof import judging
+found = judging.read_proofs(sys.argv[2], int(sys.argv[3])); judging.merged(found)
+assert judging.broken_promises(found, {'libmpi': 'image', 'libfabric': 'image'}, True) == []
 """
 
 

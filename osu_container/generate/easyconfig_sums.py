@@ -3,15 +3,16 @@
 Write the sha256 of sources that lie in this clone (run-in-container, osu-gpu-bind, ...) into the easyconfigs: beside
 the easyconfig, else where the easyblocks find the commands of all modules.
 
-Sums of downloads are left as they are. usage: osu_container/generate/easyconfig_sums.py [--check]
+Sums of downloads are left as they are. usage: python -m osu_container.generate.easyconfig_sums [--check]
 """
 import argparse
 import hashlib
 import re
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+from osu_container.places import PROJECT
+
+HERE = PROJECT / 'easyconfigs'
 #: COMMANDS of osu_container/easyblock.py
 COMMANDS = HERE / 'o' / 'osu-container'
 #: the lists of names and of sums

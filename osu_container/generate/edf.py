@@ -11,16 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import textwrap
-from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
-
-from osu_container.generate.site_engines import reason, sites_with, variables_of
 from osu_container.core.data.approaches import SWITCHES
 from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry, switch_of
+from osu_container.generate.site_engines import reason, sites_with, variables_of
 
 ENGINE = 'container-engine'
 #: Length of the lines of a comment

@@ -7,14 +7,13 @@ machine's software or a switch of the user decides them. What is decided by a re
 where the entry does no harm with another one: a newer libfabric has the same value by itself.
 """
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(HERE.parent.parent / 'easyblocks'))
+from osu_container.places import PROJECT
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import BASES
+
+HERE = PROJECT / 'container-recipes' / 'entrypoint'
 
 #: Conditions of the data -> those of osu-entrypoint; None: left out there, because a newer release has that value
 CONDITIONS = {'cxi': 'cxi', 'gpu': 'gpu', 'libfabric < 2.4': None}
@@ -56,7 +55,7 @@ def main():
     if target.exists() and target.read_text() == current:
         return
     if '--check' in sys.argv[1:]:
-        sys.exit(f"{sys.argv[0]}: {target.name} is not current. Run osu_container/generate/entrypoint_defaults.py")
+        sys.exit(f"{sys.argv[0]}: {target.name} is not current. Run python -m osu_container.generate.entrypoint_defaults")
     target.write_text(current)
     print(f"written: container-recipes/entrypoint/{target.name}")
 

@@ -2,17 +2,17 @@
 """
 Write the figures of docs/figures.md from the newest file in osu_container/figures/results/; the text around them is left as it is.
 
-usage: osu_container/generate/figures_page.py [--check]
+usage: python -m osu_container.generate.figures_page [--check]
 """
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-RESULTS = PROJECT / 'benchmarks' / 'results'
+from osu_container.places import PROJECT
+
+RESULTS = PROJECT / 'osu_container' / 'figures' / 'results'
 PAGE = PROJECT / 'docs' / 'figures.md'
 #: Version of the layout of the results that this reads
 FORMAT = 2

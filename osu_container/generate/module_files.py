@@ -3,13 +3,13 @@
 Render modules/<site>/<module>/<approach>.lua: the exact text of every module, for people to read.
 
 The text is written by the easyblock itself (eb --module-only) from the facts in modules/<site>/facts.json. Those of the
-workstation are of a real image and a real host, recorded by `osu_container/generate/module_files.py --record`. Those of the other sites are
-recorded by `osu_container/generate/module_files.py --record-stand-in`: the modules are installed from a folder that has the system's paths
+workstation are of a real image and a real host, recorded by `python -m osu_container.generate.module_files --record`. Those of the other sites are
+recorded by `python -m osu_container.generate.module_files --record-stand-in`: the modules are installed from a folder that has the system's paths
 (stand-in/), so libraries, sizes and releases are those of the stand-in; each such text says so in its first line.
 Machine-dependent paths are replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
 apptainer or singularity the runtime's path.
 
-usage: osu_container/generate/module_files.py [--record | --record-stand-in] [--check] [--eb COMMAND]
+usage: python -m osu_container.generate.module_files [--record | --record-stand-in] [--check] [--eb COMMAND]
 """
 import argparse
 import json
@@ -21,10 +21,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
-
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import (
     SettingsError,
     approach_entry,
@@ -32,10 +30,9 @@ from osu_container.core.deciding.settings import (
     image_of,
     site_entry,
 )
-from osu_container.core.data.sites import SITES
-
 from osu_container.generate import edf
 from osu_container.generate import podman_hpc as podman_files
+from osu_container.places import PROJECT
 
 MODULES = PROJECT / 'modules'
 #: Names of the modules that run in a container, each a folder of easyconfigs

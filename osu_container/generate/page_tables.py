@@ -7,27 +7,23 @@ how sure. docs/images.md, <!-- compatibility-table -->: what was published about
 docs/index.md, <!-- picture -->: the figure of osu_container/generate/picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
-docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (osu_container/stand_in/pairs.py.json).
+docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (stand-in/pairs.json).
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
 docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: osu_container/generate/site_tables.py.
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/why.md, <!-- messages -->: what `osu-container why` knows. README.md, <!-- what-works -->: osu_container/generate/what_works.py.
 
-usage: osu_container/generate/page_tables.py [--check]
+usage: python -m osu_container.generate.page_tables [--check]
 """
 import argparse
 import csv
 import sys
-from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes'), str(PROJECT / 'docs')]
-
-from osu_container.generate import pairs_page as pairs
-from osu_container.generate import picture
-from osu_container.generate import site_tables
-from osu_container.generate import what_works
+from osu_container.check import examination
+from osu_container.compare.thresholds import MARGINS
+from osu_container.compare.troubles import RULES
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import (
     pmi_for,
     runs_on,
@@ -36,14 +32,12 @@ from osu_container.core.deciding.settings import (
     switch_of,
     wanted_files,
 )
-from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.verdict import FAILED_OVER_CXI, SEEN_OVER_CXI
 from osu_container.core.deciding.verdict import RULES as VERDICT_RULES
-
-from osu_container.check import published
-from osu_container.compare.thresholds import MARGINS
-from osu_container.compare.troubles import RULES
+from osu_container.generate import pairs_page as pairs
+from osu_container.generate import picture, site_tables, what_works
 from osu_container.image.catalogue import published_rows
+from osu_container.places import PROJECT
 from osu_container.why import listed
 
 #: What osu-gpu-bind sets for each rank
@@ -117,9 +111,9 @@ def variables_table():
 
 def today():
     """Return {(libcxi, libfabric, mpich): {approach: word of the verdict}} of the published rows on today's LUMI."""
-    cells = published.examination(published.NOW)
-    keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in published.rows()]
-    count = len(published.APPROACHES)
+    cells = examination.examination(examination.NOW)
+    keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in examination.rows()]
+    count = len(examination.APPROACHES)
     return {key: {cell.approach: cell.verdict.word for cell in cells[count * n:count * (n + 1)]}
             for n, key in enumerate(keys)}
 
@@ -153,10 +147,10 @@ def seen_table():
 
 def examination_table():
     """Return the table (str, Markdown) of the measured cells, published and predicted, and the counts."""
-    cells = [cell for cell in published.examination() if cell.outcome != 'not measured']
+    cells = [cell for cell in examination.examination() if cell.outcome != 'not measured']
     lines = [['', 'image', 'approach', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 7]
     for cell in cells:
-        lines.append([cell.outcome, cell.image, cell.approach, published.MARKS[cell.mark][1], cell.note,
+        lines.append([cell.outcome, cell.image, cell.approach, examination.MARKS[cell.mark][1], cell.note,
                       cell.verdict.word, cell.why.replace('image:', '')])
     counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
                                                                                             'wrong'))
@@ -165,10 +159,10 @@ def examination_table():
 
 def prediction_table():
     """Return the table (str, Markdown) of the published combinations on today's LUMI: predictions."""
-    lines = [['image', *published.APPROACHES, 'why not'], ['---'] * (len(published.APPROACHES) + 2)]
-    cells = published.examination(published.NOW)
-    for start in range(0, len(cells), len(published.APPROACHES)):
-        row = cells[start:start + len(published.APPROACHES)]
+    lines = [['image', *examination.APPROACHES, 'why not'], ['---'] * (len(examination.APPROACHES) + 2)]
+    cells = examination.examination(examination.NOW)
+    for start in range(0, len(cells), len(examination.APPROACHES)):
+        row = cells[start:start + len(examination.APPROACHES)]
         reasons = dict.fromkeys(f'{cell.approach}: {cell.why.replace("image:", "")}' for cell in row
                                 if cell.verdict.word not in ('works', 'works slowly'))
         lines.append([row[0].image, *(cell.verdict.word for cell in row), '; '.join(reasons)])

@@ -1,9 +1,10 @@
-"""The tables of docs/pairs.md, from osu_container/stand_in/pairs.py.json, which `osu_container/stand_in/pairs.py --record` wrote. Standard library only."""
+"""The tables of docs/pairs.md, from stand-in/pairs.json, which `stand-in/pairs --record` wrote. Standard library only."""
 import json
 import re
-from pathlib import Path
 
-RECORD = Path(__file__).resolve().parent / 'pairs.json'
+from osu_container.places import PROJECT
+
+RECORD = PROJECT / 'stand-in' / 'pairs.json'
 
 
 def read():

@@ -12,14 +12,9 @@ What the engine cannot say stands in the comments at the top of each file: --mpi
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
-
-from osu_container.generate.site_engines import reason, sites_with, variables_of
 from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry
+from osu_container.generate.site_engines import reason, sites_with, variables_of
 
 ENGINE = 'podman-hpc'
 #: Devices of the network and of shared memory, as NERSC's own modules for MPI bind them (mpich.yaml)

@@ -4,12 +4,11 @@
 import argparse
 import logging
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
+from osu_container.places import PROJECT
 from osu_container.recipes.images import IMAGES
+
+HERE = PROJECT / 'container-recipes'
 
 
 def render():
@@ -21,7 +20,7 @@ def render():
         import hpccm
     except ImportError:
         sys.exit(f"{sys.argv[0]}: {sys.executable} has no HPCCM. Use the project's environment: "
-                 ".workstation/venv/bin/python osu_container/generate/recipe_files.py (or: pip install hpccm)")
+                 ".workstation/venv/bin/python -m osu_container.generate.recipe_files (or: pip install hpccm)")
     logging.getLogger().setLevel(logging.ERROR)  # warns that it does not know the distribution of a folder
     texts = {}
     for entry in IMAGES.values():
@@ -57,7 +56,7 @@ def main():
             path.write_text(text)
             print(f"written: {path.relative_to(HERE.parent)}")
     if check and stale:
-        sys.exit(f"{sys.argv[0]}: not current: {', '.join(stale)}. Run osu_container/generate/recipe_files.py and commit the result.")
+        sys.exit(f"{sys.argv[0]}: not current: {', '.join(stale)}. Run python -m osu_container.generate.recipe_files and commit the result.")
 
 
 if __name__ == '__main__':

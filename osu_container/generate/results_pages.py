@@ -2,20 +2,21 @@
 """
 Write what docs/results shows of the published figures, with the command that everyone has.
 
-usage: osu_container/generate/results_pages.py [FOLDER]
+usage: python -m osu_container.generate.results_pages [--check]
 
-The figures, and the tables in index.md between <!-- tables --> and <!-- /tables -->; with FOLDER, into that.
+The figures, and the tables in index.md between <!-- tables --> and <!-- /tables -->. With --check nothing is written, exit code 1 if a file is stale.
 report.html comes into the site only (osu_container/generate/site_report.py).
 """
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-COMMAND = HERE.parent.parent / 'bin' / 'osu-container'
+from osu_container.places import PROJECT
+
+HERE = PROJECT / 'docs' / 'results'
+COMMAND = PROJECT / 'bin' / 'osu-container'
 #: name here -> chart of `osu-container report lumi-g-2025-03 --figures`
 FIGURES = {
     'bandwidth-host.svg': 'lumi-g-2025-03-osu-bw-h-h-two-nodes-chart.svg',
@@ -39,18 +40,28 @@ def tables(markdown):
 
 
 def main(arguments):
-    """Write the figures and tables; return the exit code."""
-    folder = Path(arguments[0]) if arguments else HERE
+    """Write the figures and tables, or with --check compare; return the exit code."""
+    if set(arguments) - {'--check'}:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         subprocess.run([COMMAND, 'report', 'lumi-g-2025-03', '--figures', scratch / 'figures', '--markdown',
                         scratch / 'tables.md', '--reference', 'lumi-native-2026-03'], check=True,
                        stdout=subprocess.DEVNULL)
-        for target, chart in FIGURES.items():
-            shutil.copyfile(scratch / 'figures' / chart, folder / target)
+        texts = {HERE / target: (scratch / 'figures' / chart).read_text(encoding='utf-8')
+                 for target, chart in FIGURES.items()}
         made = tables((scratch / 'tables.md').read_text(encoding='utf-8'))
-    text = (HERE / 'index.md').read_text(encoding='utf-8')
-    (folder / 'index.md').write_text(PLACE.sub(lambda _: made, text), encoding='utf-8')
+    page = HERE / 'index.md'
+    texts[page] = PLACE.sub(lambda _: made, page.read_text(encoding='utf-8'))
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_text(encoding='utf-8') != text]
+    if '--check' in arguments:
+        if stale:
+            print(f"stale, run `make modules`: {', '.join(path.name for path in stale)}", file=sys.stderr)
+        return bool(stale)
+    for path in stale:
+        path.write_text(texts[path], encoding='utf-8')
+        print(f'written: {path.relative_to(PROJECT)}')
     return 0
 
 

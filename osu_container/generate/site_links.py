@@ -8,15 +8,15 @@ README.md or as the list of its files. Copies of Markdown may lead to further co
 """
 import posixpath
 import re
-from pathlib import Path
 
 from mkdocs.structure.files import File
 from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
 
+from osu_container.places import PROJECT
+
 #: Cells of tables with at least this many characters get the class "sentence" (site/site.css)
 SENTENCE = 40
-PROJECT = Path(__file__).resolve().parent.parent
 #: Folder of the copies in the site
 COPIES = 'repository'
 #: A link in Markdown: its target without white space, and an optional anchor

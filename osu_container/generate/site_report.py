@@ -10,7 +10,9 @@ from pathlib import Path
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
-COMMAND = Path(__file__).resolve().parent.parent / 'bin' / 'osu-container'
+from osu_container.places import PROJECT
+
+COMMAND = PROJECT / 'bin' / 'osu-container'
 #: Where the page is in the site; docs/results/index.md leads to it
 PLACE = 'results/report.html'
 

@@ -1,16 +1,10 @@
 """Tables of the pages of one system, from data: osu_container/generate/page_tables.py puts them into docs/frontier.md and its like."""
-import sys
-from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'modules')]
-
+from osu_container.check.described import described_host, our_image
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import SettingsError, approach_entry, host_libraries, site_entry
 from osu_container.core.deciding.verdict import NOTE, ask
 from osu_container.generate.site_recipes import RECIPES
-
-from osu_container.check.described import described_host, our_image
 
 
 def verdicts(site):

@@ -8,8 +8,8 @@ is as sure as the least sure fact that the approach needs there.
 import re
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import SettingsError, approach_entry, host_libraries, site_entry
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import SettingsError, approach_entry, host_libraries, site_entry
 
 #: Letter in the table -> who measured, what and when
 SOURCES = {

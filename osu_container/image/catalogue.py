@@ -6,20 +6,18 @@ import fnmatch
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 
-from ..check.published import rows as published_rows
-from . import ImageError
-
-PROJECT = Path(__file__).resolve().parents[2]
-RECIPES = PROJECT / 'container-recipes'
-RENDERED = RECIPES / 'rendered'
-
-sys.path[:0] = [str(RECIPES), str(PROJECT / 'easyblocks')]
 from osu_container.core.reading.libraries import sha256_of
+from osu_container.places import PROJECT
 from osu_container.recipes.images import FAMILIES, IMAGES
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
+
+from ..check.examination import rows as published_rows
+from . import ImageError
+
+RECIPES = PROJECT / 'container-recipes'
+RENDERED = RECIPES / 'rendered'
 
 __all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'RECIPES', 'RENDERED',
            'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'sha256_of', 'shown', 'state']

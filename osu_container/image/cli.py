@@ -8,8 +8,10 @@ import shutil
 import sys
 from pathlib import Path
 
+from osu_container.places import PROJECT
+
 from . import ImageError, base, engines
-from .catalogue import FAMILIES, IMAGES, PROJECT, RENDERED, SOURCES, find, shown, state
+from .catalogue import FAMILIES, IMAGES, RENDERED, SOURCES, find, shown, state
 from .progress import write_file
 
 EPILOG = """
@@ -168,12 +170,12 @@ def list_images(options):
 
 def show(options):
     """Print all that is known of images."""
-    from . import build, published
+    from . import build, compatibility
     for number, name in enumerate(find(options.names)):
         entry = IMAGES[name]
         word, detail = state(name, options.sources, build.looks_current)
         lines = [('for', entry['purpose']), ('recommended', entry['recommended']),
-                 ('published', published.sentence(entry)), ('state', f"{word}{detail and ': ' + detail}"),
+                 ('published', compatibility.sentence(entry)), ('state', f"{word}{detail and ': ' + detail}"),
                  ('does not load', entry['fails'])]
         start = entry['base']
         lines.append(('base', ' '.join(f'{kind} {value}' for kind, value in start.items())))

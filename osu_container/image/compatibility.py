@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import re
 
-from ..check.published import APPROACHES
-from ..check.published import MARKS as MEASURED
+from ..check.examination import APPROACHES
+from ..check.examination import MARKS as MEASURED
 from .catalogue import published_rows
 
 #: The marks of the published table, in words

@@ -6,17 +6,15 @@ import hashlib
 import os
 import stat
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from . import ImageError
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
 from osu_container.core.reading import sif as sif_file
 from osu_container.core.reading.image import Squashfs
+
+from . import ImageError
 
 SHOWN = 10  # paths that a message names; the rest is counted
 

@@ -13,8 +13,10 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from osu_container.places import PROJECT
+
 from . import ImageError
-from .catalogue import DEBIAN, DEFAULT_DEBIAN, PROJECT, SOURCES, sha256_of, shown
+from .catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, sha256_of, shown
 from .progress import SIGN_OF_LIFE, run, say
 
 # Folders below a source path in which EasyBuild looks for the sources of our easyconfigs.

@@ -16,9 +16,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from . import ImageError
+from osu_container.places import PROJECT
 
-PROJECT = Path(__file__).resolve().parents[2]
+from . import ImageError
 
 # Kinds of evidence, best first: what summaries count
 PACKAGED = 'as packaged'              # md5 as in dpkg's record

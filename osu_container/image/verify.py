@@ -2,15 +2,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
+
+from osu_container.core.reading import libraries as versions
+from osu_container.core.reading.image import MPI_FAMILIES, Image
 
 from . import ImageError, sbom, sign
 from .contents import named, sif_file
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'easyblocks'))
-from osu_container.core.reading import libraries as versions
-from osu_container.core.reading.image import MPI_FAMILIES, Image
 
 OK, NOT_CHECKED, WRONG = 'ok', 'not checked', 'wrong'
 

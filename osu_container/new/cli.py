@@ -2,19 +2,19 @@
 import os
 import textwrap
 
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.process import Host
+from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.verdict import NOTE, ask, recommended
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.image import MPI_FAMILIES, Image
+from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.reading.sif import ImageError
+
 from ..check.cli import CONTAINERS
 from ..check.cli import several as several_builds
 from ..check.site import SettingsError, add_site_arguments, this_site
 from . import commands, easyconfig
-
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.reading.elf import ElfError
-from osu_container.core.reading.image import MPI_FAMILIES, Image
-from osu_container.core.deciding.process import Host
-from osu_container.core.deciding.settings import approach_entry
-from osu_container.core.reading.sif import ImageError
-from osu_container.core.deciding.verdict import NOTE, ask, recommended
-from osu_container.core.reading.libraries import sha256_of
 
 WIDTH = 100
 

@@ -15,11 +15,9 @@ import posixpath
 import re
 from collections import namedtuple
 
-from ..check.site import PROJECT  # noqa: F401, sets the path
-
+from osu_container.core.deciding.process import Container
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load
-from osu_container.core.deciding.process import Container
 from osu_container.core.reading.sif import ImageError
 
 #: name: what is typed; path: whole path in the image; elf: whole path of the program or library that loads MPI, itself

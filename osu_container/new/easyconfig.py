@@ -4,9 +4,8 @@ import re
 import shlex
 import textwrap
 
-from ..check.site import PROJECT
-
 from osu_container.core.reading.libraries import sha256_of
+from osu_container.places import PROJECT
 
 #: What a module brings beside the programs; they lie here in the clone, and the easyblock finds them there
 SOURCES = ['run-in-container', 'osu-gpu-bind', 'osu-explain']

@@ -1,32 +1,13 @@
 """
 Proof: which MPI, libfabric and network a rank really used, read from the running process, not from any setting.
 
-facts.py     what a process has loaded: libraries, origin, release, variables
+loaded.py     what a process has loaded: libraries, origin, release, variables
 network.py   which network it has opened, and how many ranks its MPI sees
 sample.py    the sampler, which start.py runs on the node of a rank (see ../rank-proof)
 judging.py   reads and judges the files of the ranks
-report.py    the judgement as text for people
+text.py      the judgement as text for people
 cli.py       the command `osu-container proof`
 
 All of it runs on Python 3.6 with its standard library only. The modules hold these files themselves (osu-proof), so
 they may need no others of the project than osu_container/core/installing/proof_files.py installs.
 """
-from .facts import LIBRARIES, LibraryVersion, read_library, sha256_of, where_from
-from .judging import (
-    ProofError,
-    broken_promises,
-    describe,
-    judge,
-    merged,
-    promise_from,
-    promise_of,
-    read_proofs,
-    read_run,
-    runs_in,
-    wait_for,
-)
-from .sample import FORMAT
-
-__all__ = ['FORMAT', 'LIBRARIES', 'LibraryVersion', 'ProofError', 'broken_promises', 'describe', 'judge', 'merged',
-           'promise_from', 'promise_of', 'read_library', 'read_proofs', 'read_run', 'runs_in', 'sha256_of', 'wait_for',
-           'where_from']

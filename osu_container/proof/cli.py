@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from . import judging, report
+from . import judging, text
 from .judging import ProofError
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -81,7 +81,6 @@ def promise_for(run, options, own=None):
 
 def approach_promise(name, module):
     """Return the Promise of an approach (str); provider and pmi are those of the module's (Promise or None)."""
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), 'easyblocks', 'generic'))
     from osu_container.core.data.approaches import APPROACHES
     if name not in APPROACHES:
         raise ProofError("unknown approach '%s'; known approaches: %s" % (name, ', '.join(sorted(APPROACHES))))
@@ -121,9 +120,9 @@ def read(folder, options):
             judging.wait_for(step)
     found = judged(folders, options)
     if options.json:
-        print(json.dumps([report.content(*one[1:]) for one in found], indent=1, sort_keys=True))
+        print(json.dumps([text.content(*one[1:]) for one in found], indent=1, sort_keys=True))
     else:
-        print('\n'.join(report.text(_name(one[0]), *one[1:]) for one in found), end='')
+        print('\n'.join(text.text(_name(one[0]), *one[1:]) for one in found), end='')
     return 1 if any(one[3] for one in found) else 0
 
 
@@ -157,7 +156,7 @@ def run(command, options):
     for step in steps:
         judging.wait_for(step)
     found = judged(steps, options, os.environ.get('OSU_PROMISE'))
-    text = '\n'.join(report.text(_name(one[0]), *one[1:]) for one in found)
+    text = '\n'.join(text.text(_name(one[0]), *one[1:]) for one in found)
     print('\n%sfiles: %s' % (text, os.path.relpath(folder)), file=sys.stderr)
     return code or (1 if any(one[3] for one in found) else 0)
 

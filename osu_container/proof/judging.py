@@ -13,7 +13,7 @@ import re
 import time
 from collections import namedtuple
 
-from .facts import LATE
+from .loaded import LATE
 from .network import TCP, providers_wanted
 from .sample import FORMAT
 

@@ -11,10 +11,7 @@ Python 3.6 and its standard library only: it runs on compute nodes with nothing 
 """
 import os
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
-                                'easyblocks', 'generic'))
 from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
 
 #: What is looked for, by name: pattern of the file names. The C library of MPI only: libmpifort and Open MPI's

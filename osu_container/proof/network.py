@@ -22,7 +22,7 @@ import re
 import socket
 import struct
 
-from .facts import link, listdir, read
+from .loaded import link, listdir, read
 
 #: (pattern of a device that is open, provider or None where several use it, what it is). Names as libfabric has them.
 #: From the sources of libcxi, rdma-core, opa-psm2, xpmem and ROCm; cxi was not seen by this project.

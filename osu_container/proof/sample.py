@@ -22,7 +22,7 @@ import os
 import socket
 import time
 
-from . import facts, network
+from . import loaded, network
 
 #: Version of the layout of the files (docs/results-format.md)
 FORMAT = 1
@@ -42,17 +42,17 @@ LATE = 60.0         # seconds after the libraries in which MPI_Init of a large j
 
 def _look(root):
     """Return (pid, executable, {name: path}) of the first process below root with a libmpi mapped, None if none has."""
-    for pid in facts.process_tree(root):
-        libraries = facts.libraries_among(facts.mapped_files(pid))
+    for pid in loaded.process_tree(root):
+        libraries = loaded.libraries_among(loaded.mapped_files(pid))
         # a loader that only tells what it would load (ldd, the entrypoint of approach swap) runs nothing
-        if 'libmpi' in libraries and 'LD_TRACE_LOADED_OBJECTS' not in facts.environment_of(pid):
-            return pid, facts.program_of(pid)[0], libraries
+        if 'libmpi' in libraries and 'LD_TRACE_LOADED_OBJECTS' not in loaded.environment_of(pid):
+            return pid, loaded.program_of(pid)[0], libraries
     return None
 
 
 def _ran(pid):
     """Return the seconds (float) that process pid has run on a core, None where the kernel does not count them."""
-    fields = facts.read('/proc/%s/schedstat' % pid).split()
+    fields = loaded.read('/proc/%s/schedstat' % pid).split()
     return int(fields[0]) / 1e9 if fields else None
 
 
@@ -85,7 +85,7 @@ def sample(root, inherited=(), give_up=GIVE_UP):
         # Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another program, the
         # process is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start time; another start time is
         # another process that was given the pid.
-        stat = facts.stat(root)
+        stat = loaded.stat(root)
         begin = begin or (stat and stat[1])
         unseen = None if stat and stat[1] == begin else unseen or now
         if unseen and known:
@@ -104,10 +104,10 @@ class Rank:
     def __init__(self, pid, libraries, inherited):
         """:param pid: int; libraries: {name: path}; inherited: set of str, sockets that it has from its parent."""
         self.pid, self.inherited, self.since = pid, inherited, time.monotonic()
-        self.begin = (facts.stat(pid) or (None, None))[1]
-        self.known = facts.process_facts(pid, libraries)
-        self.environment = facts.environment_of(pid)
-        same = facts.link('/proc/%d/ns/net' % pid) == facts.link('/proc/self/ns/net')
+        self.begin = (loaded.stat(pid) or (None, None))[1]
+        self.known = loaded.process_facts(pid, libraries)
+        self.environment = loaded.environment_of(pid)
+        same = loaded.link('/proc/%d/ns/net' % pid) == loaded.link('/proc/self/ns/net')
         self.addresses = network.interfaces() if same else {}
         self.last = self.look()
         if not self.alive():  # what is read of a process that ends may be half of it
@@ -115,15 +115,15 @@ class Rank:
 
     def alive(self):
         """Return whether the process is still there."""
-        stat = facts.stat(self.pid)
+        stat = loaded.stat(self.pid)
         return stat is not None and stat[1] == self.begin
 
     def look(self):
         """Return what shows (dict): network (dict or None), world (dict). The facts get libraries that came late."""
-        paths = facts.mapped_files(self.pid)
-        libraries = facts.libraries_among(paths)
+        paths = loaded.mapped_files(self.pid)
+        libraries = loaded.libraries_among(paths)
         if set(libraries) - set(self.known['libraries']):
-            self.known.update(facts.process_facts(self.pid, libraries))
+            self.known.update(loaded.process_facts(self.pid, libraries))
         files = network.descriptors(self.pid)
         what = network.opened(self.pid, self.environment, self.inherited, paths)
         names = self.known['libraries']
@@ -157,7 +157,7 @@ class Rank:
         """Add the sums of libraries without build id, once the rank has started."""
         while self.alive() and time.monotonic() - self.since < SUMS:
             time.sleep(LOOK_EVERY)
-        facts.add_sums(self.pid, self.known)
+        loaded.add_sums(self.pid, self.known)
 
 
 def _shape(look):

@@ -7,6 +7,7 @@ this repository.
 import hpccm
 from hpccm.common import container_type
 from hpccm.primitives import baseimage, copy, label, raw, runscript, shell
+
 from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 

@@ -1,6 +1,13 @@
 """Images of the families abi and mpi4py: MPI libraries that are not MPICH, and mpi4py on top of others. Plain data."""
 
-from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_PARTS, PUBLISHED_ROCM, STACKS, lumi_name, lumi_sources
+from osu_container.recipes.images_slingshot import (
+    ENTRYPOINT_FILES,
+    ENTRYPOINT_PARTS,
+    PUBLISHED_ROCM,
+    STACKS,
+    lumi_name,
+    lumi_sources,
+)
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, GPU, OPENMPI_LIBFABRIC, ROCM, SOURCES, UBUNTU, newer
 
 OSU_PORT = 'easyconfigs/o/osu-native/osu-port'

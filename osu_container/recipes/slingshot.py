@@ -14,9 +14,10 @@ library of the host that a module puts there comes first. CXI_FORK_SAFE above al
 small message from GPU memory by a slow path (docs/troubleshooting.md).
 """
 
+from hpccm.primitives import baseimage, copy, raw, shell
+
 from osu_container.recipes import common
 from osu_container.recipes.common import BUILD, FILES
-from hpccm.primitives import baseimage, copy, raw, shell
 from osu_container.recipes.images_slingshot import ALPS_PARTS, NEWEST_LIBFABRIC
 from osu_container.recipes.versions import GPU, ROCM, SOURCES, UBUNTU, newer
 

@@ -7,7 +7,8 @@ import sys
 import textwrap
 from pathlib import Path
 
-from ..table import number
+from osu_container.demo_table import number
+
 from . import files, model, references, select
 
 EPILOG = """

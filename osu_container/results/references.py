@@ -20,7 +20,9 @@ import re
 import shutil
 from pathlib import Path
 
-from .. import proof, record
+from osu_container.proof import judging
+
+from .. import record
 from . import files, model
 
 DATA = Path(__file__).resolve().parent / 'data'
@@ -236,7 +238,7 @@ def _stack(dataset, series):
     told = []
     for entry in entries:
         for rank in entry['proof']:
-            told += [proof.describe(rank, name) for name in ('libmpi', 'libfabric')]
+            told += [judging.describe(rank, name) for name in ('libmpi', 'libfabric')]
     told = told or ['libraries not known: no proof in the run']
     provider = (module.get('network') or {}).get('provider')
     told.append(f'provider {provider}' if provider else 'provider not known')

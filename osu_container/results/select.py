@@ -17,9 +17,10 @@ import json
 import os
 from pathlib import Path
 
+from osu_container.places import PROJECT
+
 from . import files, references
 
-PROJECT = Path(__file__).resolve().parent.parent.parent
 #: Variable with the folder of runs
 VARIABLE = 'OSU_CONTAINER_RESULTS'
 LATEST = 'latest'

@@ -1,12 +1,11 @@
-#!/usr/bin/env python3
 """
 Try pairs of MPI and libfabric for real, and put beside each what `osu-container check` says of it.
 
-    osu_container/stand_in/pairs.py                             all pairs; exit code 1 if one disagrees
-    osu_container/stand_in/pairs.py open-mpi hybrid             those whose names have all these words in them
-    osu_container/stand_in/pairs.py --list                      their names; nothing is made or run
-    osu_container/stand_in/pairs.py --trees                     only make the host trees, and print where they are (--sysroot of check)
-    osu_container/stand_in/pairs.py --record osu_container/stand_in/pairs.py.json    also keep what happened, for docs/pairs.md (then: make modules)
+    stand-in/pairs                             all pairs; exit code 1 if one disagrees
+    stand-in/pairs open-mpi hybrid             those whose names have all these words in them
+    stand-in/pairs --list                      their names; nothing is made or run
+    stand-in/pairs --trees                     only make the host trees, and print where they are (--sysroot of check)
+    stand-in/pairs --record stand-in/pairs.json    also keep what happened, for docs/pairs.md (then: make modules)
 
 A pair is an image with an MPI, and a libfabric: that of a host tree by approach hybrid, or the image's own by pure. The
 settings are those of the module that would be installed, failing ones included; two ranks on two nodes run osu_latency.
@@ -19,8 +18,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import importlib.machinery
-import importlib.util
 import json
 import os
 import re
@@ -34,34 +31,19 @@ import time
 from collections import namedtuple
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the folders that are imported from may be read-only
-HERE = Path(__file__).resolve().parent
-PROJECT = HERE.parent
-STATE = PROJECT / '.workstation'
-sys.path[:0] = [str(PROJECT), str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes')]
-
-from osu_container.core.reading.elf import GLIBC_SONAMES, ElfError
+from osu_container import osu_output, record, why
 from osu_container.core.deciding.facts import FactsError, find_runtime, read_facts
-from osu_container.core.reading.image import Image
-from osu_container.core.reading.loader import load
 from osu_container.core.deciding.process import Container
 from osu_container.core.deciding.settings import SettingsError, approach_entry, settings_for, site_entry
+from osu_container.core.reading.elf import GLIBC_SONAMES, ElfError
+from osu_container.core.reading.image import Image
+from osu_container.core.reading.loader import load
 from osu_container.core.reading.sif import ImageError
+from osu_container.places import PROJECT, STATE
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, DEFAULT_MPICH, MPICH_LIBFABRIC
+from osu_container.stand_in import tree as stand_in
 
-from osu_container import osu_output, record, why
-
-
-def _make():
-    """Return the program osu_container/stand_in/tree.py, which has no suffix, as a module."""
-    loader = importlib.machinery.SourceFileLoader('stand_in_make', str(HERE / 'make'))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    return module
-
-
-stand_in = _make()
 StandInError, say = stand_in.StandInError, functools.partial(print, file=sys.stderr, flush=True)
 
 SITE = site_entry('workstation')
@@ -172,7 +154,7 @@ def tree(libfabric):
     """Return the folder (Path) of the host tree with the libfabric of a release (str), made if it is not there."""
     target, source = TREES / f'libfabric-{libfabric}', LIBFABRICS[libfabric][1]
     sif = sif_of(source) if source in IMAGES else None
-    made = {'made by': 'osu_container/stand_in/pairs.py', 'libfabric': libfabric, 'from': source, 'mpi': HOST_MPI,
+    made = {'made by': 'stand-in/pairs', 'libfabric': libfabric, 'from': source, 'mpi': HOST_MPI,
             'image': sif and sif.with_name(sif.name + '.sha256').read_text().split()[0]}
     try:
         if json.loads((target / MARKER).read_text()) == made:
@@ -445,7 +427,7 @@ def as_record(results):
 
 def parse(arguments):
     """Return the settings of the command line."""
-    parser = argparse.ArgumentParser(prog='osu_container/stand_in/pairs.py', description=__doc__,
+    parser = argparse.ArgumentParser(prog='stand-in/pairs', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('words', nargs='*', metavar='WORD', help="only the pairs whose names have all words in them")
     what = parser.add_mutually_exclusive_group()
@@ -483,10 +465,10 @@ def main():
         if options.record:
             options.record.write_text(json.dumps(as_record(results), indent=1) + '\n')
     except (StandInError, FactsError, SettingsError, ImageError, ElfError, OSError) as err:
-        print(f"osu_container/stand_in/pairs.py: error: {err}", file=sys.stderr)
+        print(f"stand-in/pairs: error: {err}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("osu_container/stand_in/pairs.py: interrupted; repeat it", file=sys.stderr)
+        print("stand-in/pairs: interrupted; repeat it", file=sys.stderr)
         return 130
     print(json.dumps(results, indent=1) if options.json else as_table(results))
     return 1 if any(one['agrees'] == 'no' for one in results) else 0

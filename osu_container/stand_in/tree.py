@@ -1,12 +1,11 @@
-#!/usr/bin/env python3
 """
 Make a folder that has the host paths of a site (LUMI, one software stack; Frontier, Setonix, Perlmutter, Alps), out of
 real libraries where there are any.
 
-    osu_container/stand_in/tree.py lumi-25.03 DIR                             make the tree
-    osu_container/stand_in/tree.py lumi-25.03 DIR --force --without rocm      make it anew, as a host that lost ROCm
-    osu_container/stand_in/tree.py lumi-25.03 DIR --update libfabric=2.3.1    change it as an update of the system would
-    osu_container/stand_in/tree.py frontier DIR --facts-only                  only names, releases and providers: nothing in it runs
+    stand-in/make lumi-25.03 DIR                             make the tree
+    stand-in/make lumi-25.03 DIR --force --without rocm      make it anew, as a host that lost ROCm
+    stand-in/make lumi-25.03 DIR --update libfabric=2.3.1    change it as an update of the system would
+    stand-in/make frontier DIR --facts-only                  only names, releases and providers: nothing in it runs
 
 `eb --sysroot=DIR --try-amend=site=SITE ...` then installs the modules of the site, and `osu-container discover
 --sysroot DIR` finds it. README.md beside this file says which file plays which part, and what such a tree cannot show.
@@ -29,20 +28,16 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the folders that are imported from may be read-only
-HERE = Path(__file__).resolve().parent
-PROJECT = HERE.parent
-sys.path[:0] = [str(PROJECT / 'easyblocks'), str(PROJECT / 'container-recipes'), str(HERE)]
-
-from osu_container.core.reading.elf import ElfError, closure
 from osu_container.core.deciding.settings import site_entry
-from osu_container.stand_in.systems import HOSTS
+from osu_container.core.reading.elf import ElfError, closure
+from osu_container.places import PROJECT
 from osu_container.recipes.versions import SOURCES
+from osu_container.stand_in.systems import HOSTS
 
 #: Whose trees can be made
 NAMES = sorted(HOSTS)
 #: In every tree, and says that it is one: only such a folder is ever replaced.
-MARKER, MADE_BY = '.stand-in.json', 'osu_container/stand_in/tree.py'
+MARKER, MADE_BY = '.stand-in.json', 'stand-in/make'
 #: Time stamp of all files, s since 1970 (2026-01-01): modules record it, and two trees of the same files are alike.
 TIME_STAMP = 1767225600
 
@@ -81,6 +76,7 @@ DEBIAN_PACKAGES = {
     'libhsa-runtime64.so.1': 'libhsa-runtime64-1', 'libhsakmt.so.1': 'libhsakmt1', 'libdrm.so.2': 'libdrm2',
     'libdrm_amdgpu.so.1': 'libdrm-amdgpu1', 'libelf.so.1': 'libelf1', 'libnuma.so.1': 'libnuma1', 'libz.so.1': 'zlib1g',
 }
+STAND_IN = PROJECT / 'stand-in'
 DOWNLOADS = PROJECT / '.workstation' / 'stand-in'
 MACHINE_FOLDERS = site_entry('workstation')['library_folders']['value']
 
@@ -299,7 +295,7 @@ class Tree:
             if name in made or name not in self.libraries:
                 continue
             made.add(name)
-            code = HERE / 'fakes' / f'{name}.c'
+            code = STAND_IN / 'fakes' / f'{name}.c'
             if not code.exists():
                 raise StandInError(f"site '{self.site['name']}' has {name} ({self.libraries[name]}), and nothing "
                                    f"stands in for it: write {code.relative_to(PROJECT)}")
@@ -390,7 +386,7 @@ class Tree:
                 'CONFIG': '\n'.join(self.host['slurm']), 'PARTITIONS': '\n'.join(self.host['partitions'])}
         for name, path in files:
             self(path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(HERE / 'files' / name, self(path))
+            shutil.copy(STAND_IN / 'files' / name, self(path))
             text = self(path).read_text()
             if name in ('singularity', 'slurm'):
                 self(path).write_text(re.sub(r'@(\w+)@', lambda found: says[found.group(1)], text))
@@ -476,7 +472,7 @@ class Tree:
             modules.setdefault(name, 'craype-accel' if name.startswith('craype-accel-') else name.split('/')[0])
         modules.update(dict.fromkeys(self.host.get('modules', []), 'empty'))
         for name, template in modules.items():
-            text = HERE / 'modulefiles' / f'{template}.lua'
+            text = STAND_IN / 'modulefiles' / f'{template}.lua'
             if not text.exists():
                 raise StandInError(f"site '{self.site['name']}' builds with the module {name}, and nothing stands in "
                                    f"for it: write {text.relative_to(PROJECT)}")
@@ -556,7 +552,7 @@ def read_marker(folder):
             return found
         raise ValueError
     except (OSError, ValueError, KeyError, TypeError):
-        raise StandInError(f"{folder} was not made by osu_container/stand_in/tree.py (no {MARKER} in it), so it is left as it is. "
+        raise StandInError(f"{folder} was not made by stand-in/make (no {MARKER} in it), so it is left as it is. "
                            "Choose another folder, or remove it yourself") from None
 
 
@@ -673,9 +669,9 @@ def main():
         else:
             make(settings.site, target, settings.force, settings.without, settings.facts_only)
     except (StandInError, ElfError, OSError, zipfile.BadZipFile) as err:
-        sys.exit(f"osu_container/stand_in/tree.py: error: {err}")
+        sys.exit(f"stand-in/make: error: {err}")
     except KeyboardInterrupt:
-        sys.exit("osu_container/stand_in/tree.py: interrupted; repeat it")
+        sys.exit("stand-in/make: interrupted; repeat it")
 
 
 if __name__ == '__main__':

@@ -8,7 +8,7 @@ def _fact(value, why):
 
 OVERRIDES = {
     'provider': _fact('tcp', 'there is no Slingshot card here, and the libfabric of the tree has no cxi provider'),
-    # what osu_container/stand_in/tree.py writes between the quotes: of the site whose tree this is
+    # what stand-in/make writes between the quotes: of the site whose tree this is
     'pmi': _fact('@PMI@', 'the MPICH that stands in for Cray MPICH speaks PMI-2 and not Cray PMI'),
     'images': _fact(
         '@IMAGES@',

@@ -8,15 +8,15 @@ import os
 import shutil
 import subprocess
 
-from osu_container.core.reading.elf import ElfError
-from osu_container.core.reading.image import Image
-from osu_container.core.reading.loader import of_name
 from osu_container.core.deciding.process import Host, libraries_of, mix_of
 from osu_container.core.deciding.process import missing_host_paths as missing_on
 from osu_container.core.deciding.settings import HOST_MPI, MORE_FOLDERS, wanted_files
-from osu_container.core.reading.sif import ImageError
 from osu_container.core.deciding.verdict import NOTE, verdict_of
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.image import Image
 from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
+from osu_container.core.reading.loader import of_name
+from osu_container.core.reading.sif import ImageError
 
 
 class FactsError(Exception):

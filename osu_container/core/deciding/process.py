@@ -11,10 +11,10 @@ import posixpath
 import re
 from collections import OrderedDict, namedtuple
 
+from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
 from osu_container.core.reading.elf import ElfError, closure, elf_facts
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load, of_name
-from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.traits import fabric_traits, mpi_traits
 

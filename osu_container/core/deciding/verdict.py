@@ -11,11 +11,19 @@ import posixpath
 import re
 from collections import OrderedDict, namedtuple
 
+from osu_container.core.deciding.process import MACHINES, Container, image_mpi, library_path_of, mix_of
+from osu_container.core.deciding.settings import (
+    HOST_MPI,
+    SettingsError,
+    families,
+    pmi_for,
+    release,
+    site_words,
+    without_switches,
+)
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import of_name, search_folders, undefined_symbols, version_problems
-from osu_container.core.deciding.process import MACHINES, Container, image_mpi, library_path_of, mix_of
 from osu_container.core.reading.python_environments import environments, own_mpi, searched_first
-from osu_container.core.deciding.settings import HOST_MPI, SettingsError, families, pmi_for, release, site_words, without_switches
 from osu_container.core.reading.traits import fabric_traits, mpi_traits
 
 #: From the best to the worst. 'note' is no verdict: something to know.

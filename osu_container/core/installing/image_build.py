@@ -1,10 +1,12 @@
 """
-Building a missing image with the command of the clone that these easyblocks are part of: bin/osu-container.
+Building a missing image with the command of the clone that this package is part of: bin/osu-container.
 
-Where the easyblocks were copied out of their clone there is no such command, and nothing is built.
+Where the package was installed by pip there is no such command, and nothing is built.
 """
 import os
 import subprocess
+
+from osu_container.places import PROJECT
 
 #: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb
 PATIENCE = 15
@@ -13,10 +15,9 @@ HOW = ('auto', 'yes', 'no')
 
 
 def builder():
-    """Return the path (str) of osu-container in the clone of this file, None if this is a copy without one."""
-    here = os.path.dirname(os.path.realpath(__file__))
-    path = os.path.join(os.path.dirname(os.path.dirname(here)), 'bin', 'osu-container')
-    return path if os.access(path, os.X_OK) else None
+    """Return the path (str) of osu-container in the clone of this package, None if it has none."""
+    path = str(PROJECT / 'bin' / 'osu-container')
+    return path if os.access(path, os.X_OK) and os.path.isdir(str(PROJECT / 'container-recipes')) else None
 
 
 def command(name):
@@ -48,7 +49,7 @@ def why_not(name, how):
     if how == 'no':
         return "build_image=no was given"
     if builder() is None:
-        return "these easyblocks are a copy without their clone, so there is nothing to build it with"
+        return "osu-container was installed without its clone, and the recipes are there only"
     options = ['--within', str(PATIENCE)] if how == 'auto' else []
     code, output = _call(['--check'] + options + [name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if code == 0:

@@ -8,9 +8,9 @@ import shutil
 
 from easybuild.framework.easyconfig.constants import EXTERNAL_MODULE_MARKER
 
-from osu_container.easyblock import this_site
-from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.core.deciding.settings import SettingsError
+from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.easyblock import this_site
 
 #: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
 RCCL_PLUGIN = 'lib/librccl-net.so'

@@ -10,7 +10,6 @@ import random
 from pathlib import Path
 
 from osu_container.core.data.approaches import APPROACHES
-
 from osu_container.results import files
 from osu_container.results.model import WITHOUT_SIZES, Case
 
