@@ -81,7 +81,7 @@ test-fast: test-env ## tests that need neither an image nor Slurm
 
 .PHONY: test-images
 test-images: setup test-env ## build every image that can be built here, and run it through the modules
-	$(PYTHON_ENV)/pytest tests/test_image_build.py tests/test_images_run.py $(PYTEST)
+	$(PYTHON_ENV)/pytest tests/image/test_build.py tests/image/test_images_run.py $(PYTEST)
 
 .PHONY: check
 check: check-python check-shell check-modules check-easyconfigs ## all checks of style

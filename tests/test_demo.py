@@ -14,14 +14,13 @@ import sys
 import time
 from pathlib import Path
 
-import bench_stand_in
 import pytest
-from bench_stand_in import script, special
-from conftest import PROJECT, interruptible
 
-sys.path.insert(0, str(PROJECT / 'workstation'))
 from osu_container import demo
 from osu_container.results import files
+from tests.helpers import bench_stand_in
+from tests.helpers.bench_stand_in import script, special
+from tests.helpers.machine import PROJECT, interruptible
 
 SIF = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 

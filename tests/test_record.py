@@ -5,9 +5,9 @@ import os
 import re
 
 import pytest
-from conftest import run
 
 from osu_container import record
+from tests.helpers.machine import run
 
 
 def test_a_file_entry_has_the_sha256_and_on_demand_the_text(tmp_path):

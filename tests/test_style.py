@@ -1,6 +1,7 @@
 """`make check` holds: the same targets that a person types."""
 import pytest
-from conftest import PROJECT, run
+
+from tests.helpers.machine import PROJECT, run
 
 
 @pytest.mark.parametrize('target', ['check-python', 'check-shell', 'check-modules', 'check-easyconfigs'])

@@ -9,10 +9,10 @@ import sys
 import time
 
 import pytest
-from conftest import LMODS, PROJECT, STATE, clean_shell, compile_library, run
-from test_docs import headings
+from tests.docs.test_docs import headings
 
 from osu_container import why
+from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 
 NAMES = [entry['name'] for entry in why.MESSAGES]
 WHY = PROJECT / 'osu_container' / 'why.py'

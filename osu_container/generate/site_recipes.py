@@ -8,7 +8,7 @@ RECIPES: list of dict
     rendered   file below modules/ that is compared with it
     items      list of Item
 
-An item whose reason is '' must be set by the rendered file; one with a reason must not (tests/test_sites_others.py).
+An item whose reason is '' must be set by the rendered file; one with a reason must not (tests/core/data/test_sites_others.py).
 """
 from __future__ import annotations
 

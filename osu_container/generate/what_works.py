@@ -13,7 +13,7 @@ from osu_container.core.deciding.settings import SettingsError, approach_entry, 
 
 #: Letter in the table -> who measured, what and when
 SOURCES = {
-    'a': 'this project, Debian 12, two nodes of a private Slurm, TCP: the tests run it (`tests/*_run.py`)',
+    'a': 'this project, Debian 12, two nodes of a private Slurm, TCP: the tests run it (`tests/runs`)',
     'b': 'DeiC, published runs of four container approaches and native on LUMI-G, 2025-03 (`lumi-g-2025-03`)',
     'c': 'DeiC, mpi4py and CuPy in images with libcxi on LUMI-G and LUMI-C, 2025-07 (`lumi-mpi4py-2025-07`)',
     'd': 'HPE, containers tutorial of CUG 2026 on LUMI, 2026-04: Cray MPICH 8.1.32 in place of the image\'s MPICH '

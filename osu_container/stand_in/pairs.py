@@ -48,7 +48,7 @@ StandInError, say = stand_in.StandInError, functools.partial(print, file=sys.std
 
 SITE = site_entry('workstation')
 LIBMPI, LIBFABRIC = (SITE['libraries'][name]['value'] for name in ('libmpi', 'libfabric'))
-#: Where the trees and the images are kept; the latter also by tests/test_images_run.py
+#: Where the trees and the images are kept; the latter also by tests/image/test_images_run.py
 TREES, FOLDER = STATE / 'pairs', STATE / 'images-of-tests'
 MARKER = '.stand-in.json'
 #: Every tree has this MPI, that of the workstation. Approach hybrid does not use it.

@@ -656,7 +656,7 @@ RULES = [
      "all else", 'conda-build 00062c8d, conda_build/post.py, mk_relative_linux; DeiC-HPC/BitBulldozersLab, CuPy + '
      'mpi4py, 2025-07: only the external package reaches Slingshot'),
     ('MPI of Python', _python_mpi, "mpi4py takes an MPI that lies beside its Python; where several do, libmpi.so, then "
-     "libmpi.so.12", 'mpi4py 4.1.2, _mpiabi.py; tests/test_mpi4py_run.py'),
+     "libmpi.so.12", 'mpi4py 4.1.2, _mpiabi.py; tests/runs/test_mpi4py.py'),
     ('no libfabric', _network, "an MPICH of device ch3 or with another netmod does not use libfabric",
      'DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 "not compiled with channel 4"'),
     ('netmod', _netmod, "an MPICH that prefers UCX does not reach Slingshot",

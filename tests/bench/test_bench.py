@@ -1,0 +1,512 @@
+"""`osu-container bench`: what it plans, what it writes, how it goes on, and what it says when something is wrong."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from osu_container.bench import BenchError, cases, measure, modules, plan, reframe_settings
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import site_entry, site_words
+from osu_container.results import files, references
+from osu_container.results.model import Case
+from tests.helpers import bench_stand_in
+from tests.helpers.bench_stand_in import special
+from tests.helpers.machine import PROJECT, interruptible, run
+
+PYTHON = PROJECT / '.workstation' / 'venv' / 'bin' / 'python'
+GPU_SITES = [name for name in SITES if site_entry(name)['gpu']['value']]
+
+
+def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARKS), osu='7.5.2'):
+    """A module that has all programs."""
+    name = 'osu-native/7.5.2' if approach == 'native' else f'osu-container/{approach}'
+    made = modules.Module(name, approach, site, {}, set(programs))
+    made.facts = {'image': {'labels': {'org.osu-container.osu': osu}}}
+    return made
+
+
+def make_plan(site, tag='full', nodes=128, approaches=('native', 'hybrid'), **options):
+    return plan.make(tag, [module(one, site) for one in approaches], site_entry(site), nodes=nodes, **options)
+
+
+# ---- the plan --------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('site', SITES)
+@pytest.mark.parametrize('tag', cases.TAGS)
+def test_every_tag_has_an_srun_line_for_every_case_on_every_site(site, tag):
+    runs = make_plan(site, tag)
+    assert len({run.name for run in runs}) == len(runs), 'names are unique'
+    assert any(run.skip is None for run in runs)
+    for one in runs:
+        words = one.typed.split()
+        assert words[0] == 'srun' and f'-N{one.case.nodes}' in words and f'-n{one.case.ranks}' in words
+        assert int(re.search(r'--ntasks-per-node=(\d+)', one.typed).group(1)) * one.case.nodes == one.case.ranks
+        assert '--mpi' not in one.typed and '--network' not in one.typed, 'the module sets them'
+        assert plan.from_entry(json.loads(json.dumps(one.entry()))) == one
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_what_is_left_out_says_why(site):
+    has_gpu = bool(site_entry(site)['gpu']['value'])
+    for one in make_plan(site):
+        if 'D' in one.case.buffers and not has_gpu:
+            assert one.skip == f'site {site} has no GPU for buffers {one.case.buffers}'
+        elif 'M' in one.case.buffers and not site_words(site_entry(site))['cuda']:
+            assert one.skip.startswith("managed memory (M M) is CUDA's")
+        else:
+            assert one.skip is None
+    skipped = {run.skip for run in make_plan(site, nodes=4)
+               if run.case.nodes > 4 and run.case.buffers == 'H H'}
+    assert skipped and all(re.fullmatch(r'wants \d+ nodes, the job has 4 \(--nodes\)', text) for text in skipped)
+    lacking = plan.make('quick', [module(site=site, programs=['osu_bw'])], site_entry(site), nodes=2)
+    assert {run.skip for run in lacking if run.case == Case('osu_alltoall', 'H H', 2, 2)} == {
+        'the module has no osu_alltoall'}
+
+
+@pytest.mark.parametrize('site', GPU_SITES)
+def test_device_buffers_are_bound_to_their_gpu_and_collectives_name_the_accelerator(site):
+    runs = {run.name: run for run in make_plan(site)}
+    entry = site_entry(site)
+    step = ' '.join(entry['jobs']['value']['step'])
+    assert runs['osu_bw-DD-2x1-native'].typed == (
+        f'srun -N2 -n2 --ntasks-per-node=1 {step} osu-gpu-bind osu_bw D D')
+    assert runs['osu_bw-HH-2x1-native'].typed == f'srun -N2 -n2 --ntasks-per-node=1 {step} osu_bw H H'
+    assert runs['osu_alltoall-DD-2x4-hybrid'].typed.endswith(f'osu_alltoall -d {plan.accelerator(entry)}')
+    assert runs['osu_alltoall-HH-2x4-hybrid'].typed.endswith('osu_alltoall')
+    per_node = len(entry['gpu_binding']['value'])
+    assert {run.case.ranks for run in runs.values() if run.case.nodes == 128} == {128 * per_node}
+
+
+def test_the_benchmarks_and_placements_of_the_issue_are_there():
+    wanted = {'osu_bw', 'osu_bibw', 'osu_latency', 'osu_mbw_mr', 'osu_multi_lat', 'osu_get_bw', 'osu_put_latency',
+              'osu_alltoall', 'osu_allreduce', 'osu_allgather', 'osu_bcast', 'osu_barrier', 'osu_init', 'osu_xccl_bw',
+              'osu_xccl_latency', 'osu_xccl_allreduce'}
+    found = [run.case for run in make_plan('lumi-25.03')]
+    assert {case.benchmark for case in found} == wanted
+    assert {case.nodes for case in found if case.benchmark == 'osu_alltoall'} == {1, 2, 4, 8, 16, 32, 64, 128}
+    assert {case.buffers for case in found if case.benchmark == 'osu_bw'} == {'H H', 'H D', 'D H', 'D D', 'M M'}
+    assert {case.placement for case in found if case.benchmark == 'osu_bcast'} == {
+        'two nodes', 'one node', '8 ranks over 2 nodes'}
+
+
+@pytest.mark.parametrize('name', ['lumi-g-2025-03', 'alps-gh200-2025', 'hpe-libfabric-swap', 'piz-daint-sarus'])
+def test_the_tag_published_repeats_the_cases_of_the_documents(name):
+    planned = {(run.case.benchmark, run.case.buffers, run.case.nodes) for run in make_plan('lumi-25.03', 'published')}
+    published = {(case.benchmark, case.buffers, case.nodes) for case in references.get(name).cases}
+    assert published <= planned, published - planned
+
+
+def test_modules_take_turns_within_a_case_and_each_repeat_begins_with_another():
+    runs = make_plan('workstation', 'demo', approaches=('native', 'pure', 'hybrid'))
+    first, second = plan.rotated(runs, 1), plan.rotated(runs, 2)
+    assert [run.series for run in first[:3]] == ['native', 'pure', 'hybrid']
+    assert [run.series for run in second[:3]] == ['pure', 'hybrid', 'native']
+    assert [run.case for run in first] == [run.case for run in second]
+    assert sorted(run.name for run in first) == sorted(run.name for run in second)
+
+
+@pytest.mark.parametrize('patterns, count', [(['osu_bw'], 2), (['*-HH-2x1-native'], 2), (['hybrid', 'native'], 4),
+                                             (['osu_latency-HH'], 2)])
+def test_patterns_choose_runs_by_name(patterns, count):
+    assert len(make_plan('workstation', 'demo', patterns=patterns)) == count
+
+
+def test_a_pattern_that_fits_nothing_names_some_runs():
+    with pytest.raises(BenchError, match=r'no run of tag demo fits osu_bx; its runs are named osu_bw-HH-2x1-native'):
+        make_plan('workstation', 'demo', patterns=['osu_bx'])
+
+
+def test_two_modules_of_one_approach_have_the_names_of_their_versions():
+    found = [module('hybrid', 'lumi-25.03') for name in ('hybrid', 'hybrid-c')]
+    found[1].name = 'osu-container/hybrid-c'
+    assert plan.series_names([module(), *found]) == {
+        'osu-native/7.5.2': 'native', 'osu-container/hybrid': 'hybrid', 'osu-container/hybrid-c': 'hybrid-c'}
+
+
+@pytest.mark.parametrize('label', ['mpi4py 4.1.2 ports, NumPy 2.4.6 buffers', '7.5.2 Python'])
+def test_figures_of_the_python_benchmarks_are_kept_apart_by_their_arrays(label):
+    runs = plan.make('published', [module('opensource', 'lumi-25.03', osu=label)], site_entry('lumi-25.03'), nodes=2)
+    assert {(run.case.buffers, run.case.variant) for run in runs if not run.skip} == {
+        ('H H', 'numpy'), ('D D', 'cupy')}
+    assert {run.skip for run in runs if run.case.buffers == 'H D'} == {
+        'the Python benchmarks have buffers H H or D D, not H D'}
+    assert {case.variant for case in references.get('lumi-mpi4py-2025-07').cases} == {'numpy', 'cupy'}
+
+
+def test_modules_of_two_sites_are_refused():
+    with pytest.raises(BenchError, match='several sites, whose figures do not compare'):
+        modules.site_of([module(), module('hybrid', 'lumi-25.03')])
+
+
+# ---- ReFrame's settings ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('scheduler', ['local', 'slurm'])
+@pytest.mark.parametrize('site', SITES)
+def test_reframe_takes_the_settings_of_every_site(tmp_path, site, scheduler):
+    reframe_settings.write(tmp_path / 'settings.py', site_entry(site), scheduler=scheduler, account='project_1')
+    done = run([PYTHON, '-c', 'import sys; from reframe.frontend.cli import main; sys.exit(main())', '-C',
+                tmp_path / 'settings.py', f'--system={reframe_settings.system_name(site_entry(site))}',
+                '--show-config=systems/0/partitions'],
+               env={**os.environ, 'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod'}, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = done.stdout
+    jobs = site_entry(site)['jobs']['value']
+    assert ('--account=project_1' in shown) == (scheduler == 'slurm')
+    if scheduler == 'slurm':
+        assert all(option in shown for option in jobs['options'])
+        assert (f"--partition={jobs['partition']}" in shown) == bool(jobs['partition'])
+    assert site_entry(site)['jobs']['source'] in (tmp_path / 'settings.py').read_text()
+
+
+# ---- running ---------------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope='module')
+def made(tmp_path_factory):
+    """Modules, srun and salloc, made once."""
+    root = tmp_path_factory.mktemp('bench')
+    bench_stand_in.make(root)
+    return root
+
+
+@pytest.fixture
+def bench(made, tmp_path):
+    """Function (arguments..., **variables) that runs `osu-container bench`; its folder of results is of this test."""
+    for path in (made / 'special').glob('*'):
+        path.unlink()
+    for path in made.glob('*.calls'):
+        path.unlink()
+
+    def call(*arguments, **variables):
+        env = {**bench_stand_in.environment(made), 'OSU_CONTAINER_RESULTS': str(tmp_path / 'results'), **variables}
+        return run([PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', *arguments], env=env)
+    call.root, call.results = made, tmp_path / 'results'
+    return call
+
+
+ARGUMENTS = ('--tag', 'demo', '--module', 'osu-native/1', '--module', 'osu-native/2')
+
+
+def measurements(folder):
+    """The measurement lines of a run."""
+    return [entry for _, entry in files.lines(folder)[0] if entry['kind'] == 'measurement']
+
+
+def calls(root, name='srun.calls'):
+    path = root / name
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_a_run_keeps_output_proof_and_everything_needed_to_repeat_it(bench, tmp_path):
+    folder = tmp_path / 'run'
+    done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '8 measured, 0 failed, 0 left out' in done.stdout and 'osu-container compare' in done.stdout
+    assert calls(bench.root, 'salloc.calls')[0].startswith('-N2 -n2 --time=')
+    found = files.read(folder)
+    assert found.problems == [] and found.names == ['1', '2'] and len(found.series) == 4
+    assert {one.repeats for one in found.series} == {2}
+    assert found.of(Case('osu_bw', 'H H', 2, 2), '1')[0].median(4194304) == 2097153.0
+    header = found.facts
+    assert header['site'] == 'workstation' and header['tag'] == 'demo' and header['slurm']['job'] == '7'
+    assert header['slurm']['nodes'] == ['node1', 'node2']
+    assert header['versions']['reframe'] and header['machine']['cores'] and header['ended']
+    assert set(header['inputs']) >= {'module osu-native/1', 'module osu-native/2'}
+    assert 'setenv("FI_PROVIDER", "tcp")' in found.modules['osu-native/1']['module_file']['text']
+    assert found.modules['osu-native/1']['network'] == {'netmod': 'ofi', 'provider': 'tcp'}
+    page = (PROJECT / 'docs' / 'results-format.md').read_text()
+    for _, entry in files.lines(folder)[0]:
+        for key in (*entry, *entry.get('case', ()), *(entry.get('proof') or [{}])[0], *(entry.get('slurm') or ())):
+            assert f'`{key}`' in page, f"{entry['kind']}: {key}"
+    lines = measurements(folder)
+    assert [(one['approach'], one['case']['benchmark'], one['repeat']) for one in lines] == [
+        ('1', 'osu_bw', 1), ('2', 'osu_bw', 1), ('1', 'osu_latency', 1), ('2', 'osu_latency', 1),
+        ('2', 'osu_bw', 2), ('1', 'osu_bw', 2), ('2', 'osu_latency', 2), ('1', 'osu_latency', 2)]
+    for one in lines:
+        assert (folder / one['raw']).read_text().startswith('# osu_')
+        rank, = one['proof']
+        assert rank['ranks'] == [0, 1] and rank['nodes'] == ['node1', 'node2']
+        assert rank['libraries']['libmpi']['release'] == '5.0.2' and rank['variables']['FI_PROVIDER'] == 'tcp'
+    assert lines[0]['typed'] == 'srun -N2 -n2 --ntasks-per-node=1 osu_bw -m 4194304 H H'
+    assert lines[0]['command'].startswith('module load osu-native/1; srun -N2 -n2 --ntasks-per-node=1 ')
+
+
+def test_a_dry_run_shows_the_srun_lines_and_leaves_nothing(bench):
+    done = bench('--dry-run', '--tag', 'quick')
+    assert done.returncode == 0
+    assert 'srun -N2 -n2 --ntasks-per-node=1 osu_bw -m 4194304 H H\n    with osu-native/2' in done.stdout
+    assert 'left out:\n  site workstation has no GPU for buffers D D' in done.stdout
+    assert 'job:  salloc -N2 ' in done.stdout
+    assert not bench.results.exists() and calls(bench.root) == calls(bench.root, 'salloc.calls') == []
+
+
+def test_a_failing_case_is_recorded_with_its_reason_and_the_rest_go_on(bench, tmp_path):
+    special(bench.root, '2', 'osu_bw', "sys.exit(\"osu_bw: /lib/libfabric.so.1: version `FABRIC_1.7' not found "
+            "(required by libmpi.so.12)\")")
+    done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run')
+    assert done.returncode == 1
+    assert '3 measured, 1 failed' in done.stdout and "failed: 2 osu_bw H H, two nodes" in done.stdout
+    failure, = files.read(tmp_path / 'run').failures
+    assert failure.reason.startswith('exit code 1') and 'libfabric' in failure.reason
+    assert "FABRIC_1.7' not found" in (tmp_path / 'run' / failure.log).read_text()
+
+
+@pytest.mark.parametrize('text, says', [
+    ('size //= 2', 'the table of osu_bw ends at 2097152 bytes, wanted 4194304'),
+    ('sys.exit(0)', 'no number from osu_bw in 0 line(s)'),
+    ("os.environ['SLURM_PROCID'] = '0'", 'Did every rank run alone'),
+    ("print('1   nan') if os.environ['SLURM_PROCID'] == '0' else 0; time.sleep(0.4); sys.exit()",
+     'no number from osu_bw'),
+])
+def test_output_that_is_no_table_is_a_failure_with_its_reason(bench, tmp_path, text, says):
+    special(bench.root, '1', 'osu_bw', text)
+    done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw')
+    assert done.returncode == 1
+    failure, = files.read(tmp_path / 'run').failures
+    assert says in failure.reason
+
+
+def test_messages_among_the_numbers_are_parsed_around_and_counted(bench, tmp_path):
+    message = 'srun: Job 9813899 step creation temporarily disabled, retrying (Requested nodes are busy)'
+    special(bench.root, '1', 'osu_bw',
+            f"if os.environ['SLURM_PROCID'] == '0': print('{message}\\n64   12.5srun: x')")
+    done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw-HH-2x1-1')
+    assert done.returncode == 0, done.stdout + done.stderr
+    one, = measurements(tmp_path / 'run')
+    assert one['foreign'] == [message]
+    assert one['broken'] == ['64   12.5srun: x'] and len(one['values']) == 23
+    assert '1 lines of others among the numbers, 1 mixed with a number, which is left out: raw/' in done.stdout
+
+
+def test_a_run_that_hangs_is_ended_and_recorded(bench, tmp_path, monkeypatch):
+    special(bench.root, '1', 'osu_bw', 'time.sleep(300)')
+    limited = (PROJECT / 'osu_container/bench/cases.py').read_text().replace('TIME_LIMIT = 600', 'TIME_LIMIT = 4')
+    assert 'TIME_LIMIT = 4' in limited
+    copy = tmp_path / 'copy'
+    run(['cp', '-r', PROJECT / 'osu_container', PROJECT / 'easyblocks', PROJECT / 'bin', copy.mkdir() or copy])
+    (copy / 'osu_container' / 'bench' / 'cases.py').write_text(limited)
+    env = bench_stand_in.environment(bench.root)
+    done = run([PYTHON, copy / 'bin' / 'osu-container', 'bench', *ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run',
+                '--', 'osu_bw'], env=env)
+    assert done.returncode == 1, done.stdout + done.stderr
+    failure, = files.read(tmp_path / 'run').failures
+    assert failure.name == '1' and 'time' in failure.reason
+    assert [one.name for one in files.read(tmp_path / 'run').series] == ['2']
+
+
+def test_a_module_that_does_not_start_is_recorded_and_the_others_run(bench, tmp_path):
+    broken = bench_stand_in.make_native(bench.root, '3')
+    try:
+        program = bench.root / 'software' / 'osu-native' / '3' / 'bin' / 'osu_latency'
+        program.write_text('#!/bin/sh\necho "cxip_gen_auth_key failed: -38" >&2\nexit 1\n')
+        done = bench('--tag', 'demo', '--module', 'osu-native/1', '--module', 'osu-native/3', '--repeats', '2', '-o',
+                     tmp_path / 'run')
+    finally:
+        broken.unlink()
+    assert done.returncode == 1 and 'osu-native/3 does not run: exit code 1' in done.stdout
+    found = files.read(tmp_path / 'run')
+    assert [one.name for one in found.series] == ['1', '1'] and len(found.failures) == 4
+    assert 'exit code 1' in found.modules['osu-native/3']['problem']
+
+
+def test_another_library_than_promised_is_a_failure(bench, tmp_path):
+    run_, folder = make_plan('workstation', 'demo', approaches=('native',))[0], tmp_path
+    raw, errors = folder / 'a.txt', folder / 'a.err'
+    raw.write_text('# OSU MPI Bandwidth Test v7.5\n4194304 10.0\n')
+    errors.write_text('')
+    proofs = folder / 'proof'
+    env = {**bench_stand_in.environment(bench.root), 'LIBMPI': str(
+        bench.root / 'software/osu-native/1/lib/libmpi.so.12'), 'MODULE': '1'}
+    done = run([bench.root / 'bin' / 'srun', PROJECT / 'osu_container' / 'rank-proof', proofs,
+                bench.root / 'software/osu-native/1/bin/osu_bw'], env=env)
+    assert done.returncode == 0, done.stderr
+
+    def line(libmpi):
+        promise = {'comes_from': {'libmpi': libmpi, 'libfabric': 'host'}, 'container': False}
+        return measure.line(run_, 1, stdout=raw, stderr=errors, code=0, proofs=proofs, promise=promise, seconds=1.0,
+                            folder=folder, command='x')
+    assert line('host')['status'] == 'ok' and line('host')['values'] == {'4194304': 10.0}
+    wrong = line('image')
+    assert wrong['status'] == 'failed' and 'values' not in wrong
+    assert 'it did not run what it promises: ranks 0-1 loaded libmpi from host' in wrong['reason']
+    assert wrong['proof'][0]['libraries']['libmpi']['where'] == 'host'
+
+
+# ---- going on --------------------------------------------------------------------------------------------------------
+
+def start(bench, *arguments):
+    """Start a run of two repeats whose second repeat is slow; return the child."""
+    env = {**bench_stand_in.environment(bench.root), 'OSU_CONTAINER_RESULTS': str(bench.results)}
+    command = [PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', *ARGUMENTS, '--repeats', '2', *arguments]
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            start_new_session=True, preexec_fn=interruptible)
+
+
+def wait_for_lines(path, count):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if path.exists() and len(path.read_text().splitlines()) >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f'{path} has fewer than {count} lines')
+
+
+@pytest.mark.parametrize('sign', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_run_goes_on_with_what_is_missing(bench, tmp_path, sign):
+    folder = tmp_path / 'run'
+    child = start(bench, '-o', str(folder))
+    wait_for_lines(folder / files.NAME, 5)  # run, two modules, two measurements
+    if sign == signal.SIGKILL:
+        os.killpg(child.pid, sign)
+        run(['pkill', '-9', '-f', str(folder)])  # ReFrame is a session of its own
+    else:
+        child.send_signal(sign)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[sign]
+    if sign == signal.SIGINT:
+        assert 'interrupted; what was measured is kept; to go on: osu-container bench --resume' in err
+    before = (folder / files.NAME).read_text()
+    assert files.read(folder).problems[-1].endswith(f'to go on: osu-container bench --resume {folder}')
+    time.sleep(1)
+    assert run(['pgrep', '-f', f'{folder}/proof']).stdout == '', 'nothing of it runs any more'
+    if sign == signal.SIGKILL:  # as if it had been writing
+        (folder / files.NAME).write_text(before + '{"kind": "measu')
+    done = bench('--resume', folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (folder / files.NAME).read_text().startswith(before)
+    found = files.read(folder)
+    assert found.problems == [] and {one.repeats for one in found.series} == {2} and len(found.series) == 4
+    again = bench('--resume', folder)
+    assert again.returncode == 0 and 'has ended: nothing is left to measure' in again.stdout
+
+
+def test_a_run_does_not_go_on_with_another_module(bench, tmp_path):
+    folder = tmp_path / 'run'
+    child = start(bench, '-o', str(folder))
+    wait_for_lines(folder / files.NAME, 4)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    path = bench.root / 'modules' / 'osu-native' / '2.lua'
+    text = path.read_text()
+    path.write_text(text + '-- changed\n')
+    try:
+        done = bench('--resume', folder)
+    finally:
+        path.write_text(text)
+    assert done.returncode == 1
+    assert 'module osu-native/2 changed. Begin a new run instead of --resume' in done.stderr
+
+
+def test_the_time_box_ends_after_a_whole_repeat(bench, tmp_path):
+    done = bench(*ARGUMENTS, '--repeats', '5', '--budget', '1', '-o', tmp_path / 'run', '--', 'osu_bw')
+    assert done.returncode == 0 and '1 of 5 repeats: the next would pass 1 s' in done.stdout
+    assert {one.repeats for one in files.read(tmp_path / 'run').series} == {1}
+
+
+# ---- ReFrame by itself -----------------------------------------------------------------------------------------------
+
+def reframe(bench, *arguments, **variables):
+    command = 'import sys; from reframe.frontend.cli import main; sys.exit(main())'
+    return run([PYTHON, '-c', command, *arguments], env={**bench_stand_in.environment(bench.root), **variables},
+               cwd=bench.root)
+
+
+def test_reframe_finds_and_runs_the_tests_without_this_command(bench, tmp_path):
+    written = bench('--settings', tmp_path / 'settings.py', '--module', 'osu-native/1')
+    assert written.returncode == 0 and str(tmp_path / 'settings.py') in written.stdout
+    refused = bench('--settings', tmp_path / 'settings.py', '--module', 'osu-native/1')
+    assert refused.returncode == 1 and '--force writes over it' in refused.stderr
+    checks = PROJECT / 'osu_container' / 'bench' / 'checks.py'
+    options = ['-C', tmp_path / 'settings.py', '-c', checks, f'--prefix={tmp_path}']
+    listed = reframe(bench, *options, '--tag', 'quick', '--list')
+    assert listed.returncode == 0, listed.stdout
+    assert 'OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-native' in listed.stdout
+    assert 'xccl' not in listed.stdout, 'the modules have no such program'
+    done = reframe(bench, *options, '--tag', 'demo', '-n', 'osu_bw', '-r')
+    assert done.returncode == 0, done.stdout
+    assert 'PASSED' in done.stdout and 'P: 4_MiB: 2097153.0 MB/s' in done.stdout
+
+
+def test_reframes_logs_and_comparison_see_every_message_size(bench):
+    assert bench(*ARGUMENTS, '--repeats', '2', '--', 'osu_bw').returncode == 0
+    logs = list((bench.results / 'perflogs').rglob('OSU_Micro_Benchmarks.log'))
+    assert len(logs) == 1 and len(logs[0].read_text().splitlines()) >= 4
+    assert '2097153.0,MB/s' in logs[0].read_text()
+    folder = next(path for path in bench.results.iterdir() if (path / files.NAME).exists())
+    done = reframe(bench, '-C', folder / 'settings.py', '--performance-compare=now-1d:now/now-1d:now/mean:/')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count('osu_bw-HH-2x1-1') == done.stdout.count('osu_bw-HH-2x1-2') == 23, done.stdout
+
+
+# ---- what is wrong with the arguments --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('arguments, says', [
+    (['--tag', 'nothing'], "invalid choice: 'nothing'"),
+    (['--repeats', '0'], 'argument --repeats/-r: invalid'),
+])
+def test_wrong_arguments_are_usage_errors(bench, arguments, says):
+    done = bench(*arguments)
+    assert done.returncode == 2 and says in done.stderr
+
+
+@pytest.mark.parametrize('arguments, variables, says', [
+    (['--module', 'osu-container/hybrid'], {}, '`module load osu-container/hybrid` failed'),
+    ([], {'MODULEPATH': '/nonexistent'}, 'no module osu-native or osu-container is installed where Lmod looks'),
+    (['--resume', 'latest'], {}, 'to go on with'),
+    (['--resume', '/nonexistent'], {}, 'no such file or folder'),
+    (['--', 'osu_nothing'], {}, 'no run of tag quick fits osu_nothing'),
+    (['--nodes', '1', '--tag', 'demo'], {}, 'nothing of tag demo can be run: wants 2 nodes, the job has 1'),
+])
+def test_what_cannot_be_run_is_said_plainly(bench, arguments, variables, says):
+    done = bench(*arguments, **variables)
+    assert done.returncode == 1 and says in done.stderr and 'Traceback' not in done.stderr
+    assert not bench.results.exists()
+
+
+def test_a_run_is_never_written_over(bench, tmp_path):
+    (tmp_path / 'run').mkdir()
+    (tmp_path / 'run' / 'mine.txt').write_text('mine')
+    done = bench(*ARGUMENTS, '-o', tmp_path / 'run')
+    assert done.returncode == 1 and 'is there already and not empty' in done.stderr
+    assert [path.name for path in (tmp_path / 'run').iterdir()] == ['mine.txt']
+
+
+def test_a_folder_with_a_blank_is_refused_before_anything_runs(bench, tmp_path):
+    done = bench(*ARGUMENTS, '-o', tmp_path / 'a run')
+    assert done.returncode == 1 and 'there is a blank in the path' in done.stderr
+    assert list(tmp_path.iterdir()) == [] and calls(bench.root) == []
+
+
+@pytest.mark.parametrize('site', [name for name in SITES if site_entry(name)['jobs']['value']['account']])
+def test_a_site_with_accounts_wants_one(made, tmp_path, site):
+    bench_stand_in.make_native(tmp_path, '1', site)
+    env = {**bench_stand_in.environment(made), 'MODULEPATH': f'{tmp_path}/modules',
+           'OSU_CONTAINER_RESULTS': f'{tmp_path}/results'}
+    command = [PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', '--tag', 'quick']
+    done = run(command, env=env)
+    assert done.returncode == 1 and f'site {site} wants an account for a job: --account PROJECT' in done.stderr
+    shown = run([*command, '--dry-run'], env={**env, 'SLURM_ACCOUNT': 'project_1'})
+    assert shown.stdout == run([*command, '--dry-run', '--account', 'project_1'], env=env).stdout
+    jobs = site_entry(site)['jobs']['value']
+    partition = f"--partition={jobs['partition']} " if jobs['partition'] else ''
+    assert f"{partition}--account=project_1 {' '.join(jobs['options'])}" in shown.stdout
+
+
+def test_help_names_tags_and_exit_codes():
+    done = run([PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', '--help'])
+    text = ' '.join(done.stdout.split())
+    assert done.returncode == 0 and 'Exit code: 0 all ran' in text
+    assert all(f'{tag}: {title}' in text for tag, title in cases.TAG_TITLES.items())
+
+
+def test_the_command_says_how_to_install_what_is_missing(tmp_path):
+    done = run([sys.executable, '-I', '-S', '-c', 'import sys; sys.path.insert(0, sys.argv.pop(1)); sys.argv[1:] = '
+                '["compare"]; from osu_container.cli import main; sys.exit(main())', PROJECT])
+    assert done.returncode == 3 and 'the Python package' in done.stderr
+    assert 'pip install -r' in done.stderr and (PROJECT / 'osu_container' / 'requirements.txt').exists()
+    assert Path(done.stderr.split('-r ')[1].strip()).exists()

@@ -1,0 +1,66 @@
+"""`osu-container bench` over the private Slurm with the real modules: native, and every approach in a container."""
+import json
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.results import files
+from osu_container.results.model import Case
+from tests.helpers.machine import PROJECT
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+NAMES = list(APPROACHES)
+
+
+@pytest.fixture(scope='module')
+def done(shell, tmp_path_factory):
+    """(CompletedProcess, Dataset) of one repeat of osu_bw with every installed module."""
+    folder = tmp_path_factory.mktemp('bench') / 'run'
+    done = shell(f'{PROJECT}/bin/osu-container bench --tag quick --repeats 1 -o {folder} osu_bw osu_alltoall',
+                 timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done, files.read(folder)
+
+
+def test_every_installed_module_is_measured_in_one_job(done):
+    text, run = done[0].stdout, done[1]
+    assert run.names == NAMES and run.problems == []
+    assert [one for one in run.failures if not one.skipped] == []
+    assert f'{2 * len(NAMES)} measured, 0 failed' in text
+    entries = [entry for _, entry in files.lines(run.path)[0] if entry['kind'] == 'measurement']
+    jobs = {(entry['slurm']['job'], *entry['slurm']['nodes']) for entry in entries if entry['status'] == 'ok'}
+    assert len(jobs) == 1 and jobs.pop()[1:] == ('node1', 'node2')
+    assert run.facts['versions']['slurm'].startswith('slurm') and 'apptainer' in run.facts['versions']['runtime']
+
+
+@pytest.mark.parametrize('approach', NAMES)
+def test_every_rank_is_on_record_with_what_it_loaded(done, approach):
+    for one in done[1].of(name=approach):
+        ranks, = one.facts['proofs'][0]
+        assert ranks['ranks'] == [0, 1] and ranks['nodes'] == ['node1', 'node2']
+        for name, owner in APPROACHES[approach]['comes_from'].items():
+            assert ranks['libraries'][name]['where'] == owner
+        assert one.medians()[4194304 if one.case.benchmark == 'osu_bw' else 16384] > 0
+    module = next(entry for entry in done[1].modules.values() if entry['approach'] == approach)
+    # MPICH says both; of another MPI the proof of the ranks tells the provider
+    assert module['network']['provider'] == 'tcp'
+    assert (module['network']['netmod'] is None) == (approach == 'openmpi')
+    assert ('image' in module) == APPROACHES[approach]['container']
+
+
+def test_device_buffers_are_left_out_with_their_reason(done):
+    left_out = [one for one in done[1].failures if one.case.buffers == 'D D']
+    assert {one.reason for one in left_out} == {'site workstation has no GPU for buffers D D'}
+    assert {one.name for one in left_out} == set(NAMES)
+
+
+def test_a_job_for_each_test_gives_the_same_kind_of_results(shell, tmp_path):
+    done = shell(f'{PROJECT}/bin/osu-container bench --scheduler jobs --tag demo --repeats 1 --module osu-native '
+                 f'--module osu-container/hybrid -o {tmp_path}/run osu_bw', timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = files.read(tmp_path / 'run')
+    assert {one.name for one in run.series} == {'native', 'hybrid'}
+    lines = [entry for _, entry in files.lines(run.path)[0] if entry['kind'] == 'measurement']
+    assert len({entry['slurm']['job'] for entry in lines}) == 2, json.dumps(lines[0]['slurm'])
+    assert run.cases == [Case('osu_bw', 'H H', 2, 2)]

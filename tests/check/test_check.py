@@ -1,0 +1,707 @@
+"""The command osu-container check: what it prints, its exit codes, and what it says of input that is none."""
+import ast
+import json
+import os
+import platform
+import random
+import shutil
+import struct
+import sys
+
+import pytest
+from tests.image.test_sbom import pack, write_sif
+
+from osu_container.check.cli import CODES, CONTAINERS
+from osu_container.cli import main
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import approach_entry, site_entry
+from osu_container.core.deciding.verdict import NOTE, RULES
+from tests.helpers.elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
+from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
+from tests.helpers.verdict_cases import CPU, GPU, PLAIN, for_another_machine
+
+COMMAND = PROJECT / 'bin' / 'osu-container'
+#: The images here have no entrypoint, so swap is not among what is looked at unless it is asked for
+LOOKED_AT = [name for name in CONTAINERS if not APPROACHES[name].get('entrypoint')]
+MPICH_APPROACHES = [name for name in LOOKED_AT if APPROACHES[name]['mpi'] == 'MPICH ABI']
+LIBFABRIC = site_entry(GPU)['libraries']['libfabric']['value']
+
+
+def check(*arguments, command=(COMMAND,), **kwargs):
+    """Run the command and return the CompletedProcess. It never ends in a traceback."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(('EASYBUILD_', 'LUMI_'))}
+    done = run([*command, 'check', *arguments], env=environment, **kwargs)
+    assert 'Traceback' not in done.stderr, done.stderr
+    return done
+
+
+def refused(*arguments, **kwargs):
+    """Run the command on what it cannot read; return the message, one line for people."""
+    done = check(*arguments, **kwargs)
+    assert (done.returncode, done.stdout) == (1, ''), done.stdout + done.stderr
+    assert done.stderr.startswith('osu-container check: error: ') and done.stderr.count('\n') == 1, done.stderr
+    return done.stderr
+
+
+class Place:
+    """The good image, as folder and as SIF, and the good host of a site. Tests only read them."""
+
+    def __init__(self, folder, parts, site):
+        self.folder, self.parts, self.site = folder, parts, site
+        self.image, self.host = ElfFolder(folder / 'image'), ElfFolder(folder / 'host')
+        good_image(self.image, parts)
+        good_host(self.host, parts, site_entry(site))
+        self.sif = folder / 'good.sif'
+        write_sif(self.sif, pack(self.image.root, folder / 'squashfs').read_bytes(), {'org.osu-container.mpi': 'MPICH'})
+
+    def here(self, *image):
+        """Return arguments for the command: the image, or image (a Path) instead, on this host."""
+        return [*(image or [self.image]), '--site', self.site, '--sysroot', self.host]
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory, parts):
+    return Place(tmp_path_factory.mktemp('place'), parts, GPU)
+
+
+@pytest.fixture
+def new(tmp_path, parts):
+    """Function: an image of its own for a test, good but for the parts that are given."""
+    def make(**others):
+        return good_image(ElfFolder(tmp_path / 'own'), parts, **others)
+    return make
+
+
+# ---- what it says
+
+def test_text_has_every_approach_of_the_images_mpi_with_word_reason_evidence_remedy(place, new, parts):
+    own = new(mpi=parts.mpi(mpich('4.0.3', hmem=False)), environment={'CXI_FORK_SAFE': '1'}, rocm='7.1.0')
+    done = check(*place.here(own))
+    data = json.loads(check(*place.here(own), '--json').stdout)
+    text = folded(done.stdout)
+    said = {one['approach']: one for one in data['verdicts']}
+    assert list(said) == LOOKED_AT
+    for name in MPICH_APPROACHES:
+        one = said[name]
+        start = text.index(f"{name} {one['verdict'].upper()} ")
+        part = text[start:min([text.index(f"{other} {said[other]['verdict'].upper()} ", start + 1)
+                               for other in MPICH_APPROACHES[MPICH_APPROACHES.index(name) + 1:]] + [len(text)])]
+        assert f"would run {one['mpi']} over {one['libfabric']}, srun --mpi={one['mpi_type']} " in part
+        for finding in one['findings']:
+            assert ('note ' if finding['verdict'] == NOTE else 'because ') + finding['reason'] in part
+            if finding['verdict'] != NOTE:
+                for evidence in finding['evidence']:
+                    assert f"evidence {evidence['file']}: {evidence['found']}" in part
+            assert not finding['remedy'] or f"do {finding['remedy']}" in part
+    assert {finding['rule'] for one in said.values() for finding in one['findings']} >= {
+        'not seen over cxi', 'GPU memory', 'CXI_FORK_SAFE', 'ROCm release', 'TCP only', 'other MPI'}
+    assert 'openmpi' not in text.partition('Not for this image')[0] and 'openmpi' in text
+    assert done.stdout.splitlines()[0] == str(own)
+    assert 'MPI: libmpi.so.12 in /opt/mpich/lib; ROCm 7.1.0' in text and f'site {GPU} (' in text
+    assert str(place.host) in text
+    assert max(len(line) for line in done.stdout.splitlines() if ' ' in line.strip() and '/' not in line) <= 100
+    assert done.stderr == ''
+
+
+@pytest.mark.parametrize('site, wanted, code', [(GPU, 'opensource', 0), (CPU, 'opensource', 0), (PLAIN, 'pure', 0)])
+def test_what_is_recommended_is_the_last_word_and_can_be_typed(tmp_path, parts, site, wanted, code):
+    place = Place(tmp_path, parts, site)
+    done = check(*place.here(place.sif))
+    assert done.returncode == code
+    assert done.stdout.splitlines()[-2:] == [
+        f'Recommended: {wanted}', f'    eb osu-container-{wanted}.eb -r --try-amend=image=good.sif']
+    assert (PROJECT / 'easyconfigs/o/osu-container' / f'osu-container-{wanted}.eb').exists()
+    assert json.loads(check(*place.here(place.sif), '--json').stdout)['recommended'] == wanted
+
+
+def test_without_a_known_way_none_is_recommended(place, new, parts):
+    own = new(mpi=parts.mpi(needed=[parts.plain('libgone.so.1')]))
+    nothing = ['--site', GPU, '--sysroot', own]  # a host that has none of the site's libraries
+    done = check(own, *nothing)
+    assert done.returncode == CODES['fails'] and done.stdout.splitlines()[-1].startswith('No approach is recommended')
+    assert json.loads(check(own, *nothing, '--json').stdout)['recommended'] is None
+    assert 'Recommended: bind' in check(*place.here(own)).stdout, "the host's MPI has no need of that library"
+
+
+def test_sif_and_folder_of_the_same_image_are_judged_alike(place):
+    one, other = (json.loads(check(*place.here(image), '--json').stdout) for image in (place.image, place.sif))
+    assert other['image'].pop('labels') == {'org.osu-container.mpi': 'MPICH'} and one['image'].pop('labels') == {}
+    assert one['image'].pop('path') == str(place.image) and other['image'].pop('path') == str(place.sif)
+    text = json.dumps(one).replace(str(place.image), 'IMAGE')
+    assert text == json.dumps(other).replace(str(place.sif), 'IMAGE')
+    assert {verdict['verdict'] for verdict in one['verdicts']} >= {'works', 'works slowly', 'fails'}
+
+
+def test_json_names_rules_and_their_sources(place):
+    data = json.loads(check(*place.here(), '--json').stdout)
+    assert data['sysroot'] == str(place.host) and data['site'] == GPU
+    assert data['image']['mpi'] == [{'family': 'MPICH ABI', 'soname': 'libmpi.so.12',
+                                     'path': '/opt/mpich/lib/libmpi.so.12'}]
+    assert (data['image']['programs'], data['image']['rocm']) == (1, '6.3.4')
+    sources = {name: source for name, _, _, source in RULES}
+    for verdict in data['verdicts']:
+        for finding in verdict['findings']:
+            assert finding['source'] == sources[finding['rule']]
+
+
+def test_nothing_is_written_and_nothing_stays_behind(place, tmp_path):
+    before = {path: path.lstat().st_mtime_ns for path in place.folder.rglob('*')}
+    (tmp_path / 'tmp').mkdir()
+    done = check(*place.here(place.sif), cwd=tmp_path, command=['env', f'TMPDIR={tmp_path}/tmp', COMMAND])
+    assert done.returncode == 0
+    assert {path: path.lstat().st_mtime_ns for path in place.folder.rglob('*')} == before
+    assert [path for path in tmp_path.rglob('*') if path != tmp_path / 'tmp'] == []
+
+
+# ---- exit codes and options
+
+def test_exit_codes_are_those_that_the_help_names():
+    text = folded(check('--help').stdout)
+    for word, code in CODES.items():
+        assert f'{code} {word}' in text
+    assert len(set(CODES.values())) == 4 and not {1, 2} & set(CODES.values())
+
+
+@pytest.mark.parametrize('approach, others, code', [
+    ('hybrid', {}, 0), ('opensource', {}, 0), ('bind', {}, 0), ('pure', {}, 4), ('openmpi', {}, 6),
+    ('hybrid', {'mpi': lambda it: it.mpi(mpich('4.0.3'))}, 5), ('hybrid', {'mpi': lambda it: it.mpi(needs=9)}, 6),
+    ('opensource', {'fabric': lambda it: it.fabric(providers=['tcp'])}, 6), ('hybrid', {'program': None}, 0),
+])
+def test_exit_code_is_the_verdict_on_the_approach(place, new, parts, approach, others, code):
+    own = new(**{name: make(parts) if make else None for name, make in others.items()})
+    done = check(*place.here(own), '--approach', approach)
+    assert done.returncode == code, done.stdout
+    names = [line.split()[0] for line in done.stdout.splitlines() if line[:1].isalpha()]
+    assert names == [approach] and 'Recommended' not in done.stdout
+    data = json.loads(check(*place.here(own), '--approach', approach, '--json').stdout)
+    assert [CODES[one['verdict']] for one in data['verdicts']] == [code]
+
+
+@pytest.mark.parametrize('others, code', [
+    ({}, 0),
+    ({'mpi': lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None), 'plugin': None}, 0),
+    ({'mpi': lambda it: it.mpi(open_mpi(), 'libmpi.so.40')}, 6),
+])
+def test_exit_code_without_an_approach_is_that_of_the_best(place, new, parts, others, code):
+    own = new(**{name: make(parts) if make else None for name, make in others.items()})
+    done, data = check(*place.here(own)), json.loads(check(*place.here(own), '--json').stdout)
+    assert done.returncode == code == min(CODES[one['verdict']] for one in data['verdicts'])
+
+
+@pytest.mark.parametrize('arguments', [
+    ['--approach', 'native'], ['--approach', 'none'], ['--site', GPU, '--site-file', 'x.py'], ['--nothing'], ['a', 'b'],
+    ['--site'], ['--program']])
+def test_wrong_usage_is_2(arguments):
+    done = check('image.sif', *arguments) if arguments != ['a', 'b'] else check(*arguments)
+    assert (done.returncode, done.stdout) == (2, '') and done.stderr.startswith('usage: osu-container')
+
+
+def test_an_unknown_site_is_told_with_those_that_are_known(place):
+    text = refused(place.image, '--site', 'nowhere')
+    assert "unknown site 'nowhere'" in text and all(name in text for name in (GPU, CPU, PLAIN))
+
+
+def test_a_program_that_is_named_is_what_is_looked_at(place, new, parts):
+    own = new(mpi=parts.mpi(more='int MPIX_New(void *a, void *b) { return 0; }\n'))
+    own.copy(parts.program(parts.mpi(more='int MPIX_New(void *a, void *b) { return 0; }\n'), 'MPIX_New',
+                           ('-Wl,-z,now',)), '/opt/app/solver')
+    assert check(*place.here(own), '--approach', 'bind').returncode == 0
+    done = check(*place.here(own), '--approach', 'bind', '--program', '/opt/app/solver')
+    assert done.returncode == 6 and 'image:/opt/app/solver needs MPIX_New' in folded(done.stdout)
+    assert check(*place.here(own), '--approach', 'opensource', '--program', '/opt/app/solver').returncode == 0
+
+
+# ---- sites of a file
+
+def site_file(tmp_path, text):
+    path = tmp_path / 'site.py'
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_site_of_a_file_is_taken(place, tmp_path):
+    path = site_file(tmp_path, f'''SITE = 'mine'
+SITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system', 'libraries': {{'libfabric': {{
+    'value': '/opt/elsewhere/libfabric.so.1', 'why': 'w', 'source': 's', 'date': '2026-11-21',
+    'evidence': 'measured'}}}}}}}}
+''')
+    done = check(place.image, '--site-file', path, '--sysroot', place.host, '--approach', 'hybrid')
+    assert done.returncode == 6
+    assert 'on site mine (My system)' in done.stdout and '/opt/elsewhere/libfabric.so.1' in done.stdout
+    site_file(tmp_path, f"SITE = '{GPU}'\nROOT = {str(place.host)!r}\n")
+    done = check(place.image, '--site-file', path, '--approach', 'hybrid')
+    assert done.returncode == 0 and f'below {place.host}' in done.stdout
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ['site.py'], 'no byte code beside it'
+
+
+@pytest.mark.parametrize('text, said', [
+    ('SITE = ', 'site.py'), ('SITE = undefined\n', 'undefined'), (b'\0\0\0\0', 'site.py'),
+    (b'\xff\xfe SITE', 'site.py'), ('import no_such_module\n', 'no_such_module'), ('1 / 0\n', 'site.py'),
+    ("SITE = 'nowhere'\n", "unknown site 'nowhere'"),
+    ("SITE = 'x'\nSITES = ['x']\n", 'site.py'), ("SITE = 'x'\nSITES = {'x': {'title': 'nothing else'}}\n", 'x'),
+    ("SITE = 'x'\nSITES = {'x': {'based_on': 'nothing'}}\n", 'nothing'), ('raise SystemExit(0)\n', 'site.py'),
+    (f"SITE = '{GPU}'\nOVERRIDES = {{'no such key': 1}}\n", 'no such key'),
+    (f"SITE = '{GPU}'\nOVERRIDES = {{'provider': 'tcp'}}\n", 'provider'),
+])
+def test_a_file_that_holds_no_usable_site_is_told(place, tmp_path, text, said):
+    assert said in refused(place.image, '--site-file', site_file(tmp_path, text), '--sysroot', place.host)
+
+
+def test_a_site_file_that_is_not_there_or_has_another_name(place, tmp_path):
+    assert str(tmp_path / 'none.py') in refused(place.image, '--site-file', tmp_path / 'none.py')
+    assert str(tmp_path) in refused(place.image, '--site-file', tmp_path)
+    path = tmp_path / 'site.txt'
+    path.write_text(f"SITE = '{GPU}'\nROOT = {str(place.host)!r}\n")
+    assert check(place.image, '--site-file', path, '--approach', 'hybrid').returncode == 0
+
+
+# ---- the published runs
+
+def test_published_prints_a_line_a_cell_and_the_counts():
+    done = check('--published')
+    *lines, last = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, '')
+    words = [line.split()[0] for line in lines]
+    assert len(lines) == 35 and set(words) <= {'right', 'unknown'}
+    assert last == f"{words.count('right')} right, {words.count('unknown')} unknown, 0 wrong"
+    assert words.count('unknown') <= 6
+    assert all(' seen ' in line and ' predicted ' in line for line in lines)
+    assert any('FABRIC_1.7' in line for line in lines)
+
+
+def test_published_ends_with_1_where_a_cell_is_wrong(monkeypatch, capsys):
+    from osu_container.core.deciding import verdict as verdict_rules
+    monkeypatch.setattr(verdict_rules, 'RULES', [entry for entry in RULES if entry[0] != 'symbol version'])
+    assert main(['check', '--published']) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert not lines[-1].endswith(' 0 wrong') and any(line.startswith('wrong ') for line in lines)
+
+
+def test_published_for_today_is_called_a_prediction():
+    done = check('--published', '--site', 'lumi-25.03')
+    first, *lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) == 48
+    assert 'prediction for lumi-25.03' in first and 'untested' in first
+    assert not any(word in done.stdout for word in ('right ', 'seen N', 'seen Y', 'verified'))
+
+
+def test_published_for_another_site_is_refused():
+    assert 'lumi-c-25.03 is not described' in refused('--published', '--site', 'lumi-c-25.03')
+
+
+@pytest.mark.parametrize('site', ['lumi-24.03', 'lumi-25.03'])
+def test_published_as_json_is_the_same(site):
+    done, text = check('--published', '--site', site, '--json'), check('--published', '--site', site).stdout
+    data = json.loads(done.stdout)
+    assert (data['site'], data['measured'], done.returncode) == (site, site == 'lumi-24.03', 0)
+    assert len(data['cells']) == 48
+    if data['measured']:
+        assert '{right} right, {unknown} unknown, {wrong} wrong'.format(**data['counts']) == text.splitlines()[-1]
+    for cell in data['cells']:
+        if cell['outcome'] != 'not measured':
+            assert any(cell['image'] in line and f" {cell['approach']} " in line and cell['why'] in line
+                       and f"predicted {cell['predicted']} " in line for line in text.splitlines()), cell
+
+
+@pytest.mark.parametrize('more', [['x.sif'], ['--approach', 'hybrid'], ['--program', '/x'], ['--sysroot', '/']])
+def test_published_has_its_own_images_and_hosts(more):
+    assert 'cannot be given with it' in refused('--published', *more)
+
+
+# ---- Python 3.6
+
+FILES = sorted([*(PROJECT / 'osu_container/check').glob('*.py'), PROJECT / 'osu_container/cli.py', COMMAND,
+                *(PROJECT / 'easyblocks/generic').glob('_mpicontainer_*.py')])
+
+
+@pytest.mark.parametrize('path', FILES, ids=[path.name for path in FILES])
+def test_syntax_is_that_of_python_3_6(path):
+    ast.parse(path.read_text(), str(path), feature_version=(3, 6))
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == '__future__':
+            assert [name.name for name in node.names if name.name == 'annotations'] == []
+        if isinstance(node, ast.keyword):
+            assert node.arg not in ('capture_output', 'missing_ok', 'dirs_exist_ok'), node.lineno
+
+
+@pytest.mark.skipif(not PYTHON_36, reason='no python3.6 on PATH')
+def test_it_says_the_same_on_python_3_6(place):
+    for arguments in ([*place.here(place.sif), '--json'], place.here(), ['--published'], [place.folder / 'none.sif'],
+                      place.here(place.host)):
+        done, other = check(*arguments), check(*arguments, command=[PYTHON_36, COMMAND])
+        assert (done.returncode, done.stdout, done.stderr) == (other.returncode, other.stdout, other.stderr)
+
+
+# ---- images that are none, or not as one wants them
+
+def test_no_image_is_an_error_that_says_how():
+    assert 'no image named: osu-container check IMAGE.sif' in refused('--site', GPU)
+
+
+@pytest.mark.parametrize('name, content, text', [
+    ('none.sif', None, 'No such file'), ('empty.sif', b'', 'is not a SIF'), ('short.sif', b'x' * 100, 'is not a SIF'),
+    ('text.sif', b'FROM debian\n' * 100, 'is not a SIF'), ('elf.sif', b'\x7fELF' + bytes(200), 'is not a SIF'),
+])
+def test_what_is_no_sif_is_told(place, tmp_path, name, content, text):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    message = refused(*place.here(path))
+    assert str(path) in message and text in message
+
+
+def test_a_squashfs_by_itself_is_no_sif(place):
+    assert 'is not a SIF' in refused(*place.here(place.folder / 'squashfs'))
+
+
+def cuts(content):
+    """Return places (dict name -> int) at which a SIF is cut: in each of its parts."""
+    start = 128 + 585 * 2
+    return {'header': 100, 'behind the header': 128, 'table': 128 + 300, 'second entry': 128 + 585 + 100,
+            'behind the table': start, 'superblock': start + 50, 'half': (start + len(content)) // 2,
+            'last byte': len(content) - 1}
+
+
+@pytest.mark.parametrize('where', cuts(b''))
+def test_a_truncated_sif_is_told(place, tmp_path, where):
+    content = place.sif.read_bytes()
+    path = tmp_path / 'cut.sif'
+    path.write_bytes(content[:cuts(content)[where]])
+    message = refused(*place.here(path))
+    assert str(path) in message and ('is not a SIF' if where == 'header' else 'is truncated') in message
+
+
+@pytest.mark.parametrize('where, what', [('superblock', 96), ('in the middle', 4096), ('at the end', 600)])
+def test_a_damaged_squashfs_is_told(place, tmp_path, where, what):
+    """What is listed there cannot be read: zeros instead of a part of it."""
+    content = bytearray(place.sif.read_bytes())
+    start, end = 128 + 585 * 2, 128 + 585 * 2 + (place.folder / 'squashfs').stat().st_size
+    first = {'superblock': start, 'in the middle': (start + end) // 2, 'at the end': end - what}[where]
+    content[first:first + what] = bytes(what)
+    path = tmp_path / 'damaged.sif'
+    path.write_bytes(content)
+    done = check(*place.here(path))
+    if where == 'superblock':
+        assert done.returncode == 1
+    assert done.returncode in (0, 1, *CODES.values())
+    if done.returncode == 1:
+        assert str(path) in done.stderr and done.stdout == ''
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_a_sif_with_a_header_of_nonsense_is_told(place, tmp_path, seed, capsys):
+    """Some bytes of header and table are changed by chance. In this process: a traceback would be the test's."""
+    chance = random.Random(seed)
+    content = bytearray(place.sif.read_bytes())
+    for _ in range(chance.choice([1, 2, 8])):
+        content[chance.randrange(42, 128 + 585 * 2)] = chance.choice([0, 1, 127, 128, 255, chance.randrange(256)])
+    path = tmp_path / 'nonsense.sif'
+    path.write_bytes(content)
+    code = main(['check', *map(str, place.here(path)), '--approach', 'pure'])
+    said = capsys.readouterr()
+    assert code in (1, 4), said
+    assert (code == 1) == bool(said.err) and str(path) in said.err + said.out
+
+
+def test_an_image_of_another_architecture_is_a_verdict(place, tmp_path, new):
+    own = new()
+    place_of_it = type('World', (), {'image': own})
+    for_another_machine(place_of_it)
+    sif = write_sif(tmp_path / 'other.sif', pack(own.root, tmp_path / 'squashfs').read_bytes())
+    for image in (own, sif):
+        done = check(*place.here(image))
+        assert done.returncode == 6, done.stderr
+        names = ['aarch64', 'x86_64'] if platform.machine() == 'x86_64' else ['x86_64', 'aarch64']
+        assert folded(done.stdout).count('the image is for {}, this host is {}'.format(*names)) == 4
+        data = json.loads(check(*place.here(image), '--json').stdout)
+        assert all([finding['rule'] for finding in one['findings']] == ['architecture'] for one in data['verdicts']
+                   if one['approach'] in MPICH_APPROACHES)
+
+
+def test_an_image_without_mpi_is_told(place, new):
+    own = new()
+    own.on('/opt/mpich/lib/libmpi.so.12').unlink()
+    message = refused(*place.here(own))
+    assert f'{own} holds no MPI library: looked for libmpi' in message and 'libmpi.so.40' in message
+
+
+def test_swap_is_looked_at_where_the_image_has_an_entrypoint(place, new):
+    own = new()
+    own.write('/.singularity.d/runscript', '#!/bin/sh\nexec /opt/start "$@"\n')
+    own.write('/opt/start', 'find /host OSU_SWAP')
+    said = {one['approach']: one['verdict'] for one in json.loads(check(*place.here(own), '--json').stdout)['verdicts']}
+    assert list(said) == CONTAINERS and said['swap'] == said['hybrid'] == 'works'
+
+
+def test_an_image_with_two_mpis_needs_a_program(place, new, parts):
+    ours = parts.mpi(open_mpi(), 'libmpi.so.40')
+    own = new(program=None, libraries=[ours])
+    message = refused(*place.here(own))
+    assert '/opt/mpich/lib/libmpi.so.12' in message and '/usr/lib/libmpi.so.40' in message and '--program' in message
+    own.copy(parts.program(parts.mpi()), '/opt/one').copy(parts.program(ours), '/opt/other')
+    one, other = (json.loads(check(*place.here(own), '--program', path, '--json').stdout)
+                  for path in ('/opt/one', '/opt/other'))
+    for data, wanted in ((one, []), (other, MPICH_APPROACHES)):
+        refused_ones = [verdict['approach'] for verdict in data['verdicts']
+                        if 'other MPI' in [finding['rule'] for finding in verdict['findings']]]
+        assert [name for name in refused_ones if name != 'openmpi'] == wanted
+
+
+def test_a_static_program_is_told(place, new):
+    own = new()
+    own.program('/opt/static')
+    done = check(*place.here(own), '--program', '/opt/static')
+    assert done.returncode in CODES.values() and '/opt/static is linked statically' in folded(done.stdout)
+    assert check(*place.here(own), '--program', '/opt/static', '--approach', 'hybrid').returncode == 6
+
+
+@pytest.mark.parametrize('path, text', [
+    ('/opt/none', 'has no program /opt/none'), ('osu_latency', 'has no program osu_latency'),
+    ('/opt', 'has no program /opt'), ('', 'has no program'), ('/etc/group', None)])
+def test_a_program_that_is_none_is_told(place, new, path, text):
+    own = new()
+    own.write('/etc/group', 'root:x:0:\n')
+    if text:
+        assert text in refused(*place.here(own), '--program', path)
+    else:  # a text may be a script, which opens MPI by itself
+        assert check(*place.here(own), '--program', path).returncode == 0
+
+
+@pytest.mark.parametrize('length', [0, 3, 16, 64, 1000, 0.4, 0.8, 0.999])
+@pytest.mark.parametrize('name', [
+    '/opt/mpich/lib/libmpi.so.12', '/usr/lib/libfabric.so.1', '/opt/plugin/lib/librccl-net.so',
+    '/opt/osu/bin/osu_latency', '/etc/ld.so.cache', '/usr/lib/libcxi.so.1'])
+def test_a_library_that_is_cut_off_is_told(place, new, name, length, capsys):
+    """As an image that was copied badly has it. In this process: a traceback would be the test's."""
+    own = new()
+    if name == '/etc/ld.so.cache':
+        own.cache()
+    content = own.on(name).read_bytes()
+    own.on(name).write_bytes(content[:int(length * len(content)) if isinstance(length, float) else length])
+    code = main(['check', *map(str, place.here(own))])
+    said = capsys.readouterr()
+    assert code in (1, *CODES.values())
+    if code == 1:
+        assert name in said.err and 'unpack' not in said.err, said.err
+    elif name in ('/opt/mpich/lib/libmpi.so.12', '/usr/lib/libfabric.so.1') and length in (0, 3, 16):
+        assert 'pure        WORKS' not in said.out
+
+
+@pytest.mark.parametrize('seed', range(30))
+def test_libraries_with_bytes_changed_by_chance_are_no_traceback(place, new, seed, capsys):
+    chance = random.Random(seed)
+    own = new()
+    path = own.on(chance.choice(['/opt/mpich/lib/libmpi.so.12', '/usr/lib/libfabric.so.1', '/opt/osu/bin/osu_latency']))
+    content = bytearray(path.read_bytes())
+    ends = [(16, 64), (len(content) - 3000, len(content)), (64, len(content))]
+    for _ in range(chance.choice([1, 4, 30])):
+        content[chance.randrange(*chance.choice(ends))] = chance.randrange(256)
+    path.write_bytes(content)
+    assert main(['check', *map(str, place.here(own))]) in (1, *CODES.values())
+    capsys.readouterr()
+
+
+# ---- folders
+
+@pytest.mark.parametrize('make, text', [
+    (lambda folder: folder.mkdir(), 'not an unpacked image'),
+    (lambda folder: (folder / 'opt').mkdir(parents=True), 'not an unpacked image'),
+    (lambda folder: (folder / 'usr').mkdir(parents=True), 'holds no MPI library'),
+    (lambda folder: (folder / 'usr/lib').mkdir(parents=True) or (folder / 'usr/lib/libmpi.so.12').symlink_to('none'),
+     'holds no MPI library'),
+    (lambda folder: (folder / 'usr/lib').mkdir(parents=True) or (folder / 'usr/lib/libmpi.so.12').symlink_to(
+        'libmpi.so.12'), 'holds no MPI library'),
+    (lambda folder: (folder / 'usr/lib/libmpi.so.12').mkdir(parents=True), 'holds no MPI library'),
+])
+def test_a_folder_that_is_no_image_is_told(place, tmp_path, make, text):
+    make(tmp_path / 'folder')
+    message = refused(*place.here(tmp_path / 'folder'))
+    assert str(tmp_path / 'folder') in message and text in message
+
+
+def test_a_text_in_place_of_the_images_mpi_is_told(place, new):
+    own = new(program=None)
+    own.write('/opt/mpich/lib/libmpi.so.12', 'GROUP ( libmpi.so.12.5 )\n')
+    assert '/opt/mpich/lib/libmpi.so.12' in refused(*place.here(own))
+
+
+#: For command: even root may not read what it has locked
+LOCKED_OUT = ['setpriv', '--bounding-set=-dac_override,-dac_read_search', COMMAND] if os.getuid() == 0 else [COMMAND]
+
+
+@pytest.mark.parametrize('path, text', [
+    ('', 'cannot read the folder'), ('/opt/mpich/lib', 'holds no MPI library'),
+    ('/opt/mpich/lib/libmpi.so.12', '/opt/mpich/lib/libmpi.so.12'), ('/usr/lib/libfabric.so.1', 'libfabric.so.1'),
+    ('/.singularity.d/env/10-docker2singularity.sh', '10-docker2singularity.sh'), ('/home', None)])
+def test_what_the_user_may_not_read_is_told(place, new, path, text):
+    own = new()
+    own.on('/home/private').mkdir(parents=True)
+    locked = own.on(path)
+    mode = locked.stat().st_mode
+    locked.chmod(0)
+    try:
+        done = check(*place.here(own), command=LOCKED_OUT)
+    finally:
+        locked.chmod(mode)
+    if text is None:  # a home of somebody else holds nothing of interest
+        assert done.returncode == 0, done.stderr
+    elif done.returncode == 1:
+        assert done.stdout == '' and text in done.stderr and str(own) in done.stderr
+        assert 'Permission denied' in done.stderr or 'holds no MPI' in done.stderr
+    else:  # a verdict, where another approach has no need of the file
+        assert text in done.stdout and 'Permission denied' in done.stdout and 'damaged' not in done.stdout
+
+
+def test_a_sif_that_the_user_may_not_read_is_told(place, tmp_path):
+    path = tmp_path / 'locked.sif'
+    path.write_bytes(place.sif.read_bytes())
+    path.chmod(0)
+    assert f'cannot read the image {path}: Permission denied' in refused(*place.here(path), command=LOCKED_OUT)
+
+
+def test_names_that_are_special_for_the_tools_are_names(place, tmp_path, parts):
+    """Blanks, quotes, brackets, stars, a leading dash, letters of other languages, a line break."""
+    odd = "a b'\"[x]*?\\{1}%s-é"
+    own = good_image(ElfFolder(tmp_path / odd), parts, mpi_folder=f'/opt/{odd.replace(":", "")}', plugin=None)
+    own.write('/opt/new\nline/file', '').link('/opt/-dash', 'nowhere').write('/opt/\udcff\udcfe.so', '')
+    environment = own.on('/.singularity.d/env/10-docker2singularity.sh')
+    environment.write_text(f'export LD_LIBRARY_PATH=/opt/{odd}\n')
+    sif = write_sif(tmp_path / f'{odd}.sif', pack(own.root, tmp_path / 'squashfs').read_bytes())
+    for image in (own, sif):
+        done = check(*place.here(image), '--json')
+        assert json.loads(done.stdout)['image']['mpi'][0]['path'] == f'/opt/{odd}/libmpi.so.12'
+        # the variable has quotes in it: whatever is made of it, the MPI is found and judged
+        assert done.returncode in CODES.values(), done.stderr
+
+
+def test_a_relative_name_with_a_leading_dash_can_be_given(place):
+    shutil.copy(place.sif, place.folder / '-dash.sif')
+    done = check('--site', GPU, '--sysroot', place.host, '--', '-dash.sif', cwd=place.folder)
+    (place.folder / '-dash.sif').unlink()
+    assert done.returncode == 0, done.stderr
+
+
+# ---- hosts
+
+def test_a_sysroot_that_is_no_folder_is_told(place, tmp_path):
+    (tmp_path / 'file').write_text('')
+    for path in (tmp_path / 'none', tmp_path / 'file'):
+        assert f'--sysroot: there is no folder {path}' in refused(place.image, '--site', GPU, '--sysroot', path)
+
+
+@pytest.fixture
+def own_host(tmp_path, parts):
+    return good_host(ElfFolder(tmp_path / 'host'), parts, site_entry(GPU))
+
+
+def test_a_host_tree_with_dangling_links_is_a_verdict(place, own_host):
+    own_host.on(LIBFABRIC).unlink()
+    own_host.link(LIBFABRIC, 'libfabric.so.1.99').link('/opt/cray/libfabric/broken', '/nowhere')
+    done = check(place.image, '--site', GPU, '--sysroot', own_host)
+    assert done.returncode == 0 and 'Recommended: opensource' in done.stdout
+    text = folded(done.stdout)
+    assert text.count(f'the host has no {own_host}{LIBFABRIC}') == 2 and 'hybrid FAILS' in text and 'bind FAILS' in text
+    assert check(place.image, '--site', GPU, '--sysroot', own_host, '--approach', 'hybrid').returncode == 6
+
+
+@pytest.mark.parametrize('content', ['GROUP ( /usr/lib64/libfabric.so.1 )\n', '', '/* GNU ld script */\n' * 50])
+def test_a_host_library_that_is_a_linker_script_is_told(place, own_host, content):
+    own_host.write(LIBFABRIC, content)
+    message = refused(place.image, '--site', GPU, '--sysroot', own_host, '--approach', 'hybrid')
+    assert f'{own_host}{LIBFABRIC} is not an ELF file' in message
+    assert check(place.image, '--site', GPU, '--sysroot', own_host, '--approach', 'opensource').returncode == 0
+
+
+def test_one_bad_library_of_the_host_does_not_hide_the_approaches_without_it(place, own_host):
+    own_host.write(site_entry(GPU)['libraries']['libmpi']['value'], 'INPUT ( libmpi.so )\n')
+    message = refused(place.image, '--site', GPU, '--sysroot', own_host)
+    assert site_entry(GPU)['libraries']['libmpi']['value'] in message
+    for approach in ('hybrid', 'opensource', 'pure'):
+        done = check(place.image, '--site', GPU, '--sysroot', own_host, '--approach', approach)
+        assert done.returncode in (CODES['works'], CODES['works slowly'])
+
+
+@pytest.mark.parametrize('length', [0, 16, 64, 0.3, 0.6, 0.9])
+def test_a_host_library_that_is_cut_off_is_no_traceback(place, own_host, length, capsys):
+    content = own_host.on(LIBFABRIC).read_bytes()
+    own_host.on(LIBFABRIC).write_bytes(content[:int(length * len(content)) if isinstance(length, float) else length])
+    code = main(['check', str(place.image), '--site', GPU, '--sysroot', str(own_host), '--approach', 'hybrid'])
+    said = capsys.readouterr()
+    assert code == 1 and LIBFABRIC in said.err and 'unpack' not in said.err
+
+
+def test_a_folder_in_place_of_a_host_library_is_told(place, own_host):
+    own_host.on(LIBFABRIC).unlink()
+    own_host.on(LIBFABRIC).mkdir()
+    message = refused(place.image, '--site', GPU, '--sysroot', own_host, '--approach', 'hybrid')
+    assert LIBFABRIC in message and 'does not exist' not in message
+
+
+def test_a_host_library_that_the_user_may_not_read_is_told(place, own_host):
+    own_host.on(LIBFABRIC).chmod(0)
+    message = refused(place.image, '--site', GPU, '--sysroot', own_host, '--approach', 'hybrid', command=LOCKED_OUT)
+    assert f'{LIBFABRIC} cannot be read: Permission denied' in message
+
+
+@pytest.mark.parametrize('tool', ['readelf', 'unsquashfs'])
+def test_a_missing_tool_is_told_with_its_package(place, tmp_path, tool):
+    (tmp_path / 'bin').mkdir()
+    for name in {'readelf', 'unsquashfs', 'ldconfig'} - {tool}:
+        (tmp_path / 'bin' / name).symlink_to(shutil.which(name, path=f"{os.environ['PATH']}:/sbin:/usr/sbin"))
+    done = run([sys.executable, COMMAND, 'check', *place.here(place.sif)], env={'PATH': str(tmp_path / 'bin')})
+    assert (done.returncode, done.stdout) == (1, '') and 'Traceback' not in done.stderr
+    assert tool in done.stderr and {'readelf': 'binutils', 'unsquashfs': 'squashfs-tools'}[tool] in done.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(place):
+    done = run(['bash', '-c', f'set -o pipefail; "{COMMAND}" check --published | head -1; echo "${{PIPESTATUS[1]}}"'])
+    assert done.stderr == '' and done.stdout.splitlines()[-1] == '0'
+
+
+def test_cray_mpich_of_the_parts_is_told_as_such(parts):
+    """The parts of these tests are what they play: otherwise the cases above would prove nothing."""
+    from osu_container.core.reading.traits import fabric_traits, mpi_traits
+    assert mpi_traits(parts.mpi(cray_mpich()).read_bytes())['family'] == 'Cray MPICH'
+    assert mpi_traits(parts.mpi(open_mpi(), 'libmpi.so.40').read_bytes())['family'] == 'Open MPI'
+    assert mpi_traits(parts.mpi().read_bytes())['device'] == ['ch4:ofi']
+    found = fabric_traits(parts.fabric().read_bytes())
+    assert (found['release'], found['providers']) == ('1.22.0', ['cxi', 'tcp'])
+    assert struct.calcsize('P') == 8
+
+
+# Images that are not here
+
+@pytest.mark.parametrize('site', [name for name in SITES if name != 'workstation'])
+def test_the_images_of_a_site_are_judged_by_their_names(site):
+    """Every approach with the image that the site names for it: described, so nothing of it is here."""
+    entry = site_entry(site)
+    for name, image in entry['images']['value'].items():
+        approach = name.rpartition('/')[2]
+        if '/' in name or approach_entry(approach).get('entrypoint'):
+            continue
+        done = check(image, '--site', site, '--approach', approach, '--json')
+        data = json.loads(done.stdout)
+        assert data['described'] and data['image']['path'] == image, done.stderr
+        verdict, = data['verdicts']
+        assert verdict['verdict'] == ('works slowly' if approach == 'pure' else 'works'), (site, verdict)
+        assert done.returncode == (4 if approach == 'pure' else 0)
+
+
+@pytest.mark.parametrize('image, site, text', [
+    ('osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi', 'frontier',
+     "the image is for GPUs of NVIDIA (CUDA 12.8.1), those of this site are AMD's (gfx90a)"),
+    ('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif', 'perlmutter',
+     "the image is for GPUs of AMD (ROCm 6.3.4), those of this site are NVIDIA's (sm_80)"),
+    ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', 'alps', 'the image is for x86_64, this host is aarch64'),
+])
+def test_an_image_that_is_for_another_machine_is_told_in_plain_words(image, site, text, tmp_path):
+    done = check(image, '--site', site, cwd=tmp_path)
+    assert done.returncode == 6 and text in folded(done.stdout), done.stdout + done.stderr
+    assert 'nothing was looked into' in done.stdout
+
+
+def test_a_name_of_no_image_and_a_program_of_a_described_one_are_refused():
+    assert 'osu-lumi-mpich' in refused('osu-lumi-mpich', '--site', 'lumi-25.03')
+    assert 'is not here' in refused('osu-workstation-mpich-4.2.3-libfabric-1.22.0', '--site', 'lumi-25.03',
+                                    '--program', '/opt/own')

@@ -1,0 +1,912 @@
+"""osu-container compare: the statistics against scipy and by simulation, the published statements, the command."""
+import contextlib
+import json
+import math
+import os
+import pty
+import re
+import statistics
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from osu_container import cli as command_line
+from osu_container.compare import CompareError, against_native, compare_datasets, compare_series, text, troubles
+from osu_container.compare import statistics as method
+from osu_container.compare.cli import collect
+from osu_container.compare.thresholds import MARGINS, margin_of, margin_row
+from osu_container.results import files, references
+from osu_container.results.example_runs import CASES, MORE_CASES, make_run
+from osu_container.results.model import Case, Dataset, Series
+from tests.helpers.machine import PROJECT, run
+
+BW, LATENCY = Case('osu_bw', 'H H', 2, 2), Case('osu_latency', 'H H', 2, 2)
+SIZES = [2 ** n for n in range(23)]
+MIB = 1 << 20
+OPPOSITE = {'worse': 'better', 'better': 'worse', 'same': 'same', 'noisy': 'noisy'}
+PAGE = PROJECT / 'docs' / 'compare.md'
+
+
+def one_size(case, name, *values, size=1 << 20):
+    """Return a Series with a single size and these repeats."""
+    return Series(case, name, {size: dict(enumerate(values, 1))})
+
+
+def curve(random, case, name, repeats, noise, gain=lambda size: 1.0, together=None):
+    """
+    Return a Series over SIZES, made of noise about a smooth curve.
+
+    :param noise: standard deviation of the logarithm; gain: function size -> how many times better than the curve
+    :param together: array sizes x repeats that both sides of a pair share (logarithms), as a busy machine does
+    """
+    values = {}
+    for row, size in enumerate(SIZES):
+        base = 1000 * (1 + size / 1024) * (gain(size) if case.more_is_better else 1 / gain(size))
+        log = random.normal(0, noise, repeats) + (0 if together is None else together[row])
+        values[size] = {number: float(base * math.exp(value)) for number, value in enumerate(log, 1)}
+    return Series(case, name, values)
+
+
+def published(name):
+    return references.get(name)
+
+
+def command(*arguments, **kwargs):
+    """Run the real command; return CompletedProcess."""
+    return run([PROJECT / 'bin' / 'osu-container', 'compare', *arguments], **kwargs)
+
+
+def call(capsys, *arguments):
+    """Call the command in this process; return (exit code, stdout, stderr)."""
+    code = command_line.main(['compare', *map(str, arguments)])
+    return code, *capsys.readouterr()
+
+
+# --- the numbers are those of scipy ---------------------------------------------------------------
+
+A = np.array([90.1, 93.4, 88.7, 91.9, 90.0])
+B = np.array([101.3, 99.2, 102.8, 100.4, 98.9])
+
+
+@pytest.mark.parametrize('case', [BW, LATENCY], ids=lambda case: case.benchmark)
+@pytest.mark.parametrize('kind', ['paired', 'Welch', 'one-sample'])
+def test_p_values_and_interval_are_those_of_scipy(kind, case):
+    margin, sign = math.log(1.03), 1 if case.more_is_better else -1
+    b = B[:1] if kind == 'one-sample' else B
+    point = compare_series(one_size(case, 'a', *A), one_size(case, 'b', *b), {'osu_*': 0.03},
+                           paired=kind == 'paired').points[0]
+    x, y = sign * np.log(A), sign * np.log(b)
+    if kind == 'paired':
+        def test(zero, alternative):
+            return stats.ttest_rel(x - zero, y, alternative=alternative)
+    elif kind == 'Welch':
+        def test(zero, alternative):
+            return stats.ttest_ind(x - zero, y, equal_var=False, alternative=alternative)
+    else:
+        def test(zero, alternative):
+            return stats.ttest_1samp(x - zero, y[0], alternative=alternative)
+    assert point.method == kind
+    wanted = 'worse' if case.more_is_better else 'better'
+    assert point.verdict == wanted
+    expected = test(-margin, 'less') if wanted == 'worse' else test(margin, 'greater')
+    assert point.p == pytest.approx(expected.pvalue)
+    log_a, log_b = np.log(A), np.log(b)
+    direct = {'paired': lambda: stats.ttest_rel(log_a, log_b),
+              'Welch': lambda: stats.ttest_ind(log_a, log_b, equal_var=False),
+              'one-sample': lambda: stats.ttest_1samp(log_a - log_b[0], 0)}[kind]().confidence_interval(0.9)
+    assert (point.low, point.high) == pytest.approx((math.exp(direct.low), math.exp(direct.high)))
+    assert point.ratio == pytest.approx(statistics.median(A) / statistics.median(b))
+
+
+def test_same_is_two_one_sided_tests():
+    a, b = one_size(BW, 'a', 100, 101, 99, 100), one_size(BW, 'b', 100, 99.5, 100.5, 100)
+    point = compare_series(a, b, {'osu_bw': 0.03}).points[0]
+    x, y, margin = np.log([100, 101, 99, 100]), np.log([100, 99.5, 100.5, 100]), math.log(1.03)
+    both = max(stats.ttest_ind(x + margin, y, equal_var=False, alternative='greater').pvalue,
+               stats.ttest_ind(x - margin, y, equal_var=False, alternative='less').pvalue)
+    assert (point.verdict, point.p) == ('same', pytest.approx(both))
+
+
+def test_p_values_are_adjusted_over_the_sizes_of_a_curve():
+    random = np.random.default_rng(3)
+    a, b = curve(random, BW, 'a', 4, 0.02, lambda size: 0.88), curve(random, BW, 'b', 4, 0.02)
+    whole = compare_series(a, b).points
+    alone = []
+    for size in SIZES:
+        x, y = np.log(list(a.values[size].values())), np.log(list(b.values[size].values()))
+        alone.append(stats.ttest_ind(x + math.log(1.05), y, equal_var=False, alternative='less').pvalue)
+    expected = stats.false_discovery_control(alone)
+    assert len(set(expected) & set(alone)) < len(alone) / 2, "adjusting changed nothing: the test proves nothing"
+    assert [point.p for point in whole if point.verdict == 'worse'] == pytest.approx(
+        [p for p, point in zip(expected, whole) if point.verdict == 'worse'])
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('a, b, expected', [
+    ((100,), (100,), 'same'), ((91,), (100,), 'same'), ((90,), (100,), 'worse'), ((112,), (100,), 'better'),
+    ((110,), (100,), 'same'),  # the margin itself still counts as equal
+    ((0.10,), (0.09,), 'noisy'),  # two printed decimals: 0.105 and 0.085, or 0.095 and 0.095
+    ((0.07,), (1.53,), 'worse'),
+    ((100, 115), (100,), 'noisy'), ((100, 101), (100,), 'same'),
+    ((100, 101, 100, 101), (100,), 'same'), ((80, 81, 79), (100,), 'worse'),
+    ((0.19, 0.19, 0.19), (0.19, 0.19, 0.19), 'same'), ((0.19, 0.19), (0.20, 0.20), 'noisy'),
+    ((2.31, 2.31), (2.75, 2.75), 'worse'),
+    ((100, 60, 100), (100, 101, 99), 'noisy'),
+    ((80, 81), (100, 99), 'worse'), ((97, 103), (100, 101), 'noisy'),
+])
+def test_verdicts(a, b, expected):
+    for paired in (True, False):
+        comparison = compare_series(one_size(BW, 'a', *a), one_size(BW, 'b', *b), paired=paired)
+        back = compare_series(one_size(BW, 'b', *b), one_size(BW, 'a', *a), paired=paired)
+        times = compare_series(one_size(LATENCY, 'a', *a), one_size(LATENCY, 'b', *b), paired=paired)
+        assert comparison.verdict == expected, paired
+        assert back.verdict == OPPOSITE[expected] and times.verdict == OPPOSITE[expected]
+
+
+@pytest.mark.filterwarnings('error')
+def test_repeats_without_spread_give_no_warning():
+    assert compare_series(one_size(BW, 'a', 2.0, 2.0, 2.0), one_size(BW, 'b', 2.0, 2.0, 2.0)).verdict == 'same'
+
+
+def test_single_values_are_said_to_be_single():
+    comparison = compare_series(one_size(BW, 'a', 100), one_size(BW, 'b', 100))
+    assert comparison.method.startswith('no repeats: threshold only') and 'Benjamini' not in comparison.method
+    point = comparison.points[0]
+    assert (point.low, point.high, point.p, point.repeats) == (None, None, None, (1, 1))
+
+
+def test_repeats_of_one_run_are_paired_by_their_numbers():
+    a = Series(BW, 'a', {8: {1: 100.0, 2: 50.0, 3: 99.0, 5: 98.0}})
+    b = Series(BW, 'b', {8: {2: 50.5, 3: 100.0, 1: 101.0, 4: 10.0}})
+    point = compare_series(a, b, paired=True).points[0]
+    assert (point.method, point.repeats) == ('paired', (3, 3)) and point.high < 1.01
+
+
+def test_sizes_of_one_side_alone_are_left_out_and_named():
+    a = Series(BW, 'a', {1: {1: 1.0}, 2: {1: 2.0}, 64: {1: 9.0}})
+    b = Series(BW, 'b', {2: {1: 2.0}, 64: {1: 9.0}, 128: {1: 9.0}})
+    comparison = compare_series(a, b)
+    assert ([point.size for point in comparison.points], comparison.only_a, comparison.only_b) == ([2, 64], [1], [128])
+    assert any('only in a, left out: 1 B' in note for note in comparison.notes)
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(CompareError, match='osu_bw'):
+        compare_series(one_size(BW, 'a', 1), one_size(LATENCY, 'b', 1))
+    with pytest.raises(CompareError, match='no message size in common'):
+        compare_series(one_size(BW, 'a', 1, size=1), one_size(BW, 'b', 1, size=2))
+
+
+@pytest.mark.parametrize('place', SIZES)
+def test_one_bad_size_anywhere_makes_the_curve_worse(place):
+    random = np.random.default_rng(place)
+    a = curve(random, LATENCY, 'a', 5, 0.005, lambda size: 0.7 if size == place else 1)
+    comparison = compare_series(a, curve(random, LATENCY, 'b', 5, 0.005))
+    assert comparison.verdict == 'worse' and comparison.summary['worst_size'] == place
+    assert [point.size for point in comparison.points if point.verdict == 'worse'] == [place]
+
+
+def test_ranges_in_words():
+    def gain(size):
+        return 1 / 8 if size <= 128 else 1 / 1.7 if size in (8192, 16384) else 1
+    flat = Series(LATENCY, 'b', {size: {1: 100.0} for size in SIZES})
+    a = Series(LATENCY, 'a', {size: {1: 100.0 / gain(size)} for size in SIZES})
+    assert compare_series(a, flat).words == ('worse at 1 B .. 128 B: up to 8.0 times slower and at 8 KiB .. 16 KiB: up '
+                                             'to 1.70 times slower; same at the other 13 sizes')
+    a = Series(LATENCY, 'a', {size: {1: 800.0 if size <= 128 else 100.0} for size in SIZES})
+    assert compare_series(a, flat).words == 'worse at 1 B .. 128 B: up to 8.0 times slower; same above'
+    assert compare_series(flat, flat).words == 'same at all sizes'
+    barrier = Case('osu_barrier', '', 2, 8)
+    assert compare_series(one_size(barrier, 'a', 9, size=0), one_size(barrier, 'b', 3, size=0)).words == \
+        'worse: 3.0 times slower'
+
+
+# --- by simulation --------------------------------------------------------------------------------
+
+def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 1, paired=True, together=0.0):
+    """Return the share of curves with this verdict, in noise of a fixed seed."""
+    random = np.random.default_rng(seed)
+    found = 0
+    for _ in range(curves):
+        both = random.normal(0, together, (len(SIZES), repeats)) if together else None
+        a = curve(random, BW, 'a', repeats, noise, gain, both)
+        b = curve(random, BW, 'b', repeats, noise, together=both)
+        found += compare_series(a, b, paired=paired).verdict == verdict
+    return found / curves
+
+
+@pytest.mark.parametrize('repeats', [2, 3, 5, 10])
+@pytest.mark.parametrize('paired', [True, False], ids=['paired', 'Welch'])
+def test_false_alarms_are_rarer_than_alpha(paired, repeats):
+    """Without a difference, and with one of exactly the margin, which does not count as worse."""
+    bound = stats.binom.ppf(0.999, 150, method.ALPHA) / 150
+    assert rate(1, 'worse', repeats=repeats, paired=paired) <= method.ALPHA
+    assert rate(2, 'worse', repeats=repeats, paired=paired, gain=lambda size: 1 / 1.05) <= bound
+
+
+@pytest.mark.parametrize('paired', [True, False], ids=['paired', 'Welch'])
+def test_a_slow_down_of_a_fifth_is_found(paired):
+    """In noise of 3 %: at all sizes with five repeats always, with three nearly so; at one size with five mostly."""
+    assert rate(3, 'worse', gain=lambda size: 0.8, paired=paired) == 1
+    assert rate(3, 'better', gain=lambda size: 1.25, paired=paired) == 1
+    assert rate(3, 'worse', gain=lambda size: 0.8, paired=paired, repeats=3) > 0.98
+    assert rate(3, 'worse', gain=lambda size: 0.8 if size == 8 else 1, paired=paired) > 0.85
+
+
+def test_same_is_said_in_quiet_runs_and_seldom_of_what_differs():
+    assert rate(4, 'same', noise=0.005) >= 0.95
+    assert rate(5, 'same', noise=0.005, gain=lambda size: 1 / 1.05) <= method.ALPHA
+
+
+def test_pairs_bear_a_machine_that_is_slow_for_some_repeats():
+    """Whole repeats at half the speed, both sides alike, as on a busy virtual machine."""
+    assert rate(6, 'same', noise=0.005, together=0.35, paired=True) >= 0.95
+    assert rate(6, 'same', noise=0.005, together=0.35, paired=False) == 0
+
+
+@pytest.mark.parametrize('paired', [True, False], ids=['paired', 'Welch'])
+def test_an_outlier_on_one_side_is_noise_and_no_alarm(paired):
+    random = np.random.default_rng(8)
+    for _ in range(50):
+        a, b = curve(random, BW, 'a', 5, 0.01), curve(random, BW, 'b', 5, 0.01)
+        for size in SIZES:
+            a.values[size][3] /= 2
+        assert compare_series(a, b, paired=paired).verdict == 'noisy'
+
+
+@pytest.mark.parametrize('noise', [0.03, 0.06])
+def test_the_advised_number_of_repeats_is_enough(noise):
+    random = np.random.default_rng(9)
+    needed = statistics.median(
+        compare_series(one_size(BW, 'a', *np.exp(random.normal(5, noise, 4))),
+                       one_size(BW, 'b', *np.exp(random.normal(5, noise, 4))), paired=True).repeats_needed or 4
+        for _ in range(100))
+    told = [compare_series(one_size(BW, 'a', *np.exp(random.normal(5, noise, int(needed)))),
+                           one_size(BW, 'b', *np.exp(random.normal(5, noise, int(needed)))), paired=True).verdict
+            for _ in range(200)]
+    assert 4 < needed <= method.MOST_REPEATS
+    assert told.count('noisy') <= 0.4 * len(told), needed
+    half = [compare_series(one_size(BW, 'a', *np.exp(random.normal(5, noise, max(2, int(needed / 3))))),
+                           one_size(BW, 'b', *np.exp(random.normal(5, noise, max(2, int(needed / 3))))),
+                           paired=True).verdict for _ in range(200)]
+    assert half.count('noisy') > told.count('noisy') + 20, "a third of them would have done as well"
+
+
+def test_hopeless_noise_is_called_that():
+    a, b = one_size(BW, 'a', 100, 300, 40), one_size(BW, 'b', 90, 20, 400)
+    comparison = compare_series(a, b)
+    assert comparison.repeats_needed > method.MOST_REPEATS
+    result = {'comparisons': [comparison], 'failed': [], 'troubles': [], 'notes': [], 'alpha': 0.05}
+    assert 'More than 100 repeats' in text.plain(result)
+
+
+def test_a_hundred_thousand_values_take_seconds():
+    random = np.random.default_rng(10)
+    pairs = [(curve(random, BW, 'a', 5, 0.03), curve(random, BW, 'b', 5, 0.03)) for _ in range(435)]
+    assert sum(len(found) for pair in pairs for one in pair for found in one.values.values()) >= 100_000
+    start = time.process_time()
+    for a, b in pairs:
+        compare_series(a, b, paired=True)
+    assert time.process_time() - start < 6
+
+
+# --- margins --------------------------------------------------------------------------------------
+
+def test_every_published_benchmark_has_a_margin_with_reason_and_source():
+    benchmarks = {one.case.benchmark for dataset in references.published() for one in dataset.series}
+    for benchmark in benchmarks | {case.benchmark for case in MORE_CASES}:
+        row = margin_row(benchmark)
+        assert 0 < row.repeated <= row.single < 0.5 and row.why and row.source
+    with pytest.raises(KeyError):
+        margin_row('bandwidth')
+
+
+def test_collectives_and_small_messages_are_judged_as_strictly_as_large_ones():
+    assert {margin_of(name, repeated=True) for name in ('osu_bw', 'osu_latency', 'osu_alltoall', 'osu_barrier',
+                                                        'osu_allreduce', 'osu_mbw_mr')} == {0.05}
+    loss = {size: {1: 80.0} for size in SIZES}
+    whole = compare_series(Series(BW, 'a', loss), Series(BW, 'b', {size: {1: 100.0} for size in SIZES}))
+    assert {point.verdict for point in whole.points} == {'worse'}
+
+
+def test_an_override_goes_before_the_table_and_the_last_one_counts():
+    assert margin_of('osu_bw', repeated=True, overrides={'osu_bw': 0.5, 'osu_*': 0.02}) == 0.02
+    assert margin_of('osu_bw', repeated=False, overrides={'osu_*': 0.02, 'osu_bw': 0.5}) == 0.5
+    assert margin_of('osu_bw', repeated=False, overrides={'osu_latency': 0.5}) == margin_row('osu_bw').single
+
+
+def apart(first, second, benchmarks):
+    """Return how far apart two series of a dataset are at each size, as fractions (sorted list)."""
+    found = []
+    for one in first:
+        for other in second:
+            if one.case == other.case and one.case.benchmark in benchmarks:
+                found += [abs(math.log(one.median(size) / other.median(size))) for size in one.values
+                          if size in other.values]
+    return sorted(found)
+
+
+def test_margins_follow_from_the_published_figures_that_they_name():
+    native = published('lumi-native-2026-03')
+    two_nodes = [one for one in native.series if one.case.nodes == 2 and '_xccl_' not in one.case.benchmark]
+    twice = apart([one for one in two_nodes if one.name == 'cray-mpich-9.0.1-hardware'],
+                  [one for one in two_nodes if one.name == 'cray-mpich-9.0.1-hybrid'], ('osu_bibw', 'osu_latency'))
+    assert len(twice) > 100 and twice[int(0.95 * len(twice))] < math.log(1.05)
+    approaches = published('lumi-g-2025-03')
+    bind = apart(approaches.of(name='bind'), approaches.of(name='native'), ('osu_bw', 'osu_latency'))
+    assert len(bind) == 184 and math.log(1.05) < bind[int(0.95 * len(bind))] < math.log(1.10)
+    rccl = apart(approaches.of(name='bind'), approaches.of(name='native'), ('osu_xccl_bw', 'osu_xccl_latency'))
+    assert len(rccl) == 46 and math.log(1.10) < rccl[int(0.95 * len(rccl))] < math.log(1.15)
+
+
+# --- what is compared with what -------------------------------------------------------------------
+
+def dataset(name, *entries):
+    """Return a Dataset of (case, series name) with one value each."""
+    return Dataset(name, 'reference', name, series=[one_size(case, who, 100.0) for case, who in entries])
+
+
+def pairs(a, b, **kwargs):
+    return [(one.case.benchmark, one.a.name, one.b.name) for one in compare_datasets(a, b, **kwargs)]
+
+
+def test_equal_names_are_compared_where_both_sides_have_several():
+    a = dataset('a', (BW, 'native'), (BW, 'hybrid'), (LATENCY, 'hybrid'))
+    b = dataset('b', (BW, 'hybrid'), (BW, 'native'), (LATENCY, 'native'))
+    assert pairs(a, b) == [('osu_bw', 'native', 'native'), ('osu_bw', 'hybrid', 'hybrid')]
+
+
+def test_each_is_compared_with_a_single_name():
+    a, b = dataset('a', (BW, 'pure'), (BW, 'hybrid'), (LATENCY, 'pure')), dataset('b', (BW, 'site'), (LATENCY, 'site'))
+    assert pairs(a, b) == [('osu_bw', 'pure', 'site'), ('osu_bw', 'hybrid', 'site'), ('osu_latency', 'pure', 'site')]
+    assert pairs(b, a) == [('osu_bw', 'site', 'pure'), ('osu_bw', 'site', 'hybrid'), ('osu_latency', 'site', 'pure')]
+
+
+def test_other_cases_are_never_compared():
+    for other in (Case('osu_bw', 'D D', 2, 2), Case('osu_bw', 'H H', 1, 2), Case('osu_bw', 'H H', 2, 4),
+                  Case('osu_bw', 'H H', 2, 2, 'numpy'), LATENCY):
+        with pytest.raises(CompareError) as caught:
+            compare_datasets(dataset('a', (BW, 'x')), dataset('b', (other, 'x')))
+        assert BW.title in str(caught.value) and other.title in str(caught.value)
+
+
+def test_unknown_placement_fits_only_if_asked():
+    a, b = dataset('a', (BW, 'x')), dataset('b', (Case('osu_bw', 'H H'), 'y'))
+    with pytest.raises(CompareError, match='--lenient'):
+        compare_datasets(a, b)
+    found = compare_datasets(a, b, lenient=True)
+    assert len(found) == 1 and any('nodes and ranks not known on one side' in note for note in found[0].notes)
+    with pytest.raises(CompareError):
+        compare_datasets(a, dataset('b', (Case('osu_bw', 'H H', 4), 'y')), lenient=True)
+
+
+def test_no_name_in_common_says_how_to_choose():
+    with pytest.raises(CompareError, match='b:NAME'):
+        compare_datasets(dataset('a', (BW, 'p'), (BW, 'q')), dataset('b', (BW, 'r'), (BW, 's')))
+
+
+def test_different_programs_are_said_not_to_compare_strictly():
+    a, b = one_size(BW, 'a', 100), one_size(BW, 'b', 100)
+    a.programs, b.programs = 'OSU C programs', 'mpi4py 4.1.2 ports'
+    assert any('do not compare strictly' in note and 'mpi4py' in note for note in compare_series(a, b).notes)
+    b.programs = 'OSU C programs'
+    assert compare_series(a, b).notes == []
+
+
+def test_repeats_are_paired_in_one_run_and_in_no_other(tmp_path):
+    one, other = files.read(make_run(tmp_path / 'a')), files.read(make_run(tmp_path / 'b', seed=2))
+    assert {point.method for item in against_native(one) for point in item.points} == {'paired'}
+    again = files.read(tmp_path / 'a')
+    assert {p.method for item in compare_datasets(one.only('pure'), again.only('native')) for p in item.points} == \
+        {'paired'}
+    assert {point.method for item in compare_datasets(one, other) for point in item.points} == {'Welch'}
+
+
+def test_a_run_without_native_says_what_else_can_be_compared(tmp_path):
+    with pytest.raises(CompareError, match='reference list'):
+        against_native(files.read(make_run(tmp_path / 'a', approaches=('pure', 'hybrid'))))
+    with pytest.raises(CompareError, match='native alone'):
+        against_native(files.read(make_run(tmp_path / 'b', approaches=('native',))))
+
+
+def test_a_publication_says_which_series_is_its_native():
+    found = against_native(published('lumi-native-2026-03'))
+    assert {one.b.name for one in found} == {'cray-mpich-9.0.1-hardware'} and len(found) > 20
+
+
+# --- troubles -------------------------------------------------------------------------------------
+
+def expected_troubles(name, series):
+    """Return what the documents say of a published curve (set of names of troubles)."""
+    case, who = series.case, series.name
+    mpi, device = case.benchmark in ('osu_bw', 'osu_latency'), 'D' in case.buffers
+    found = set()
+    if name == 'lumi-g-2025-03':
+        if who == 'pure':  # "the communication should run via TCP IP", "TCP/IP sockets are used for RCCL comms"
+            found.add('tcp' if mpi else 'rccl-sockets')
+        if who in ('hybrid', 'opensource') and case.benchmark == 'osu_latency':  # 6.5 and 7.1 µs at 8 and 16 KiB
+            found.add('early-rendezvous')
+        if who == 'opensource':  # the receiving buffer alone costs bandwidth nothing: 1.00 MB/s at 1 B
+            if device and (case.benchmark, case.buffers) != ('osu_bw', 'H D'):
+                found.add('device-copy')
+        if who == 'hybrid' and not mpi:  # "RCCL performs poorly and probably defaults back to TCP/IP"
+            found.add('rccl-sockets')
+        if who in ('native', 'bind') and case.benchmark == 'osu_xccl_bw':  # "weird drop at 8192", "the same dip"
+            found.add('dip')
+    if name == 'lumi-mpi4py-2025-07' and case.nodes == 2 and case.benchmark in ('osu_bw', 'osu_latency'):
+        if '-conda-' in who or '-pip-' in who:  # "can only use Slingshot if it utilizes the external MPICH"
+            found.add('tcp')
+        else:  # the images of opensource above, with libfabric 1.22 and 2.0
+            if case.benchmark == 'osu_latency':
+                found.add('early-rendezvous')
+            if case.buffers == 'D D':
+                found.add('device-copy')
+    if name == 'lumi-native-2026-03' and (case.nodes, case.ranks, case.buffers) == (2, 2, 'D D'):
+        slow = who.endswith('-software') or '-lnx-' in who
+        if slow and not (who == 'cray-mpich-9.0.1-software' and '_xccl_' not in case.benchmark):
+            found.add('dip')
+    if name == 'lumi-checks' and who == 'tcp-fallback':
+        found.add('tcp')
+    return found
+
+
+PUBLISHED = [(one.name, series) for one in references.published() for series in one.series]
+
+
+@pytest.mark.parametrize('name', [one.name for one in references.published()])
+def test_each_trouble_is_found_exactly_where_the_documents_say(name):
+    one = published(name)
+    found = {id(series): {trouble.name for trouble in shapes} for series, shapes in troubles.of_dataset(one)}
+    wrong = [f'{series.name} {series.case.title}: {found.get(id(series), set())}, wanted {expected}'
+             for series in one.series
+             for expected in [expected_troubles(name, series)] if found.get(id(series), set()) != expected]
+    assert not wrong, '\n'.join(wrong)
+
+
+def test_every_trouble_but_those_without_a_curve_is_in_the_published_figures():
+    seen = {trouble for name, series in PUBLISHED for trouble in expected_troubles(name, series)}
+    assert seen | {'slow-tcp', 'staged'} == {rule.trouble.name for rule in troubles.RULES}
+
+
+def series_of(approach, benchmark, buffers, change=lambda size, value: value):
+    """Return a published curve of LUMI-G with changed values."""
+    source = published('lumi-g-2025-03').of(Case(benchmark, buffers, 2, 2), approach)[0]
+    return Series(source.case, 'mine', {size: {1: change(size, source.median(size))} for size in source.values})
+
+
+def names(series, **kwargs):
+    return [trouble.name for trouble in troubles.recognise(series, **kwargs)]
+
+
+def test_slow_tcp_as_noted():
+    """"About 7x slower" than the published pure curve, 400 MB/s at best."""
+    assert names(series_of('pure', 'osu_bw', 'H H', lambda size, value: value / 5.5)) == ['slow-tcp']
+
+
+def test_staged_device_buffers_as_noted():
+    """A quarter of the bandwidth between hosts, over the fast network and over TCP of 4 GB/s."""
+    for source, extra in (('bind', []), ('pure', ['tcp'])):
+        host = series_of(source, 'osu_bw', 'H H', lambda size, value, by=2 if extra else 1: value * by)
+        device = series_of(source, 'osu_bw', 'D D', lambda size, value, by=2 if extra else 1: value * by / 4)
+        assert set(names(device, host=host)) >= {'staged'}
+        assert 'staged' not in names(device) and 'staged' not in names(series_of(source, 'osu_bw', 'D D'), host=host)
+
+
+def test_the_curve_between_hosts_is_found_in_the_same_dataset():
+    """That of the same variant where there is one, else (numpy beside cupy) the other one."""
+    fast, slow = {MIB: {1: 24000.0}}, {MIB: {1: 6000.0}}
+    for other, variant, expected in (('', '', ['tcp', 'staged']), ('numpy', 'cupy', ['tcp', 'staged'])):
+        one = Dataset('x', 'published', 'x', series=[
+            Series(Case('osu_bw', 'D D', 2, 2, variant), 'mine', slow),
+            Series(Case('osu_bw', 'H H', 2, 2, other), 'mine', fast),
+            Series(Case('osu_bw', 'H H', 2, 2, 'multiple buffers'), 'mine', slow)])
+        found = {id(series): shapes for series, shapes in troubles.of_dataset(one)}
+        assert [trouble.name for trouble in found[id(one.series[0])]] == expected
+
+
+def test_where_tcp_is_promised_nothing_is_a_trouble(tmp_path):
+    slow = series_of('pure', 'osu_bw', 'H H')
+    assert names(slow) == names(slow, network='cxi') == ['tcp'] and names(slow, network='tcp') == []
+    at = {site: files.read(make_run(tmp_path / site, approaches=('native', 'hybrid'), site=site, sizes=SIZES,
+                                    cases=CASES, scale={'hybrid': 0.1, 'native': 0.1}))
+          for site in ('workstation', 'lumi-25.03', 'somewhere')}
+    assert {site: troubles.promised(one) for site, one in at.items()} == \
+        {'workstation': 'tcp', 'lumi-25.03': 'cxi', 'somewhere': None}
+    assert troubles.of_dataset(at['workstation']) == []
+    for site in ('lumi-25.03', 'somewhere'):
+        assert {trouble.name for _, shapes in troubles.of_dataset(at[site]) for trouble in shapes} == {'tcp'}
+
+
+def test_the_remedy_for_pure_is_another_approach():
+    one = published('lumi-g-2025-03')
+    texts = {series.name: trouble.remedy for series, shapes in troubles.of_dataset(one) for trouble in shapes
+             if trouble.name == 'rccl-sockets'}
+    assert texts['pure'].startswith('None') and 'NCCL_NET_PLUGIN' in texts['hybrid']
+
+
+def test_one_node_has_thresholds_of_its_own():
+    source = series_of('pure', 'osu_latency', 'H H')
+    assert names(source) == ['tcp']
+    assert names(Series(Case('osu_latency', 'H H', 1, 2), 'mine', source.values)) == []
+
+
+@pytest.mark.parametrize('rule', troubles.RULES, ids=lambda rule: rule.trouble.name)
+def test_a_trouble_says_what_why_and_what_to_do(rule):
+    trouble = rule.trouble
+    assert trouble.title and trouble.text and trouble.remedy and 'BitBulldozersLab' in trouble.source
+    assert rule.benchmarks <= {'osu_bw', 'osu_bibw', 'osu_get_bw', 'osu_put_bw', 'osu_put_bibw', 'osu_latency',
+                               'osu_multi_lat', 'osu_xccl_bw', 'osu_xccl_bibw', 'osu_xccl_latency'}
+
+
+@pytest.mark.parametrize('limit', [0.96, 1.04])
+@pytest.mark.parametrize('name', ['SLOWEST_FAST', 'SLOWEST_TCP', 'SLOWEST_RCCL', 'DROP_LATENCY', 'DROP_BANDWIDTH',
+                                  'DIP', 'FLAT', 'TCP_LATENCY', 'STEP'])
+def test_no_published_curve_is_near_a_limit(monkeypatch, name, limit):
+    whole = getattr(troubles, name)
+    monkeypatch.setattr(troubles, name, (whole[0] * limit, *whole[1:]) if isinstance(whole, tuple) else whole * limit)
+    for one in references.published():
+        found = {id(series): {trouble.name for trouble in shapes} for series, shapes in troubles.of_dataset(one)}
+        assert all(found.get(id(series), set()) == expected_troubles(one.name, series) for series in one.series)
+
+
+def test_a_trouble_can_say_how_far_from_native():
+    one = published('lumi-g-2025-03')
+    case = Case('osu_latency', 'D D', 2, 2)
+    shapes = troubles.recognise(one.of(case, 'opensource')[0], one.of(case, 'native')[0])
+    factors = {trouble.name: float(re.search(r'Here ([\d.]+) times the value of native', trouble.text).group(1))
+               for trouble in shapes}
+    assert 8 < factors['device-copy'] < 8.5 and 1.6 < factors['early-rendezvous'] < 1.8
+
+
+# --- the statements of the documents, by the real command -----------------------------------------
+
+@pytest.fixture(scope='module')
+def statements():
+    """What the command says of each approach of March 2025 against native: {approach: (exit code, {case: entry})}."""
+    found = {}
+    for approach in ('pure', 'bind', 'hybrid', 'opensource'):
+        done = command(f'lumi-g-2025-03:{approach}', 'lumi-g-2025-03:native', '--json')
+        assert done.returncode in (0, 1) and not done.stderr, done.stderr
+        told = json.loads(done.stdout)
+        found[approach] = done.returncode, {
+            (one['case']['benchmark'], one['case']['buffers']): one for one in told['comparisons']}, told
+    return found
+
+
+MPI = [(benchmark, buffers) for benchmark in ('osu_bw', 'osu_latency') for buffers in ('H H', 'H D', 'D H', 'D D')]
+
+
+def ratios(entry, least=0, most=1 << 40):
+    return {row['size']: row['ratio'] for row in entry['sizes'] if least <= row['size'] <= most}
+
+
+@pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource'])
+@pytest.mark.parametrize('case', MPI, ids=' '.join)
+def test_similar_performance_for_approaches_2_to_4(statements, approach, case):
+    """"For approaches 2) to 4) we achieve similar performance": within 1 % of native for large messages, 22 GB/s."""
+    entry = statements[approach][1][case]
+    large = ratios(entry, 1 << 20)
+    assert len(large) == 3 and all(0.99 <= value <= 1.01 for value in large.values()), large
+    assert {row['verdict'] for row in entry['sizes'] if row['size'] >= 128 * 1024} == {'same'}
+    if case[0] == 'osu_bw':
+        assert max(row['a'] for row in entry['sizes']) > 22_000
+        assert 0.99 < entry['summary']['peak_ratio'] < 1.01
+
+
+@pytest.mark.parametrize('case', MPI, ids=' '.join)
+def test_bind_is_on_par_with_native(statements, case):
+    """"The bandwidth and latency numbers of the normal OSU benchmarks seem to be on par": no size is worse."""
+    entry = statements['bind'][1][case]
+    assert entry['summary']['worse'] == 0 and all(0.9 < value < 1.11 for value in ratios(entry).values())
+    if case == ('osu_latency', 'D D'):  # "better for direct GPU to GPU communication"
+        assert all(value < 1 for value in ratios(entry).values())
+
+
+def test_bind_has_no_worse_curve_and_the_exit_code_says_so():
+    done = command('lumi-g-2025-03:bind', '--only', 'osu_bw', '--only', 'osu_latency')
+    assert (done.returncode, done.stderr) == (0, '') and '8 curves: 8 same.' in done.stdout
+
+
+def test_rccl_of_bind_is_that_of_native_with_the_same_dip(statements):
+    """"The containerized version of RCCL also performs similarly ... with the same bandwidth dip at 8kB"."""
+    code, cases, told = statements['bind']
+    assert cases['osu_xccl_bw', 'D D']['summary']['worse'] == 0
+    assert {series['name'] for trouble in told['troubles'] if trouble['name'] == 'dip'
+            for series in trouble['series']} == {'bind', 'native'}
+    assert code == 0
+
+
+@pytest.mark.parametrize('case', MPI, ids=' '.join)
+def test_pure_is_tcp(statements, case):
+    """About 2 GB/s, a tenth of native; 12 µs."""
+    code, cases, told = statements['pure']
+    entry = cases[case]
+    assert code == 1 and entry['verdict'] == 'worse' and entry['summary']['worse'] == len(entry['sizes'])
+    if case[0] == 'osu_bw':
+        assert 2000 < max(row['a'] for row in entry['sizes']) < 2500
+        assert all(0.09 < value < 0.11 for value in ratios(entry, 1 << 20).values())
+    else:
+        assert 11.5 < entry['sizes'][0]['a'] < 12.5
+    assert any(series['case'] == entry['case'] for trouble in told['troubles'] if trouble['name'] == 'tcp'
+               for series in trouble['series'])
+
+
+def test_hybrid_is_near_native_but_for_the_bump_and_small_messages_of_the_host(statements):
+    """"Very similar to the native performance": times within 18 % but at 8 and 16 KiB, bandwidth of GPUs too."""
+    cases = statements['hybrid'][1]
+    for case in MPI:
+        value = ratios(cases[case])
+        if case[0] == 'osu_latency':
+            assert all(ratio < 1.18 for size, ratio in value.items() if size not in (8192, 16384))
+            assert all(1.6 < value[size] < 1.76 for size in (8192, 16384))
+        else:
+            assert min(value.values()) > (0.77 if case[1] == 'H H' else 0.82)
+
+
+def test_hybrid_rccl_is_four_times_slower(statements):
+    """"RCCL performs poorly": 3 GB/s in place of 13."""
+    code, cases, told = statements['hybrid']
+    entry = cases['osu_xccl_bw', 'D D']
+    assert code == 1 and entry['verdict'] == 'worse'
+    assert all(4.0 < 1 / value < 4.5 for value in ratios(entry, 1 << 20).values())
+    assert 3000 < max(row['a'] for row in entry['sizes']) < 3500
+    assert 'up to 4.4 times slower' in entry['words']
+    assert [series['case']['benchmark'] for trouble in told['troubles'] if trouble['name'] == 'rccl-sockets'
+            for series in trouble['series']] == ['osu_xccl_bw', 'osu_xccl_latency']
+
+
+def test_opensource_small_device_messages_are_eight_times_slower(statements):
+    """"Very close to the native performance for large message sizes but worse for small message sizes"."""
+    code, cases, told = statements['opensource']
+    entry = cases['osu_latency', 'D D']
+    small = ratios(entry, 1, 128)
+    assert code == 1 and len(small) == 8 and 8 < statistics.geometric_mean(small.values()) < 8.3
+    assert all(6.9 < value < 8.3 for value in small.values())
+    assert entry['words'].startswith('worse at 1 B .. 128 B: up to 8.3 times slower')
+    assert all(value < 1.07 for size, value in ratios(entry, 256).items() if size not in (8192, 16384))
+    for case in MPI:
+        assert cases[case]['verdict'] == 'worse' and cases[case]['sizes'][0]['verdict'] == 'worse'
+    copies = [trouble for trouble in told['troubles'] if trouble['name'] == 'device-copy']
+    assert len(copies) == 1 and 'unset CXI_FORK_SAFE' in copies[0]['remedy']
+
+
+def test_opensource_rccl_is_native_s_from_256_bytes_on(statements):
+    """"22GBs; GPU comms work; RCCL at 13GBs"."""
+    entry = statements['opensource'][1]['osu_xccl_bw', 'D D']
+    assert 13_000 < entry['sizes'][-1]['a'] < 13_500
+    assert all(0.95 < value < 1.02 for size, value in ratios(entry, 256).items() if size not in (8192, 16384))
+
+
+def test_text_of_the_command_says_the_same(statements):
+    done = command('lumi-g-2025-03:opensource', '--only', 'osu_latency D D*', '--no-sizes')
+    assert done.returncode == 1
+    flat = ' '.join(done.stdout.split())
+    assert 'worse at 1 B .. 128 B: up to 8.3 times slower and at 8 KiB .. 16 KiB: up to 1.76 times slower' in flat
+    assert 'unset CXI_FORK_SAFE CXI_FORK_SAFE_HP' in flat and 'FI_CXI_RDZV_THRESHOLD=16384' in flat
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """The results folder with two runs: equal approaches in 'quiet', a slow hybrid in 'slow'."""
+    folder = tmp_path / 'runs'
+    make_run(folder / 'quiet', noise=0.004, scale={'pure': 1.0})
+    make_run(folder / 'slow', noise=0.004, scale={'hybrid': 0.8, 'pure': 0.1}, seed=2)
+    monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(folder))
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
+    return folder
+
+
+def test_exit_codes(results, capsys):
+    noisy = make_run(results / 'noisy', noise=0.05)
+    assert call(capsys, results / 'quiet')[0] == 0
+    assert call(capsys, results / 'slow')[0] == 1
+    assert call(capsys, results / 'slow', '--fail-on', 'never')[0] == 0
+    assert call(capsys, noisy)[0] == 0 and call(capsys, noisy, '--fail-on', 'noisy')[0] == 1
+    assert call(capsys, results / 'slow', results / 'quiet')[0] == 1
+    assert call(capsys, results / 'quiet', results / 'slow')[0] == 0
+
+
+@pytest.mark.parametrize('arguments, says', [
+    (['nowhere'], 'nowhere'), (['quiet', 'lumi-g-2025-03:none'], 'none'),
+    (['quiet', '--only', 'osu_alltoall'], 'osu_alltoall'), (['alps-gh200-2025'], 'native'),
+    (['quiet', '--threshold', 'osu_bvv=0.1'], 'osu_bvv'), (['quiet', 'hpe-libfabric-swap'], 'osu_get_bw'),
+])
+def test_what_cannot_be_compared_has_an_exit_code_of_its_own(results, capsys, arguments, says):
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (3, '') and err.startswith('osu-container compare: error: ') and says in err
+
+
+def test_broken_results_are_no_verdict(results, capsys):
+    (results / 'broken').mkdir()
+    (results / 'broken' / files.NAME).write_text('{"kind": "run"')
+    code, out, err = call(capsys, results / 'broken')
+    assert (code, out) == (3, '') and files.NAME in err and 'Traceback' not in err
+
+
+@pytest.mark.parametrize('arguments', [
+    [], ['latest', '--threshold', 'osu_bw'], ['latest', '--threshold', 'osu_bw=-1'],
+    ['latest', '--threshold', 'bw=0.1'],
+    ['latest', '--threshold', 'osu_bw=nan'], ['latest', '--json', '--markdown'], ['latest', '--fail-on', 'same']])
+def test_wrong_usage_is_2(capsys, arguments):
+    with pytest.raises(SystemExit) as caught:
+        call(capsys, *arguments)
+    assert caught.value.code == 2
+
+
+def test_a_threshold_changes_the_verdict(results, capsys):
+    wide = [part for name in ('osu_bw', 'osu_latency') for part in ('--threshold', f'{name}=0.3')]
+    assert call(capsys, f'{results / "slow"}:hybrid')[0] == 1
+    assert call(capsys, f'{results / "slow"}:hybrid', *wide)[0] == 0
+    assert call(capsys, results / 'quiet', '--threshold', 'osu_*=0.0001')[1].count('same') < 5
+
+
+def test_one_approach_of_a_run_is_compared_with_native_of_that_run(results, capsys):
+    for typed in (f'{results / "slow"}:hybrid', 'slow:hybrid'):
+        code, out, _ = call(capsys, typed)
+        assert code == 1 and out.startswith('hybrid against native') and 'pure' not in out
+
+
+def test_a_module_is_its_newest_run(results, capsys):
+    code, out, _ = call(capsys, 'osu-container/pure', '--json')
+    assert {(one['a']['name'], one['b']['name']) for one in json.loads(out)['comparisons']} == {('pure', 'native')}
+
+
+def test_several_others(results, capsys):
+    _, out, _ = call(capsys, 'slow:hybrid', 'quiet:hybrid', 'lumi-g-2025-03:native', '--json')
+    assert {one['b']['dataset'] for one in json.loads(out)['comparisons']} == \
+        {json.loads((results / 'quiet' / files.NAME).read_text().splitlines()[0])['run'], 'lumi-g-2025-03'}
+
+
+def test_a_failed_case_counts_as_worse_and_a_skipped_one_does_not(results, capsys):
+    for reason, expected in (('killed after 60 s', 1), ('skipped: no GPU here', 0)):
+        folder = make_run(results / reason[:4], noise=0.004, failures=[('hybrid', LATENCY, reason)])
+        code, out, _ = call(capsys, folder)
+        assert code == expected and (reason in out) == bool(expected)
+        assert 'hybrid osu_latency H H, two nodes' in out or 'hybrid: osu_latency H H, two nodes' in out or not expected
+
+
+def test_curves_without_a_counterpart_are_named(results, capsys):
+    folder = make_run(results / 'more', cases=MORE_CASES, approaches=('native', 'hybrid'),
+                      failures=[('native', case, 'skipped: not built') for case in MORE_CASES[4:]])
+    out = ' '.join(call(capsys, folder)[1].split())
+    assert f'{len(MORE_CASES) - 4} curves of' in out and 'not compared, as native has no such: hybrid osu_bibw' in out
+
+
+def test_an_unfinished_run_is_compared_and_said_to_be_unfinished(results, capsys):
+    out = call(capsys, make_run(results / 'cut', ended=False))[1]
+    assert 'the run has not ended' in ' '.join(out.split())
+
+
+@pytest.mark.parametrize('arguments', [
+    ['lumi-g-2025-03'], ['lumi-g-2025-03:hybrid', 'lumi-native-2026-03'], ['latest', 'lumi-g-2025-03', '--sizes'],
+    ['lumi-native-2026-03:openmpi-5-*', 'lumi-native-2026-03:cray-mpich-9.0.1-hardware', '--sizes'], ['more'],
+    ['lumi-mpi4py-2025-07:lumi-g-mpi4py-extmpich-1.22.0', 'lumi-mpi4py-2025-07:lumi-g-mpi4py-extmpich-2.0.0',
+     '--sizes']])
+def test_lines_fit_a_terminal_of_100_columns(results, capsys, arguments):
+    make_run(results / 'more', cases=MORE_CASES)
+    code, out, err = call(capsys, *arguments)
+    if code == 3:
+        pytest.fail(err)
+    assert [line for line in out.splitlines() if len(line) > text.WIDTH] == []
+    assert not any(line != line.rstrip() for line in out.splitlines())
+
+
+def test_tables_of_every_size_come_for_few_curves_or_when_asked(results, capsys):
+    few, many = ('slow:hybrid',), ('slow',)
+    assert '90 % interval' in call(capsys, *few)[1] and '90 % interval' not in call(capsys, *many)[1]
+    assert '90 % interval' not in call(capsys, *few, '--no-sizes')[1]
+    assert call(capsys, *many, '--sizes')[1].count('90 % interval') == 4
+
+
+def test_the_table_shows_the_data(results, capsys):
+    out = call(capsys, 'slow:hybrid', '--only', 'osu_bw')[1]
+    run_ = files.read(results / 'slow')
+    for size, label in ((1, '1 B'), (65536, '64 KiB')):
+        a, b = (run_.of(BW, name)[0].median(size) for name in ('hybrid', 'native'))
+        row = next(line.split() for line in out.splitlines() if line.strip().startswith(label))
+        assert row[2:5] == [f'{a:.2f}', f'{b:.2f}', f'{a / b:.2f}'] and row[-1] == 'worse'
+
+
+def test_json_holds_all_of_it(results, capsys):
+    code, out, _ = call(capsys, 'slow', '--json')
+    told = json.loads(out)
+    assert (told['format'], told['version'], told['verdict'], code) == (text.FORMAT, text.VERSION, 'worse', 1)
+    expected = against_native(files.read(results / 'slow'))
+    assert [one['verdict'] for one in told['comparisons']] == [one.verdict for one in expected]
+    for one, comparison in zip(told['comparisons'], expected):
+        assert [row['ratio'] for row in one['sizes']] == [point.ratio for point in comparison.points]
+        assert all(row['low'] <= row['high'] for row in one['sizes'])
+
+
+def test_markdown_has_a_table_of_every_curve(results, capsys):
+    out = call(capsys, 'slow', '--markdown')[1]
+    rows = [line for line in out.splitlines() if line.startswith('| osu_')]
+    assert len(rows) == 4 and all(row.count('|') == 7 for row in rows) and '* osu_' not in out.split('\n')[0]
+    assert out.count('**pure against native**') == 1
+
+
+def on_terminal(*arguments, **environment):
+    """Return what the command writes to a terminal (str)."""
+    mine, theirs = pty.openpty()
+    done = subprocess.Popen([str(PROJECT / 'bin' / 'osu-container'), 'compare', *arguments], stdout=theirs,
+                            env=dict(os.environ, TERM='xterm', **environment))
+    os.close(theirs)
+    found = b''
+    with contextlib.suppress(OSError):  # Linux says the end of a terminal by an error
+        while part := os.read(mine, 1 << 16):
+            found += part
+    os.close(mine)
+    assert done.wait(timeout=60) == 1
+    return found.decode()
+
+
+def test_colour_only_on_a_terminal_and_never_without_the_word():
+    typed = ('lumi-g-2025-03:opensource', '--only', 'osu_latency D D*', '--no-sizes')
+    coloured = on_terminal(*typed, NO_COLOR='')
+    assert re.search(r'\033\[31mworse\s*\033\[0m', coloured)
+    plain = command(*typed).stdout
+    assert '\033' not in plain and '\033' not in on_terminal(*typed, NO_COLOR='1')
+    assert re.sub(r'\033\[\d*m', '', coloured).replace('\r\n', '\n') == plain
+
+
+def test_a_run_of_100_000_values_is_compared_in_seconds(tmp_path):
+    cases = [Case('osu_bw', 'H H', nodes, 2) for nodes in range(2, 240)]
+    folder = make_run(tmp_path / 'large', approaches=('native', 'hybrid'), cases=cases, repeats=10, tag='full')
+    one = files.read(folder)
+    assert sum(len(found) for series in one.series for found in series.values.values()) >= 100_000
+    start = time.process_time()
+    result = collect(str(folder))
+    text.plain(result, sizes=True)
+    assert len(result['comparisons']) == len(cases) and time.process_time() - start < 10
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+def table_after(mark):
+    """Return the rows (list of lists of str) of the table behind <!-- mark --> on the page."""
+    part = PAGE.read_text().split(f'<!-- {mark} -->')[1].split(f'<!-- /{mark} -->')[0]
+    lines = [line for line in part.splitlines() if line.startswith('|')]
+    return [[cell.strip() for cell in line.strip('|').split('|')] for line in lines[2:]]
+
+
+def test_the_margins_on_the_page_are_those_of_the_data():
+    assert table_after('margins') == [
+        [f'`{row.benchmarks}`', f'{100 * row.repeated:g} %', f'{100 * row.single:g} %', row.why, row.source]
+        for row in MARGINS]
+
+
+def test_the_troubles_on_the_page_are_those_of_the_data():
+    assert table_after('troubles') == [
+        [f'`{rule.trouble.name}`', rule.trouble.title, rule.trouble.text, rule.trouble.remedy, rule.trouble.source]
+        for rule in troubles.RULES]
+
+
+def shown():
+    """Return [(arguments, output)] of the commands that the page shows with their output."""
+    blocks = re.findall(r'^    \$ bin/osu-container compare (.*)\n((?:    .*\n|\n(?=    ))*)', PAGE.read_text(), re.M)
+    return [(typed, re.sub(r'^    ', '', output, flags=re.M)) for typed, output in blocks]
+
+
+@pytest.mark.parametrize('typed, output', shown(), ids=[typed for typed, _ in shown()])
+def test_output_on_the_page_is_what_the_command_prints(typed, output):
+    done = run(['bash', '-c', f'bin/osu-container compare {typed}; echo "exit code $?"'], cwd=PROJECT)
+    assert done.stdout.strip().splitlines() == output.strip().splitlines()
+
+
+def test_the_page_shows_commands():
+    assert len(shown()) >= 2
+
+
+def test_the_page_explains_every_option_and_exit_code(capsys):
+    with pytest.raises(SystemExit):
+        call(capsys, '--help')
+    page, shown_help = PAGE.read_text(), capsys.readouterr().out
+    for option in re.findall(r'(--[a-z-]+)', shown_help.split('Exit codes')[0]):
+        assert f'`{option}' in page or option in ('--help', '--no-sizes'), option
+    assert all(len(line) <= 100 for line in shown_help.splitlines())

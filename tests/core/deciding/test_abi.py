@@ -1,0 +1,275 @@
+"""Which MPI of the host takes the place of which MPI of an image; the study of that: its plan, figure and tables."""
+import json
+import re
+import statistics
+
+import pytest
+from tests.bench.test_bench import make_plan
+
+from osu_container.bench import BenchError, cases
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.facts import FactsError, host_facts, read_facts
+from osu_container.core.deciding.process import mix_of
+from osu_container.core.deciding.settings import (
+    HOST_MPI,
+    SettingsError,
+    approach_entry,
+    families,
+    host_libraries,
+    site_entry,
+    with_mpi_of,
+)
+from osu_container.core.reading.image import MPI_FAMILIES
+from osu_container.report import charts, content, export, page, study
+from osu_container.results import files, references
+from osu_container.results.example_runs import make_run
+from osu_container.results.model import Case
+from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
+from tests.helpers.machine import PROJECT, run
+from tests.helpers.verdict_cases import GPU, PLAIN, World, each, host, image, linked, standard_abi
+
+CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
+WITH_ABI = [name for name in SITES if site_entry(name)['libraries'].get('libmpi_abi')]
+RUNTIME = {'command': 'apptainer', 'name': 'apptainer'}
+
+
+# ---- which library is injected
+
+@pytest.mark.parametrize('soname', sorted(MPI_FAMILIES))
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_the_soname_of_the_image_chooses_the_hosts_mpi_and_nothing_else(approach, soname):
+    entry = approach_entry(approach)
+    chosen = with_mpi_of(entry, soname)
+    wanted = HOST_MPI.get(soname, 'libmpi')
+    assert chosen['inject'] == [wanted if name == 'libmpi' else name for name in entry['inject']]
+    assert dict(chosen, inject=None) == dict(entry, inject=None)
+
+
+@pytest.mark.parametrize('name', WITH_ABI)
+def test_a_site_names_its_library_of_the_standard_abi_by_its_soname(name):
+    for soname, library in HOST_MPI.items():
+        assert site_entry(name)['libraries'][library]['value'].endswith('/' + soname)
+        found = dict(host_libraries(with_mpi_of(approach_entry('bind'), soname), site_entry(name)))
+        assert library in found and 'libmpi' not in found
+
+
+@pytest.mark.parametrize('name', [name for name in SITES if name not in WITH_ABI])
+def test_a_site_without_it_says_so_in_plain_words(name):
+    with pytest.raises(SettingsError) as error:
+        host_libraries(with_mpi_of(approach_entry('bind'), 'libmpi_abi.so.1'), site_entry(name))
+    said = str(error.value)
+    for text in ('libmpi_abi.so.1', f"site '{name}'", "approach 'bind'", 'hybrid', 'libmpi.so.12'):
+        assert text in said, said
+
+
+@pytest.mark.parametrize('says, mpi', [(mpich('3.1.4', 'ch3:nemesis'), 'MPICH 3.1.4'), (mpich('3.4.3'), 'MPICH 3.4.3'),
+                                       (mpich('5.0.2'), 'MPICH 5.0.2'), (intel_mpi(), 'Intel MPI 2021.19.0'),
+                                       (cray_mpich(), 'Cray MPICH 8.1.32')])
+@pytest.mark.parametrize('site', [GPU, PLAIN])
+def test_bind_takes_an_image_of_any_mpi_of_that_binary_interface(tmp_path, parts, says, mpi, site):
+    world = World(tmp_path, parts, site)
+    each(image(mpi=lambda it: it.mpi(says)), host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN
+                                                                          else cray_mpich())))(world)
+    verdict = world.ask('bind')
+    assert verdict.word == 'works', verdict.findings
+    assert verdict.mpi == ('MPICH 5.0.2 of the host' if site == PLAIN else 'Cray MPICH 8.1.32 of the host')
+    assert mpi not in verdict.mpi or (site, mpi) in ((PLAIN, 'MPICH 5.0.2'), (GPU, 'Cray MPICH 8.1.32'))
+
+
+@pytest.mark.parametrize('mpi, wanted', [('libmpi.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi_abi')])
+def test_of_an_image_with_both_kinds_the_program_decides(tmp_path, parts, mpi, wanted):
+    """As MPICH 5 installs them. What is recorded is the library that the program asks for."""
+    world = World(tmp_path, parts, PLAIN)
+    each(standard_abi(mpich('5.0.2')), image(
+        mpi=lambda it: it.mpi(mpich('5.0.2')), libraries=lambda it: [it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')],
+        program=linked(mpi=lambda it: it.mpi(mpich('5.0.2'), mpi))))(world)
+    opened, on_host = world.opened()
+    opened.close()
+    facts = read_facts(approach_entry('bind'), world.site, str(world.image), on_host.root, RUNTIME, 'osu_')
+    assert facts['image']['soname'] == mpi
+    injected = {one['soname']: one for one in facts['host']['injected']}
+    assert injected[mpi]['name'] == wanted and injected[mpi]['path'].startswith(on_host.root)
+    assert {'libmpi.so.12', 'libmpi_abi.so.1'} & set(injected) == {mpi}
+    assert facts['host']['mpi'] == host_facts(world.site, on_host.root, mpi)['mpi'] == 'MPICH %s' % (
+        '5.0.2' if wanted == 'libmpi_abi' else '4.2.3')
+
+
+def test_a_program_may_be_named_that_takes_the_other_kind(tmp_path, parts):
+    world = World(tmp_path, parts, PLAIN)
+    each(standard_abi(mpich('5.0.2')), image(mpi=lambda it: it.mpi(mpich('5.0.2')),
+                                             libraries=lambda it: [it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')]))(world)
+    world.image.copy(parts.program(parts.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), '/opt/other')
+    opened, on_host = world.opened()
+    with opened:
+        for path, soname in ((None, 'libmpi.so.12'), ('/opt/other', 'libmpi_abi.so.1')):
+            mix = mix_of(approach_entry('bind'), world.site, opened, on_host, path)
+            assert mix.soname == soname and soname in mix.injected
+            done, loaded = world.really(mix)
+            assert done.returncode == 0 and any(name.endswith(f'/host-mpi/lib/{soname}') for name in loaded), loaded
+
+
+@pytest.mark.parametrize('there', [True, False])
+def test_discover_finds_the_library_beside_the_hosts_libmpi(tmp_path, parts, there):
+    tree, lib = ElfFolder(tmp_path / 'host'), '/opt/mpich/5.0.2/lib'
+    tree.copy(parts.mpi(mpich('5.0.2')), f'{lib}/libmpi.so.12')
+    if there:
+        tree.copy(parts.mpi(mpich('5.0.2'), 'libmpi_abi.so.1'), f'{lib}/libmpi_abi.so.1')
+    done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
+    assert done.returncode == 0, done.stderr
+    libraries = json.loads(done.stdout)['site']['libraries']
+    assert libraries['libmpi']['value'] == f'{lib}/libmpi.so.12'
+    assert libraries.get('libmpi_abi', {}).get('value') == (f'{lib}/libmpi_abi.so.1' if there else None)
+
+
+# ---- what is refused, and the way out
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('soname, says, texts', [
+    ('libmpi.so.40', open_mpi(), ['Open MPI (libmpi.so.40)', 'openmpi', 'MPICH, Intel MPI, MVAPICH', 'Wi4MPI',
+                                  'mpixlate']),
+    ('libmpich.so.12', mpich('4.0.2'), ["Debian's own soname (libmpich.so.12)", 'libmpi.so.12']),
+    ('libmpi_abi.so.0', mpich('5.0.0'), ['(libmpi_abi.so.0)', 'MPICH 5.0.2 or newer']),
+    ('libmpi.so.12', mpich(), ['MPICH ABI (libmpi.so.12)', 'opensource, hybrid, bind or pure']),
+    ('libmpi_abi.so.1', mpich('5.0.2'), ['(libmpi_abi.so.1)', 'opensource, hybrid, bind or pure']),
+])
+def test_installing_with_another_mpi_names_it_and_the_way_out(tmp_path, parts, approach, soname, says, texts):
+    """--force helps nothing: nothing that is injected would be used."""
+    world = World(tmp_path, parts, PLAIN)
+    entry = approach_entry(approach)
+    each(standard_abi(says), image(mpi=lambda it: it.mpi(says, soname)))(world)
+    opened, on_host = world.opened()
+    opened.close()
+
+    def facts(force):
+        return read_facts(entry, world.site, str(world.image), on_host.root, RUNTIME, 'osu_', force=force)
+    if MPI_FAMILIES[soname] in families(entry):
+        assert facts(True)['image']['soname'] == soname
+        return
+    for force in (False, True):
+        with pytest.raises(FactsError) as error:
+            facts(force)
+        said = str(error.value)
+        assert f"approach '{approach}' is for {entry['mpi']}" in said and str(world.image) in said
+        for text in texts:
+            assert text in said, said
+
+
+@pytest.mark.parametrize('site, text', [
+    (PLAIN, 'take approach openmpi; or build'),
+    (GPU, 'approach openmpi needs PMIx, which srun of this site has not; so build')])
+@pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource', 'pure'])
+def test_the_way_out_for_open_mpi_is_one_of_this_site(tmp_path, parts, site, text, approach):
+    world = World(tmp_path, parts, site)
+    image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))(world)
+    verdict = world.ask(approach)
+    assert [finding.rule for finding in verdict.findings] == ['other MPI'] and verdict.word == 'fails'
+    assert verdict.findings[0].remedy.startswith(text), verdict.findings[0].remedy
+
+
+# ---- the study: native and several images under one host MPI
+
+IMAGES = ('bind-mpich-3.4.3', 'bind-mpich-4.2.3', 'bind-intel-mpi')
+
+
+@pytest.mark.parametrize('nodes, wanted', [
+    (2, {2: 2, 4: 2, 8: 2}), (3, {2: 2, 4: 2, 8: 2}), (4, {2: 2, 4: 4, 8: 4, 16: 4}),
+    (16, {2: 2, 4: 4, 8: 8, 16: 16, 32: 16, 64: 16}),
+    (128, {2: 2, 4: 4, 8: 8, 16: 16, 32: 32, 64: 64, 128: 128}), (200, {number: number for number in (
+        2, 4, 8, 16, 32, 64, 128)})])
+def test_the_study_has_ranks_in_powers_of_two_as_far_as_the_job_has_nodes(nodes, wanted):
+    runs = make_plan('workstation', study.TAG, nodes=nodes)
+    alltoall = {one.case.ranks: one.case.nodes for one in runs if one.case.benchmark == study.ALLTOALL and not one.skip}
+    assert alltoall == wanted
+    assert {one.case for one in runs if one.case.benchmark == study.LATENCY} == {Case('osu_latency', 'H H', 2, 2)}
+    for one in runs:
+        if one.skip:
+            assert re.fullmatch(rf'wants \d+ nodes for {one.case.ranks} ranks, 4 a node, the job has {nodes} '
+                                r'\(--nodes\)', one.skip)
+            assert int(one.skip.split()[1]) * cases.RANKS_A_NODE == one.case.ranks
+
+
+def test_one_node_is_not_enough_for_the_study():
+    with pytest.raises(BenchError, match=r'wants 2 nodes, the job has 1 \(--nodes\)'):
+        make_plan('workstation', study.TAG, nodes=1)
+
+
+def made(folder, *, behind=(), **options):
+    """Return the Section of a run of the study."""
+    ranks = options.pop('ranks', (2, 4, 8))
+    of = (Case('osu_latency', 'H H', 2, 2), *(Case('osu_alltoall', 'H H', 2, number) for number in ranks))
+    make_run(folder, **{'approaches': ('native', *IMAGES), 'cases': of, 'tag': study.TAG, 'noise': 0.1, **options})
+    dataset = files.read(folder)
+    return content.section('Run', [dataset], [references.get(name) for name in behind])
+
+
+def test_the_figure_has_mean_and_deviation_of_every_series(tmp_path):
+    section = made(tmp_path / 'run', repeats=5)
+    found = study.of(section)
+    assert found.names == ['native', *IMAGES] and found.ranks == [2, 4, 8]
+    values = {(view.case, curve.name): curve.series.values for view in section.views for curve in view.curves}
+    for points, benchmark in ((found.latency, 'osu_latency'), (found.alltoall, 'osu_alltoall')):
+        for point in points:
+            own = list(values[Case(benchmark, 'H H', 2, point.ranks), point.series][point.size].values())
+            assert point.repeats == len(own) == 5
+            assert point.mean == pytest.approx(sum(own) / 5)
+            assert point.deviation == pytest.approx(statistics.stdev(own)) and point.deviation > 0
+    assert {point.size for point in found.alltoall} == {1024, 32768, 65536, 1048576}
+    assert len(found.alltoall) == 4 * 4 * 3
+
+
+def test_the_figure_is_drawn_with_a_bar_for_every_mark(tmp_path):
+    found = study.of(made(tmp_path / 'run'))
+    drawn = charts.svg(found.specification('A title', 'below it'))
+    assert drawn == charts.svg(found.specification('A title', 'below it')), 'the same each time'
+    for text in ('A title', 'below it', 'osu_latency, 2 ranks on two nodes', 'osu_alltoall, 1 KiB',
+                 'osu_alltoall, 32 KiB', 'osu_alltoall, 64 KiB', 'osu_alltoall, 1 MiB', *IMAGES, 'native', 'ranks',
+                 'µs'):
+        assert text in drawn, text
+    spec = found.specification()
+    panels = [spec['vconcat'][0], *(panel for row in spec['vconcat'][1:] for panel in row['hconcat'])]
+    assert len(panels) == 5
+    for panel in panels:
+        rows = panel['data']['values'] if 'values' in panel['data'] else spec['datasets'][panel['data']['name']]
+        assert rows and all(0 < row['low'] < row['value'] < row['high'] for row in rows)
+        assert len({row['at'] for row in rows}) == len(rows), 'no mark hides the bar of another'
+
+
+def test_a_bar_never_reaches_zero_and_the_table_has_the_true_deviation():
+    point = study.Point('native', 1024, 2, 10.0, 12.0, 2)
+    assert point.row()['low'] == 1.0 and point.row()['high'] == 22.0 and point.text == '10.0 ± 12.0'
+    assert study.Point('native', 1024, 2, 10.0, None, 1).text == '10.0'
+
+
+def test_published_figures_stand_behind_as_single_values(tmp_path):
+    found = study.of(made(tmp_path / 'run', behind=['piz-daint-sarus']))
+    name = 'sarus-mpich-3.1.4, piz-daint-sarus'
+    single = [point for point in found.latency + found.alltoall if point.series == name]
+    assert (1024, 2, 12.03, None) in [(point.size, point.ranks, point.mean, point.deviation) for point in single]
+    assert (1048576, 2, 109.28, None) in [(point.size, point.ranks, point.mean, point.deviation) for point in single]
+    assert name in charts.svg(found.specification())
+
+
+def test_page_markdown_and_tables_have_the_study(tmp_path):
+    section = made(tmp_path / 'run', repeats=3, ranks=(2, 4))
+    text = export.markdown(content.Report('Report', [section]))
+    assert '**osu\\_alltoall: mean ± standard deviation in µs**' in text or \
+        '**osu_alltoall: mean ± standard deviation in µs**' in text
+    assert re.search(r'^\| 64 KiB \| 4 \| [\d.]+ ± [\d.]+ \|', text, re.M)
+    assert 'Mean and sample standard deviation of 3 repeats' in text
+    html = page.html(content.Report('Report', [section]))
+    picture = re.search(r'<figure class="study"><img src="data:image/svg\+xml,[^"]+" alt="([^"]+)"', html)
+    assert picture.group(1).startswith('osu_latency between two nodes, and osu_alltoall on 2, 4 ranks at 1 KiB')
+
+
+@pytest.mark.parametrize('tag, approaches', [('quick', ('native', 'hybrid'))])
+def test_other_runs_have_no_such_figure(tmp_path, tag, approaches):
+    assert study.of(made(tmp_path / 'run', tag=tag, approaches=approaches)) is None
+
+
+def test_a_study_without_latency_or_alltoall_shows_what_it_has(tmp_path):
+    latency = study.of(made(tmp_path / 'one', ranks=(), approaches=('native', 'bind')))
+    assert latency.alltoall == [] and 'osu_alltoall' not in latency.words and charts.svg(latency.specification())
+    short = study.of(made(tmp_path / 'two', sizes=(1, 1024), ranks=(2,)))
+    assert {point.size for point in short.alltoall} == {1024} and 'osu_alltoall, 1 KiB' in charts.svg(
+        short.specification())

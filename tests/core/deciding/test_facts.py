@@ -1,0 +1,147 @@
+"""Facts of the host that need no image: the runtime, the native MPI, libraries that changed."""
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.facts import (
+    FactsError,
+    _folders,
+    find_runtime,
+    missing_host_paths,
+    native_facts,
+    sha256_of,
+    stale_libraries,
+)
+from osu_container.core.deciding.process import Host
+from osu_container.core.deciding.settings import SettingsError, approach_entry, site_entry
+from osu_container.core.reading.elf import closure
+from osu_container.core.reading.image import parse_environment
+from tests.helpers.machine import compile_library
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_site_without_a_native_mpi_is_told_so(site):
+    entry = dict(site_entry(site), native=dict(SITES[site]['native'], value=None))
+    with pytest.raises(FactsError, match=f"site '{site}' has no native MPI to build with"):
+        native_facts(entry, '')
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_native_path_that_is_not_there_is_named(site, tmp_path):
+    entry = site_entry(site)
+    wanted = f"does not exist: {tmp_path}.*(mpicc|libmpi)" if entry['native']['value'] else 'has no native MPI'
+    with pytest.raises(FactsError, match=wanted):
+        native_facts(entry, str(tmp_path))
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_only_paths_that_the_approach_needs_are_missed(site, tmp_path):
+    entry = site_entry(site)
+    assert missing_host_paths(approach_entry('pure'), entry, str(tmp_path)) == []
+    bind = approach_entry('bind')
+    if not all(entry['libraries'].get(name) for name in bind['inject']):
+        with pytest.raises(SettingsError, match=f"which site '{site}' does not have"):
+            missing_host_paths(bind, entry, str(tmp_path))
+        return
+    # a library that only goes with the others, at a path that nobody has seen, is not missed
+    paths = [str(tmp_path) + entry['libraries'][name]['value'] for name in bind['inject'] + bind['inject_if_known']
+             if entry['libraries'].get(name) and (name in bind['inject']
+                                                  or entry['libraries'][name]['evidence'] != 'untested')]
+    assert missing_host_paths(bind, entry, str(tmp_path)) == sorted(paths)
+
+
+def command(folder, name, says):
+    """Make an executable name in folder (Path) that prints says."""
+    path = folder / name
+    path.write_text(f'#!/bin/sh\necho "{says}"\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize('name, says, expected', [
+    ('apptainer', 'apptainer version 1.4.5', 'apptainer'),
+    ('singularity', 'singularity-ce version 4.1.3-150500.10.7', 'singularity'),
+    ('singularity', 'apptainer version 1.4.5', 'apptainer'),
+])
+def test_the_runtime_is_what_it_calls_itself(tmp_path, monkeypatch, name, says, expected):
+    path = command(tmp_path, name, says)
+    monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
+    assert find_runtime([name]) == {'command': path, 'name': expected}
+
+
+def test_the_first_runtime_of_the_site_wins(tmp_path, monkeypatch):
+    command(tmp_path, 'singularity', 'singularity-ce version 4.1.3')
+    path = command(tmp_path, 'apptainer', 'apptainer version 1.4.5')
+    monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
+    assert find_runtime(['apptainer', 'singularity'])['command'] == path
+
+
+def test_no_runtime_is_an_error_that_names_what_was_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv('PATH', str(tmp_path))
+    with pytest.raises(FactsError, match='no container runtime on PATH: looked for apptainer, singularity'):
+        find_runtime(['apptainer', 'singularity'])
+
+
+def test_a_recorded_library_that_changed_or_went_is_named(tmp_path):
+    path = compile_library(tmp_path / 'libfabric.so.1')
+    facts = {'host': {'injected': [{'path': str(path), 'sha256': sha256_of(str(path))}]}}
+    assert stale_libraries(facts) == []
+    compile_library(path, source='int newer;\n')
+    assert 'has changed since the module was installed (sha256 then ' in stale_libraries(facts)[0]
+    path.unlink()
+    assert stale_libraries(facts) == [
+        f'host library {path} is gone since the module was installed; install it again']
+
+
+def test_folders_for_an_entrypoint_are_those_of_the_host_and_of_libraries_elsewhere(tmp_path):
+    site, swap = site_entry('lumi-25.03'), approach_entry('swap')
+    root = str(tmp_path)
+    fabric = root + site['libraries']['libfabric']['value']
+    paths = {'libfabric.so.1': fabric, 'libcxi.so.1': f'{root}/usr/lib64/libcxi.so.1',
+             'libcom_err.so.2': f'{root}/lib64/libcom_err.so.2', 'liblast.so.1': f'{root}/lib64/liblast.so.1'}
+    for path in paths.values():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    found = _folders(swap, site, Host(root), {name: SimpleNamespace(path=path) for name, path in paths.items()})
+    assert [(folder['path'][len(root):], folder['target']) for folder in found] == [
+        (os.path.dirname(site['libraries']['libfabric']['value']), '/host/lib'), ('/usr', '/host/usr'),
+        ('/lib64', '/host/more/3')]
+    assert 'libcom_err.so.2' in found[2]['why']
+    # where /lib64 is a link into /usr, nothing more is bound
+    os.rmdir(f'{root}/lib64')
+    os.symlink('usr/lib64', f'{root}/lib64')
+    assert len(_folders(swap, site, Host(root), {'liblast.so.1': SimpleNamespace(path=paths['liblast.so.1'])})) == 2
+    # a stand-in for the host need not have a /usr
+    assert [folder['target'] for folder in _folders(swap, site, Host(f'{root}/none'), {})] == []
+
+
+@pytest.mark.parametrize('line, expected', [
+    ('export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-"/opt/ofi/lib:/opt/rocm/lib"}"', '/opt/ofi/lib:/opt/rocm/lib'),
+    ('export LD_LIBRARY_PATH=/opt/ofi/lib', '/opt/ofi/lib'),
+    ("    export LD_LIBRARY_PATH='/opt/ofi/lib'  ", '/opt/ofi/lib'),
+    ('# export LD_LIBRARY_PATH=/no', None),
+    ('LD_LIBRARY_PATH=/no', None),
+])
+def test_environment_of_an_image_is_read_as_the_runtime_writes_it(line, expected):
+    assert parse_environment(f'#!/bin/sh\n{line}\nexport OTHER="a b"\n').get('LD_LIBRARY_PATH') == expected
+    assert parse_environment(f'{line}\nexport OTHER="a b"')['OTHER'] == 'a b'
+
+
+def test_libraries_of_one_build_come_along_although_the_image_has_the_soname(tmp_path):
+    rocm, usr = tmp_path / 'rocm', tmp_path / 'usr'
+    helper = compile_library(rocm / 'libhelper.so.1')
+    other = compile_library(usr / 'libz.so.1')
+    top = compile_library(rocm / 'libhsa.so.1', needed=[helper, other])
+    found, missing = closure([str(top)], [str(usr)], lambda soname: True, [str(rocm)])
+    assert list(found) == ['libhsa.so.1', 'libhelper.so.1'] and missing == []
+    found, _ = closure([str(top)], [str(usr)], lambda soname: True)
+    assert list(found) == ['libhsa.so.1']
+
+
+def test_a_library_at_a_path_that_nobody_has_seen_is_left_out_where_it_is_missing(tmp_path):
+    site, bind = site_entry('lumi-25.03'), approach_entry('bind')
+    pals = str(tmp_path) + site['libraries']['libpals']['value']
+    assert pals not in missing_host_paths(bind, site, str(tmp_path))
+    seen = dict(site, libraries=dict(site['libraries'], libpals=dict(site['libraries']['libpals'], evidence='derived')))
+    assert pals in missing_host_paths(bind, seen, str(tmp_path))

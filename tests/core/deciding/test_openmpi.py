@@ -1,0 +1,257 @@
+"""Approach openmpi: where its ranks meet, LINKx, UCX and EFA, the published cases; over the private Slurm for real."""
+import itertools
+import re
+
+import pytest
+from tests.runs.test_approaches import table
+from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
+
+from osu_container import why
+from osu_container.bench import cases
+from osu_container.core.data.approaches import SWITCHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry
+from osu_container.results import files, references
+from osu_container.results.model import Case
+from tests.helpers.machine import PROJECT, folded, run
+
+PMIX_SITES = [name for name in SITES if 'Open MPI' in site_entry(name)['pmi']['value']]
+REFERENCE = 'alps-gh200-2025'
+needs_slurm = [pytest.mark.apptainer, pytest.mark.slurm]
+LATENCY = 'osu_latency H H -m 8 -i 20 -x 5'
+
+
+def settings_of(site, libfabric='2.6.0', **changes):
+    """Return the Settings of openmpi on a site (str); changes: facts that replace those of the site."""
+    facts = {'host': {'root': '/elsewhere', 'runtime': {'name': 'apptainer', 'command': 'apptainer'}, 'files': [],
+                      'mpi': None, 'libfabric': None},
+             'image': {'mpi': 'Open MPI 5.0.11', 'libfabric': libfabric, 'programs': {'osu_bw': '/opt/osu/bin'}}}
+    return settings_for(approach_entry('openmpi'), dict(site_entry(site), **changes), facts)
+
+
+# What is bound for PMIx
+
+@pytest.mark.parametrize('site', PMIX_SITES)
+def test_every_site_with_pmix_binds_the_folders_of_a_step_and_below_no_other_root(site):
+    found = {entry['target']: entry['path'] for entry in settings_of(site).run_files}
+    folders = [target for target in found if target.startswith('{tmpfs}/spmix_appdir_')]
+    assert len(folders) == 2 and '{PMIX_SERVER_TMPDIR}' in found
+    assert all(found[name] == name for name in [*folders, '{PMIX_SERVER_TMPDIR}'])
+
+
+@pytest.fixture
+def step(tmp_path):
+    """Function (folder) that makes the folder of a step below it; returns the variables of a rank of that step."""
+    def make(folder, name='spmix_appdir_1000_42.3'):
+        (folder / name).mkdir(parents=True)
+        return {'SLURM_JOB_ID': '42', 'SLURM_STEP_ID': '3', 'SLURM_JOB_UID': '1000', 'SLURMD_NODENAME': 'node7',
+                'PMIX_RANK': '0', 'MPI_CONTAINER_PMI': 'pmix PMIX_RANK', 'MPI_CONTAINER_FILES': ','.join(
+                    f"{entry['path']}:{entry['target']}" for entry in settings_of('workstation').run_files)}
+    return make
+
+
+@pytest.mark.parametrize('line, below', [
+    ('TmpFS={here}/scratch', 'scratch'), ('  tmpfs = {here}/scratch   # a comment', 'scratch'),
+    ('#TmpFS=/nowhere\nTmpFS={here}/scratch/%n', 'scratch/node7'), ('TmpFS={here}/x\nNodeName=node[1-9]', 'x'),
+    ('TmpFS={here}/%h/y z=1', 'node7/y'),
+])
+@pytest.mark.parametrize('name', ['spmix_appdir_1000_42.3', 'spmix_appdir_42.3'])
+def test_the_folder_of_a_step_is_found_by_slurm_conf(installed, step, tmp_path, line, below, name):  # noqa: F811
+    conf = tmp_path / 'slurm.conf'
+    conf.write_text(f'ClusterName=x\n{line.format(here=tmp_path)}\n')
+    done = installed('osu_bw', SLURM_CONF=str(conf), **step(tmp_path / below, name))
+    assert binds(done) == [f'{tmp_path}/{below}/{name}:{tmp_path}/{below}/{name}'], done.stderr
+
+
+def test_the_users_folder_for_pmix_counts_more_than_slurm_conf(installed, step, tmp_path):  # noqa: F811
+    conf = tmp_path / 'slurm.conf'
+    conf.write_text('TmpFS=/nowhere\n')
+    done = installed('osu_bw', SLURM_CONF=str(conf), SLURM_PMIX_TMPDIR=str(tmp_path), **step(tmp_path))
+    assert binds(done) == [f'{tmp_path}/spmix_appdir_1000_42.3:{tmp_path}/spmix_appdir_1000_42.3']
+
+
+def test_the_servers_folder_is_bound_by_the_ranks_variable(installed, step, tmp_path):  # noqa: F811
+    (tmp_path / 'spool').mkdir()
+    done = installed('osu_bw', **dict(step(tmp_path / 'other'), PMIX_SERVER_TMPDIR=f'{tmp_path}/spool'))
+    assert binds(done) == [f'{tmp_path}/spool:{tmp_path}/spool']
+
+
+@pytest.mark.parametrize('gone', ['SLURM_JOB_ID', 'SLURM_STEP_ID'])
+def test_outside_of_a_step_nothing_is_bound(installed, step, tmp_path, gone):  # noqa: F811
+    done = installed('osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **{**step(tmp_path), gone: None})
+    assert done.returncode == 0 and binds(done) == ['unset'], done.stderr
+
+
+def test_a_path_that_the_runtime_cannot_take_is_left_out(installed, step, tmp_path):  # noqa: F811
+    (tmp_path / 'a,b').mkdir()
+    done = installed('osu_bw', **dict(step(tmp_path), PMIX_SERVER_TMPDIR=f'{tmp_path}/a,b'))
+    assert done.returncode == 0 and binds(done) == ['unset'], done.stderr
+
+
+# LINKx, by data
+
+@pytest.mark.parametrize('site', [name for name in PMIX_SITES if site_entry(name)['provider']['value'] == 'cxi'])
+def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
+    cards = [gpu['nic'] for gpu in site_entry(site)['gpu_binding']['value']]
+    found = {one['name']: one for one in settings_of(site).variables if one.get('when') == 'OSU_LINKX=1'}
+    assert found['FI_LNX_PROV_LINKS']['value'].split('|') == [f'shm+cxi:{card}' for card in dict.fromkeys(cards)]
+    assert {name: found[name]['value'] for name in (
+        'FI_PROVIDER', 'FI_SHM_USE_XPMEM', 'OMPI_MCA_mtl_ofi_av', 'OMPI_MCA_opal_common_ofi_provider_include')} == {
+        'FI_PROVIDER': 'lnx', 'FI_SHM_USE_XPMEM': '1', 'OMPI_MCA_mtl_ofi_av': 'table',
+        'OMPI_MCA_opal_common_ofi_provider_include': 'lnx'}
+
+
+@pytest.mark.parametrize('site', PMIX_SITES)
+def test_linkx_is_never_on_by_itself(site):
+    plain = [one for one in settings_of(site).variables if not one.get('when')]
+    assert not [one for one in plain if 'lnx' in one['value'] or one['name'].startswith('FI_LNX')]
+
+
+@pytest.mark.parametrize('libfabric, links, refused', [
+    ('2.0.0', {'value': 'shm'}, False), ('1.22.0', {'value': 'shm'}, True), ('2.6.0', {'value': ''}, True),
+    (None, {'value': 'shm'}, True),
+])
+def test_linkx_is_refused_where_it_cannot_be(libfabric, links, refused):
+    found = settings_of('workstation', libfabric, lnx_links=links)
+    assert bool(found.refuses) == refused
+    assert ('OSU_LINKX' in found.switches) != refused
+
+
+@pytest.mark.parametrize('issue', ['10712', '11231', '11392', '11900', '11987'])
+def test_known_troubles_of_linkx_are_named_where_it_is_switched_on(issue):
+    assert issue in SWITCHES['OSU_LINKX']['1']
+    assert re.search(rf'^\|.*\b{issue}\b', (PROJECT / 'docs' / 'alps.md').read_text(), re.M)
+
+
+def test_settings_of_open_mpi_are_those_that_cscs_documents():
+    values = {one['name']: one['value'] for one in settings_of('alps').variables if not one.get('when')}
+    wanted = {'PMIX_MCA_psec': 'native', 'PMIX_MCA_gds': 'hash', 'FI_PROVIDER': 'cxi', 'OMPI_MCA_pml': 'cm',
+              'OMPI_MCA_mtl': 'ofi', 'OMPI_MCA_btl': '^tcp,ofi,vader,openib', 'FI_HMEM_CUDA_USE_GDRCOPY': '1'}
+    assert {name: values.get(name) for name in wanted} == wanted
+    assert settings_of('alps').pmi == 'pmix' and {'CXI_FORK_SAFE'} <= {one['name'] for one in settings_of('alps').unset}
+
+
+# The published cases
+
+def test_tag_alps_has_every_published_case():
+    places = {name: nodes_and_ranks for name, nodes_and_ranks in cases.PLACEMENTS.items() if nodes_and_ranks[1]}
+    planned = {Case(benchmark, kind, places[place][0], places[place][0] * places[place][1], '')
+               for benchmark, buffers, place, _, _ in cases.TAGS['alps'] for kind in buffers}
+    published = {one.case for one in references.get(REFERENCE).series}
+    assert published <= planned
+    assert {case.buffers for case in planned - published} == {'H H'}
+
+
+def test_tag_alps_ends_at_the_published_sizes():
+    largest = {(one.case.benchmark): max(one.values) for one in references.get(REFERENCE).series}
+    for benchmark, _, _, options, _ in cases.TAGS['alps']:
+        assert int(options[options.index('-m') + 1]) == largest[benchmark]
+
+
+# For real
+
+@pytest.fixture(scope='module')
+def bench(shell, tmp_path_factory):
+    """Folder of one repeat of the tag alps with the module."""
+    folder = tmp_path_factory.mktemp('alps') / 'run'
+    done = shell(f'{PROJECT}/bin/osu-container bench --tag alps --repeats 1 --module osu-container/openmpi -o {folder}',
+                 timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+def test_published_cases_run_here_and_have_the_published_sizes(bench):
+    measured = {one.case: one for one in files.read(bench).series}
+    published = [one for one in references.get(REFERENCE).series if one.case.buffers == 'H H']
+    assert {one.case.benchmark for one in published} | {'osu_latency'} == {case.benchmark for case in measured}
+    for one in published:
+        assert set(one.values) <= set(measured[one.case].values), one.case
+    # eight ranks on two nodes, each seen to be one of eight
+    ranks, = measured[Case('osu_alltoall', 'H H', 2, 8)].facts['proofs'][0]
+    assert ranks['ranks'] == list(range(8)) and ranks['nodes'] == ['node1', 'node2']
+    assert ranks['libraries']['libmpi']['where'] == 'image'
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+def test_compare_shows_ratios_to_alps_and_judges_no_speed(bench):
+    done = run([PROJECT / 'bin' / 'osu-container', 'compare', bench, REFERENCE])
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = folded(done.stdout)
+    assert re.search(r'of site workstation, alps-gh200-2025 of another machine \(Alps .*?GH200.*?\): ratios are shown, '
+                     r'speed is not judged', text), done.stdout
+    assert re.search(r'4 curves: 4 not judged\.', text)
+    assert not re.search(r'\bworse\b|\bslower\b|\bfaster\b', text)
+
+
+@pytest.mark.parametrize('elsewhere', [pytest.param(one, marks=needs_slurm) for one in (
+    'export APPTAINER_NO_MOUNT=tmp', 'mkdir -p "$HERE" && export SLURM_PMIX_TMPDIR="$HERE" APPTAINER_NO_MOUNT=tmp')])
+def test_ranks_meet_where_the_container_shows_no_tmp(shell, elsewhere, tmp_path):
+    done = shell(f'module load osu-container/openmpi; {elsewhere}; cd /; srun -N1 -n2 {LATENCY}',
+                 HERE=str(tmp_path / 'of-pmix'))
+    assert {1, 8} <= set(table(done.stdout)), done.stdout + done.stderr
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+def test_without_what_the_module_binds_they_crash_and_why_knows(shell):
+    done = shell('module load osu-container/openmpi; export APPTAINER_NO_MOUNT=tmp MPI_CONTAINER_FILES=; cd /; '
+                 f'srun -N2 -n2 {LATENCY}')
+    assert done.returncode and not table(done.stdout)
+    found = {one['name']: one for one in why.explain(done.stdout + done.stderr)}
+    assert 'segmentation fault' in found and 'TmpFS' in found['segmentation fault']['remedy']
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+def test_linkx_carries_eight_ranks_and_leaves_nothing_behind(shell, tmp_path):
+    log = tmp_path / 'log'  # addresses in it are no text
+    done = shell('export OSU_LINKX=1; module load osu-container/openmpi; '
+                 f'FI_LOG_LEVEL=info srun -N2 -n8 --ntasks-per-node=4 osu_alltoall -m 64 -i 20 -x 2 2>{log}; '
+                 'module unload osu-container/openmpi; env | grep -E "^(FI_|OMPI_|OSU_LOADED)" || echo clean')
+    opened = re.findall(rb'^libfabric:(\d+):.*Opened fabric: lnx', log.read_bytes(), re.M)
+    assert len(set(opened)) == 8, done.stdout + done.stderr
+    assert {1, 64} <= set(table(done.stdout)) and done.stdout.endswith('clean\n'), done.stdout
+
+
+@pytest.mark.apptainer
+def test_a_module_without_links_refuses_linkx_and_loads_without_it(shell, tmp_path):
+    site = tmp_path / 'site.py'
+    fact = dict(site_entry('workstation')['lnx_links'], value='')
+    entry = {'based_on': 'workstation', 'lnx_links': fact}
+    site.write_text(f"SITE = 'unlinked'\nSITES = {{'unlinked': {entry!r}}}\n")
+    done = shell(f'export EASYBUILD_PREFIX={tmp_path}/prefix; eb osu-container-openmpi.eb --force '
+                 f'--try-amend=site={site} >{tmp_path}/eb.txt 2>&1 || cat {tmp_path}/eb.txt; '
+                 f'module unuse "$MODULEPATH"; module use {tmp_path}/prefix/modules/all; '
+                 'OSU_LINKX=1 module load osu-container/openmpi; echo "first: $EBROOTOSUMINCONTAINER"; '
+                 'module load osu-container/openmpi; echo "then: $EBROOTOSUMINCONTAINER"')
+    assert 'OSU_LINKX=1 is set, but LINKx cannot be had here' in folded(done.stderr), done.stdout + done.stderr
+    assert 'first: \n' in done.stdout and f'then: {tmp_path}/prefix' in done.stdout
+
+
+#: What takes Open MPI off the module's network, and what its ranks then say
+OWN_NETWORK = {
+    'ucx': ('export OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any UCX_LOG_LEVEL=info',
+            r'UCX +INFO'),
+    'efa': ('export FI_PROVIDER=efa OMPI_MCA_opal_common_ofi_provider_include=efa', None),
+}
+
+
+@pytest.mark.parametrize('network, before', [pytest.param(*one, marks=needs_slurm) for one in itertools.product(
+    OWN_NETWORK, (True, False))])
+def test_what_the_user_sets_wins_over_the_module(shell, network, before):
+    own, says = OWN_NETWORK[network]
+    load = 'module load osu-container/openmpi'
+    done = shell(f'{own}; {load}' * before + f'{load}; {own}' * (not before) + f'; srun -N2 -n2 {LATENCY}')
+    if says:  # UCX is in the image: it carries the messages, over TCP here
+        assert re.search(says, done.stdout + done.stderr) and {1, 8} <= set(table(done.stdout)), done.stderr[-2000:]
+    else:  # there is no such card here, and nothing else is taken in silence
+        assert done.returncode and not table(done.stdout), done.stdout
+
+
+@pytest.mark.slurm
+def test_a_kind_of_pmi_that_slurm_has_not_is_known(shell):
+    done = shell(f'module load osu-container/openmpi; srun --mpi=pmix_v9 -N2 -n2 {LATENCY}')
+    assert done.returncode and [one['name'] for one in why.explain(done.stderr)] == ['unknown MPI type']

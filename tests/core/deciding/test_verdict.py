@@ -1,0 +1,331 @@
+"""The rules of the verdict: where each speaks, where it just does not; and what they say of the published runs."""
+import collections
+import csv
+import os
+
+import pytest
+
+from osu_container.check import examination as published
+from osu_container.check.described import fabric_verdef, library, lumi_host, published_image
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding import verdict as verdict_rules
+from osu_container.core.deciding.process import mix_of
+from osu_container.core.deciding.settings import approach_entry, pmi_for, runs_on, site_entry
+from osu_container.core.deciding.verdict import NOTE, RULES, WORDS, ask, recommended
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.sif import ImageError
+from tests.helpers.elf_folder import open_mpi
+from tests.helpers.machine import PROJECT
+from tests.helpers.verdict_cases import CUDA, GPU, PLAIN, SILENT, SPEAKS, World, host, image, later, program
+
+CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
+
+
+def cases(table):
+    """Return pytest's parameters: (rule, the rest of a case)."""
+    return [pytest.param(rule, *case[1:], id=f'{rule}: {case[0]}') for rule, found in table.items() for case in found]
+
+
+def test_every_rule_has_a_case_where_it_speaks_and_one_where_it_is_silent():
+    assert list(SPEAKS) == list(SILENT) == [name for name, _, _, _ in RULES]
+    assert all(SPEAKS.values()) and all(SILENT.values())
+
+
+@pytest.mark.parametrize('rule, approach, change, site_name, word, text', cases(SPEAKS))
+def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, text):  # noqa: F811, a fixture
+    world = World(tmp_path, parts, site_name)
+    change(world)
+    verdict = world.ask(approach)
+    said = [finding for finding in verdict.findings if finding.rule == rule]
+    assert said, [(finding.rule, finding.reason) for finding in verdict.findings]
+    assert said[0].word == word and text in said[0].reason, said
+    # the worst comes first and is the verdict
+    words = [finding.word for finding in verdict.findings]
+    assert words == sorted(words, key=lambda one: [*reversed(WORDS), NOTE].index(one))
+    assert verdict.word == next((one for one in words if one != NOTE), 'works')
+    for finding in said:
+        assert finding.evidence and all(file and found for file, found in finding.evidence)
+        assert finding.source and (finding.remedy or rule == 'several host MPIs')
+        assert '\n' not in finding.reason and finding.reason[-1] not in '.!'
+
+
+@pytest.mark.parametrize('rule, approach, change, site_name', cases(SILENT))
+def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # noqa: F811, a fixture
+    world = World(tmp_path, parts, site_name)
+    change(world)
+    verdict = world.ask(approach)
+    assert [finding for finding in verdict.findings if finding.rule == rule] == []
+    assert verdict.approach == approach
+
+
+@pytest.mark.parametrize('site_name', SITES)
+@pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource', 'pure'])
+def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  # noqa: F811, a fixture
+    """The good image and host of these tests: what a rule says is by what its case changes."""
+    world = World(tmp_path, parts, site_name)
+    gpu = world.site['gpu']['value'] or ''
+    userland = world.site.get('gpu_userland', {'value': ['6.3']})['value']
+    image(rocm=userland[0] + '.1' if gpu.startswith('gfx') else None,
+          cuda='12.8' if gpu.startswith('sm_') else None)(world)
+    if site_name == PLAIN:
+        host(libmpi=lambda it: it.mpi())(world)
+    verdict = world.ask(approach)
+    if approach == 'bind' and 'libmpi' not in world.site['libraries']:
+        assert [finding.rule for finding in verdict.findings] == ['site']
+        return
+    wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
+    assert [finding.rule for finding in verdict.findings] == wanted, verdict.findings
+    assert (verdict.word == 'works') == (not wanted)
+    assert verdict.mpi.endswith('of the host' if approach == 'bind' else 'of the image')
+    assert verdict.libfabric == 'libfabric 1.22.0 of the %s' % ('host' if approach in ('bind', 'hybrid') else 'image')
+
+
+# ---- all sites and approaches
+
+@pytest.mark.parametrize('site_name', SITES)
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_a_verdict_comes_out_for_every_approach_and_site(approach, site_name):
+    entry = site_entry(site_name)
+    host_of_site = lumi_host(entry, '1.22.0', '8.1.32', None)
+    for traits in host_of_site._traits.values():  # lumi_host() describes Cray MPICH, whatever the site
+        traits['pmi'] = [entry['pmi']['value'].get('host')]
+    rocm = None if (entry['gpu']['value'] or '').startswith('sm_') else '6.3.4'
+    verdict = ask(approach_entry(approach), entry, published_image(True, '1.22.0', '4.2.3', rocm), host_of_site)
+    assert verdict.word in WORDS and verdict.approach == approach
+    if runs_on(approach_entry(approach), entry):
+        assert verdict.launch == pmi_for(approach_entry(approach), entry)
+    if approach == 'openmpi':
+        assert 'other MPI' in [finding.rule for finding in verdict.findings] and verdict.word == 'fails'
+    elif 'architecture' in entry:  # the image is for x86_64, and a site without a libmpi cannot have bind
+        assert verdict.findings[0].rule in ('architecture', 'site') and verdict.word == 'fails'
+    else:
+        assert verdict.word != 'fails', verdict.findings
+        assert 'MPICH' in verdict.mpi and 'libfabric 1.22.0' in verdict.libfabric
+
+
+def test_an_approach_that_the_site_cannot_have_fails_with_that_as_the_reason(tmp_path, parts):
+    world = World(tmp_path, parts, GPU)
+    image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))(world)
+    verdict = world.ask('openmpi')
+    assert (verdict.word, verdict.findings[0].rule, verdict.launch) == ('fails', 'site', None)
+    assert 'needs a PMI for Open MPI' in verdict.findings[0].reason
+
+
+def test_a_host_library_that_is_none_is_an_error_with_its_path(tmp_path, parts):
+    world = World(tmp_path, parts, GPU)
+    path = world.site['libraries']['libfabric']['value']
+    later(lambda it: it.host.write(path, 'GROUP ( /usr/lib64/libfabric.so.1 )\n'))(world)
+    with pytest.raises(ElfError, match=f'{path} is not an ELF file'):
+        world.ask('hybrid')
+
+
+@pytest.mark.parametrize('change, text', [
+    (program('/opt/none'), 'has no program /opt/none'),
+    (later(lambda it: it.image.on('/opt/mpich/lib/libmpi.so.12').unlink()), 'holds no MPI library'),
+])
+def test_an_image_that_cannot_be_judged_is_an_error(tmp_path, parts, change, text):  # noqa: F811
+    world = World(tmp_path, parts, GPU)
+    change(world)
+    with pytest.raises(ImageError, match=text):
+        world.ask('pure')
+
+
+# ---- the recommendation
+
+def verdicts(**words):
+    return [verdict_rules.Verdict(name, word, [], '', '', None) for name, word in words.items()]
+
+
+@pytest.mark.parametrize('words, site_name, wanted', [
+    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'}, GPU, 'opensource'),
+    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works slowly'}, GPU, 'hybrid'),
+    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'fails', 'opensource': 'unknown'}, GPU, 'bind'),
+    ({'pure': 'works slowly', 'bind': 'fails', 'hybrid': 'unknown', 'opensource': 'works slowly'}, GPU, 'opensource'),
+    ({'pure': 'works slowly', 'bind': 'unknown', 'hybrid': 'unknown', 'opensource': 'unknown'}, GPU, 'pure'),
+    ({'pure': 'unknown', 'bind': 'unknown', 'hybrid': 'fails', 'opensource': 'unknown'}, GPU, None),
+    ({'pure': 'works', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'}, PLAIN, 'pure'),
+    ({'pure': 'fails', 'openmpi': 'works'}, PLAIN, 'openmpi'),
+])
+def test_recommended_is_the_best_then_the_sites_then_what_takes_least_from_the_host(words, site_name, wanted):
+    assert recommended(verdicts(**words), site_entry(site_name)) == wanted
+
+
+# ---- the examination: the published runs
+
+#: approach -> how many of the published cells were measured
+MEASURED = {'pure': 7, 'bind': 7, 'hybrid': 11, 'opensource': 10}
+#: Words of the published notes on runs that failed -> the rule that names this cause
+NAMED = {'higher libfabric version': 'symbol version', 'has no cxi provider': 'no provider'}
+
+
+@pytest.fixture(scope='module')
+def cells():
+    return [cell for cell in published.examination() if cell.outcome != 'not measured']
+
+
+def outcomes():
+    """Return how often (dict) each outcome comes out."""
+    found = collections.Counter(cell.outcome for cell in published.examination())
+    return {word: found[word] for word in ('right', 'unknown', 'wrong')}
+
+
+def test_all_that_was_measured_is_examined(cells):
+    assert collections.Counter(cell.approach for cell in cells) == MEASURED and sum(MEASURED.values()) == 35
+    with open(PROJECT / 'container-recipes' / 'compatibility.csv') as stream:
+        marks = [row[approach] for row in csv.DictReader(stream) for approach in MEASURED]
+    assert [cell.mark for cell in published.examination()] == marks
+    assert len(cells) == sum(mark in ('Y', '(Y)', 'N') for mark in marks)
+
+
+def test_no_cell_is_predicted_wrong_and_at_most_six_are_unknown(cells):
+    assert [cell for cell in cells if cell.outcome == 'wrong'] == []
+    assert sum(cell.outcome == 'unknown' for cell in cells) <= 6
+
+
+def test_each_prediction_is_right_by_itself(cells):
+    """Judged here anew, from the marks: what published.py calls right must be it."""
+    for cell in cells:
+        runs = cell.verdict.word in ('works', 'works slowly')
+        if cell.outcome == 'right':
+            assert runs == (cell.mark != 'N'), cell
+        else:
+            assert cell.verdict.word == 'unknown', cell
+
+
+def test_unknown_says_what_evidence_is_missing(cells):
+    for cell in cells:
+        if cell.outcome == 'unknown':
+            finding = cell.verdict.findings[0]
+            assert finding.word == 'unknown' and cell.why == finding.reason
+            assert 'not known' in finding.reason or 'no file says why' in finding.reason
+            assert finding.remedy, 'what would tell it'
+
+
+def test_failures_have_the_published_cause(cells):
+    seen = set()
+    for cell in cells:
+        for words, rule in NAMED.items():
+            if cell.mark == 'N' and words in cell.note:
+                assert rule in [finding.rule for finding in cell.verdict.findings if finding.word == 'fails'], cell
+                seen.add(words)
+        if cell.mark == 'N' and not any(words in cell.note for words in NAMED):
+            assert 'No data available' in cell.note or 'incompatible with libcxi' in cell.note, cell
+    assert seen == set(NAMED)
+
+
+def test_slow_is_predicted_where_a_rule_gives_it(cells):
+    """RCCL at 3 or 5 GB/s because its plugin does not load, ch3, TCP: not why one of them is slower than the other."""
+    for cell in cells:
+        if 'RCCL 5 GB/s' in cell.note or ('RCCL 3 GB/s' in cell.note and cell.approach == 'bind'):
+            assert 'RCCL plugin' in [one.rule for one in cell.verdict.findings if one.word == 'works slowly'], cell
+        if cell.approach == 'pure' or 'TCP/IP' in cell.note:
+            assert cell.verdict.word == 'works slowly', cell
+
+
+@pytest.mark.parametrize('rule', ['symbol version', 'no provider', 'no libfabric', 'RCCL plugin', 'not seen over cxi',
+                                  'TCP only'])
+def test_without_a_rule_the_examination_is_worse(monkeypatch, rule):
+    whole = outcomes()
+    monkeypatch.setattr(verdict_rules, 'RULES', [entry for entry in RULES if entry[0] != rule])
+    assert len(verdict_rules.RULES) == len(RULES) - 1
+    assert outcomes()['wrong'] > whole['wrong'] == 0
+
+
+def test_no_rule_is_for_one_cell(cells):
+    """Each rule that decides a cell that failed or is unknown decides more than one, or is of another source."""
+    by_rule = collections.Counter(cell.verdict.findings[0].rule for cell in cells
+                                  if cell.verdict.word in ('fails', 'unknown'))
+    assert all(count > 1 for count in by_rule.values()), by_rule
+
+
+@pytest.mark.parametrize('mark, note, word, rules, wanted', [
+    ('Y', '22 GB/s', 'works', [], 'right'), ('Y', '22 GB/s', 'fails', ['no provider'], 'wrong'),
+    ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['symbol version'], 'right'),
+    ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['no provider'], 'wrong'),
+    ('N', 'fails: MPICH expects a higher libfabric version', 'works', [], 'wrong'),
+    ('N', 'fails: MPICH expects a higher libfabric version', 'unknown', ['not seen over cxi'], 'unknown'),
+    ('Y', '', 'unknown', ['not seen over cxi'], 'unknown'), ('?', '', 'works', [], 'not measured'),
+    ('??', '', 'fails', ['no provider'], 'not measured'), ('NA', '', 'fails', ['no provider'], 'not measured'),
+])
+def test_a_prediction_is_judged_by_word_and_cause(mark, note, word, rules, wanted):
+    findings = [verdict_rules.Finding(rule, word, 'because', [], '', '') for rule in rules]
+    verdict = verdict_rules.Verdict('hybrid', word, findings, '', '', None)
+    assert published.judged(mark, 'hybrid', note, verdict)[0] == wanted
+
+
+def test_todays_prediction_is_called_one():
+    cells = published.examination(published.NOW)
+    assert len(cells) == 48 and {cell.outcome for cell in cells} == {'not measured'}
+    assert {cell.mark for cell in cells} == {''}
+
+
+# ---- descriptions
+
+def test_a_description_is_not_held_to_be_whole():
+    """What is not in it is not missing, and no symbol lacks."""
+    entry = site_entry(published.THEN)
+    described = published_image(True, '1.22.0', '4.2.3', '6.0.3')
+    mpi = described.files['/usr/lib/libmpi.so.12']
+    described.files['/usr/lib/libmpi.so.12'] = mpi._replace(needed=[*mpi.needed, 'libnobody.so'],
+                                                            undefined={'nobody': 'OBJECT'})
+    verdict = ask(approach_entry('opensource'), entry, described, lumi_host(entry, '1.15.2.0', '8.1.29', None))
+    assert not {'missing library', 'undefined symbol'} & {finding.rule for finding in verdict.findings}
+    assert library('/usr/lib/libx.so.1').soname == 'libx.so.1'
+
+
+@pytest.mark.parametrize('libfabric, newest', [
+    ('1.15.2.0', 6), ('1.17.0', 6), ('1.20.0', 7), ('1.22.0', 7), ('2.0.0', 8), ('2.1.0', 8), ('2.5.1', 9)])
+def test_versions_of_libfabric_by_release(libfabric, newest):
+    assert fabric_verdef(libfabric) == {f'FABRIC_1.{number}' for number in range(newest + 1)}
+
+
+# ---- what goes into the process
+
+#: Rules on what the loader does, and by which word it does not start the program
+LOADER_RULES = {('missing library', 'fails'), ('symbol version', 'fails'), ('undefined symbol', 'fails')}
+#: Rules where there is no process to look at, or none that can run here
+ELSEWHERE = {'host path missing', 'architecture', 'GPU vendor', 'static program', 'other MPI'}
+
+
+@pytest.mark.parametrize('rule, approach, change, site_name', [
+    pytest.param(case.values[0], *case.values[1:4], id=f'{table}: {case.id}')
+    for table, found in (('speaks', cases(SPEAKS)), ('silent', cases(SILENT))) for case in found
+    if case.values[0] not in ELSEWHERE])
+def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, parts, rule, approach, change, site_name):
+    """Every image and host of the tables is put together as the module would, and the program in it is run."""
+    world = World(tmp_path, parts, site_name)
+    change(world)
+    opened, opened_host = world.opened()
+    with opened:
+        mix = mix_of(dict(approach_entry(approach), **world.approach), world.site, opened, opened_host, world.program)
+        if mix.program is None:
+            return  # an image without a program
+        findings = verdict_rules.verdict_of(mix).findings
+        if site_name == CUDA:  # as --nv does
+            for name, _ in mix.process.missing:
+                world.image.copy(parts.plain(name), f'/usr/lib/{name}')
+            mix = mix_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
+        done, loaded = world.really(mix, *([mix.plugin[0]] if mix.plugin else []))
+    starts = not {(finding.rule, finding.word) for finding in findings} & LOADER_RULES
+    assert (done.returncode in (0, 3)) == starts or ('undefined symbol', 'unknown') in {
+        (finding.rule, finding.word) for finding in findings}, done.stderr
+    if starts:
+        assert [one.path for one in mix.process.loaded if one.path != mix.program
+                and 'ld-linux' not in one.path] == loaded
+        if mix.plugin and done.returncode != 127:
+            said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.word != NOTE]
+            assert (done.returncode == 3) == bool(said) or approach == 'pure'
+
+
+@pytest.mark.parametrize('approach', ['pure', 'bind', 'hybrid', 'opensource'])
+def test_what_is_injected_comes_first_and_is_the_hosts(tmp_path, parts, approach):
+    world = World(tmp_path, parts, GPU)
+    opened, opened_host = world.opened()
+    with opened:
+        mix = mix_of(approach_entry(approach), world.site, opened, opened_host)
+    origin = {os.path.basename(one.path): one.origin for one in mix.process.loaded}
+    assert {'libmpi': origin['libmpi.so.12'], 'libfabric': origin['libfabric.so.1']} == mix.approach['comes_from']
+    assert origin['osu_latency'] == origin['libc.so.6'] == 'image'
+    assert (mix.process.missing, mix.process.broken, mix.gone, mix.lacking) == ([], [], [], [])
+    assert mix.program == '/opt/osu/bin/osu_latency' and mix.plugin[0] == '/opt/plugin/lib/librccl-net.so'

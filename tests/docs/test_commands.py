@@ -1,0 +1,414 @@
+"""
+Commands in the pages do what the pages say: each command line of a code block is run here, or has a reason why not.
+
+COMMANDS classifies them by patterns. A line that no pattern knows fails, so new documentation must be classified; so
+does a pattern that no line needs. What is run, runs in a folder with links to all of the clone after `. ./env.sh`, with
+HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothing of the user is touched.
+"""
+import html
+import os
+import re
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import markdown
+import pytest
+
+from osu_container.core.data.sites import SITES
+from osu_container.results import example_runs as results_data
+from tests.helpers.machine import PROJECT, run
+
+PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
+SITE_PACKAGES = sysconfig.get_path('purelib')
+OTHER_RUN = '20261120T131244Z'
+IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+
+#: Why a command is not run here
+REASONS = {
+    'LUMI': "needs LUMI's modules, Slurm partitions or file systems; tests/stand_in/test_stand_in_run.py has what can be shown",
+    'system': "needs Frontier, Setonix or Perlmutter; tests/core/data/test_sites_others.py has what a stand-in can show",
+    'mpi4py': "needs the modules osu-mpi4py, with which tests/runs/test_mpi4py.py runs it",
+    'network': "needs a server, an account or a registry",
+    'GPU': "needs a GPU node",
+    'long': "sets up the machine, measures for minutes or is this very test run",
+    'writes': "writes files that are checked in; tests compare these with what it would write",
+    'foreign': "needs an image that is not ours; tests/new/test_new_run.py does the same with one",
+    'destroys': "removes what the user has; tests/workstation/test_workstation.py runs it on copies",
+}
+#: How a command is run here
+WAYS = {
+    'run': "as it stands",
+    'shown': "as it stands, and prints what the page shows below it",
+    'shell': "as it stands, and again before the later lines of its block: it changes the shell",
+    'dry run': "with --dry-run: EasyBuild finds the easyconfig and takes the options",
+    'install': "as it stands, into an empty folder of EasyBuild",
+    'modules': "as it stands, with all modules installed and Slurm running",
+    'modules, shell': "both",
+    'list': "ReFrame lists the tests in place of running them, with all modules installed",
+    'syntax': "bash reads the block: it is a job script for a system",
+}
+#: First line of code blocks that are no commands -> what they are
+NOT_COMMANDS = {
+    r'SIF: labels': 'a picture',
+    r'\$ lmp -in in\.lj, two nodes': 'the end of bench, as tests/new/test_new_run.py finds it',
+    r'step \d+\.0: ': 'a report, as tests/proof/test_proof_run.py finds it',
+    r'OVERRIDES = \{': 'a file in Python, run by tests/generate/test_page_tables.py',
+    r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_swap.py finds it',
+    r' +--- bandwidth': 'the table of the demo, compared by tests/test_demo.py',
+    r'from osu_container\.': 'Python, run below',
+}
+#: What must be there before a command runs, because another block of its page makes it
+BEFORE = {
+    r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
+    r'reframe -C settings\.py': '[ -e settings.py ] || osu-container bench --settings settings.py',
+    r'discover --sysroot frontier': '[ -e frontier ] || stand-in/make frontier frontier --facts-only >made.txt',
+    r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
+    r'(--compare |=)site\.py': 'osu-container discover -o site.py >out.txt; cp site.py node.py',
+}
+BEFORE[r'check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0'] = (
+    'osu-container image build osu-workstation-mpich-4.2.3-libfabric-1.17.0 --log build.log --output '
+    'osu-workstation-mpich-4.2.3-libfabric-1.17.0.sif >build.txt')
+#: What stands for a name of the user's in the pages -> what it is here
+PLACEHOLDERS = {
+    r'\bNAME\b': IMAGE,
+    r'\bFILE\.sif\b': f'sources/{IMAGE}.sif',
+    r'\bTESTS\b': f'{SITE_PACKAGES}/eessi/testsuite/tests/apps',
+    r'\bslurm-\d+\.out\b': 'slurm.out',
+    r'\bOTHER-RUN\b': OTHER_RUN,
+    r'(?<!-)\bRUN\b': results_data.RUN,
+}
+
+
+class Rule(NamedTuple):
+    """
+    The first rule whose patterns fit counts.
+
+    :param how: of REASONS or WAYS; command, page: pattern of the line and of the name of the page
+    :param codes: exit codes (tuple of int) of which each is an answer
+    """
+
+    how: str
+    command: str
+    page: str = ''
+    codes: tuple = (0,)
+
+
+ON_LUMI = 'install-lumi'
+SYSTEMS = '/(alps|frontier|setonix|perlmutter)'
+COMMANDS = [
+    # A container of the user's own
+    Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own|README'),
+    Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own|README'),
+    Rule('foreign', r'srun -N2 -n2 lmp .*|osu-container proof -- srun -N2 -n2 lmp .*', 'your-own|README'),
+    Rule('foreign', r'osu-container bench --module lammps/.*|osu-container compare timed:.*', 'your-own'),
+    Rule('foreign', r'patchelf --replace-needed .*|ln -s libmpich\.so\.12 .*', 'your-own'),
+    # Python
+    Rule('dry run', r'eb osu-mpi4py-opensource\.eb -r( --try-amend=site=lumi-c-25\.03)?', '/mpi4py'),
+    Rule('mpi4py', r'module load osu-mpi4py/(bind|hybrid|opensource)', '/mpi4py'),
+    Rule('mpi4py', r'(osu-container proof -- )?srun -N2 -n2 python program\.py', '/mpi4py'),
+    Rule('mpi4py', r'python -m venv .* env|export SINGULARITYENV_PREPEND_PATH=.*|pip install networkx', '/mpi4py'),
+    Rule('mpi4py', r'osu-container bench --module osu-mpi4py/hybrid', '/mpi4py'),
+    Rule('GPU', r'srun -N2 -n2 --gpus-per-node=8 osu-gpu-bind osu_py_bw --buffer cupy', '/mpi4py'),
+    Rule('network', r'pip-containerize new .*|cotainr build .*', '/mpi4py'),
+    Rule('LUMI', r'module load LUMI lumi-container-wrapper cray-python', '/mpi4py'),
+    Rule('mpi4py', r'osu-container check FILE\.sif --approach bind --program /opt/conda/bin/app', '/mpi4py'),
+    Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
+    # README: the life of a clone
+    Rule('long', r'make (demo|test|test-fast|check|docs|setup|bench( BENCH=".*")?)'),
+    Rule('writes', r'make modules|benchmarks/page\.py'),
+    Rule('long', r'\.workstation/venv/bin/python benchmarks/figures\.py .*'),
+    Rule('destroys', r'make (stop|clean|uninstall)'),
+    Rule('run', r'make (help|lumi|unlumi)'),
+    # LUMI
+    Rule('shell', r'export \w+=\S+'),
+    Rule('network', r'git clone <address of this repository> osu-container'),
+    Rule('network', r'cd sources && scp .*|cd osu-container && git pull && make lumi'),
+    # Systems where nobody has run it
+    Rule('network', r'cd osu-container|python3 -m pip install --user easybuild', SYSTEMS),
+    Rule('network', r'bin/osu-container image fetch \S+|podman-hpc (build|migrate) .*', SYSTEMS),
+    Rule('system', r'cp (-r /etc/podman_hpc ~/podman_hpc|modules/perlmutter/podman-hpc/\*\.yaml .*)', SYSTEMS),
+    Rule('system', r'module (use \$EASYBUILD_PREFIX/modules/all|load (singularity/|osu-container/).*)', SYSTEMS),
+    Rule('system', r'srun .*|osu-explain >explain-\$SLURM_JOB_ID\.txt|OSU=\S+', SYSTEMS),
+    Rule('dry run', r'eb osu-container-\w+\.eb -r --try-amend=site=(alps|frontier|setonix|perlmutter)', SYSTEMS),
+    Rule('network', r'podman build -t .*|enroot import .*', '/alps'),
+    Rule('system', r'mkdir -p ~/\.edf|cp modules/alps/container-engine/\S+ ~/\.edf/', '/alps'),
+    Rule('long', r'bin/osu-container bench --tag alps .*|bin/osu-container compare run alps-gh200-2025', '/alps'),
+    Rule('LUMI', r'make -C osu-container (lumi|unlumi)'),
+    Rule('LUMI', r'module load LUMI/.*'),
+    Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
+    Rule('LUMI', r'eb \$EBU_USER_PREFIX/.*'),
+    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi|swap'),
+    Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
+    Rule('GPU', r'srun .*osu-gpu-bind .*', ON_LUMI),
+    Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
+    Rule('modules, shell', r'module load osu-container/hybrid', ON_LUMI),
+    # Modules, here
+    Rule('shell', r'\. \./env\.sh'),
+    Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
+    Rule('modules, shell', r'module load osu-[a-z/]+'),
+    Rule('modules', r'module load osu-[a-z/]+ && srun (-N2 -n2 )?osu_(get_)?bw H H'),
+    Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'swap'),
+    Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'swap'),
+    # Check: every verdict is an answer
+    Rule('shown', r'\$ osu-container check --published \| tail -n 1'),
+    Rule('run', r'osu-container check --published( --site lumi-25\.03)?'),
+    Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier'),
+    Rule('modules', r'osu-container check FILE\.sif( --.*)?', codes=(0, 4, 5, 6)),
+    Rule('modules', r'\$ osu-container check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0\.sif( --.*)?',
+         codes=(0, 6)),
+    Rule('modules', r'\$ module load osu-container/hybrid && osu-container proof -- srun -N2 -n2 osu_latency H H'),
+    # Proof
+    Rule('modules, shell', r'osu-container proof (-o proofs )?-- srun -N2 -n2 osu_\w+ H H'),
+    Rule('modules', r'osu-container proof proofs( --json)?|osu-proof osu-proof-\*'),
+    Rule('modules, shell', r'OSU_PROOF=1 srun -N2 -n2 osu_bw H H'),
+    Rule('modules', r'osu-container proof --approach opensource -- srun --mpi=pmi2 .* apptainer exec FILE\.sif .*'),
+    Rule('LUMI', r'osu-container proof --expect .*provider=cxi -- srun .*'),
+    Rule('modules, shell', r'srun osu_container/rank-proof proof osu_latency H H -m 1024'),
+    Rule('modules', r'grep -E .* proof/rank-0\.json'),
+    Rule('run', r'(\$ )?osu-container why (--list|slurm-\d+\.out( slurm-\d+\.out)?)'),
+    # Discover
+    Rule('run', r'stand-in/make frontier frontier --facts-only'),
+    Rule('run', r'(\$ )?osu-container discover( -o site\.py| --sysroot frontier)?'),
+    Rule('run', r'osu-container discover --compare (login\.json node\.json|site\.py( node\.py)?)', codes=(0, 1)),
+    Rule('modules', r'(\$ )?osu-container discover --compare osu-container/hybrid'),
+    Rule('modules', r'srun -N1 osu-container discover -o node\.py'),
+    # Pairs
+    Rule('long', r'stand-in/pairs'),
+    Rule('modules', r'stand-in/pairs mpich-4\.2\.3 hybrid'),
+    # Benchmarks
+    Rule('LUMI', r'osu-container bench .*--account .*'),
+    Rule('modules', r'osu-container bench --dry-run'),
+    Rule('modules, shell', r'osu-container bench --settings settings\.py'),
+    Rule('long', r'(bin/)?osu-container bench( .*)?'),
+    Rule('list', r'reframe -C \S+ -c \S+ .*(-r\b.*|--list)'),
+    Rule('modules', r'reframe -C settings\.py --performance-compare=.*'),
+    Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html( --figures study --reference .*)?'),
+    Rule('run', r'osu-container reference add latest --name native-2026-11'),
+    # EESSI
+    Rule('install', r'eb (osu-native\.eb )?OSU-Micro-Benchmarks-7\.5\.2-osu-\S+\.eb -r'),
+    # Figures. compare: 1 says that something is worse
+    Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
+    Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*'),
+    # Images
+    Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
+    Rule('long', r'bin/osu-container image build osu-lumi-\S+'),
+    Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif( --sbom out\.spdx\.json)?'),
+]
+
+
+@dataclass(frozen=True)
+class Line:
+    """
+    A command line of a page.
+
+    :param command: the line without its comment; before: the Lines of its block that stand before it
+    :param shown: what the page shows as its output, '' if nothing
+    """
+
+    page: str
+    command: str
+    before: tuple
+    block: str
+    shown: str = ''
+
+    def rule(self):
+        """Return the Rule of this line, None if there is none."""
+        return next((rule for rule in COMMANDS
+                     if re.fullmatch(rule.command, self.command) and re.search(rule.page, self.page)), None)
+
+    def script(self):
+        """Return what is run (str): the lines before it that changed the shell, then this one."""
+        lines = [line.command for line in self.before if line.rule() and 'shell' in line.rule().how]
+        lines += [first for pattern, first in BEFORE.items() if re.search(pattern, self.command)]
+        text = '\n'.join([*lines, self.command.removeprefix('$ ')])
+        for pattern, here in PLACEHOLDERS.items():
+            text = re.sub(pattern, here, text)
+        return text
+
+
+def blocks_of(page):
+    """Return the code blocks (list of str) of a page (Path), as the site's Markdown sees them."""
+    text = markdown.markdown(page.read_text(), extensions=['tables', 'pymdownx.superfences'])
+    return [html.unescape(re.sub('<[^>]+>', '', block)) for block in re.findall(r'<code>([^<]*\n)</code>', text)]
+
+
+def lines_of(page):
+    """
+    Return the command lines (list of Line) of a page (Path).
+
+    What follows a blank and # is a comment. In a block that begins with '$ ' the other lines are output.
+    """
+    found, name = [], str(page.relative_to(PROJECT))
+    for block in blocks_of(page):
+        if any(re.match(pattern, block) for pattern in NOT_COMMANDS):
+            continue
+        if block.startswith('$ '):
+            parts = re.split(r'^(\$ .*)\n', block, flags=re.M)[1:]
+            found += [Line(name, command, (), block, shown) for command, shown in zip(parts[::2], parts[1::2])]
+            continue
+        here = []
+        for text in filter(str.strip, re.sub(r'\\\n\s*', '', block).splitlines()):
+            command = re.sub(r'(^|\s+)# .*$', '', text).strip()
+            if not command:
+                continue
+            here.append(Line(name, command, tuple(here), block))
+        found += here
+    return found
+
+
+LINES = [line for page in PAGES for line in lines_of(page)]
+
+
+def those(*ways):
+    """Return the parameters of the lines that are run in one of these ways: once those that differ in names only."""
+    found = {}
+    for line in LINES:
+        if line.rule() and line.rule().how in ways:
+            found.setdefault(re.sub(r'\bbin/(?=osu-container)|(?<=-o )\w+', '', line.script()), line)
+    return [pytest.param(line, id=f'{line.page}: {line.command}') for line in found.values()]
+
+
+def test_every_command_is_classified():
+    assert len(LINES) > 50
+    unknown = [f'{line.page}: {line.command}' for line in LINES if line.rule() is None]
+    assert unknown == [], 'add a rule to COMMANDS, or the block to NOT_COMMANDS'
+
+
+def test_every_rule_is_of_use():
+    used = {line.rule() for line in LINES}
+    assert [rule for rule in COMMANDS if rule not in used] == []
+    assert {rule.how for rule in COMMANDS} <= set(REASONS) | set(WAYS)
+    blocks = [block for page in PAGES for block in blocks_of(page)]
+    assert [pattern for pattern in NOT_COMMANDS if not any(re.match(pattern, block) for block in blocks)] == []
+    assert [pattern for pattern in (*PLACEHOLDERS, *BEFORE)
+            if not any(re.search(pattern, line.command) for line in LINES)] == []
+
+
+@pytest.fixture(scope='session')
+def scratch(tmp_path_factory):
+    """Function (script, timeout in seconds) that runs bash in the clone with folders of its own; CompletedProcess."""
+    folder = tmp_path_factory.mktemp('commands')
+    (folder / 'home').mkdir()
+    for seed, name in enumerate((OTHER_RUN, results_data.RUN)):
+        results_data.make_run(folder / 'results' / name, run=name, seed=seed)
+    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': str(folder / 'home'),
+                   'XDG_DATA_HOME': 'share',
+                   'EASYBUILD_PREFIX': str(folder / 'easybuild'),
+                   'EBU_USER_PREFIX': str(folder / 'lumi'), 'OSU_CONTAINER_RESULTS': str(folder / 'results')}
+
+    def call(script, timeout=120, **variables):
+        # What a command writes with a relative name goes into a new folder with links to all that the clone has.
+        clone = Path(tempfile.mkdtemp(prefix='clone-', dir=folder))
+        for path in PROJECT.iterdir():
+            if not path.name.startswith('.git'):
+                (clone / path.name).symlink_to(path)
+        (clone / 'slurm.out').write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')  # output of a job
+        text = f'set -eu; cd "{clone}"; . ./env.sh; set +u\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+    return call
+
+
+@pytest.fixture(scope='session')
+def installed(scratch):
+    """The same, with every module installed from the pages' own easyconfigs, and Slurm."""
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    # not the native builds of one site each, which need that site's paths
+    names = sorted(path.name for path in (PROJECT / 'easyconfigs/o').glob('*/os*-*.eb')
+                   if not any(path.stem.endswith(f'-{site}') for site in SITES))
+    done = scratch(f"eb {' '.join(names)} OSU-Micro-Benchmarks-7.5.2-osu-container-hybrid.eb -r", timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    return scratch
+
+
+@pytest.mark.parametrize('line', those('run', 'shell'))
+def test_command_runs(scratch, line):
+    done = scratch(line.script())
+    assert done.returncode in line.rule().codes, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+@pytest.mark.parametrize('line', those('shown'))
+def test_command_prints_what_the_page_shows(scratch, line):
+    done = scratch(line.script())
+    said = f'{done.stdout.rstrip()}\n' + (f'exit code {done.returncode}\n' if 'exit code ' in line.shown else '')
+    assert said == line.shown.rstrip() + '\n', done.stderr
+
+
+@pytest.mark.parametrize('block', [block for page in PAGES for block in blocks_of(page)
+                                   if re.match(r'from osu_container\.', block)])
+def test_python_examples_run(scratch, block):
+    code = re.sub(r"'\.workstation/results/latest-run'", "sys.argv[1]", block)
+    done = scratch(f'.workstation/venv/bin/python - "$OSU_CONTAINER_RESULTS"/{results_data.RUN} <<"END"\n'
+                   f'import sys\n{code}\nEND')
+    assert done.returncode == 0 and done.stdout.strip(), done.stderr
+
+
+@pytest.mark.parametrize('line', those('dry run'))
+def test_easybuild_takes_the_options(scratch, line):
+    done = scratch(f'{line.command} --dry-run')
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    module, approach = re.match(r'eb (osu-(?:native|container|mpi4py))(?:-(\w+))?', line.command).groups()
+    suffix = re.search(r'versionsuffix=(\S+)|$', line.command).group(1) or ''
+    wanted = 'osu-native/' if module == 'osu-native' else f'{module}/{approach}{suffix})'
+    assert f'(module: {wanted}' in done.stdout
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('line', those('install'))
+def test_command_installs_a_module(scratch, tmp_path, line):
+    done = scratch(line.script(), timeout=300, EASYBUILD_PREFIX=str(tmp_path))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    wanted = re.search(r'osu-(\w+-\w+|native)\.eb -r', line.command).group(1).partition('-')[2] or '7.5.2'
+    assert [path.name for path in tmp_path.glob('modules/all/osu-*/*.lua')] == [f'{wanted}.lua']
+    bundle = re.search(r'OSU-Micro-Benchmarks-(\S+)\.eb', line.command)
+    assert not bundle or (tmp_path / f'modules/all/OSU-Micro-Benchmarks/{bundle.group(1)}.lua').exists()
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+@pytest.mark.parametrize('line', those('modules', 'modules, shell'))
+def test_command_runs_with_the_modules(installed, line):
+    done = installed(line.script(), timeout=300)
+    assert done.returncode in line.rule().codes, done.stdout[-3000:] + done.stderr[-3000:]
+    if 'srun osu_bw' in line.command:
+        assert re.search(r'^ *4194304 +[\d.]+$', done.stdout, re.M)
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+@pytest.mark.parametrize('line', those('list'))
+def test_reframe_finds_the_tests(installed, line):
+    done = installed(re.sub(r' -r\b', ' -l', line.script()), timeout=300)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert re.search(r'^Found [1-9]\d* check', done.stdout, re.M)
+
+
+@pytest.mark.parametrize('page, block', sorted({(line.page, line.block) for line in LINES
+                                                if line.rule() and line.rule().how == 'syntax'}))
+def test_job_scripts_are_bash(page, block):
+    assert block.startswith('#!/bin/bash\n')
+    done = run(['bash', '-n'], input=block)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize('text, says', [
+    ('    osu-container frobnicate\n', [('osu-container frobnicate', None)]),
+    ('    make help   # what\n    make \\\n      help\n', [('make help', 'run'), ('make help', 'run')]),
+    ('1. A list\n\n    that goes on\n', []),
+    ('    OVERRIDES = {\n    }\n', []),
+])
+def test_a_new_command_is_noticed(tmp_path, monkeypatch, text, says):
+    monkeypatch.setitem(globals(), 'PROJECT', tmp_path)
+    (tmp_path / 'page.md').write_text(text)
+    found = [(line.command, line.rule() and line.rule().how) for line in lines_of(tmp_path / 'page.md')]
+    assert found == says
+
+
+def test_the_user_is_left_alone(scratch):
+    done = scratch('echo "$HOME" "$EASYBUILD_PREFIX" "$EBU_USER_PREFIX" "$OSU_CONTAINER_RESULTS" "$PWD"')
+    assert done.returncode == 0
+    for path in done.stdout.split():
+        assert not path.startswith((os.path.expanduser('~') + '/.', str(PROJECT))), path

@@ -1,0 +1,260 @@
+"""The documentation leads to what is there: links, files, make targets, messages, versions."""
+import ast
+import re
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.recipes.versions import DEFAULT_MPICH, MPICH_LIBFABRIC, SOURCES
+from tests.helpers.machine import PROJECT, STATE
+
+PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', PROJECT / 'CHANGELOG.md',
+                *(PROJECT / 'docs').glob('*.md')])
+TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
+#: Folders in which a path in the text must exist. What `make demo` makes is not among them.
+FOLDERS = ('.ci', '.github', 'benchmarks', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'lumi', 'modules',
+           'osu_container', 'stand-in', 'tests', 'workstation')
+#: Who says a message that is not ours; the text below its heading begins with "From <name>"
+OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 'the loader', "mpi4py's port", 'Python',
+          'libfabric', 'MPICH', 'Cray MPICH', 'RCCL')
+#: Not in the repository: osu_container/generate/site_report.py makes it
+MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
+EASYBLOCKS = sorted((PROJECT / 'easyblocks' / 'generic').glob('*.py'))
+#: Its errors are never shown: who reads a library's release takes them for "not known"
+SILENT = PROJECT / 'osu_container/core/reading/libraries.py'
+WRAPPER = PROJECT / 'easyconfigs/o/osu-container/run-in-container'
+ids = {'ids': lambda value: str(value.relative_to(PROJECT)) if hasattr(value, 'relative_to') else str(value)}
+
+
+def without_code(text):
+    """Return Markdown without its code blocks and code spans."""
+    text = re.sub(r'^( {4}.*|```.*?```)$', '', text, flags=re.M)
+    return re.sub(r'(`+).+?\1', '', text)
+
+
+def code_of(text):
+    """Return the code spans and indented code lines (list of str) of Markdown."""
+    return re.findall(r'(?<!`)`([^`\n]+)`(?!`)', text) + re.findall(r'^ {4}(.+)$', text, re.M)
+
+
+def anchors(page):
+    """Return the anchors (set of str) that the headings of a page (Path) have on GitHub."""
+    headings = re.findall(r'^#+ (.+)$', page.read_text(), re.M)
+    return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
+
+
+# ---- links, files, targets
+
+@pytest.mark.parametrize('page', PAGES, **ids)
+def test_every_link_leads_to_a_file_and_a_heading(page):
+    for target in re.findall(r'\]\(([^)\s]+)\)', without_code(page.read_text())):
+        if re.match(r'[a-z]+:', target):
+            continue
+        path, _, anchor = target.partition('#')
+        file = (page.parent / path).resolve() if path else page
+        if file in MADE_WITH_THE_SITE:
+            continue
+        assert file.exists(), f'{page.name}: link to {target}'
+        assert not anchor or anchor in anchors(file), f'{page.name}: {file.name} has no heading {anchor}'
+
+
+@pytest.mark.parametrize('page', PAGES, **ids)
+def test_every_path_in_the_text_exists(page):
+    paths = {word.rstrip('/') for code in code_of(page.read_text()) for word in re.split(r"[\s=:'\"]+", code)
+             if word.split('/')[0] in FOLDERS and '/' in word and not re.search(r'[A-Z]{4}|[*<>$]', word)}
+    missing = [path for path in sorted(paths) if not (PROJECT / path).exists()]
+    assert missing == []
+
+
+def make_targets():
+    """Return the targets (set of str) of the Makefile."""
+    return set(re.findall(r'^([a-z][a-z-]*):', (PROJECT / 'Makefile').read_text(), re.M))
+
+
+@pytest.mark.parametrize('page', PAGES, **ids)
+def test_every_make_target_in_the_text_exists(page):
+    named = set()
+    for code in code_of(page.read_text()):
+        for arguments in re.findall(r'^(?:\S+=\S+ )?make ([a-z][^#`]*)', code):
+            named |= {word for word in arguments.split() if re.fullmatch(r'[a-z-]+', word)}
+    assert named <= make_targets()
+
+
+@pytest.mark.parametrize('name', ['.github/workflows/check.yml', '.pre-commit-config.yaml', '.ci/run'])
+def test_ci_calls_targets_that_exist(name):
+    lines = [line for line in (PROJECT / name).read_text().splitlines() if not line.lstrip().startswith('#')]
+    named = {word for line in lines
+             for arguments in re.findall(r'(?:run: |entry: |no " )make ([a-z -]+)$|" make ([a-z]+) 2>', line)
+             for word in ' '.join(arguments).split()}
+    assert named and named <= make_targets()
+
+
+def test_every_page_is_linked_from_the_first():
+    index = (PROJECT / 'docs' / 'index.md').read_text()
+    for page in (PROJECT / 'docs').glob('*.md'):
+        assert page.name == 'index.md' or f']({page.name})' in index, page.name
+
+
+@pytest.mark.parametrize('page', [page for page in PAGES if page.parent.name == 'docs'], **ids)
+def test_one_sentence_a_line(page):
+    text = re.sub(r'^(\|| {4}|#).*$', '', page.read_text(), flags=re.M)  # tables, code, headings
+    text = re.sub(r'`[^`\n]+`', 'code', text)
+    # A numbered sentence of a list begins with its number.
+    assert re.findall(r'^(?!\d+\. ).*[a-z)*][.?!] [A-Z].*$|^\d+\. .*[a-z)*][.?!] [A-Z].*$', text, re.M) == []
+
+
+# ---- messages
+
+def strings_of(path):
+    """
+    Return the texts (list of str) of a file that a message may come from, white space folded.
+
+    Of Python: its string literals, adjacent ones joined, what is filled in left as it stands or as NUL. Of other files:
+    its lines, continued ones joined.
+    """
+    text = path.read_text(errors='replace')
+    if path.suffix != '.py' and not re.match('#!.*python', text):
+        return [' '.join(line.replace('\\"', '"').split()) for line in text.replace('\\\n', '').splitlines()]
+    return [' '.join(text_of(node).split()) for node in ast.walk(ast.parse(text))
+            if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp))]
+
+
+def text_of(node):
+    """Return the text of a string expression: literals, what is filled in as NUL."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return ''.join(text_of(part) if isinstance(part, ast.Constant) else '\0' for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return text_of(node.left) + text_of(node.right)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return text_of(node.left)
+    return '\0'
+
+
+def project_strings():
+    """Return the texts of all files of the project that print messages."""
+    files = [PROJECT / 'Makefile', PROJECT / 'env.sh']
+    for folder in ('.ci', 'container-recipes', 'easyblocks', 'easyconfigs', 'lumi', 'osu_container', 'workstation'):
+        files += [path for path in (PROJECT / folder).rglob('*') if path.is_file() and path.suffix != '.pyc']
+    return [text for path in files for text in strings_of(path)]
+
+
+def easybuild_strings():
+    """Return the texts of the newest EasyBuild's framework."""
+    found = list((STATE / 'venv').glob('lib/python3*/site-packages/easybuild'))
+    assert found, 'no EasyBuild in .workstation/venv: `make test` sets it up'
+    return [text for path in (found[0] / 'main.py', found[0] / 'tools/filetools.py', found[0] / 'tools/options.py',
+                              found[0] / 'tools/robot.py', found[0] / 'framework/easyblock.py',
+                              found[0] / 'framework/easyconfig/easyconfig.py')
+            for text in strings_of(path)]
+
+
+def fixed_parts(heading):
+    """Return a pattern that finds a heading's fixed parts (between the dots) in this order in one text."""
+    parts = [' '.join(part.split()) for part in heading.split('...')]
+    return re.compile('.*'.join(re.escape(part) for part in parts))
+
+
+def headings():
+    """Return [(message, text below)] of troubleshooting.md; messages in a row share the text below the last."""
+    parts = re.split(r'^### (`+)(.+)\1\n', TROUBLESHOOTING.read_text(), flags=re.M)
+    messages, bodies = parts[2::3], [re.split(r'^##? ', body, flags=re.M)[0].strip() for body in parts[3::3]]
+    for number in reversed(range(len(bodies) - 1)):
+        bodies[number] = bodies[number] or bodies[number + 1]
+    return list(zip(messages, bodies))
+
+
+@pytest.fixture(scope='module')
+def ours():
+    return project_strings()
+
+
+@pytest.fixture(scope='module')
+def theirs():
+    return easybuild_strings()
+
+
+def test_every_heading_is_a_message():
+    found = re.findall(r'^### .*$', TROUBLESHOOTING.read_text(), re.M)
+    assert len(found) == len(headings()) > 50
+    assert len({message for message, _ in headings()}) == len(found)
+
+
+@pytest.mark.parametrize('message, body', headings(), ids=[message[:60] for message, _ in headings()])
+def test_message_is_one_that_the_code_prints(message, body, ours, theirs):
+    assert body, 'no cause and remedy'
+    if any(fixed_parts(message).search(text) for text in ours):
+        return
+    assert body.startswith(tuple(f'From {name}' for name in OTHERS)), 'no such message in the code of this project'
+    if body.startswith('From EasyBuild'):
+        assert any(fixed_parts(message).search(text) for text in theirs), 'no such message in EasyBuild'
+
+
+def raised_messages(path):
+    """Return the messages (list of str) of all errors that a Python file raises, what is filled in as NUL."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+            text = re.sub(r'%[sdr]', '\0', text_of(node.exc.args[0]))
+            if len(re.sub(r'\W', '', text)) > 15:  # else it passes on the text of another error
+                found.append(' '.join(text.split()))
+    return found
+
+
+@pytest.mark.parametrize('path', [path for path in EASYBLOCKS if path != SILENT] + [WRAPPER], **ids)
+def test_every_error_of_an_installation_and_of_the_wrapper_has_its_heading(path):
+    if path == WRAPPER:
+        messages = [re.sub(r'\$\{?\w+[^}\s]*\}?', '\0', text)
+                    for text in re.findall(r'fail "(.+)"$', path.read_text(), re.M)]
+        assert messages
+    else:
+        messages = raised_messages(path)
+    patterns = [fixed_parts(message) for message, _ in headings()]
+    undocumented = [message for message in messages if not any(pattern.search(message) for pattern in patterns)]
+    assert undocumented == []
+
+
+# ---- claims
+
+def test_versions_in_the_readme_are_those_that_are_tested():
+    readme = (PROJECT / 'README.md').read_text()
+    requirements = (PROJECT / 'workstation/requirements.txt').read_text()
+    newest = re.search(r'^easybuild-framework==(\S+)', requirements, re.M).group(1)
+    old = re.search(r'^OLD_EASYBUILD := (.+)$', (PROJECT / 'Makefile').read_text(), re.M).group(1).split()
+    assert f'| EasyBuild | {old[0]} (also {", ".join(old[1:])}) | {newest} |' in readme
+    oldest_python = re.search(r'sys\.version_info < \((\d+), (\d+)\)', (PROJECT / 'workstation/common.sh').read_text())
+    assert f'| Python, for the make targets | {".".join(oldest_python.groups())} ' in readme
+    assert f"`{SOURCES['osu']['file']}`" in readme
+
+
+def test_the_two_mpis_of_the_workstation_are_those_of_the_recipes():
+    text = (PROJECT / 'docs/workstation.md').read_text()
+    rows = re.findall(r'^\| (?:image|host) \| MPICH (\S+) \| (\S+) \|', text, re.M)
+    assert len(rows) == 2 and dict(rows).items() <= MPICH_LIBFABRIC.items()
+    assert dict(rows)[DEFAULT_MPICH] == MPICH_LIBFABRIC[DEFAULT_MPICH]
+
+
+def test_what_works_where_has_every_approach_and_site():
+    section = (PROJECT / 'README.md').read_text().partition('## What works where')[2].partition('\n## ')[0]
+    lines = [line for line in section.splitlines() if line.startswith('|')]
+    table = [[cell.strip() for cell in line.strip('|').split('|')] for line in lines]
+    assert table[0][1:] == list(APPROACHES)
+    assert [row[0] for row in table[2:]] == list(SITES)
+    for site, *cells in table[2:]:
+        for approach, cell in zip(APPROACHES, cells):
+            possible = runs_on(APPROACHES[approach], site_entry(site))
+            wanted = r'measured <sup>\w</sup>|derived|untested|–' if possible else '–'
+            assert re.fullmatch(wanted, cell), (site, approach)
+            for letter in re.findall(r'<sup>(\w)</sup>', cell):
+                assert section.count(f'* <sup>{letter}</sup>') == 1
+
+
+def test_decisions_that_the_data_name_are_about_that():
+    text = (PROJECT / 'docs/design.md').read_text()
+    for path in EASYBLOCKS:
+        for number in re.findall(r'docs/design\.md, decision (\d+)', path.read_text()):
+            assert re.search(rf'^{number}\. \*\*', text, re.M), f'{path.name}: decision {number}'
+    assert re.search(r'^7\. \*\*The default approach', text, re.M)

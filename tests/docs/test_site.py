@@ -1,0 +1,316 @@
+"""The documentation as a site: it builds without a warning, its links lead somewhere, it loads nothing from outside."""
+import functools
+import http.server
+import json
+import os
+import posixpath
+import re
+import shutil
+import threading
+from html import unescape
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from tests.helpers.machine import PROJECT, STATE, run
+
+PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'docs').rglob('*.md'))
+PICTURE = PROJECT / 'docs' / 'pictures' / 'approaches.svg'
+#: Widths of a desktop and of a phone, pixels
+WIDTHS = {'desktop': 1280, 'phone': 390}
+SCHEMES = ('light', 'dark')
+
+
+def build(folder, target):
+    """Build the site of a project (Path) into target (Path) as `make docs` does; CompletedProcess."""
+    environment = dict(os.environ, NO_MKDOCS_2_WARNING='1')
+    return run([STATE / 'venv/bin/mkdocs', 'build', '--strict', '--config-file', folder / 'mkdocs.yml',
+                '--site-dir', target], env=environment)
+
+
+@pytest.fixture(scope='session')
+def site(tmp_path_factory):
+    """Folder of the site (Path), built strictly."""
+    folder = tmp_path_factory.mktemp('site')
+    done = build(PROJECT, folder)
+    assert done.returncode == 0 and 'WARNING' not in done.stderr, done.stdout + done.stderr
+    return folder
+
+
+def html_of(page):
+    """Return the name (str) of the file that a page of docs/ (str) becomes."""
+    return re.sub(r'\.md$', '.html', page)
+
+
+class Elements(HTMLParser):
+    """What a page (text of HTML) loads, links to, and can be linked by."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loads, self.links, self.ids = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.ids.add(values.get('id'))
+        if tag == 'a' and values.get('href'):
+            self.links.append(values['href'])
+        loaded = values.get('href') if tag == 'link' and values.get('rel') != 'canonical' else values.get('src')
+        if loaded:
+            self.loads.append(loaded)
+
+
+# ---- the build
+
+def test_the_make_target_builds_as_the_tests_do():
+    done = run(['make', '-n', '-C', PROJECT, 'docs'])
+    assert 'mkdocs build --strict' in done.stdout, done.stderr
+
+
+def without_report(settings):
+    """Return settings of MkDocs (str) without the page that takes its time and that these tests are not about."""
+    assert settings.count('  - osu_container/generate/site_report.py\n') == 1
+    return settings.replace('  - osu_container/generate/site_report.py\n', '')
+
+
+def broken_link(text):
+    return text + '\n[no page](no-page.md)\n', 'no-page.md'
+
+
+def broken_anchor(text):
+    return text + '\n[no heading](#no-heading)\n', 'no-heading'
+
+
+def absolute_link(text):
+    return text + '\n[absolute](/index.html)\n', '/index.html'
+
+
+def missing_file_of_the_repository(text):
+    return text + '\n[no file](../easyblocks/no_file.py)\n', 'no_file.py'
+
+
+def broken_anchor_in_a_copy(text):
+    return text + '\n[no heading](../README.md#no-heading)\n', 'no-heading'
+
+
+@pytest.mark.parametrize('change', [broken_link, broken_anchor, absolute_link, missing_file_of_the_repository,
+                                    broken_anchor_in_a_copy])
+def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, change):
+    (tmp_path / 'docs').mkdir()
+    for name in ('site', 'pictures'):
+        shutil.copytree(PROJECT / 'docs' / name, tmp_path / 'docs' / name)
+    shutil.copy(PROJECT / 'docs' / 'site_links.py', tmp_path / 'docs')
+    settings = without_report((PROJECT / 'mkdocs.yml').read_text())
+    (tmp_path / 'mkdocs.yml').write_text(settings.partition('\nnav:')[0] + '\n')
+    (tmp_path / 'README.md').write_text('# Read me\n\n[back](docs/index.md)\n')
+    page = tmp_path / 'docs' / 'index.md'
+    page.write_text('# First\n\n[out](../README.md) and [its heading](../README.md#read-me)\n')
+    done = build(tmp_path, tmp_path / 'site')
+    assert done.returncode == 0, done.stderr
+    text, named = change(page.read_text())
+    page.write_text(text)
+    done = build(tmp_path, tmp_path / 'site')
+    assert done.returncode != 0 and re.search(f"WARNING.*{re.escape(named)}", done.stderr), done.stderr
+
+
+def test_a_page_that_the_navigation_lacks_stops_the_build(tmp_path):
+    text = without_report((PROJECT / 'mkdocs.yml').read_text())
+    (tmp_path / 'mkdocs.yml').write_text(re.sub(r'docs_dir: docs\n', f'docs_dir: {PROJECT}/docs\n', text).replace(
+        '- osu_container/generate/site_links.py', f'- {PROJECT}/docs/site_links.py').replace('      - Design: design.md\n', ''))
+    done = build(tmp_path, tmp_path / 'site')
+    assert done.returncode != 0 and 'design.md' in done.stderr
+
+
+def test_every_page_is_there_and_no_file_of_the_project_but_these(site):
+    assert [page for page in PAGES if not (site / html_of(page)).is_file()] == []
+    assert not list(site.rglob('*.py')) and not list(site.rglob('*.md'))
+    assert 'published results' in (site / 'results' / 'report.html').read_text()[:2000]
+
+
+def all_pages(site):
+    """Return {path: Elements} of every HTML file of the site but the reports, which are pages of their own."""
+    found = {path: path.read_text() for path in sorted(site.rglob('*.html')) if path.name != '404.html'}
+    return {path: Elements(text) for path, text in found.items() if 'md-content' in text}
+
+
+def test_every_link_of_the_site_leads_to_a_file_and_an_id(site):
+    pages, broken = all_pages(site), []
+    assert len(pages) > len(PAGES)
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or link.startswith('javascript'):
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / 'index.html' if target.is_dir() else target
+            ids = pages[target].ids if target in pages else {unquote(parts.fragment)}
+            if not target.is_file() or parts.fragment and unquote(parts.fragment) not in ids:
+                broken.append(f'{path.relative_to(site)}: {link}')
+    assert broken == []
+
+
+def test_pages_load_only_files_of_the_site(site):
+    for path, page in all_pages(site).items():
+        for loaded in page.loads:
+            if not loaded.startswith('data:'):
+                assert not urlsplit(loaded).netloc, f'{path.relative_to(site)}: {loaded}'
+                assert (path.parent / unquote(urlsplit(loaded).path)).resolve().is_file(), loaded
+
+
+def links_out_of_docs():
+    """Return the files and folders (list of str, relative to the project) outside of docs/ that its pages link to."""
+    found = set()
+    for page in PAGES:
+        for link in re.findall(r'\]\((\.\./[^)\s#]+)', (PROJECT / 'docs' / page).read_text()):
+            found.add(posixpath.normpath(posixpath.join('docs', posixpath.dirname(page), link)))
+    return sorted(path for path in found if not path.startswith('docs/'))
+
+
+@pytest.mark.parametrize('name', links_out_of_docs())
+def test_a_file_that_a_page_links_to_is_shown_by_a_copy(site, name):
+    copy = re.sub(r'README\.md$', 'index.html', name) if name.endswith('.md') else f'{name}.html'
+    html = (site / 'repository' / copy).read_text()
+    assert f'<code>{name}</code>' in html
+    shown, text = unescape(re.sub('<[^>]+>', '', html)), (PROJECT / name).read_text()
+    if name.endswith('.md'):
+        assert re.search('^# (.+)$', text, re.M).group(1) in shown
+    else:
+        assert re.sub(r'\s', '', text) in re.sub(r'\s', '', shown)
+
+
+def test_the_search_knows_the_pages_and_not_the_copies(site):
+    index = json.loads((site / 'search' / 'search_index.json').read_text())
+    found = {entry['location'].partition('#')[0] for entry in index['docs']}
+    assert found >= {html_of(page) for page in PAGES} and not [name for name in found if 'repository' in name]
+
+
+# ---- the figure
+
+def test_the_figure_says_what_the_data_say():
+    rows = {}
+    for text in ElementTree.parse(PICTURE).getroot().iter('{http://www.w3.org/2000/svg}text'):
+        rows.setdefault(float(text.get('y')), []).append(text.text)
+    head, *rows = [rows[y] for y in sorted(rows)]
+    found = {row[0]: dict(zip(head, row[1:])) for row in rows if row[0] in APPROACHES}
+    assert list(found) == list(APPROACHES)
+    for name, approach in APPROACHES.items():
+        assert {layer: found[name][layer] for layer in approach['comes_from']} == approach['comes_from']
+        assert found[name]['program'] == ('image' if approach['container'] else 'host')
+    # What the data do not say by themselves: who brings libcxi, and where no Slingshot is in play
+    assert {name: row['libcxi'] for name, row in found.items()} == {
+        'native': 'host', 'pure': '–', 'bind': 'host', 'hybrid': 'host', 'swap': 'host', 'opensource': 'image',
+        'openmpi': 'image'}
+    assert {name for name, row in found.items() if row['network'] == 'TCP'} == {'pure'}
+
+
+def luminance(colour):
+    """Return the relative luminance of a colour (str, #rrggbb) as WCAG 2 defines it."""
+    parts = [int(colour[start:start + 2], 16) / 255 for start in (1, 3, 5)]
+    return sum(weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+               for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
+
+
+@pytest.mark.parametrize('number, scheme', enumerate(SCHEMES))
+def test_the_figure_can_be_read_in_light_and_dark(number, scheme):
+    colours = dict(re.findall(r'--([\w-]+): (#\w{6})', re.findall(r'svg \{(.*?)\}', PICTURE.read_text(), re.S)[number]))
+    for text, ground in (('text', 'ground'), ('quiet', 'ground'), ('on-image', 'image'), ('on-host', 'host')):
+        one, other = sorted((luminance(colours[text]), luminance(colours[ground])))
+        assert (other + 0.05) / (one + 0.05) >= 4.5, (scheme, text)  # WCAG 2.1, 1.4.3
+
+
+# ---- in the browser
+
+@pytest.fixture
+def open_page(chromium):
+    """Function (address, width, scheme) that opens a page; page.troubles has what went wrong, outside requests too."""
+    contexts = []
+
+    def call(address, width=1280, scheme='light'):
+        contexts.append(chromium.new_context(viewport={'width': width, 'height': 900}, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        page.troubles = []
+        page.on('request', lambda request: page.troubles.append(f'loads {request.url}') if not re.match(
+            r'file:|data:|blob:|http://127\.0\.0\.1[:/]', request.url) else None)
+        page.on('requestfailed', lambda request: page.troubles.append(f'no {request.url}'))
+        page.on('console', lambda message: page.troubles.append(message.text) if message.type != 'log' else None)
+        page.on('pageerror', lambda error: page.troubles.append(str(error)))
+        page.goto(address, wait_until='load')
+        return page
+    yield call
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize('width', WIDTHS)
+@pytest.mark.parametrize('name', [*PAGES, 'repository/lumi/link.md'])
+def test_page_in_the_browser(site, open_page, tmp_path, name, width):
+    page = open_page(f'file://{site}/{html_of(name)}', WIDTHS[width])
+    headings = page.eval_on_selector_all('article :is(h1, h2, h3, h4)',
+                                         'all => all.map(one => [one.tagName, one.innerText])')
+    levels = [int(tag[1]) for tag, _ in headings]
+    assert levels.count(1) == 1 and levels[0] == 1 and all(text.strip() for _, text in headings)
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:])), 'a level of headings is left out'
+    assert page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'the page is wider than the window'
+    # A paragraph with the marks of a table or list: GitHub's Markdown reads it, the site's needs a blank line before
+    paragraphs = page.eval_on_selector_all('article p', 'all => all.map(one => one.textContent)')
+    assert [text for text in paragraphs if re.search(r'^(\||\* |- |\d+\. )', text, re.M)] == []
+    images = page.eval_on_selector_all('article img', 'all => all.map(one => [one.alt, one.naturalWidth])')
+    assert all(alt and width_ for alt, width_ in images)
+    small = page.eval_on_selector_all('article :is(p, li, td, pre)', '''all => all.filter(
+        one => one.innerText.trim() && parseFloat(getComputedStyle(one).fontSize) < 11).length''')
+    assert small == 0
+    page.screenshot(path=tmp_path / 'page.png')
+    assert (tmp_path / 'page.png').stat().st_size > 10_000
+    assert page.troubles == []
+
+
+@pytest.mark.browser
+def test_the_figure_is_large_enough_on_a_phone_and_no_poster_on_a_desktop(site, open_page):
+    units = float(ElementTree.parse(PICTURE).getroot().get('viewBox').split()[2])
+    for width in WIDTHS.values():
+        box = open_page(f'file://{site}/index.html', width).locator('article img').bounding_box()
+        assert box['width'] * 12 / units >= 9.5 and box['width'] <= 600  # 12: its smallest letters, units
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize('scheme', SCHEMES)
+def test_light_and_dark_follow_the_system_until_the_reader_chooses(site, open_page, scheme):
+    def ground(page):
+        return page.evaluate('getComputedStyle(document.body).backgroundColor')
+
+    page = open_page(f'file://{site}/index.html', scheme=scheme)
+    colours = {}
+    for _ in range(3):
+        colours[page.evaluate('document.body.dataset.mdColorMedia')] = ground(page)
+        page.locator('form[data-md-component=palette] label:visible').click()
+    assert set(colours) == {'(prefers-color-scheme)', '(prefers-color-scheme: light)', '(prefers-color-scheme: dark)'}
+    assert colours['(prefers-color-scheme)'] == colours[f'(prefers-color-scheme: {scheme})']
+    assert len(set(colours.values())) == 2 and page.troubles == []
+
+
+@pytest.fixture
+def served(site):
+    """Address of the site on a web server of its own."""
+    quiet = type('Quiet', (http.server.SimpleHTTPRequestHandler,), {'log_message': lambda *_: None})
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f'http://127.0.0.1:{server.server_port}'
+    server.shutdown()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize('where', ['file', 'served'])
+@pytest.mark.parametrize('width', WIDTHS)
+def test_search_finds_a_variable_without_network(site, served, open_page, where, width):
+    page = open_page(f'file://{site}/index.html' if where == 'file' else f'{served}/index.html', WIDTHS[width])
+    page.keyboard.press('s')  # Material's key for the search
+    page.locator('.md-search__input').press_sequentially('SLURM_NETWORK')
+    page.locator('.md-search-result__item').first.wait_for()
+    assert 'Approaches' in page.locator('.md-search-result__list').inner_text()
+    page.locator('.md-search-result__item a', has_text='Every variable on LUMI').first.click()
+    page.wait_for_url(re.compile(r'/approaches\.html'))
+    assert page.troubles == []

@@ -1,0 +1,567 @@
+"""Real EasyBuild installs the real image; wrong input stops with a message and leaves nothing behind."""
+import json
+import os
+import pwd
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.reading.libraries import sha256_of
+from tests.helpers import osu_archive
+from tests.helpers.machine import (
+    PROJECT,
+    STATE,
+    EasyBuild,
+    clean_shell,
+    compile_library,
+    copy_c_library,
+    folded,
+    interruptible,
+    run,
+)
+
+pytestmark = pytest.mark.apptainer
+
+IMAGE = SITES['workstation']['images']['value']['pure']
+CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
+OSU_NATIVE = 'easyconfigs/o/osu-native/osu-native.eb'
+LIBMPI, LIBFABRIC = (SITES['workstation']['libraries'][name]['value'] for name in ('libmpi', 'libfabric'))
+FABRIC_1_9 = ''.join(f'FABRIC_1.{n} {{ global: f{n}; }}{f" FABRIC_1.{n - 1}" if n else ""};\n' for n in range(10))
+FABRIC_1_6 = FABRIC_1_9.split('FABRIC_1.7')[0]
+
+
+def workstation(root=STATE / 'host'):
+    """Text of the local file that makes this machine the workstation, with its host tree at root (Path)."""
+    return f"SITE = 'workstation'\nROOT = '{root}'\n"
+
+
+def use_image(easybuild, path, sha256=None):
+    """Let easybuild find the file path (Path) under the site's image name, with its sha256 beside it."""
+    folder = easybuild.prefix.parent / 'source'
+    folder.mkdir(exist_ok=True)
+    if path.resolve() != (folder / IMAGE).resolve():
+        (folder / IMAGE).symlink_to(path)
+    (folder / f'{IMAGE}.sha256').write_text(f'{sha256 or sha256_of(path)}  {IMAGE}\n')
+    easybuild.environment['EASYBUILD_SOURCEPATH'] = str(folder)
+
+
+def fabric_source(names):
+    return ''.join(f'void f{n}(void) {{}}\n' for n in names)
+
+
+@pytest.fixture
+def host(tmp_path):
+    """Function (script, needed) that makes a host tree with a small libmpi and a libfabric; returns its root."""
+    def make(script=FABRIC_1_9, needed=()):
+        root = tmp_path / 'host'
+        compile_library(root / LIBMPI.lstrip('/'))
+        compile_library(root / LIBFABRIC.lstrip('/'), version_script=script, needed=needed,
+                        source=fabric_source(range(script.count('FABRIC_1.') // 2 + 1)))
+        return root
+    return make
+
+
+@pytest.fixture(scope='session')
+def image_with(make_sif, tmp_path_factory):
+    """Function (soname) that makes a SIF with one small library that its ld.so.cache knows, libc, and an osu_bw."""
+    def make(soname):
+        folder = tmp_path_factory.mktemp('rootfs')
+        for part in ('etc', 'usr/lib', 'bin'):
+            (folder / 'root' / part).mkdir(parents=True)
+        compile_library(folder / 'root' / 'usr' / 'lib' / soname)
+        copy_c_library(folder / 'root' / 'usr' / 'lib')
+        (folder / 'root' / 'bin' / 'osu_bw').write_text('#!/bin/sh\n')
+        (folder / 'root' / 'bin' / 'osu_bw').chmod(0o755)
+        return make_sif(folder / 'image.sif', folder / 'root')
+    return make
+
+
+def assert_refused(easybuild, done, *texts):
+    """The install failed, said all texts, and left neither software nor modules."""
+    assert done.returncode != 0, done.stdout
+    for text in texts:
+        assert text in folded(done.stdout), done.stdout[-3000:]
+    assert easybuild.left_behind() == []
+
+
+# ---- what works
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_every_easybuild_installs_every_approach(any_eb, approach):
+    any_eb.local(workstation())
+    done = any_eb(f'osu-container-{approach}.eb', '-r')
+    assert done.returncode == 0, done.stdout[-3000:]
+    root = any_eb.prefix / 'software' / 'osu-container' / approach
+    facts = json.loads((root / 'facts.json').read_text())
+    image = SITES['workstation']['images']['value'][approach]
+    assert sha256_of(root / image) == sha256_of(PROJECT / 'sources' / image)
+    assert sorted(path.name for path in (root / 'bin').iterdir()) == sorted(
+        [*facts['image']['programs'], 'run-in-container', 'osu-shell', 'osu-exec', 'osu-explain', 'osu-gpu-bind',
+         'osu-proof'])
+    injected = [library['soname'] for library in facts['host']['injected']]
+    assert injected[:len(APPROACHES[approach]['inject'])] == [
+        {'libmpi': 'libmpi.so.12', 'libfabric': 'libfabric.so.1'}[name] for name in APPROACHES[approach]['inject']]
+    assert not any(name.startswith(('libc.', 'ld-linux', 'libm.', 'libpthread')) for name in injected)
+    default = any_eb.module('osu-container/pure').parent / 'default'
+    assert default.is_symlink() == (approach == 'pure')
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_the_installed_module_is_the_checked_in_one(eb, approach):
+    from osu_container.generate import module_files as render
+    eb.local(workstation())
+    assert eb(f'osu-container-{approach}.eb', '-r').returncode == 0
+    root = eb.prefix / 'software' / 'osu-container' / approach
+    facts = json.loads((root / 'facts.json').read_text())
+    text = eb.module(f'osu-container/{approach}').read_text()
+    for found, placeholder in ((str(root), render.INSTALL), (facts['host']['root'], render.HOST),
+                               (facts['host']['runtime']['command'], facts['host']['runtime']['name'])):
+        text = text.replace(found, placeholder)
+    # The time stamps of host libraries are those of this machine's set-up.
+    recorded = json.loads((PROJECT / 'modules' / 'workstation' / 'facts.json').read_text())[
+        f'osu-container/{approach}']['host']
+    for then, now in zip(recorded.get('injected', []), facts['host'].get('injected', [])):
+        assert (then['soname'], then['size'], then['sha256']) == (now['soname'], now['size'], now['sha256'])
+        text = text.replace(f", {now['size']}, {now['mtime']}, ", f", {then['size']}, {then['mtime']}, ")
+    assert render.normal_text(text) == (
+        PROJECT / 'modules' / 'workstation' / 'osu-container' / f'{approach}.lua').read_text()
+
+
+def test_every_easybuild_installs_the_native_benchmarks(any_eb):
+    any_eb.local(workstation())
+    done = any_eb('osu-native.eb', '-r')
+    assert done.returncode == 0, done.stdout[-3000:]
+    root = any_eb.prefix / 'software' / 'osu-native' / '7.5.2'
+    assert {'osu_bw', 'osu_latency', 'osu_barrier'} <= {path.name for path in (root / 'bin').iterdir()}
+    shown = clean_shell(f'module use {any_eb.prefix}/modules/all; module load osu-native; osu_bw --help')
+    assert shown.returncode == 0 and 'osu_bw' in shown.stdout, shown.stderr
+
+
+@pytest.fixture
+def c_archive(tmp_path):
+    """An archive with the layout and build interface of the OSU Micro-Benchmarks, and an easyconfig with its sum."""
+    archive = tmp_path / 'archive' / 'osu-micro-benchmarks-7.5.2.tar.gz'
+    archive.parent.mkdir()
+    sha256 = osu_archive.make_archive(archive)
+    text = (PROJECT / OSU_NATIVE).read_text()
+    easyconfig = tmp_path / 'osu-native.eb'
+    easyconfig.write_text(re.sub(r"(?m)^(checksums = \[\s+)'\w{64}'", rf"\1'{sha256}'", text))
+    return archive, easyconfig
+
+
+def test_every_easybuild_builds_c_programs_where_their_archive_is_at_hand(any_eb, c_archive):
+    archive, easyconfig = c_archive
+    any_eb.local(workstation())
+    any_eb.environment['EASYBUILD_SOURCEPATH'] = str(archive.parent)
+    any_eb.prefix = any_eb.prefix.parent / 'with a space'
+    any_eb.environment['EASYBUILD_INSTALLPATH'] = str(any_eb.prefix)
+    done = any_eb(easyconfig)
+    assert done.returncode == 0, done.stdout[-3000:]
+    program = any_eb.prefix / 'software/osu-native/7.5.2/bin/osu_bw'
+    assert program.resolve().read_bytes().startswith(b'\x7fELF') and 'libexec' in str(program.resolve())
+    shown = clean_shell(f'module use "{any_eb.prefix}/modules/all"; module help osu-native; module load osu-native; '
+                        'readelf -d "$(type -P osu_bw)"')
+    assert '(7.5.2 C)' in shown.stderr
+    assert f'{STATE}/host/opt/mpich/5.0.2/lib' in shown.stdout
+
+
+def test_c_archive_with_a_wrong_sum_stops_and_nothing_stands_in_for_it(eb, c_archive):
+    archive, _ = c_archive
+    eb.local(workstation())
+    eb.environment['EASYBUILD_SOURCEPATH'] = f"{archive.parent}:{PROJECT / 'sources'}"
+    done = eb('osu-native.eb', '-r')
+    wanted = re.search(r"(?m)^checksums = \[\s+'(\w{64})'", (PROJECT / OSU_NATIVE).read_text()).group(1)
+    assert_refused(eb, done, 'Checksum verification', wanted)
+    assert 'stand in for' not in done.stdout
+
+
+#: Run by root in a mount namespace of its own: command line is uid, gid, number of folders, folders, command.
+#: Folders that lie below one of mode 0700 (a clone, a Python in root's home) become reachable for everyone at the same
+#: path; /dev/fuse gets the mode that udev gives it; then the command runs under uid and gid.
+AS_ORDINARY_USER = '''
+set -euo pipefail
+uid=$1 gid=$2 count=$3; shift 3
+stash=$(mktemp -d); mount -t tmpfs -o mode=755 tmpfs "$stash"
+hidden=()
+for ((n = 0; n < count; n++)); do
+    mkdir "$stash/$n"; mount --bind "${@:n + 1:1}" "$stash/$n"
+    path=""; IFS=/ read -ra parts <<<"${@:n + 1:1}"
+    for part in "${parts[@]:1}"; do
+        path=$path/$part
+        [[ $(stat -c %A "$path") == *[xt] ]] || { hidden+=("$path"); break; }
+    done
+done
+for path in "${hidden[@]}"; do mount -t tmpfs -o mode=755 tmpfs "$path"; done
+for ((n = 0; n < count; n++)); do
+    mkdir -p "${@:n + 1:1}"; mount --bind "$stash/$n" "${@:n + 1:1}"
+done
+shift "$count"
+mknod "$stash/fuse" c 10 229; chmod 666 "$stash/fuse"; mount --bind "$stash/fuse" /dev/fuse
+exec setpriv --reuid="$uid" --regid="$gid" --clear-groups "$@"
+'''
+
+
+def test_an_ordinary_user_installs_and_runs(any_eb):
+    """Under the user nobody where the tests run as root, else as who runs them."""
+    with tempfile.TemporaryDirectory(prefix='ordinary-') as folder:
+        any_eb.prefix = Path(folder) / 'prefix'
+        any_eb.local(workstation())
+        command = ['bash', '-c', '. /usr/share/lmod/lmod/init/bash; module use "$0/modules/all"; "$@" && '
+                                 'module load osu-container/hybrid && osu_latency --help && id -u && ls -ln "$SIF"',
+                   any_eb.prefix, any_eb.command, 'osu-container-hybrid.eb', '-r']
+        environment = dict(any_eb.environment, HOME=folder, EASYBUILD_PREFIX=str(any_eb.prefix),
+                           EASYBUILD_TMPDIR=f'{folder}/tmp', PATH=f"{STATE / 'bin'}:/usr/bin:/bin")
+        del environment['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES']
+        uid = os.getuid()
+        if uid == 0:
+            nobody = pwd.getpwnam('nobody')
+            uid = nobody.pw_uid
+            os.chown(folder, uid, nobody.pw_gid)
+            python = run([any_eb.python, '-c', 'import sys; print(sys.base_prefix)']).stdout.strip()
+            folders = [PROJECT, folder] + ([python] if python != '/usr' else [])
+            command = ['unshare', '--mount', 'bash', '-c', AS_ORDINARY_USER, 'bash', uid, nobody.pw_gid, len(folders),
+                       *folders, *command]
+        done = run(command, env=environment, stderr=subprocess.STDOUT, cwd='/')
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert 'osu_latency' in done.stdout and 'as root' not in done.stdout
+    assert re.search(rf'^{uid}$', done.stdout, re.M) and re.search(rf' {uid} .*{IMAGE}$', done.stdout, re.M)
+
+
+def test_root_is_refused_without_easybuilds_own_switch(eb):
+    if os.getuid() == 0:
+        del eb.environment['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES']
+        assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'running EasyBuild with root privileges')
+
+
+def test_an_install_path_with_a_space(tmp_path):
+    easybuild = EasyBuild('newest', tmp_path / 'with a space' / 'prefix')
+    easybuild.prefix.parent.mkdir()
+    easybuild.local(workstation())
+    for name in ('osu-container-bind.eb', 'osu-native.eb'):
+        done = easybuild(name, '-r')
+        assert done.returncode == 0, done.stdout[-3000:]
+    for name in ('osu-container/bind', 'osu-native'):
+        shown = clean_shell(f'module use "{easybuild.prefix}/modules/all"; module load {name}; osu_latency --help')
+        assert shown.returncode == 0 and 'osu_latency' in shown.stdout, shown.stderr
+
+
+def test_rebuild_that_fails_keeps_the_older_installation(eb):
+    eb.local(workstation())
+    assert eb('osu-container-pure.eb', '-r').returncode == 0
+    before = sorted(eb.left_behind())
+    done = eb('osu-container-pure.eb', '-r', '--rebuild', '--try-amend=sanity_check_commands=true,false')
+    assert done.returncode != 0 and 'Sanity check failed' in done.stdout
+    assert (eb.prefix / 'software' / 'osu-container' / 'pure' / IMAGE).is_file()
+    assert sorted(path for path in eb.left_behind() if '.bak' not in path) == before
+
+
+def test_sanity_check_only_notices_that_the_host_changed(eb, host):
+    root = host()
+    eb.local(workstation(root))
+    done = eb('osu-container-hybrid.eb', '-r', '--try-amend=sanity_check_commands=true,true')
+    assert done.returncode == 0, done.stdout[-3000:]
+    library = root / LIBFABRIC.lstrip('/')
+    compile_library(library, version_script=FABRIC_1_9, source=fabric_source(range(10)) + 'int newer;\n')
+    done = eb('osu-container-hybrid.eb', '--sanity-check-only')
+    assert done.returncode != 0
+    assert f'host library {library} has changed since the module was installed' in folded(done.stdout)
+    library.unlink()
+    done = eb('osu-container-hybrid.eb', '--sanity-check-only')
+    assert f"names a host path that does not exist: {library}" in folded(done.stdout)
+
+
+# ---- what is wrong with the request
+
+def test_unknown_site(any_eb):
+    done = any_eb('osu-container-pure.eb', '-r', '--try-amend=site=lummi')
+    assert_refused(any_eb, done, "unknown site 'lummi'; known sites:", 'workstation')
+
+
+def test_unknown_approach(any_eb, tmp_path):
+    text = (PROJECT / 'easyconfigs/o/osu-container/osu-container-pure.eb').read_text()
+    any_eb.local(workstation())
+    for wrong in ('hybird', 'native'):  # native is an approach, but none of a container
+        path = tmp_path / f'osu-container-{wrong}.eb'
+        path.write_text(text.replace("'pure'", f"'{wrong}'"))
+        assert_refused(any_eb, any_eb(path), f"unknown approach '{wrong}'; known approaches: bind, hybrid, openmpi")
+
+
+def test_machine_that_is_no_known_site(eb):
+    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'is none of the known sites', '--try-amend=site=NAME')
+
+
+@pytest.mark.parametrize('approach', [name for name in CONTAINERS if APPROACHES[name]['inject']])
+def test_site_that_lacks_what_the_approach_needs(eb, approach):
+    laptop = dict(SITES['workstation'], libraries={})
+    eb.local(f"SITE = 'laptop'\nROOT = ''\nSITES = {{'laptop': {laptop!r}}}\n")
+    assert_refused(eb, eb(f'osu-container-{approach}.eb', '-r'), "which site 'laptop' does not have",
+                   'approaches that need nothing more than it has: openmpi, opensource, pure')
+
+
+def test_host_path_that_does_not_exist(eb, tmp_path):
+    eb.local(workstation(tmp_path / 'nowhere'))
+    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'),
+                   f"names host paths that do not exist: {tmp_path}/nowhere{LIBFABRIC}")
+
+
+def test_tcl_modules_are_refused(eb):
+    eb.local(workstation())
+    assert_refused(eb, eb('osu-container-pure.eb', '-r', '--module-syntax=Tcl'), 'use --module-syntax=Lua')
+
+
+# ---- what is wrong with the image
+
+def no_image(easybuild, tmp_path):
+    """Let easybuild find no image; return the empty folder (Path) that is its source path."""
+    easybuild.local(workstation())
+    (tmp_path / 'empty').mkdir()
+    easybuild.environment['EASYBUILD_SOURCEPATH'] = str(tmp_path / 'empty')
+    return tmp_path / 'empty'
+
+
+def files_in(folder):
+    """Return the names (set) of the files in a folder (Path); EasyBuild makes itself a folder o in a source path."""
+    return {path.name for path in folder.iterdir() if path.is_file()}
+
+
+def test_missing_image_is_built(any_eb, tmp_path):
+    """As on a laptop without an image at hand; the stages of earlier builds are kept in the clone."""
+    folder = no_image(any_eb, tmp_path)
+    done = any_eb('osu-container-opensource.eb', '-r')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f'building the image {IMAGE}' in done.stdout and 'stage runtime' in done.stdout
+    assert files_in(folder) == {IMAGE, f'{IMAGE}.sha256', f'{IMAGE}.json'}
+
+
+def test_missing_image_that_must_not_be_built(any_eb, tmp_path):
+    folder = no_image(any_eb, tmp_path)
+    assert_refused(any_eb, any_eb('osu-container-pure.eb', '-r', '--try-amend=build_image=no'),
+                   f'The image {IMAGE} is not there.', f'bin/osu-container image build {IMAGE[:-4]}')
+    assert files_in(folder) == set()
+
+
+@pytest.mark.parametrize(('option', 'image', 'why'), [
+    ('build_image=no', IMAGE, 'Not built here: build_image=no was given'),
+    ('build_image=auto', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif', 'min to build, --within allows 15'),
+    ('build_image=auto', 'nobodys.sif', "Not built here: no image is called 'nobodys.sif'"),
+    ('build_image=perhaps', IMAGE, "unknown build_image 'perhaps'; known: auto, yes, no")])
+def test_image_that_is_not_built_says_why_and_how(eb, tmp_path, option, image, why):
+    folder = no_image(eb, tmp_path)
+    done = eb('osu-container-pure.eb', '-r', f'--try-amend={option}', f'--try-amend=image={image}')
+    assert_refused(eb, done, why, *([] if 'perhaps' in option else [f'{image}.sha256 beside it', str(folder)]))
+    assert files_in(folder) == set()
+
+
+def changed(path, target, place):
+    """Write to target (Path) the image path (Path) with one bit changed, place (int, bytes) into its squashfs."""
+    content = bytearray(path.read_bytes())
+    content[content.index(b'hsqs') + place] ^= 1
+    target.write_bytes(content)
+
+
+def test_image_that_is_not_as_its_bill_of_materials_says(any_eb, tmp_path):
+    """The sum beside it was made after the change, as by somebody who changed a file in it."""
+    any_eb.local(workstation())
+    changed(PROJECT / 'sources' / IMAGE, tmp_path / 'changed.sif', 1 << 20)
+    use_image(any_eb, tmp_path / 'changed.sif')
+    assert_refused(any_eb, any_eb('osu-container-pure.eb', '-r'), 'was changed after it was described')
+
+
+def test_image_without_a_sum(eb, tmp_path):
+    eb.local(workstation())
+    use_image(eb, PROJECT / 'sources' / IMAGE)
+    (tmp_path / 'source' / f'{IMAGE}.sha256').unlink()
+    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'No sha256 to check the image', 'sha256sum')
+
+
+def test_image_with_a_wrong_sum(any_eb):
+    any_eb.local(workstation())
+    use_image(any_eb, PROJECT / 'sources' / IMAGE, sha256='0' * 64)
+    found = sha256_of(PROJECT / 'sources' / IMAGE)
+    assert_refused(any_eb, any_eb('osu-container-pure.eb', '-r'), f"found {found}, wanted {'0' * 64}")
+
+
+@pytest.mark.parametrize('keep', [60, 4096, 1 << 20])
+def test_image_truncated(eb, tmp_path, keep):
+    eb.local(workstation())
+    (tmp_path / 'short.sif').write_bytes((PROJECT / 'sources' / IMAGE).read_bytes()[:keep])
+    use_image(eb, tmp_path / 'short.sif')
+    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'is not a SIF' if keep < 128 else 'is truncated')
+
+
+def test_file_that_is_no_image(eb, tmp_path):
+    eb.local(workstation())
+    (tmp_path / 'page.html').write_text('<html>404 not found</html>' * 100)
+    use_image(eb, tmp_path / 'page.html')
+    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'is not a SIF')
+
+
+def test_image_without_mpi(eb, image_with):
+    eb.local(workstation())
+    use_image(eb, image_with('libother.so.1'))
+    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'holds no MPI library: looked for')
+
+
+@pytest.mark.parametrize('approach', ['bind', 'hybrid'])
+def test_image_with_open_mpi(eb, image_with, approach):
+    eb.local(workstation())
+    use_image(eb, image_with('libmpi.so.40'))
+    assert_refused(eb, eb(f'osu-container-{approach}.eb', '-r'), 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
+
+
+def test_image_whose_mpi_does_not_use_libfabric(eb, image_with):
+    eb.local(workstation())
+    use_image(eb, image_with('libmpi.so.12'))
+    done = eb('osu-container-hybrid.eb', '-r', '--try-amend=sanity_check_commands=true,true')
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "WARNING: osu-container-hybrid.eb: approach will be 'works slowly': the image's libmpi.so.12 does not use " \
+           "libfabric" in folded(done.stdout)
+    facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
+    assert facts['verdict']['word'] == 'works slowly' and facts['verdict']['forced'] is False
+    assert [finding['rule'] for finding in facts['verdict']['findings']] == ['no libfabric']
+
+
+def test_force_installs_what_is_known_to_fail_and_records_it(eb, host):
+    eb.local(workstation(host(FABRIC_1_6)))
+    done = eb('osu-container-hybrid.eb', '-r', '--force', '--try-amend=sanity_check_commands=true,true')
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "approach will be 'fails'" in folded(done.stdout) and 'needs FABRIC_1.7' in folded(done.stdout)
+    facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
+    assert facts['verdict']['word'] == 'fails' and facts['verdict']['forced'] is True
+    # and it stays checkable afterwards
+    assert eb('osu-container-hybrid.eb', '--sanity-check-only').returncode == 0
+
+
+# ---- what is wrong with the host
+
+def test_host_libfabric_too_old_for_hybrid(any_eb, host):
+    any_eb.local(workstation(host(FABRIC_1_6)))
+    assert_refused(any_eb, any_eb('osu-container-hybrid.eb', '-r'), 'needs FABRIC_1.7 of libfabric.so.1',
+                   'ends at FABRIC_1.6')
+
+
+def test_host_library_that_misses_a_dependency(eb, host, tmp_path):
+    gone = compile_library(tmp_path / 'libcxi.so.1')
+    root = host(needed=[gone])
+    gone.unlink()
+    eb.local(workstation(root))
+    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'), 'libfabric.so.1 needs libcxi.so.1, which neither the host '
+                                                            'nor the image has')
+
+
+def test_sysroot_takes_the_place_of_the_host(eb, host):
+    root = host()
+    (root / 'usr' / 'bin').mkdir(parents=True)
+    (root / 'usr' / 'bin' / 'env').symlink_to('/usr/bin/env')  # EasyBuild wants it in a sysroot, for its shebang fixes
+    done = eb('osu-container-hybrid.eb', '-r', '--try-amend=site=workstation', f'--sysroot={root}',
+              '--try-amend=sanity_check_commands=true,true')
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert f'"{root}{LIBFABRIC}:' in eb.module('osu-container/hybrid').read_text()
+
+
+# ---- what goes wrong on the way
+
+@pytest.fixture
+def large_image(tmp_path):
+    """The image with a gigabyte of nothing behind it, so that copying it takes long enough to be interrupted."""
+    path = tmp_path / 'large.sif'
+    shutil.copy(PROJECT / 'sources' / IMAGE, path)
+    os.truncate(path, 1 << 30)
+    return path
+
+
+def while_copying(easybuild):
+    """Start an install and return its process as soon as the copy of the image has begun."""
+    process = subprocess.Popen([str(easybuild.command), 'osu-container-pure.eb', '-r'], env=easybuild.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                               preexec_fn=interruptible)
+    part = easybuild.prefix / 'software' / 'osu-container' / 'pure.part' / IMAGE
+    deadline = time.monotonic() + 120
+    while not part.exists():
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    return process
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_install_leaves_nothing_and_can_be_repeated(eb, large_image, number):
+    eb.local(workstation())
+    use_image(eb, large_image)
+    process = while_copying(eb)
+    os.killpg(process.pid, number)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert eb.left_behind() == []
+    assert eb('osu-container-pure.eb', '-r').returncode == 0
+
+
+def test_killed_install_is_named_by_the_next_and_cleared(eb, large_image):
+    eb.local(workstation())
+    use_image(eb, large_image)
+    process = while_copying(eb)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    done = eb('osu-container-pure.eb', '-r')
+    assert done.returncode != 0 and 'lock' in done.stdout.lower() and str(eb.prefix) in done.stdout
+    assert eb('osu-container-pure.eb', '-r', '--ignore-locks').returncode == 0
+    assert not (eb.prefix / 'software' / 'osu-container' / 'pure.part').exists()
+
+
+def test_two_installs_at_once(eb, large_image):
+    eb.local(workstation())
+    use_image(eb, large_image)
+    process = while_copying(eb)
+    second = eb('osu-container-pure.eb', '-r')
+    first, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, first
+    assert second.returncode != 0 and 'already exists, aborting' in folded(second.stdout)
+    root = eb.prefix / 'software' / 'osu-container'
+    assert [path.name for path in root.iterdir()] == ['pure']
+    assert (root / 'pure' / IMAGE).stat().st_size == 1 << 30
+
+
+def test_full_disk(eb):
+    eb.local(workstation())
+    eb.prefix.mkdir()
+    size = (PROJECT / 'sources' / IMAGE).stat().st_size >> 20
+    # A file system of its own that is too small; the mount ends with the process.
+    script = f'mount -t tmpfs -o size={size // 2}m tmpfs "{eb.prefix}" && "$@"; code=$?; ' \
+             f'find "{eb.prefix}/software" "{eb.prefix}/modules" -type f; exit $code'
+    own = [] if os.getuid() == 0 else ['--map-root-user']
+    done = run(['unshare', '--mount', *own, 'bash', '-c', script, 'bash', eb.command, 'osu-container-pure.eb', '-r'],
+               env=eb.environment, stderr=subprocess.STDOUT)
+    assert done.returncode != 0
+    assert f'{size // 2} MB free' in folded(done.stdout) or 'MB free' in folded(done.stdout), done.stdout[-2000:]
+    assert 'free some space or install elsewhere' in folded(done.stdout)
+    assert not [line for line in done.stdout.splitlines() if line.startswith(str(eb.prefix) + '/') and IMAGE in line]
+
+
+def limit_file_size():
+    """Let this process write no file beyond 20 MB."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
+
+
+def test_a_copy_that_fails_midway_leaves_nothing(eb):
+    """The kernel stops the copy at 20 MB (RLIMIT_FSIZE), as it does when a disk gets full meanwhile."""
+    eb.local(workstation())
+    done = eb('osu-container-pure.eb', '-r', preexec_fn=limit_file_size)
+    assert_refused(eb, done, 'File too large', IMAGE)
+
+
+def test_a_rebuild_whose_copy_fails_keeps_the_older_installation(eb):
+    eb.local(workstation())
+    assert eb('osu-container-pure.eb', '-r').returncode == 0
+    before = sha256_of(eb.module('osu-container/pure')), eb.left_behind()
+    done = eb('osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules', preexec_fn=limit_file_size)
+    assert done.returncode != 0
+    assert (sha256_of(eb.module('osu-container/pure')), eb.left_behind()) == before

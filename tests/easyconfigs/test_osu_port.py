@@ -1,0 +1,350 @@
+"""osu-port: mpi4py's ports of the OSU benchmarks behave like the C programs on the command line.
+
+The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were called with. The second
+part runs the real ports on the real mpi4py and MPICH, which it takes from sources/ or fetches from PyPI. Its mark is
+`slurm`, so that the fast tests stay off the network; the ranks are started by MPICH's own mpiexec.
+"""
+
+import os
+import shutil
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from osu_container import osu_output
+from osu_container.image import catalogue, fetch
+from tests.helpers.machine import PROJECT
+
+OSU_PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
+PYTHON = '/usr/bin/python3'  # of osu-port's first line
+PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',
+         'scatter')
+OWN = ('get_bw',)  # of osu-port itself
+
+FAKE_MPI = """\
+import os
+class World:
+    def Get_rank(self): return int(os.environ.get('FAKE_RANK', '0'))
+    def Abort(self, code): print('aborted', code); raise SystemExit(code)
+class MPI:
+    COMM_WORLD = World()
+    started = False
+import sys
+sys.modules['mpi4py.MPI'] = MPI
+"""
+FAKE_PACKAGE = """\
+__version__ = '0.0'
+class rc: threads = True
+def __getattr__(name):
+    if name != 'MPI': raise AttributeError(name)
+    import os, mpi4py.fake
+    if not mpi4py.fake.MPI.started:
+        mpi4py.fake.MPI.started = True
+        print('MPI started, threads', rc.threads, os.environ['MPI4PY_LIBMPI'])
+    return mpi4py.fake.MPI
+"""
+FAKE_PORT = """\
+def {name}(BENCHMARH='title', {arguments}, MAX_MSG_SIZE=1 << 22):
+    print({{key: value for key, value in sorted(locals().items())}})
+    {last}
+"""
+
+#: Runs the port with windows whose memory says where it is, and looks at what rank 0 has at the end of each size
+READ_BACK = '''
+import importlib.machinery, importlib.util, sys
+sys.path.insert(0, '{prefix}/lib/python')
+loader = importlib.machinery.SourceFileLoader('port', '{prefix}/libexec/osu-port')
+port = importlib.util.module_from_spec(importlib.util.spec_from_loader('port', loader))
+loader.exec_module(port)
+from mpi4py import MPI
+from tests.helpers.machine import PROJECT
+memories, windows, sizes = [], [], []
+plain_allocate, plain_window, plain_free = port.allocate, MPI.Win.Allocate, MPI.Win.Free
+def allocate(size):
+    memories.append(plain_allocate(size))
+    return memories[-1]
+class Window(MPI.Win):
+    @classmethod
+    def Allocate(cls, size, unit, comm):
+        window = plain_window(size, unit, comm=comm)
+        here = window.tomemory()
+        here[:] = bytes(number % 251 for number in range(size))
+        return cls(window)
+    def Free(self):
+        if memories:
+            found = bytes(memories.pop())
+            assert found == bytes(number % 251 for number in range(len(found))), len(found)
+            sizes.append(len(found))
+        plain_free(self)
+MPI.Win, port.allocate = Window, allocate
+port.osu_get_bw(skip=0, loop=1, MAX_MSG_SIZE=8)
+if MPI.COMM_WORLD.Get_rank() == 0:
+    assert sizes == [64, 128, 256, 512], sizes
+    print('all places of', len(sizes), 'sizes are as in the window')
+'''
+
+
+def run(command, **environment):
+    """Run a command; return (exit code, stdout, stderr)."""
+    done = subprocess.run([str(part) for part in command], env={**os.environ, **environment}, capture_output=True,
+                          text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def prefix_with(folder, names):
+    """Make the tree that osu-port expects, with a space in its path. Return its prefix."""
+    prefix = folder / 'a prefix'
+    for below in ('bin', 'libexec/ports', 'lib/python/mpi4py'):
+        (prefix / below).mkdir(parents=True)
+    shutil.copy(OSU_PORT, prefix / 'libexec' / 'osu-port')
+    for name in names:
+        (prefix / 'bin' / name).symlink_to('../libexec/osu-port')
+    return prefix
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """Prefix with three ports that print their arguments; the last one fails."""
+    prefix = prefix_with(tmp_path, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown'])
+    ports = prefix / 'libexec' / 'ports'
+    both = 'skip=10, loop=100, skip_large=2, loop_large=20'
+    small = 'skip_small=10, loop_small=100, skip_large=2, loop_large=20'
+    for name, arguments, last in (('osu_bw', both, ''), ('osu_multi_lat', small, ''), ('osu_barrier', both, ''),
+                                  ('osu_fails', both, '1 / 0')):
+        (ports / f'{name}.py').write_text(FAKE_PORT.format(name=name, arguments=arguments, last=last))
+    package = prefix / 'lib/python/mpi4py'
+    (package / '__init__.py').write_text(FAKE_PACKAGE)
+    (package / 'fake.py').write_text(FAKE_MPI)
+    version = run([PYTHON, '-c', 'import sys; print("%d%d" % sys.version_info[:2])'])[1].strip()
+    (package / f'MPI.mpich.cpython-{version}-x86_64-linux-gnu.so').write_text('')
+    return prefix
+
+
+@pytest.mark.parametrize('arguments, expected', [
+    ([], {'MAX_MSG_SIZE': 4194304, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
+    (['H', 'H'], {'MAX_MSG_SIZE': 4194304, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
+    (['-m', '64', 'H', 'H'], {'MAX_MSG_SIZE': 64, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
+    (['H', 'H', '-m', '1:64'], {'MAX_MSG_SIZE': 64, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
+    (['-i', '7', '-x', '0'], {'MAX_MSG_SIZE': 4194304, 'loop': 7, 'loop_large': 7, 'skip': 0, 'skip_large': 0}),
+    (['--iterations=7', '--warmup=3', '--message-size=8'],
+     {'MAX_MSG_SIZE': 8, 'loop': 7, 'loop_large': 7, 'skip': 3, 'skip_large': 3}),
+])
+def test_arguments_become_keywords_of_the_port(fake, arguments, expected):
+    code, output, errors = run([fake / 'bin' / 'osu_bw', *arguments])
+    assert (code, errors) == (0, '')
+    assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
+
+
+def test_port_with_other_keywords(fake):
+    _, output, _ = run([fake / 'bin' / 'osu_multi_lat', '-i', '7', '-x', '3'])
+    expected = {'MAX_MSG_SIZE': 4194304, 'loop_large': 7, 'loop_small': 7, 'skip_large': 3, 'skip_small': 3}
+    assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
+
+
+def test_first_lines_name_the_port_and_the_unit(fake):
+    lines = run([fake / 'bin' / 'osu_bw'])[1].splitlines()
+    assert lines[1] == '# osu_bw: mpi4py 0.0 port, not the C program of the OSU Micro-Benchmarks'
+    assert lines[2].startswith('# Values are MB/s')
+    lines = run([fake / 'bin' / 'osu_multi_lat'])[1].splitlines()
+    assert lines[1].startswith('# osu_multi_lat: mpi4py 0.0 port') and not lines[2].startswith('#')
+
+
+def test_only_rank_0_prints_them(fake):
+    assert '#' not in run([fake / 'bin' / 'osu_bw'], FAKE_RANK='1')[1]
+
+
+def test_mpi_is_started_as_by_the_c_programs_and_versioned_library_first(fake):
+    """libmpi.so of the image in front of an injected libmpi.so.12 would make the exchange vanish."""
+    environment = {'MPI4PY_LIBMPI': '/x/libmpi.so.12'}
+    assert run([fake / 'bin' / 'osu_bw'])[1].startswith(
+        'MPI started, threads False libmpi.so.12:libmpi.so.40:libmpi.so\n')
+    assert run([fake / 'bin' / 'osu_bw'], **environment)[1].startswith('MPI started, threads False /x/libmpi.so.12\n')
+
+
+@pytest.mark.parametrize('name, arguments, message', [
+    ('osu_bw', ['D', 'D'], "'D' asks for buffers in GPU memory"),
+    ('osu_bw', ['H', 'D'], "'D' asks for buffers in GPU memory"),
+    ('osu_bw', ['M', 'M'], "without GPU support"),
+    ('osu_bw', ['X', 'X'], "unknown buffer place 'X'"),
+    ('osu_bw', ['H'], '1 buffer place(s) given, 2 wanted'),
+    ('osu_bw', ['H', 'H', 'H'], '3 buffer place(s) given, 2 wanted'),
+    ('osu_bw', ['-m', '4:64'], 'the port of osu_bw starts at 1 bytes and cannot start at 4: give -m 64'),
+    ('osu_multi_lat', ['-m', '1:64'], 'starts at 0 bytes and cannot start at 1: give -m 64'),
+    ('osu_bw', ['-m', '64:4'], 'MIN 64 is larger than MAX 4'),
+    ('osu_bw', ['-m', '0'], "'0' is not a whole number of 1 or more"),
+    ('osu_bw', ['-m', ':'], 'is not a whole number'),
+    ('osu_bw', ['-m', '1K'], "'1K' is not a whole number"),
+    ('osu_bw', ['-i', '0'], "'0' is not a whole number of 1 or more"),
+    ('osu_bw', ['-x', '-1'], "'-1' is not a whole number of 0 or more"),
+    ('osu_bw', ['--foo'], 'unrecognized arguments: --foo'),
+    ('osu_bw', ['--iter=3'], 'unrecognized arguments: --iter=3'),
+    ('osu_barrier', ['-m', '8'], 'osu_barrier sends no messages that have a size'),
+])
+def test_wrong_arguments_end_before_mpi_starts(fake, name, arguments, message):
+    code, output, errors = run([fake / 'bin' / name, *arguments])
+    assert (code, output) == (2, '')
+    assert message in errors and errors.splitlines()[-1].startswith(f'{name}: error: ')
+
+
+def test_help_lists_arguments_and_ports(fake):
+    code, output, errors = run([fake / 'bin' / 'osu_bw', '--help'])
+    assert (code, errors) == (0, '') and 'MPI started' not in output
+    for word in ('-m [MIN:]MAX', '-i N', '-x N', 'H H', 'not the C program', 'osu_multi_lat', 'osu_barrier'):
+        assert word in output
+
+
+def test_version(fake):
+    assert run([fake / 'bin' / 'osu_bw', '--version']) == (
+        0, 'osu_bw: mpi4py 0.0 port, not the C program of the OSU Micro-Benchmarks\n', '')
+
+
+@pytest.mark.parametrize('name', ['bin/osu_unknown', 'libexec/osu-port'])
+def test_name_without_port(fake, name):
+    code, output, errors = run([fake / name])
+    assert (code, output) == (1, '')
+    assert 'no port of that name' in errors and 'osu_bw' in errors
+
+
+def test_error_in_one_rank_ends_all(fake):
+    """An exception that only ends this rank would leave the other one waiting in MPI."""
+    code, output, errors = run([fake / 'bin' / 'osu_fails'])
+    assert code == 1 and output.endswith('aborted 1\n') and 'ZeroDivisionError' in errors
+
+
+def test_wheel_of_another_python_is_named(fake):
+    package = fake / 'lib/python/mpi4py'
+    next(package.glob('MPI.*.so')).rename(package / 'MPI.mpich.cpython-27-x86_64-linux-gnu.so')
+    code, _, errors = run([fake / 'bin' / 'osu_bw'])
+    assert code == 1 and 'cpython-27-x86_64-linux-gnu' in errors and PYTHON in errors
+
+
+def test_missing_mpi4py_is_named(fake):
+    shutil.rmtree(fake / 'lib')
+    code, _, errors = run([fake / 'bin' / 'osu_bw'])
+    assert code == 1 and 'no mpi4py in ' in errors and 'Traceback' not in errors
+
+
+def test_modules_and_environments_of_the_user_do_not_reach_it(fake, tmp_path):
+    """PYTHONPATH and PYTHONHOME of a loaded module also reach into containers."""
+    other = tmp_path / 'other'
+    (other / 'mpi4py').mkdir(parents=True)
+    (other / 'mpi4py' / '__init__.py').write_text('raise SystemExit("the wrong mpi4py")')
+    (other / 'argparse.py').write_text('raise SystemExit("the wrong argparse")')
+    assert run([fake / 'bin' / 'osu_bw'], PYTHONPATH=str(other), PYTHONHOME=str(other))[0] == 0
+
+
+# The real ports
+
+@pytest.fixture(scope='module')
+def real(tmp_path_factory):
+    """Return (prefix with the real ports and mpi4py, folder of MPICH 4.2.3)."""
+    folder = tmp_path_factory.mktemp('real')
+    python = run([PYTHON, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'])[1].strip()
+    keys = ['mpich-4.2.3', 'mpi4py-source', f'mpi4py-{python}']
+    fetch.fetch(keys, PROJECT / 'sources', folder / 'fetch.log')
+    mpich, source, wheel = (PROJECT / 'sources' / catalogue.SOURCES[key]['file'] for key in keys)
+    prefix = prefix_with(folder, [f'osu_{name}' for name in PORTS + OWN])
+    with tarfile.open(source) as archive:
+        for member in archive:
+            if '/demo/osu_' in member.name:
+                target = prefix / 'libexec' / 'ports' / Path(member.name).name
+                target.write_bytes(archive.extractfile(member).read())
+    zipfile.ZipFile(wheel).extractall(prefix / 'lib' / 'python')
+    zipfile.ZipFile(mpich).extractall(folder / 'mpich')
+    installed = folder / 'mpich' / 'mpich-4.2.3.data' / 'data'
+    for program in (installed / 'bin').iterdir():
+        program.chmod(0o755)
+    return prefix, installed
+
+
+def on_ranks(real, number, name, *arguments):
+    """Run a port on ranks of this machine; return (exit code, stdout, stderr)."""
+    prefix, mpich = real
+    return run([mpich / 'bin' / 'mpiexec', '-n', number, prefix / 'bin' / name, *arguments],
+               LD_LIBRARY_PATH=str(mpich / 'lib'), FI_PROVIDER='tcp')
+
+
+@pytest.mark.slurm
+def test_every_port_of_the_archive_is_known(real):
+    assert sorted(path.stem for path in (real[0] / 'libexec' / 'ports').iterdir()) == [f'osu_{name}' for name in PORTS]
+
+
+@pytest.mark.slurm
+@pytest.mark.parametrize('name', PORTS)
+def test_real_port_takes_the_arguments(real, name):
+    sizes = {'barrier': [0], 'bw': [1, 2, 4, 8], 'bibw': [1, 2, 4, 8]}.get(name, [0, 1, 2, 4, 8])
+    message = [] if name == 'barrier' else ['-m', f'{sizes[0]}:8']
+    code, output, errors = on_ranks(real, 2, f'osu_{name}', *message, '-i', '10', '-x', '2')
+    assert code == 0, errors
+    lines = output.splitlines()
+    assert lines[0] == f'# osu_{name}: mpi4py 4.1.2 port, not the C program of the OSU Micro-Benchmarks'
+    numbers = [line.split() for line in lines if not line.startswith('#')]
+    assert [int(size) for size, _ in numbers if int(size) <= 8] == sizes
+    assert all(float(value) >= 0 for _, value in numbers)
+
+
+@pytest.mark.slurm
+def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_it_is(real):
+    code, output, errors = on_ranks(real, 2, 'osu_get_bw', 'H', 'H', '-m', '16384', '-i', '10', '-x', '2')
+    assert code == 0, errors
+    lines = output.splitlines()
+    # HPE's published run has the last four, with its release of OSU and MPI_CHAR
+    assert lines[:6] == [
+        '# osu_get_bw: mpi4py 4.1.2 port written by this project, not the C program of the OSU Micro-Benchmarks',
+        '# MPI_Get Bandwidth Test', '# Window creation: MPI_Win_allocate', '# Synchronization: MPI_Win_flush',
+        '# Datatype: MPI_BYTE.', '# Size        Bandwidth (MB/s)']
+    table = osu_output.parse(output, benchmark='osu_get_bw', source='the run', largest=16384)
+    assert list(table.values) == [2 ** power for power in range(15)] and table.unit == 'MB/s'
+    assert table.programs == 'mpi4py 4.1.2 ports'
+
+
+@pytest.mark.slurm
+def test_own_port_reads_what_is_in_the_window_of_the_other_rank(real, tmp_path):
+    """Every byte that rank 0 gets is that of its place: bytes are counted, not only seconds."""
+    program = tmp_path / 'look.py'
+    program.write_text(READ_BACK.format(prefix=real[0]))
+    done = run([real[1] / 'bin' / 'mpiexec', '-n', 2, PYTHON, '-I', program],
+               LD_LIBRARY_PATH=str(real[1] / 'lib'), FI_PROVIDER='tcp', MPI4PY_LIBMPI='libmpi.so.12')
+    assert done[0] == 0 and 'all places of 4 sizes are as in the window' in done[1], done
+
+
+@pytest.mark.slurm
+@pytest.mark.parametrize('ranks', [1, 3])
+def test_wrong_number_of_ranks_is_an_error_of_the_own_port(real, ranks):
+    code, output, errors = on_ranks(real, ranks, 'osu_get_bw')
+    assert code == 1 and 'This test requires exactly two processes' in errors
+    assert all(line.startswith('#') for line in output.splitlines())
+
+
+@pytest.mark.slurm
+@pytest.mark.parametrize('ranks', [1, 3])
+def test_wrong_number_of_ranks_is_the_port_s_own_error(real, ranks):
+    code, output, errors = on_ranks(real, ranks, 'osu_latency')
+    assert code == 1 and 'This test requires exactly two processes' in errors
+    assert all(line.startswith('#') for line in output.splitlines())
+
+
+@pytest.mark.slurm
+def test_no_gpu_buffers_on_two_ranks(real):
+    code, output, errors = on_ranks(real, 2, 'osu_bw', 'D', 'D')
+    assert (code, output) == (2, '') and 'GPU' in errors
+
+
+@pytest.mark.slurm
+def test_missing_mpi_library_is_said(real):
+    code, _, errors = run([real[0] / 'bin' / 'osu_bw'], LD_LIBRARY_PATH='', MPI4PY_LIBMPI='/nowhere/libmpi.so.12')
+    assert code == 1 and errors.startswith('osu_bw: error: cannot load MPI library')
+    assert '/nowhere/libmpi.so.12: cannot open shared object file' in errors and 'Traceback' not in errors
+
+
+@pytest.mark.slurm
+def test_library_in_front_wins(real, tmp_path):
+    """What bind does: a libmpi.so.12 alone in front, while libmpi.so is found elsewhere."""
+    prefix, mpich = real
+    (tmp_path / 'libmpi.so.12').write_bytes(b'not a library')
+    code, _, errors = run([prefix / 'bin' / 'osu_bw'], LD_LIBRARY_PATH=f'{tmp_path}:{mpich}/lib')
+    assert code == 1 and f'{tmp_path}/libmpi.so.12: file too short' in errors
+    assert 'libmpi.so.12 is there, but it cannot be loaded' in errors and 'Traceback' not in errors

@@ -1,0 +1,242 @@
+"""run-in-container, with a runtime that is a real program which shows what it was given."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from osu_container.core.installing.proof_files import install_proof
+from tests.helpers.machine import PROJECT, STATE, run
+
+WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'
+#: prints its arguments one a line in brackets, then the binds, and exits with $CODE
+RUNTIME = '''#!/bin/bash
+printf '[%s]\\n' "$@"
+printf 'APPTAINER_BIND=%s SINGULARITY_BIND=%s\\n' "${APPTAINER_BIND-unset}" "${SINGULARITY_BIND-unset}"
+exit "${CODE:-0}"
+'''
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """An installation in a folder whose name holds a space; returns a function that runs one of its commands."""
+    root = tmp_path / 'a folder'
+    (root / 'bin').mkdir(parents=True)
+    shutil.copy(WRAPPER, root / 'bin' / 'run-in-container')
+    for name in ('osu_bw', 'osu-shell', 'osu-exec'):
+        (root / 'bin' / name).symlink_to('run-in-container')
+    (root / 'x.sif').write_text('image')
+    runtime = root / 'runtime'
+    runtime.write_text(RUNTIME)
+    runtime.chmod(0o755)
+    environment = {'PATH': os.environ['PATH'], 'MPI_CONTAINER_IMAGE': str(root / 'x.sif'),
+                   'MPI_CONTAINER_RUNTIME': str(runtime), 'MPI_CONTAINER_PMI': 'pmi2 PMI_FD'}
+
+    def call(name, *arguments, **variables):
+        merged = {**environment, **variables}
+        return run([root / 'bin' / name, *arguments], env={key: v for key, v in merged.items() if v is not None})
+    call.root = root
+    call.environment = environment
+    return call
+
+
+@pytest.mark.parametrize('arguments', [
+    ['H', 'H'], ['a b', ' '], [''], ['*'], ['$HOME', '`id`', "it's", '"'], ['-m', '1:8', '--', '-x'], ['line\nend'], [],
+])
+def test_arguments_arrive_as_they_were_given(installed, arguments):
+    done = installed('osu_bw', *arguments)
+    expected = ''.join(f'[{text}]\n' for text in ['exec', str(installed.root / 'x.sif'), 'osu_bw', *arguments])
+    assert done.stdout.startswith(expected) and done.stderr == ''
+
+
+@pytest.mark.parametrize('code', [0, 1, 2, 77, 255])
+def test_exit_code_is_that_of_the_program(installed, code):
+    assert installed('osu_bw', CODE=str(code)).returncode == code
+
+
+def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
+    sif = str(installed.root / 'x.sif')
+    assert installed('osu-exec', 'ls', '-l /').stdout.startswith(f'[exec]\n[{sif}]\n[ls]\n[-l /]\n')
+    assert installed('osu-shell').stdout.startswith(f'[shell]\n[{sif}]\n')
+
+
+def test_through_the_entrypoint_where_the_module_says_so(installed):
+    sif = str(installed.root / 'x.sif')
+    through = {'MPI_CONTAINER_START': 'run'}
+    assert installed('osu_bw', 'H', 'a b', **through).stdout.startswith(f'[run]\n[{sif}]\n[osu_bw]\n[H]\n[a b]\n')
+    assert installed('osu-exec', 'ls', '-l /', **through).stdout.startswith(f'[run]\n[{sif}]\n[ls]\n[-l /]\n')
+    assert installed('osu-shell', '--nv', **through).stdout.startswith(f'[run]\n[--nv]\n[{sif}]\n[/bin/bash]\n')
+    done = installed('osu_bw', MPI_CONTAINER_UNSET='CXI_FORK_SAFE', **through)
+    assert done.stdout.startswith(f'[run]\n[{sif}]\n[env]\n[-u]\n[CXI_FORK_SAFE]\n[osu_bw]\n')
+
+
+def test_osu_exec_without_a_command_says_what_to_give(installed):
+    done = installed('osu-exec')
+    assert done.returncode == 1 and 'give the command to run in the container' in done.stderr
+
+
+def test_the_runtime_takes_the_place_of_the_wrapper(installed):
+    (installed.root / 'runtime').write_text('#!/bin/bash\necho $$\nexec sleep 60\n')
+    process = subprocess.Popen([str(installed.root / 'bin' / 'osu_bw')], env=installed.environment,
+                               stdout=subprocess.PIPE, text=True)
+    assert int(process.stdout.readline()) == process.pid
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == -signal.SIGTERM
+    process.stdout.close()
+
+
+@pytest.mark.parametrize('missing', ['MPI_CONTAINER_IMAGE', 'MPI_CONTAINER_RUNTIME'])
+def test_without_the_module_it_says_which_to_load(installed, missing):
+    done = installed('osu_bw', **{missing: None})
+    assert done.returncode == 1 and done.stdout == ''
+    assert missing in done.stderr and 'module load NAME' in done.stderr
+
+
+def test_a_deleted_image_is_named(installed):
+    (installed.root / 'x.sif').unlink()
+    done = installed('osu_bw')
+    assert done.returncode == 1 and f"the image {installed.root / 'x.sif'} is missing" in done.stderr
+
+
+def test_a_missing_runtime_is_named(installed):
+    done = installed('osu_bw', MPI_CONTAINER_RUNTIME='/nowhere/apptainer')
+    assert done.returncode == 1 and 'the container runtime /nowhere/apptainer is not there' in done.stderr
+
+
+@pytest.mark.parametrize('name', ['APPTAINER_CONTAINER', 'SINGULARITY_CONTAINER'])
+def test_it_refuses_to_nest(installed, name):
+    done = installed('osu_bw', **{name: '/images/y.sif'})
+    assert done.returncode == 1 and 'already in the container /images/y.sif' in done.stderr
+
+
+def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
+    done = installed('osu_bw', SLURM_STEP_NUM_TASKS='2')
+    assert done.returncode == 1 and done.stdout == ''
+    assert 'PMI_FD is not set' in done.stderr and 'srun --mpi=pmi2' in done.stderr
+
+
+@pytest.mark.parametrize('variables', [{'SLURM_STEP_NUM_TASKS': '2', 'PMI_FD': '7'}, {'SLURM_STEP_NUM_TASKS': '1'}, {}])
+def test_ranks_with_pmi_and_single_tasks_run(installed, variables):
+    assert installed('osu_bw', **variables).returncode == 0
+
+
+@pytest.mark.parametrize('before, after', [
+    ({'APPTAINER_BIND': '/ours', 'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=/ours,/mine SINGULARITY_BIND=unset'),
+    ({'APPTAINER_BIND': '/ours'}, 'APPTAINER_BIND=/ours SINGULARITY_BIND=unset'),
+    ({'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=unset SINGULARITY_BIND=/mine'),
+])
+def test_binds_under_the_older_name_are_not_lost(installed, before, after):
+    assert after in installed('osu_bw', **before).stdout
+
+
+def test_the_wrapper_is_clean_for_shellcheck():
+    done = run([STATE / 'venv' / 'bin' / 'shellcheck', WRAPPER])
+    assert done.returncode == 0, done.stdout
+
+
+def binds(done, prefix='APPTAINER'):
+    """The binds (list) that the runtime was given."""
+    return done.stdout.split(f'{prefix}_BIND=')[1].split()[0].split(',')
+
+
+@pytest.mark.parametrize('prefix', ['APPTAINER', 'SINGULARITY'])
+def test_files_of_the_node_are_bound_where_they_exist(installed, tmp_path, prefix):
+    (tmp_path / 'there').touch()
+    (tmp_path / f'config-{os.uname().release}').touch()
+    done = installed('osu_bw', MPI_CONTAINER_PREFIX=prefix, MPI_CONTAINER_FILES=(
+        f'{tmp_path}/there:/there,{tmp_path}/gone:/gone,{tmp_path}/config-{{kernel}}:/boot/config-{{kernel}}|X=0'),
+        **{f'{prefix}_BIND': '/mine'})
+    assert binds(done, prefix) == ['/mine', f'{tmp_path}/there:/there',
+                                   f'{tmp_path}/config-{os.uname().release}:/boot/config-{os.uname().release}']
+
+
+def test_a_file_that_is_not_there_sets_its_variables_unless_the_user_has(installed, tmp_path):
+    shown = f'{installed.root}/runtime'
+    with open(shown, 'a') as runtime:
+        runtime.seek(0)
+        runtime.truncate()
+        runtime.write('#!/bin/bash\necho "A=${A-unset} B=${B-unset}"\n')
+    files = {'MPI_CONTAINER_FILES': f'{tmp_path}/gone:/gone|A=0|B=x y'}
+    assert installed('osu_bw', **files).stdout == 'A=0 B=x y\n'
+    assert installed('osu_bw', A='', B='1', **files).stdout == 'A= B=1\n'
+
+
+def test_variables_are_taken_away_in_the_container(installed):
+    sif = str(installed.root / 'x.sif')
+    done = installed('osu_bw', 'H', 'H', MPI_CONTAINER_UNSET='CXI_FORK_SAFE CXI_FORK_SAFE_HP ')
+    assert done.stdout.split('\n')[:8] == ['[exec]', f'[{sif}]', '[env]', '[-u]', '[CXI_FORK_SAFE]', '[-u]',
+                                           '[CXI_FORK_SAFE_HP]', '[osu_bw]']
+
+
+@pytest.mark.parametrize('ours, theirs', [('APPTAINER', 'SINGULARITY'), ('SINGULARITY', 'APPTAINER')])
+def test_binds_of_both_names_end_in_the_one_that_the_module_uses(installed, ours, theirs):
+    done = installed('osu_bw', MPI_CONTAINER_PREFIX=ours, **{f'{ours}_BIND': '/a', f'{theirs}_BIND': '/b'})
+    assert f'{ours}_BIND=/a,/b' in done.stdout and f'{theirs}_BIND=unset' in done.stdout
+
+
+@pytest.fixture
+def watched(installed):
+    """The installation with the files of osu-proof."""
+    assert install_proof(str(installed.root))
+    return installed
+
+
+def files_of(folder, seconds=5):
+    """Names of the files of ranks that samplers leave below a folder."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not list(folder.rglob('rank-*.json')):
+        time.sleep(0.02)
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob('rank-*.json'))
+
+
+STEP = {'SLURM_JOB_ID': '7', 'SLURM_STEP_ID': '2', 'SLURM_PROCID': '3', 'SLURM_STEP_NUM_TASKS': '1'}
+
+
+@pytest.mark.parametrize('name, words', [('osu_bw', ['H', 'a b']), ('osu-exec', ['ls', '-l /'])])
+@pytest.mark.parametrize('value, file', [('1', 'osu-proof-7.2/rank-3.json'),
+                                         ('my folder', 'my folder/7.2/rank-3.json')])
+def test_osu_proof_starts_a_sampler_and_changes_nothing_else(watched, tmp_path, monkeypatch, value, file, name, words):
+    (tmp_path / 'here').mkdir()
+    monkeypatch.chdir(tmp_path / 'here')
+    plain = watched(name, *words, CODE='7')
+    done = watched(name, *words, CODE='7', OSU_PROOF=value, **STEP)
+    assert (done.stdout, done.stderr, done.returncode) == (plain.stdout, '', 7)
+    assert files_of(tmp_path / 'here') == [file]
+
+
+def test_osu_proof_reaches_the_wrappers_of_another_tool(watched, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / 'other' / 'osu_bw'
+    other.parent.mkdir()
+    other.write_text('#!/bin/bash\nprintf other\n')
+    other.chmod(0o755)
+    done = watched('osu_bw', OSU_PROOF='1', MPI_CONTAINER_WRAPPERS=str(other.parent), **STEP)
+    assert done.stdout == 'other' and files_of(tmp_path) == ['osu-proof-7.2/rank-3.json']
+
+
+@pytest.mark.parametrize('value', [None, '', '0'])
+def test_without_osu_proof_nothing_is_started(watched, tmp_path, monkeypatch, value):
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(watched.root / 'proof')
+    assert watched('osu_bw', OSU_PROOF=value, **STEP).returncode == 0
+    assert files_of(tmp_path, seconds=0.5) == []
+
+
+def test_a_module_without_a_sampler_says_so(installed):
+    done = installed('osu_bw', OSU_PROOF='1')
+    assert done.returncode == 1 and 'OSU_PROOF is set, and' in done.stderr and 'rank-proof is missing' in done.stderr
+
+
+def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installed, tmp_path):
+    other = tmp_path / 'other' / 'osu_bw'
+    other.parent.mkdir()
+    other.write_text('#!/bin/bash\nprintf "other [%s] %s" "$*" "$SINGULARITY_BIND"\n')
+    other.chmod(0o755)
+    (tmp_path / 'there').touch()
+    done = installed('osu_bw', 'H', 'H', MPI_CONTAINER_WRAPPERS=str(other.parent), MPI_CONTAINER_PREFIX='SINGULARITY',
+                     MPI_CONTAINER_FILES=f'{tmp_path}/there:/there')
+    assert done.stdout == f'other [H H] {tmp_path}/there:/there'
+    assert installed('osu-exec', 'ls', MPI_CONTAINER_WRAPPERS=str(other.parent)).stdout.startswith('[exec]')

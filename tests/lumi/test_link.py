@@ -1,0 +1,349 @@
+"""`make lumi` links this clone into a user's EasyBuild tree as on LUMI, and EasyBuild finds all through the links."""
+import os
+import re
+import shutil
+
+import pytest
+
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.reading.libraries import sha256_of
+from tests.helpers.machine import PROJECT, compile_library, copy_c_library, folded, run
+
+LINK = PROJECT / 'lumi' / 'link'
+APPROACH = 'pure'  # needs nothing of the host, so that it installs for LUMI's sites on any machine
+#: What of a clone is linked, and what of it the script needs.
+LINKED, NEEDED = ('easyblocks', 'easyconfigs'), ('lumi', 'workstation')
+
+
+def linkable(clone):
+    """Return the files (list of str, relative, sorted) of a clone (Path) that belong into the user's tree."""
+    found = [*clone.glob('easyblocks/generic/*.py'), *clone.glob('easyconfigs/*/*/*')]
+    return sorted(str(path.relative_to(clone)) for path in found if path.is_file() and not path.name.startswith('.'))
+
+
+def everything(folder):
+    """Return {relative path: target of a link, content of a file, None for a folder} below folder (Path)."""
+    return {str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else
+            path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob('*'))}
+
+
+@pytest.fixture
+def prefix(tmp_path):
+    """EBU_USER_PREFIX: a folder with a space in its name that is not there yet."""
+    return tmp_path / 'with a space' / 'EasyBuild'
+
+
+@pytest.fixture
+def tree(prefix):
+    return prefix / 'UserRepo' / 'easybuild'
+
+
+@pytest.fixture
+def link(prefix):
+    """Function (*arguments, clone) that runs lumi/link of a clone (Path) and returns what it did."""
+    def call(*arguments, clone=PROJECT, user_prefix=prefix):
+        environment = dict(os.environ, EBU_USER_PREFIX=str(user_prefix))
+        return run([clone / 'lumi' / 'link', *arguments], env=environment)
+    return call
+
+
+@pytest.fixture
+def other_clone(tmp_path):
+    """A second clone of this project."""
+    clone, junk = tmp_path / 'older-clone', shutil.ignore_patterns('__pycache__', '.*')
+    for folder in LINKED + NEEDED:
+        shutil.copytree(PROJECT / folder, clone / folder, symlinks=True, ignore=junk)
+    return clone
+
+
+# ---- linking
+
+def test_every_file_is_linked_by_itself_and_nothing_else(link, tree):
+    done = link()
+    assert done.returncode == 0, done.stderr
+    links = {path: target for path, target in everything(tree).items() if target is not None}
+    assert sorted(links) == linkable(PROJECT)
+    for path, target in links.items():
+        assert (tree / path).is_symlink() and target == str((PROJECT / path).resolve()), path
+    assert f'{len(links)} files of {PROJECT} linked' in done.stdout
+    assert 'module load LUMI/25.03 partition/container EasyBuild-user; eb osu-container-hybrid.eb -r' in done.stdout
+
+
+def test_easyblocks_match_the_pattern_of_lumi(link, tree):
+    link()
+    assert sorted(path.name for path in tree.glob('easyblocks/*/*.py')) == sorted(
+        path.name for path in PROJECT.glob('easyblocks/generic/*.py'))
+
+
+def test_linking_twice_changes_nothing(link, tree):
+    link()
+    before = everything(tree)
+    done = link()
+    assert done.returncode == 0 and 'already' in done.stdout and everything(tree) == before
+
+
+def test_an_entry_that_is_a_link_itself_leads_to_the_real_file(link, other_clone, tree):
+    folder = other_clone / 'easyconfigs' / 'o' / 'osu-native'
+    (folder / 'borrowed').symlink_to('../osu-container/run-in-container')
+    assert link(clone=other_clone).returncode == 0
+    assert os.readlink(tree / 'easyconfigs/o/osu-native/borrowed') == str(
+        other_clone / 'easyconfigs/o/osu-container/run-in-container')
+    before = everything(tree)
+    assert link(clone=other_clone).returncode == 0 and everything(tree) == before
+    assert link('--remove', clone=other_clone).returncode == 0 and not tree.exists()
+
+
+def test_links_of_an_older_clone_are_replaced_and_named(link, other_clone, tree):
+    (other_clone / 'easyblocks/generic/_mpicontainer_old.py').write_text('')
+    link(clone=other_clone)
+    done = link()
+    assert done.returncode == 0 and f'led into another clone, {other_clone}, before' in done.stdout
+    assert not [target for target in everything(tree).values() if target and str(other_clone) in target]
+    assert not (tree / 'easyblocks/generic/_mpicontainer_old.py').is_symlink()
+
+
+def test_links_of_a_clone_that_is_gone_are_replaced(link, other_clone, tree):
+    link(clone=other_clone)
+    shutil.rmtree(other_clone)
+    done = link()
+    assert done.returncode == 0 and str(other_clone) in done.stdout
+    assert sorted(path for path, target in everything(tree).items() if target) == linkable(PROJECT)
+
+
+def test_a_file_that_the_clone_has_no_longer_is_unlinked(link, other_clone, tree):
+    extra = other_clone / 'easyconfigs/x/xyz/xyz-1.eb'
+    extra.parent.mkdir(parents=True)
+    extra.write_text('')
+    link(clone=other_clone)
+    assert (tree / 'easyconfigs/x/xyz/xyz-1.eb').is_symlink()
+    shutil.rmtree(extra.parent.parent)
+    done = link(clone=other_clone)
+    assert 'xyz-1.eb' in done.stdout and not (tree / 'easyconfigs/x').exists()
+
+
+# ---- refusals
+
+def foreign_file(tree):
+    path = tree / 'easyblocks/generic/mpicontainer.py'
+    path.parent.mkdir(parents=True)
+    path.write_text('my own\n')
+    return path
+
+
+def foreign_link(tree):
+    path = tree / 'easyconfigs/o/osu-container/osu-container-hybrid.eb'
+    path.parent.mkdir(parents=True)
+    elsewhere = tree.parent / 'other' / path.relative_to(tree)
+    elsewhere.parent.mkdir(parents=True)
+    elsewhere.write_text('')
+    path.symlink_to(elsewhere)
+    return path
+
+
+def folder_in_the_way(tree):
+    path = tree / 'easyconfigs/o/osu-container/run-in-container'
+    path.mkdir(parents=True)
+    return path
+
+
+@pytest.mark.parametrize('obstacle', [foreign_file, foreign_link, folder_in_the_way])
+def test_what_is_not_ours_is_named_and_nothing_is_changed(link, tree, obstacle):
+    path = obstacle(tree)
+    before = everything(tree)
+    done = link()
+    assert done.returncode != 0 and str(path) in done.stderr and 'move or remove' in done.stderr
+    assert everything(tree) == before
+
+
+def test_all_files_in_the_way_are_named_at_once(link, tree):
+    paths = [foreign_file(tree), folder_in_the_way(tree)]
+    done = link()
+    assert all(str(path) in done.stderr for path in paths)
+
+
+def test_a_folder_that_is_linked_to_a_clone_is_refused(link, tree):
+    (tree / 'easyblocks').mkdir(parents=True)
+    (tree / 'easyblocks/generic').symlink_to(PROJECT / 'easyblocks/generic')
+    before = everything(tree)
+    done = link()
+    assert done.returncode != 0 and 'EasyBuild does not search linked folders' in done.stderr
+    assert everything(tree) == before
+
+
+@pytest.mark.parametrize('value, text', [('', 'set, but empty'), ('some/folder', 'absolute path'),
+                                         ('/tmp/a:b', 'comma or colon')])
+def test_a_prefix_that_lumi_cannot_use_is_refused(link, value, text):
+    done = link(user_prefix=value)
+    assert done.returncode != 0 and 'EBU_USER_PREFIX' in done.stderr and text in done.stderr
+
+
+def test_without_a_prefix_the_tree_is_in_the_home_folder(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != 'EBU_USER_PREFIX'}
+    assert run([LINK], env=dict(environment, HOME=str(tmp_path))).returncode == 0
+    assert (tmp_path / 'EasyBuild/UserRepo/easybuild/easyblocks/generic/mpicontainer.py').is_symlink()
+
+
+def test_a_folder_that_cannot_be_made_is_named(link, prefix):
+    prefix.parent.mkdir()
+    prefix.write_text('')
+    done = link()
+    assert done.returncode != 0 and 'cannot make the folder' in done.stderr and str(prefix) in done.stderr
+
+
+@pytest.mark.parametrize('arguments', [['--bogus'], ['--remove', 'x'], ['x']])
+def test_unknown_arguments_are_refused(link, tree, arguments):
+    done = link(*arguments)
+    assert done.returncode != 0 and 'unknown arguments' in done.stderr and not tree.exists()
+
+
+def test_help(link):
+    assert '--remove' in link('--help').stdout
+
+
+# ---- removing
+
+def test_removing_leaves_what_was_there_before(link, prefix, tree):
+    mine = tree / 'easyconfigs/o/osu-container/mine.eb'
+    mine.parent.mkdir(parents=True)
+    mine.write_text('')
+    (tree / 'easyblocks/00').mkdir(parents=True)
+    (tree / 'easyblocks/00/dummy.py').write_text('')
+    (mine.parent / 'linked.eb').symlink_to('/usr/share/somewhere')
+    before = everything(prefix)
+    assert link().returncode == 0
+    assert link('--remove').returncode == 0
+    assert everything(prefix) == before
+    assert 'nothing to do' in link('--remove').stdout
+
+
+def test_removing_takes_away_dangling_links_but_not_those_of_another_clone(link, other_clone, tree):
+    link(clone=other_clone)
+    path = other_clone / 'easyconfigs/o/osu-container/osu-container-pure.eb'
+    path.unlink()
+    assert 'nothing to do' in link('--remove').stdout  # of PROJECT, which is not linked
+    assert (tree / 'easyblocks/generic/mpicontainer.py').is_symlink()
+    assert link('--remove', clone=other_clone).returncode == 0
+    assert not tree.exists()
+
+
+def test_make_targets_call_the_script(prefix, tree):
+    environment = dict(os.environ, EBU_USER_PREFIX=str(prefix))
+    assert run(['make', '-C', PROJECT, 'lumi'], env=environment).returncode == 0
+    assert sorted(path for path, target in everything(tree).items() if target) == linkable(PROJECT)
+    assert run(['make', '-C', PROJECT, 'unlumi'], env=environment).returncode == 0
+    assert not tree.exists()
+
+
+# ---- EasyBuild, as LUMI's module EasyBuild-user sets it up
+
+@pytest.fixture
+def lumi_eb(any_eb, link, prefix, tree):
+    """Each EasyBuild with the variables of `module load LUMI/25.03 partition/container EasyBuild-user`."""
+    assert link().returncode == 0
+    any_eb.prefix = prefix
+    any_eb.environment.update({
+        # EasyBuild-config/25.01.lua of LUMI-SoftwareStack 241114ba, partition/container; only the user's own folders
+        'EASYBUILD_PREFIX': str(prefix),
+        'EASYBUILD_INCLUDE_EASYBLOCKS': f'{tree}/easyblocks/*/*.py',
+        'EASYBUILD_ROBOT_PATHS': f'{prefix}/ebfiles_repo/container:{tree}/easyconfigs',
+        'EASYBUILD_SOURCEPATH': f'{prefix}/sources',
+        'EASYBUILD_INSTALLPATH_SOFTWARE': f'{prefix}/SW/container',
+        'EASYBUILD_INSTALLPATH_MODULES': f'{prefix}/modules/container',
+        'EASYBUILD_SUFFIX_MODULES_PATH': '',
+        'EASYBUILD_REPOSITORYPATH': f'{prefix}/ebfiles_repo/container',
+        'LUMI_STACK_VERSION': '25.03', 'LUMI_STACK_PARTITION': 'container',
+    })
+    return any_eb
+
+
+def test_easybuild_finds_easyconfig_and_easyblock_through_the_links(lumi_eb, tree):
+    done = lumi_eb('osu-container-hybrid.eb', '-r', '--dry-run', '--try-amend=site=lumi-25.03')
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert '(module: osu-container/hybrid)' in done.stdout
+    found = lumi_eb('--search', 'osu-container')
+    assert 'osu-container-pure.eb' in found.stdout and str(tree) in found.stdout
+    # the easyblock is reached: it, and not EasyBuild, knows the sites
+    wrong = lumi_eb('osu-container-hybrid.eb', '-r', '--try-amend=site=lummi')
+    assert re.search(r"unknown site 'lummi'; known sites: .*lumi-24\.03", folded(wrong.stdout))
+
+
+@pytest.fixture
+def image_of_lumi(make_sif, lumi_eb, tmp_path):
+    """A small image of approach pure on lumi-25.03, with its sha256 in the user's source folder; returns its path."""
+    root = tmp_path / 'root'
+    for part in ('etc', 'usr/lib', 'bin'):
+        (root / part).mkdir(parents=True)
+    compile_library(root / 'usr/lib/libmpi.so.12')
+    copy_c_library(root / 'usr/lib')
+    for name in ('osu_bw', 'osu_latency'):
+        (root / 'bin' / name).write_text('#!/bin/sh\n')
+        (root / 'bin' / name).chmod(0o755)
+    path = lumi_eb.prefix / 'sources' / site_entry('lumi-25.03')['images']['value'][APPROACH]
+    path.parent.mkdir()
+    make_sif(path, root)
+    path.with_name(path.name + '.sha256').write_text(f'{sha256_of(path)}  {path.name}\n')
+    # LUMI has the command singularity; its name and version are all that an installation asks for
+    runtime = tmp_path / 'bin' / 'singularity'
+    runtime.parent.mkdir()
+    runtime.write_text('#!/bin/sh\necho singularity-ce version 4.1.3-150500.10.7\n')
+    runtime.chmod(0o755)
+    lumi_eb.environment['PATH'] = f"{runtime.parent}:{lumi_eb.environment['PATH']}"
+    return path
+
+
+INSTALL = (f'osu-container-{APPROACH}.eb', '-r', '--try-amend=sanity_check_commands=true,true')
+
+
+@pytest.mark.apptainer
+def test_every_easybuild_installs_through_the_links(lumi_eb, image_of_lumi):
+    done = lumi_eb(*INSTALL, '--try-amend=site=lumi-25.03')
+    assert done.returncode == 0, done.stdout[-3000:]
+    root = lumi_eb.prefix / 'SW/container/osu-container' / APPROACH
+    wrapper = root / 'bin/run-in-container'
+    assert wrapper.is_file() and not wrapper.is_symlink()
+    assert sha256_of(wrapper) == sha256_of(PROJECT / 'easyconfigs/o/osu-container/run-in-container')
+    module = (lumi_eb.prefix / f'modules/container/osu-container/{APPROACH}.lua').read_text()
+    assert 'on site lumi-25.03' in module
+    assert 'SINGULARITY' in module and 'APPTAINER' not in module
+
+
+@pytest.mark.apptainer
+def test_after_an_update_of_the_clone_eb_needs_the_path_of_the_easyconfig(other_clone, link, lumi_eb, tree,
+                                                                          image_of_lumi):
+    """EasyBuild takes the easyconfig of the last installation first: see docs/install-lumi.md, section "Update"."""
+    assert link(clone=other_clone).returncode == 0
+    arguments = (*INSTALL[1:], '--try-amend=site=lumi-25.03')
+    assert lumi_eb(INSTALL[0], *arguments).returncode == 0
+    folder = other_clone / 'easyconfigs/o/osu-container'
+    old = sha256_of(folder / 'run-in-container')
+    (folder / 'run-in-container').write_text((folder / 'run-in-container').read_text() + '# newer\n')
+    easyconfig = folder / INSTALL[0]
+    easyconfig.write_text(easyconfig.read_text().replace(old, sha256_of(folder / 'run-in-container')))
+    by_name = lumi_eb(INSTALL[0], '--rebuild', *arguments)
+    assert by_name.returncode != 0 and 'Checksum verification for' in folded(by_name.stdout)
+    by_path = lumi_eb(tree / 'easyconfigs/o/osu-container' / INSTALL[0], '--rebuild', *arguments)
+    assert by_path.returncode == 0, by_path.stdout[-3000:]
+
+
+@pytest.mark.apptainer
+def test_a_second_stack_has_a_module_of_its_own(lumi_eb, image_of_lumi):
+    second = image_of_lumi.with_name(site_entry('lumi-25.09')['images']['value'][APPROACH])
+    second.symlink_to(image_of_lumi)
+    second.with_name(second.name + '.sha256').write_text(f'{sha256_of(image_of_lumi)}  {second.name}\n')
+    assert lumi_eb(*INSTALL, '--try-amend=site=lumi-25.03').returncode == 0
+    done = lumi_eb(*INSTALL, '--try-amend=site=lumi-25.09', '--try-amend=versionsuffix=-25.09')
+    assert done.returncode == 0, done.stdout[-3000:]
+    modules = lumi_eb.prefix / 'modules/container/osu-container'
+    for name, site in ((f'{APPROACH}.lua', 'lumi-25.03'), (f'{APPROACH}-25.09.lua', 'lumi-25.09')):
+        assert f'on site {site}' in (modules / name).read_text()
+
+
+@pytest.mark.apptainer
+def test_a_local_file_in_the_users_easyblocks_is_read(lumi_eb, image_of_lumi, tree):
+    """What the user changes of a site lies beside the links, and `make unlumi` leaves it there."""
+    local = tree / 'easyblocks/generic/_mpicontainer_local.py'
+    local.write_text("SITE = 'lumi-25.03'\nOVERRIDES = {'title': 'LUMI as I found it'}\n")
+    done = lumi_eb(*INSTALL)
+    assert done.returncode == 0, done.stdout[-3000:]
+    found = (lumi_eb.prefix / f'SW/container/osu-container/{APPROACH}/settings.json').read_text()
+    assert re.search(r'"site": "lumi-25.03"', found)

@@ -1,0 +1,483 @@
+"""The command osu-container new: which commands it finds, what it writes, what it says of images that will not do."""
+import ast
+import json
+import os
+import re
+import sys
+
+import pytest
+from tests.image.test_sbom import pack, write_sif
+
+from osu_container.bench import BenchError, measure, plan
+from osu_container.bench.modules import ROOT, Module
+from osu_container.compare.statistics import compare_series
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.reading.image import MPI_FAMILIES, Image
+from osu_container.core.reading.libraries import sha256_of
+from osu_container.new import commands, easyconfig
+from osu_container.osu_output import OutputError
+from osu_container.results.model import Case, Series, figure_variant
+from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
+from tests.helpers.machine import PROJECT, PYTHON_36, STATE, folded, run
+from tests.helpers.verdict_cases import CPU, PLAIN
+
+COMMAND = PROJECT / 'bin' / 'osu-container'
+HELPERS = PROJECT / 'easyconfigs' / 'o' / 'osu-container'
+DIST = '/usr/lib/python3/dist-packages'
+
+
+def new(*arguments, command=(COMMAND,)):
+    """Run the command; return the CompletedProcess. It never ends in a traceback."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(('EASYBUILD_', 'LUMI_'))}
+    done = run([*command, 'new', *arguments], env=environment)
+    assert 'Traceback' not in done.stderr, done.stderr
+    return done
+
+
+class Place:
+    """An image with one program that is not ours, usr/bin/app, and a good host of a site without GPUs."""
+
+    def __init__(self, folder, parts):
+        self.folder, self.parts = folder, parts
+        self.host = ElfFolder(folder / 'host')
+        good_host(self.host, parts, site_entry(CPU))
+
+    def image(self, name='image', **options):
+        """Return an ElfFolder to be changed before it is packed. options: of good_image()."""
+        made = good_image(ElfFolder(self.folder / f'{name}.root'), self.parts,
+                          **{'program': None, 'rocm': None, **options})
+        return made.copy(self.parts.program(options.get('mpi') or self.parts.mpi()), '/usr/bin/app')
+
+    def sif(self, image, name='app.sif', labels=None):
+        """Pack an ElfFolder; return the path of the SIF."""
+        path = self.folder / name
+        write_sif(path, pack(image.root, self.folder / f'{name}.squashfs').read_bytes(), labels)
+        return path
+
+    def new(self, sif, *options, **kwargs):
+        """Run the command on a SIF for the site, with this host."""
+        return new(sif, '--site', CPU, '--sysroot', self.host, *options, **kwargs)
+
+    def refused(self, sif, *options):
+        """Return the message (str) of an image that will not do; nothing is written."""
+        before = sorted(self.folder.iterdir())
+        done = self.new(sif, *options)
+        assert done.returncode == 1 and done.stderr.startswith('osu-container new: error: '), done.stdout + done.stderr
+        assert sorted(self.folder.iterdir()) == before
+        return folded(done.stderr)
+
+
+@pytest.fixture
+def place(tmp_path, parts):
+    return Place(tmp_path, parts)
+
+
+def values_of(path):
+    """Return the parameters (dict) of an easyconfig, which must be data and nothing else."""
+    found = {}
+    for node in ast.parse(path.read_text()).body:
+        assert isinstance(node, ast.Assign), ast.dump(node)
+        found[node.targets[0].id] = node.value.id if isinstance(node.value, ast.Name) else ast.literal_eval(node.value)
+    return found
+
+
+# ---- what is written
+
+@pytest.mark.parametrize('approach', [name for name, entry in APPROACHES.items() if entry['container'] and
+                                      entry['mpi'] == 'MPICH ABI' and 'entrypoint' not in entry])
+def test_an_easyconfig_of_the_same_easyblock_is_written_beside_the_image(place, approach):
+    sif = place.sif(place.image(), labels={'org.opencontainers.image.url': 'https://app.example',
+                                           'org.opencontainers.image.title': 'An app'})
+    done = place.new(sif, '--approach', approach)
+    assert done.returncode == 0, done.stdout + done.stderr
+    path = place.folder / f'app-{approach}.eb'
+    text = path.read_text()
+    assert len(text.splitlines()) < 35 and all(len(line) <= 120 for line in text.splitlines())
+    found = values_of(path)
+    assert found['easyblock'] == 'MPIContainer' and found['toolchain'] == 'SYSTEM'
+    assert (found['name'], found['version'], found['family']) == ('app', approach, 'app')
+    assert (found['image'], found['image_sha256']) == ('app.sif', sha256_of(sif))
+    assert (found['programs'], found['example']) == (['app'], 'app')
+    assert found['homepage'] == 'https://app.example' and found['description'].startswith('An app, in a container: ')
+    assert found['checksums'] == [sha256_of(HELPERS / name) for name in found['sources']]
+    assert found['sanity_check_commands'][0] == 'app-exec true'
+    # and it is an easyconfig as the others are
+    ours = values_of(HELPERS / 'osu-container-hybrid.eb')
+    assert set(found) - set(ours) == {'image', 'image_sha256', 'programs'}
+    assert set(ours) - set(found) == {'program_prefix', 'gpu_example'}
+
+
+def test_the_approach_is_the_one_that_check_recommends_and_all_are_shown(place):
+    sif = place.sif(place.image())
+    advice = run([COMMAND, 'check', sif, '--program', '/usr/bin/app', '--site', CPU, '--sysroot', place.host]).stdout
+    best, following = re.search(r'^Recommended: (\w+)\n +(.+)$', advice, re.M).groups()
+    assert following == f'osu-container new {sif}'
+    done = place.new(sif)
+    assert (place.folder / f'app-{best}.eb').is_file()
+    marks = {name: mark for mark, name in re.findall(r'^(->|  ) (\w+) +(?:works|fails|unknown)', done.stdout, re.M)}
+    assert [name for name, mark in marks.items() if mark == '->'] == [best] and len(marks) > 3
+    said = folded(done.stdout)
+    assert all(name in said for name, entry in APPROACHES.items() if entry['container'])
+    assert 'commands app linked with libmpi.so.12' in said
+
+
+def test_the_commands_that_follow_are_those_of_the_page(place):
+    sif = place.sif(place.image())
+    lines = place.new(sif, '--approach', 'hybrid').stdout.partition('Next:\n')[2].splitlines()[:5]
+    assert [line.split()[:2] for line in lines] == [
+        ['eb', str(place.folder / 'app-hybrid.eb')], ['module', 'load'], ['srun', '-N2'], ['osu-container', 'proof'],
+        ['osu-container', 'bench']]
+    assert f'--try-amend=site={CPU}' in lines[0] and '--module app/hybrid' in lines[4] and '--run app' in lines[4]
+    page = (PROJECT / 'docs' / 'your-own-container.md').read_text()
+    for words in ('eb lammps-', 'module load lammps/', 'srun -N2 -n2 lmp', 'osu-container proof -- srun',
+                  'osu-container bench --module lammps/'):
+        assert words in page
+
+
+def test_nothing_is_written_over_without_force(place):
+    sif = place.sif(place.image())
+    path = place.folder / 'app-hybrid.eb'
+    path.write_text('mine')
+    assert 'app-hybrid.eb is there already; --force writes over it' in place.refused(sif, '--approach', 'hybrid')
+    assert path.read_text() == 'mine'
+    assert place.new(sif, '--approach', 'hybrid', '--force').returncode == 0 and path.read_text() != 'mine'
+
+
+def test_dry_run_prints_what_would_be_written(place):
+    sif = place.sif(place.image())
+    done = place.new(sif, '--approach', 'hybrid', '--dry-run')
+    shown = done.stdout.partition('.eb\n\n')[2].partition('\n\nNext:')[0]
+    assert list(place.folder.glob('*.eb')) == []
+    place.new(sif, '--approach', 'hybrid')
+    assert shown == (place.folder / 'app-hybrid.eb').read_text().rstrip()
+
+
+def test_the_example_is_a_whole_command_line(place):
+    sif = place.sif(place.image())
+    done = place.new(sif, '--approach', 'pure', '--example', 'app -in "a b"')
+    assert values_of(place.folder / 'app-pure.eb')['example'] == 'app -in "a b"'
+    assert 'srun -N2 -n2 app -in "a b"\n' in done.stdout and "--run 'app -in \"a b\"'" in done.stdout
+
+
+def test_in_another_folder_eb_is_told_where_the_image_is(place):
+    sif = place.sif(place.image())
+    (place.folder / 'out').mkdir()
+    done = place.new(sif, '--approach', 'pure', '--output', place.folder / 'out', '--name', 'other')
+    assert (place.folder / 'out' / 'other-pure.eb').is_file() and f'--sourcepath={place.folder}' in done.stdout
+    assert f'there is no folder {place.folder}/none' in place.refused(sif, '--output', place.folder / 'none')
+
+
+def test_an_approach_that_fails_is_written_by_force_only(place):
+    image = place.image()
+    image.on(f'/opt/mpich/lib/{place.parts.mpi().name}').unlink()
+    image.copy(place.parts.mpi(needs=8), '/opt/mpich/lib/libmpi.so.12')
+    sif = place.sif(image)
+    message = place.refused(sif, '--approach', 'hybrid')
+    assert 'approach hybrid cannot run here: ' in message and 'needs FABRIC_1.8' in message and '--force' in message
+    done = place.new(sif, '--approach', 'hybrid', '--force')
+    assert done.returncode == 0 and re.search(r'^ +eb \S+ .*--force$', done.stdout, re.M)
+
+
+@pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 here')
+def test_python_36_writes_the_same(place):
+    sif = place.sif(place.image())
+    outputs = [place.new(sif, '--dry-run', command=command).stdout
+               for command in ([sys.executable, COMMAND], [PYTHON_36, COMMAND])]
+    assert outputs[0] == outputs[1] and 'would be written' in outputs[0]
+
+
+# ---- names
+
+@pytest.mark.parametrize('file, name', [
+    ('lammps.sif', 'lammps'), ('gromacs_2024.1.sif', 'gromacs'), ('my-app-v1.2.3-cuda.sif', 'my-app'),
+    ('app:1.0.sif', 'app'), ('QuantumESPRESSO.sif', 'QuantumESPRESSO'), ('cp2k_2025.1_mpich.sif', 'cp2k'),
+    ('größe.sif', ''), ('_x.sif', '')])
+def test_the_name_is_that_of_the_file(file, name):
+    assert easyconfig.name_of('/some/' + file) == name
+
+
+@pytest.mark.parametrize('name', ['two words', 'a/b', '-a', 'ä', '', 'x@y', 'osu-container', 'OSU-native'])
+def test_a_name_that_cannot_be_is_refused(place, name):
+    message = place.refused(place.sif(place.image()), f'--name={name}')
+    assert message.endswith('Give another by --name') or 'give one by --name' in message
+
+
+@pytest.mark.parametrize('name, family', [
+    ('lammps', 'lammps'), ('my-app', 'my_app'), ('3d', '_3d'), ('a+b.c', 'a_b_c')])
+def test_the_family_is_a_name_that_lmod_can_make_a_variable_of(name, family):
+    assert easyconfig.name_problem(name) is None and easyconfig.family_of(name) == family
+    assert re.fullmatch(r'[A-Za-z_]\w*', family)
+
+
+# ---- commands
+
+def found(image):
+    """Return {name: why} of the commands of an ElfFolder."""
+    with Image(str(image.root), '') as opened:
+        return {one.name: one.why for one in commands.find(opened)}
+
+
+@pytest.mark.parametrize('soname', MPI_FAMILIES)
+def test_programs_that_link_any_mpi_are_found(place, soname):
+    image = place.image().program('/usr/bin/other', [soname]).program('/usr/bin/plain', ['libc.so.6'])
+    assert found(image) == {'app': 'linked with libmpi.so.12', 'other': 'linked with ' + soname}
+
+
+def test_a_program_that_links_mpi_by_another_library_is_found(place):
+    image = place.image().library('/usr/lib/libapp.so', ['libmpi.so.12']).program('/usr/bin/by', ['libapp.so'])
+    image.library('/opt/app/lib/libown.so', ['libmpi.so.12'])
+    image.program('/usr/local/bin/own', ['libown.so'], runpath='$ORIGIN/../../../opt/app/lib')
+    assert set(found(image)) == {'app', 'by', 'own'}
+
+
+def test_a_program_that_opens_mpi_is_found(place):
+    image = place.image().executable('/usr/bin/opens', '#include <dlfcn.h>\nint main(void) { return !dlopen('
+                                     '"libmpi.so.12", RTLD_NOW); }\n')
+    assert found(image)['opens'] == 'opens libmpi.so'
+
+
+def test_the_path_of_the_image_decides_which_programs_are_commands(place):
+    image = place.image(environment={'PATH': '/opt/app/bin:/usr/bin'}).program('/opt/app/bin/tool', ['libmpi.so.12'])
+    image.program('/opt/elsewhere/hidden', ['libmpi.so.12'])
+    assert set(found(image)) == {'app', 'tool'}
+
+
+@pytest.mark.parametrize('tool', ['mpirun', 'mpiexec.hydra', 'hydra_pmi_proxy', 'mpichversion', 'ompi_info', 'prterun',
+                                  'mpicc', 'mpif90.openmpi', 'osu-explain', 'x-exec'])
+def test_tools_of_an_mpi_and_names_that_are_taken_are_left_out(place, tool):
+    assert set(found(place.image().program(f'/usr/bin/{tool}', ['libmpi.so.12']))) == {'app'}
+
+
+def distribution(image, name, requires='', record=(), module='', entry='run'):
+    """Install a Python distribution with a command of its name into an ElfFolder."""
+    info = f'{DIST}/{name}-1.0.dist-info'
+    image.write(f'{info}/METADATA', f'Metadata-Version: 2.1\nName: {name}\n{requires}')
+    image.write(f'{info}/entry_points.txt', f'[console_scripts]\n{entry} = {name}:main\n\n[other]\nno = {name}:main\n')
+    image.write(f'{DIST}/{name}.py', module)
+    image.write(f'{info}/RECORD', ''.join(f'{path},sha256=x,1\n' for path in (f'{name}.py', *record)))
+    image.write(f'/usr/bin/{entry}', f'#!/usr/bin/python3\nfrom {name} import main\n')
+    image.on(f'/usr/bin/{entry}').chmod(0o755)
+    return image
+
+
+@pytest.mark.parametrize('options, why', [
+    ({'requires': 'Requires-Dist: numpy\nRequires-Dist: mpi4py>=4\n'}, 'thing-1.0 needs mpi4py'),
+    ({'requires': 'Requires-Dist: mpi4py ; extra == "mpi"\n'}, None),
+    ({'module': 'def main():\n    from mpi4py import MPI\n'}, 'thing-1.0 imports mpi4py'),
+    ({'module': '# mpi4py is not used\n'}, None),
+    ({'record': ['thing_libs/libthing.so']}, 'libthing.so of thing-1.0 is linked with libmpi.so.12')])
+def test_console_scripts_of_python_packages_that_use_mpi_are_found(place, options, why):
+    image = place.image().library(f'{DIST}/thing_libs/libthing.so', ['libmpi.so.12'])
+    distribution(image, 'thing', **options)
+    assert found(image).get('run') == why
+
+
+def test_python_is_a_command_where_mpi4py_is_installed(place):
+    image = place.image().program('/usr/bin/python3', ['libc.so.6'])
+    assert 'python3' not in found(image)
+    assert found(image.library(f'{DIST}/mpi4py/MPI.abi3.so')) == {'app': 'linked with libmpi.so.12',
+                                                                  'python3': 'has mpi4py'}
+
+
+def test_a_script_that_imports_mpi4py_is_found(place):
+    image = place.image().write('/usr/bin/script', '#!/usr/bin/env python3\nfrom mpi4py import MPI\n')
+    image.on('/usr/bin/script').chmod(0o755)
+    assert found(image)['script'] == 'a Python script that imports mpi4py'
+
+
+def test_a_label_names_the_commands(place):
+    image = place.image().program('/usr/bin/second', ['libmpi.so.12'])
+    done = place.new(place.sif(image, labels={commands.LABEL: 'second'}), '--approach', 'hybrid')
+    assert done.returncode == 0 and values_of(place.folder / 'app-hybrid.eb')['programs'] == ['second']
+
+
+def test_commands_that_are_named_are_taken_by_path_too(place):
+    image = place.image().program('/opt/elsewhere/tool', ['libmpi.so.12'])
+    sif = place.sif(image)
+    assert place.new(sif, '--approach', 'pure', '--command', '/opt/elsewhere/tool', '--command', 'app').returncode == 0
+    assert values_of(place.folder / 'app-pure.eb')['programs'] == ['/opt/elsewhere/tool', 'app']
+    assert 'has no program nothing' in place.refused(sif, '--command', 'nothing')
+    image.link('/usr/bin/run-exec', 'app')
+    assert 'run-exec cannot be a command of the module' in place.refused(place.sif(image), '--command', 'run-exec')
+
+
+# ---- images that will not do
+
+def test_an_image_without_mpi(place):
+    image = ElfFolder(place.folder / 'bare.root').with_libc().program('/usr/bin/app', ['libc.so.6'])
+    assert 'holds no MPI library: looked for ' in place.refused(place.sif(image))
+
+
+def test_an_image_whose_only_program_is_static(place):
+    image = ElfFolder(place.folder / 'static.root').with_libc()
+    source = place.folder / 'static.c'
+    source.write_text('int MPI_Init(int *a, char ***b) { return 0; }\nint main(void) { return MPI_Init(0, 0); }\n')
+    assert run(['gcc', '-static', '-o', place.folder / 'static', source]).returncode == 0
+    image.copy(place.folder / 'static', '/usr/bin/static-app')
+    message = place.refused(place.sif(image))
+    assert 'static-app is linked statically, with its MPI inside' in message and 'shared libraries' in message
+
+
+def test_an_image_with_mpi_and_no_program(place):
+    image = good_image(ElfFolder(place.folder / 'empty.root'), place.parts, program=None)
+    message = place.refused(place.sif(image))
+    assert 'holds no program on its PATH (' in message and '--command' in message
+
+
+def test_an_image_whose_programs_use_several_mpis(place):
+    image = place.image().copy(place.parts.mpi(open_mpi(), 'libmpi.so.40'), '/usr/lib/libmpi.so.40')
+    image.program('/usr/bin/other', ['libmpi.so.40'])
+    sif = place.sif(image)
+    message = place.refused(sif)
+    assert 'use several MPIs: libmpi.so.12: app; libmpi.so.40: other' in message
+    assert place.new(sif, '--command', 'app', '--approach', 'hybrid').returncode == 0
+
+
+def test_an_image_with_several_mpis_and_a_program_that_opens_one_of_them(place):
+    image = place.image().copy(place.parts.mpi(open_mpi(), 'libmpi.so.40'), '/usr/lib/libmpi.so.40')
+    image.on('/usr/bin/app').unlink()
+    image.executable('/usr/bin/opens', '#include <dlfcn.h>\nint main(void) { return !dlopen("libmpi.so.12", 2); }\n')
+    assert 'holds several MPIs (libmpi.so.12 ' in place.refused(place.sif(image))
+
+
+def test_open_mpi_is_refused_where_the_hosts_mpi_is_wanted(place):
+    mpi = place.parts.mpi(open_mpi(), 'libmpi.so.40', needs=None)
+    message = place.refused(place.sif(place.image(mpi=mpi)), '--approach', 'bind')
+    assert "the image's MPI is Open MPI (libmpi.so.40)" in message
+
+
+@pytest.mark.parametrize('link', [False, True])
+def test_debians_mpich_is_explained_and_a_link_alone_is_no_way_out(place, link):
+    image = place.image(mpi=place.parts.mpi(mpich(), 'libmpich.so.12', needs=None))
+    if link:
+        image.link('/opt/mpich/lib/libmpi.so.12', 'libmpich.so.12')
+    message = place.refused(place.sif(image))
+    assert 'no approach is known to work' in message and 'no MPI of a host has the name' in message
+    assert 'docs/your-own-container.md' in message
+
+
+@pytest.mark.parametrize('content, text', [(None, 'cannot read the image'), (b'text', 'is not a SIF')])
+def test_what_is_no_image(place, content, text):
+    path = place.folder / 'x.sif'
+    if content:
+        path.write_bytes(content)
+    assert text in place.refused(path)
+
+
+def test_a_folder_has_to_be_packed_first(place):
+    assert 'is a folder, and a module holds one file' in place.refused(place.image().root)
+
+
+def test_unknown_approach_and_site(place):
+    sif = place.sif(place.image())
+    assert new(sif, '--approach', 'nonsense').returncode == 2
+    assert "unknown site 'nonsense'" in folded(new(sif, '--site', 'nonsense').stderr)
+
+
+# ---- bench --run
+
+def module(name, approach='pure', programs=('app',), root='/nowhere'):
+    """Return a Module with these commands, without loading anything."""
+    return Module(name, approach, PLAIN, {'PATH': f'{root}/bin:/usr/bin:/bin', ROOT: str(root)}, set(programs))
+
+
+def runs_of(modules, words=('app', '-x', 'a b'), ranks=4, nodes=2, variant='s: time of the step', figure=None):
+    """Return the runs of a command under modules."""
+    return plan.command({'words': list(words), 'ranks': ranks, 'folder': '/some/where', 'variant': variant,
+                         'figure': figure}, modules, site_entry(PLAIN), nodes=nodes)
+
+
+def test_a_command_is_run_with_every_module_in_the_folder_of_the_user():
+    first, second = runs_of([module('a/pure'), module('a/hybrid', 'hybrid')])
+    assert first.srun == ('srun', '--chdir=/some/where', '-N2', '-n4', '--ntasks-per-node=2')
+    assert first.program == ('app', '-x', 'a b') and first.case == second.case and first.skip is None
+    assert first.case == Case("$ app -x 'a b'", '', 2, 4, 's: time of the step')
+    assert (first.name, second.name) == ('app_-x_a_b-2x2-pure', 'app_-x_a_b-2x2-hybrid')
+    assert plan.from_entry(json.loads(json.dumps(first.entry()))) == first
+
+
+@pytest.mark.parametrize('names, series', [
+    (['a/pure', 'a/hybrid'], ['pure', 'hybrid']), (['a/pure', 'b/pure'], ['a-pure', 'b-pure']),
+    (['a/pure', 'a/pure-c'], ['pure', 'pure-c'])])
+def test_series_of_modules_have_names_of_their_own(names, series):
+    modules = [module(name, name.partition('/')[2].partition('-')[0]) for name in names]
+    assert [run.series for run in runs_of(modules)] == series
+
+
+def test_a_command_that_is_not_of_the_module_would_not_run_in_its_image(tmp_path):
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin' / 'a-exec').write_text('#!/bin/sh\n')
+    (tmp_path / 'bin' / 'a-exec').chmod(0o755)
+    here = module('a/pure', root=tmp_path)
+    assert runs_of([here], ['a-exec', 'x'])[0].skip is None
+    with pytest.raises(BenchError, match='has no command ls, only app; what else is in its image .* ...-exec'):
+        runs_of([here], ['ls'])
+    with pytest.raises(BenchError, match='5 ranks on 2 nodes: the same number on every node is wanted'):
+        runs_of([here], ranks=5)
+
+
+@pytest.mark.parametrize('unit, more, variant', [
+    ('s', False, 's: Loop time of (.*)'), ('ns/day', True, 'ns/day, more is better: Loop time of (.*)')])
+def test_unit_and_direction_of_a_figure_are_in_the_case(unit, more, variant):
+    assert figure_variant(unit, 'Loop time of (.*)', more) == variant
+    case = Case('$ app', '', 2, 2, variant)
+    assert (case.unit, case.more_is_better) == (unit, more)
+
+
+def test_results_of_a_command_are_compared_in_their_direction():
+    few, many = ({0: {repeat: value + repeat / 1000 for repeat in range(1, 6)}} for value in (1.0, 2.0))
+    for more in (False, True):
+        case = Case('$ app', '', 2, 2, figure_variant('x', 'y', more))
+        verdict = compare_series(Series(case, 'a', many), Series(case, 'b', few)).verdict
+        assert verdict == ('better' if more else 'worse')
+
+
+@pytest.mark.parametrize('text, value', [
+    ('Loop time of 1.25 on 2\n', 1.25), ('Loop time of 3 on\nnoise\nLoop time of 4.5e-1 on\n', 0.45)])
+def test_the_last_number_that_fits_is_the_figure(text, value):
+    assert measure.figure_of(text, r'^Loop time of (\S+) on', 'x.txt') == value
+
+
+@pytest.mark.parametrize('text, says', [
+    ('nothing', r"x\.txt: nothing in 1 line\(s\) fits --figure"),
+    ('Loop time of fast', "found 'fast', wanted a number"),
+    ('Loop time of 0', "found '0', wanted a number above 0"), ('Loop time of nan', "found 'nan'")])
+def test_what_is_no_figure_is_said(text, says):
+    with pytest.raises(OutputError, match=says):
+        measure.figure_of(text, r'Loop time of (\S+)', 'x.txt')
+
+
+@pytest.mark.parametrize('options, says', [
+    (['--ranks', '4'], '--ranks: only for a command of your own'),
+    (['--figure', '(x)', '--more-is-better'], '--figure, --more-is-better: only for a command'),
+    (['--run', 'app'], '--run: name the modules that have the command'),
+    (['--run', 'app', '-m', 'a/pure', 'b'], 'nothing to choose by b. Is the command in quotes?'),
+    (['--run', 'app', '-m', 'a/pure', '--unit', 'x'], 'of which number? --figure REGEX finds it'),
+    (['--run', 'app', '-m', 'a/pure', '--figure', '(x', '--unit', 'x'], 'is no regular expression'),
+    (['--run', 'app', '-m', 'a/pure', '--figure', 'x'], 'has 0 groups, wanted one'),
+    (['--run', 'app', '-m', 'a/pure', '--figure', '(x)', '--unit', 'a b'], 'wanted one word without : and ,'),
+    (['--run', "app 'x", '-m', 'a/pure'], 'No closing quotation'),
+    (['--run', ' ', '-m', 'a/pure'], 'the command is empty')])
+def test_options_of_a_command_that_do_not_fit_are_refused(options, says, monkeypatch):
+    monkeypatch.setenv('LMOD_CMD', '/usr/share/lmod/lmod/libexec/lmod')
+    monkeypatch.setenv('MODULEPATH', '/nowhere')
+    done = run([COMMAND, 'bench', *options])
+    assert done.returncode == 1 and says in folded(done.stderr) and 'Traceback' not in done.stderr, done.stderr
+
+
+# ---- nothing of the module is about the benchmarks
+
+@pytest.mark.parametrize('path', ['easyblocks/generic/mpicontainer.py', 'osu_container/core/writing/module_text.py',
+                                  'osu_container/core/deciding/settings.py',
+                                  'easyconfigs/o/osu-container/run-in-container'])
+def test_easyblock_wrapper_and_module_text_know_no_benchmark(path):
+    """OSU_ in front of a variable, and osu-explain, osu-proof and osu-gpu-bind, are this project's own names."""
+    text = re.sub(r'osu-(container|native|explain|proof|gpu-bind)|OSU_[A-Z_]+|osu_container', '',
+                  (PROJECT / path).read_text())
+    assert re.findall(r'.*\b(?:osu[-_]\w+|osu_|OSUMIN\w+|[Bb]enchmarks?)\b.*', text) == []
+
+
+def test_the_state_folder_is_not_needed(place):
+    """The command runs from a bare clone: nothing that the set-up makes is looked for when site and root are named."""
+    assert str(STATE) not in place.new(place.sif(place.image()), '--dry-run').stdout

@@ -1,0 +1,223 @@
+"""Images that are not ours become modules by `osu-container new` and eb, run on two nodes, are proved and measured."""
+import json
+import os
+import re
+
+import pytest
+
+from osu_container.results import files
+from osu_container.results.model import Case
+from tests.helpers import foreign_images
+from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, folded, run
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+#: A Lennard-Jones liquid of 4000 atoms, as in LAMMPS' bench/in.lj but smaller
+MELT = """units lj
+lattice fcc 0.8442
+region box block 0 10 0 10 0 10
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+thermo 50
+run 200
+"""
+LMP = 'lmp -in in.lj'
+SRUN = 'srun -N2 -n2'
+
+
+class Place:
+    """A folder with the images, in which everything is typed, and an EasyBuild of its own."""
+
+    def __init__(self, folder, apptainer):
+        self.folder, self.apptainer, self.installed = folder, apptainer, set()
+        (folder / 'in.lj').write_text(MELT)
+
+    def image(self, name):
+        """Put the image name (of foreign_images.IMAGES) into the folder."""
+        link = self.folder / f'{name}.sif'
+        if not link.exists():
+            link.symlink_to(foreign_images.make(name, self.apptainer))
+        return link.name
+
+    def __call__(self, script, timeout=300, **variables):
+        """Run bash in the folder, as a user has it after `. ./env.sh`."""
+        environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
+                       'EASYBUILD_PREFIX': str(self.folder / 'prefix'), **variables}
+        text = f'set -eu; . {PROJECT}/env.sh; set +eu\ncd {self.folder}\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env=environment, timeout=timeout)
+
+    def module(self, image, approach, options=''):
+        """Install the module of an image with an approach; return its name."""
+        name = f'{image}/{approach}'
+        if name not in self.installed:
+            sif = self.image(image)
+            done = self(f'osu-container new {sif} --approach {approach} {options} && eb {image}-{approach}.eb')
+            assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+            self.installed.add(name)
+        return name
+
+    def proved(self, module, command, folder):
+        """Run a command on two nodes under `osu-container proof`; return (output, report on one line, ranks)."""
+        done = self(f'module load {module} && osu-container proof -o {folder} -- {SRUN} {command}')
+        ranks = [json.loads(path.read_text()) for path in sorted((self.folder / folder).glob('*/rank-*.json'))]
+        return done, folded(done.stderr), ranks
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory, apptainer):
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    return Place(tmp_path_factory.mktemp('new'), apptainer)
+
+
+@pytest.mark.parametrize('image, approach, command, options, printed, libmpi', [
+    ('lammps', 'pure', LMP, '', r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms', ('MPICH', '4.2.3')),
+    ('lammps', 'hybrid', LMP, '', r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms', ('MPICH', '4.2.3')),
+    ('lammps', 'bind', LMP, '', r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms', ('MPICH', '5.0.2')),
+    ('openmpi', 'openmpi', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
+    ('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps', ('MPICH', '5.0.2')),
+    ('python', 'hybrid', 'sums', '', r'sum over 2 ranks: 2\.0 in \d+ rounds', ('MPICH', '4.2.3'))])
+def test_an_image_of_anybody_runs_as_a_module_and_is_what_it_promises(place, image, approach, command, options, printed,
+                                                                      libmpi):
+    name = place.module(image, approach, options)
+    done, said, ranks = place.proved(name, command, f'proof-{image}-{approach}')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(printed, done.stdout) and f'as promised by {approach}: in a container' in said
+    assert '2 ranks on 2 nodes (node1, node2), all alike' in said
+    owner = {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(approach, ('image', 'image'))
+    for rank in ranks:
+        found = rank['libraries']
+        assert (found['libmpi']['family'], found['libmpi']['release']) == libmpi
+        assert (found['libmpi']['where'], found['libfabric']['where']) == owner
+
+
+def test_the_module_is_about_the_application_and_no_benchmark(place):
+    name = place.module('lammps', 'hybrid')
+    text = (place.folder / 'prefix' / 'modules' / 'all' / f'{name}.lua').read_text()
+    own = re.sub(r'OSU_[A-Z_]+|osu-(explain|proof|gpu-bind|container bench|container proof)', '', text)
+    assert not re.search('osu|benchmark', own, re.I), own
+    assert 'family("lammps")' in text and 'setenv("SIFLAMMPS", sif)' in text
+    assert re.search(r'^commands: +lmp$', text, re.M) and 'libfabric 2.5.1 of the host' in text
+    done = place('module load lammps/hybrid; ls $CONTAINERROOT/bin; lammps-exec ls /; osu-explain; '
+                 'lammps-exec /bin/false; echo "code $?"')
+    commands = {'lmp', 'lammps-exec', 'lammps-shell', 'osu-explain', 'osu-gpu-bind', 'osu-proof'}
+    assert commands <= set(done.stdout.split())
+    assert 'lammps/hybrid on site workstation' in done.stdout and 'code 1' in done.stdout
+
+
+def test_a_pip_s_mpich_shows_its_own_libfabric(place):
+    """It lies where only this MPI looks; settings depend on its release."""
+    name = place.module('lammps', 'pure')
+    assert 'MPICH 4.2.3 of the image over libfabric 1.22.0 of the image' in folded(place(f'module help {name}').stderr)
+
+
+def test_only_one_module_with_an_mpi_is_loaded(place):
+    place.module('lammps', 'hybrid')
+    place.module('openmpi', 'openmpi')
+    done = place('module load lammps/hybrid; module load openmpi/openmpi; echo "$LOADEDMODULES ${SIFLAMMPS-gone}"')
+    assert done.stdout.strip().endswith('openmpi/openmpi gone') and 'lammps' not in done.stdout, done.stderr
+
+
+# ---- measuring
+
+def test_two_modules_are_measured_with_a_command_and_compared(place):
+    for approach in ('pure', 'hybrid'):
+        place.module('lammps', approach)
+    both = '--module lammps/pure --module lammps/hybrid'
+    done = place(f"osu-container bench {both} --run '{LMP}' --repeats 2 -o timed && "
+                 'osu-container compare timed:hybrid timed:pure; echo "code $?"; '
+                 'osu-container report timed -o timed.html')
+    assert '4 measured, 0 failed' in done.stdout, done.stdout + done.stderr
+    assert re.search(r'^    pure +[\d.]+ ± [\d.]+  \(2 repeats\)$', done.stdout, re.M)
+    found = files.read(place.folder / 'timed')
+    assert found.names == ['pure', 'hybrid'] and found.cases == [Case(f'$ {LMP}', '', 2, 2, 's: time of the step')]
+    for one in found.series:
+        assert all(0.2 < value < 300 for value in one.values[0].values())
+        for ranks in one.facts['proofs']:
+            assert ranks[0]['ranks'] == [0, 1] and ranks[0]['libraries']['libfabric']['where'] == \
+                {'pure': 'image', 'hybrid': 'host'}[one.name]
+    raw = [(place.folder / 'timed' / entry['raw']).read_text() for _, entry in files.lines(place.folder / 'timed')[0]
+           if entry['kind'] == 'measurement']
+    assert len(raw) == 4 and all('Loop time of' in text for text in raw)
+    # and what reads results reads these
+    assert f'$ {LMP}, two nodes, s: time of the step: hybrid against pure, s' in done.stdout
+    assert re.search(r'code [01]$', done.stdout, re.M)
+    assert f'$ {LMP}' in (place.folder / 'timed.html').read_text()
+
+
+def test_a_figure_that_the_command_prints_is_measured(place):
+    name = place.module('openmpi', 'openmpi')
+    done = place(f"osu-container bench --module {name} --run 'ring 1' --ranks 4 --repeats 1 -o laps --unit laps/s "
+                 r"--figure '([\d.]+) laps per second' --more-is-better")
+    assert '1 measured, 0 failed' in done.stdout, done.stdout + done.stderr
+    one, = files.read(place.folder / 'laps').series
+    assert one.case == Case('$ ring 1', '', 2, 4, r'laps/s, more is better: ([\d.]+) laps per second')
+    assert one.case.unit == 'laps/s' and one.case.more_is_better
+    assert f'{one.values[0][1]:g} laps per second' in (place.folder / 'laps/raw/ring_1-2x2-openmpi-1.txt').read_text()
+
+
+@pytest.mark.parametrize('command, options, text', [
+    ('ring 1', "--figure 'nothing (x)'", "fits --figure 'nothing (x)'"),
+    ('openmpi-exec false', '', 'exit code 1'),
+    ('hostname', '', 'has no command hostname, only ring')])
+def test_a_command_that_gives_nothing_has_its_reason(place, command, options, text):
+    name = place.module('openmpi', 'openmpi')
+    done = place(f"osu-container bench --module {name} --run '{command}' --repeats 1 {options}",
+                 OSU_CONTAINER_RESULTS=str(place.folder / 'results'))
+    assert done.returncode == 1 and text in folded(done.stdout + done.stderr), done.stdout + done.stderr
+
+
+# ---- images that will not do
+
+def test_an_easyconfig_without_its_image_says_where_to_put_it(place):
+    place.module('openmpi', 'openmpi')
+    empty = {'EASYBUILD_PREFIX': str(place.folder / 'apart' / 'there')}
+    done = place('mkdir -p apart && cp openmpi-openmpi.eb apart/ && cd apart && eb openmpi-openmpi.eb', **empty)
+    said = folded(done.stdout + done.stderr)
+    assert done.returncode != 0 and re.search(r'The image openmpi\.sif with sha256 \w{64} is nowhere\.', said)
+    assert 'image build' not in said and not list((place.folder / 'apart').glob('there/software/openmpi*'))
+    again = place('cd apart && eb openmpi-openmpi.eb --sourcepath=..', **empty)
+    assert again.returncode == 0, again.stdout[-2000:]
+
+
+@pytest.mark.parametrize('version', EASYBUILD_VERSIONS[1:])
+def test_every_easybuild_takes_the_easyconfig(place, tmp_path, version):
+    place.module('openmpi', 'openmpi')
+    older = EasyBuild(version, tmp_path / 'prefix')
+    older.local((STATE / 'local' / '_mpicontainer_local.py').read_text())
+    done = older(place.folder / 'openmpi-openmpi.eb')
+    assert done.returncode == 0, done.stdout[-3000:]
+    first, second = (re.sub(r'/\S*/(prefix|software)/', '', path.read_text()) for path in (
+        older.module('openmpi/openmpi'), place.folder / 'prefix/modules/all/openmpi/openmpi.lua'))
+    # EB...: EasyBuild's own
+    ours = re.compile(r'^(?:setenv|pushenv|family|append_path|prepend_path)\("(?!EB).*$', re.M)
+    assert ours.findall(first) == ours.findall(second) and len(ours.findall(first)) > 8
+
+
+def test_open_mpi_is_refused_for_bind_with_the_way_out(place):
+    done = place(f'osu-container new {place.image("openmpi")} --approach bind --name x')
+    said = folded(done.stderr)
+    assert done.returncode == 1 and "Open MPI (libmpi.so.40), approach 'bind' is for MPICH ABI" in said
+    assert 'Take openmpi' in said and not (place.folder / 'x-bind.eb').exists()
+
+
+def test_programs_on_debians_mpich_are_explained(place):
+    sif = place.image('debian')
+    both = folded(place(f'osu-container new {sif} --name x').stderr)
+    assert 'several MPIs: libmpi.so.12: ring-renamed; libmpich.so.12: ring' in both
+    done = place(f'osu-container new {sif} --name x --command ring')
+    assert done.returncode == 1 and 'no MPI of a host has the name that Debian\'s ask for' in folded(done.stderr)
+
+
+def test_a_link_alone_does_not_bring_the_hosts_mpi_into_programs_of_debian(place):
+    """ring asks for libmpich.so.12: the host's libmpi.so.12 is there, a link as well, and neither is looked at."""
+    name = place.module('debian', 'bind', '--command ring-renamed')
+    done, said, ranks = place.proved(name, 'debian-exec ring 4', 'proof-link')
+    assert done.returncode == 1 and 'ring of 2 ranks' in done.stdout
+    assert {rank['libraries']['libmpi']['where'] for rank in ranks} == {'image'}
+    assert 'loaded libmpi from image (/usr/lib/x86_64-linux-gnu/libmpich.so.12' in said

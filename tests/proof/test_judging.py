@@ -1,0 +1,359 @@
+"""What is said of the ranks of a run: sentences on data, the command on folders, and 512 real processes."""
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.proof.test_loaded import RANK_PROOF, compile_libfabric, compile_mpich
+
+from osu_container.proof import judging, text as report
+from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
+from tests.helpers.machine import PROJECT, PYTHON_36, run
+
+HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
+
+
+def library(family, release, where, build='1' * 40, path=None):
+    return {'path': path or f'/opt/{family}.so', 'where': where, 'host_path': None, 'family': family,
+            'release': release, 'release_from': 'contents', 'build_id': build, 'sha256': None, 'problem': None}
+
+
+def rank(number, tasks=2, node=None, **changes):
+    """The proof of a rank of approach hybrid that went well; changes replace its parts, None takes them away."""
+    found = {
+        'format': 1, 'rank': number, 'node': node or f'node{number % 2 + 1}', 'found': True, 'reason': None,
+        'complete': True, 'container': True, 'image': '/images/x.sif', 'executable': '/opt/osu/osu_bw', 'command': [],
+        'promise': HYBRID, 'step': {'job': '7', 'step': '0', 'tasks': tasks}, 'variables': {'FI_PROVIDER': 'cxi'},
+        'libraries': {'libmpi': library('MPICH', '4.2.3', 'image'),
+                      'libfabric': library('libfabric', '1.22.0', 'host', '2' * 40)},
+        'network': {'layer': 'libfabric', 'provider': 'cxi', 'domains': [f'cxi{number % 4}'], 'opened': {},
+                    'how': 'it has /dev/cxi0 open'},
+        'world': {'size': tasks, 'tasks': tasks, 'pmi': 'PMI', 'how': f'PMI_FD=7 is an open socket, PMI_SIZE={tasks}'}}
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(found[key], dict):
+            found[key] = {name: part for name, part in dict(found[key], **value).items() if part is not None}
+        else:
+            found[key] = value
+    return found
+
+
+def judged(proofs, promise=HYBRID, **options):
+    """(contradictions, notes) of ranks."""
+    tasks = max([one['step']['tasks'] for one in proofs] or [0])
+    without = [(one['rank'], one['reason']) for one in proofs if not one['found']]
+    missing = [number for number in range(tasks) if number not in {one['rank'] for one in proofs}]
+    found = Run('/run', [one for one in proofs if one['found']], tasks, missing, without)
+    return judge(found, promise_from(promise, **options) if promise else None)
+
+
+def test_ranks_that_did_what_was_promised_give_nothing():
+    assert judged([rank(number, 512) for number in range(512)]) == ([], [])
+
+
+@pytest.mark.parametrize('numbers, text', [([0], '0'), ([0, 1, 2], '0-2'), ([5, 0, 1], '0-1, 5'), ([], ''),
+                                           (range(256), '0-255')])
+def test_numbers_of_ranks(numbers, text):
+    assert ranges(numbers) == text
+
+
+#: (what is wrong with ranks 2 and 3 of 4, what must be said)
+BROKEN = [
+    ({'libraries': {'libfabric': library('libfabric', '2.1', 'image')}},
+     ["ranks 2-3 loaded libfabric from image (/opt/libfabric.so); promised: that of the host, which was not injected",
+      "ranks disagree: ranks 0-1 loaded libfabric 1.22.0 (host); ranks 2-3 loaded libfabric 2.1 (image)"]),
+    ({'libraries': {'libfabric': None}},
+     ["ranks 2-3 loaded no libfabric; promised: that of the host",
+      "ranks disagree: ranks 0-1 loaded libfabric 1.22.0 (host); ranks 2-3 loaded no libfabric"]),
+    ({'libraries': {'libmpi': library('MPICH', '4.2.3', 'image', '9' * 40)}},
+     ["ranks disagree: ranks 0-1 loaded MPICH 4.2.3 (image) [111111111111]; ranks 2-3 loaded MPICH 4.2.3 (image) "
+      "[999999999999]"]),
+    ({'container': False}, ["ranks 2-3 ran outside of a container; promised: in one"]),
+    ({'network': {'provider': 'tcp', 'how': 'it listens at 10.0.0.1:5', 'domains': ['hsn0']}},
+     ["ranks 2-3 use libfabric's provider tcp, the slow network (it listens at 10.0.0.1:5); promised: cxi"]),
+    ({'network': {'layer': 'mpi', 'provider': 'tcp', 'how': 'it listens at TCP ports and has no libfabric'}},
+     ["ranks 2-3 use MPI's own TCP, not libfabric, the slow network (it listens at TCP ports and has no libfabric); "
+      "promised: cxi"]),
+    ({'network': {'layer': 'ucx', 'provider': None, 'how': 'it has memory segments of UCX'}},
+     ["ranks 2-3 use UCX, not libfabric (it has memory segments of UCX); promised: cxi"]),
+]
+
+
+@pytest.mark.parametrize('changes, said', BROKEN)
+def test_a_contradiction_is_a_sentence_with_its_ranks(changes, said):
+    proofs = [rank(0, 4), rank(1, 4), rank(2, 4, **changes), rank(3, 4, **changes)]
+    for one in proofs[2:]:  # None stands for what a dict lacks; these keys are always there
+        one['network'].setdefault('provider', None)
+    found = judged(proofs)[0]
+    assert [re.sub(r' on node\d(, node\d)*', '', text) for text in found] == said
+
+
+def test_one_rank_is_named_with_its_node():
+    found = judged([rank(0), rank(1, container=False)])[0]
+    assert found == ["rank 1 on node2 ran outside of a container; promised: in one"]
+
+
+def test_a_file_that_could_not_be_read_any_more_is_that_of_the_other_ranks():
+    gone = dict(library('MPICH', None, None, None, '/opt/MPICH.so'), problem='No such process')
+    assert judge(Run('/run', [rank(0), rank(1, libraries={'libmpi': gone})], 2, [], []))[0] == []
+
+
+def test_ranks_may_use_different_cards():
+    assert judged([rank(number, 8) for number in range(8)])[0] == []
+
+
+def test_what_the_user_has_set_counts_and_is_noted():
+    tcp = {'provider': 'tcp', 'domains': ['hsn0'], 'how': 'it listens'}
+    proofs = [rank(number, network=tcp, variables={'FI_PROVIDER': 'tcp;ofi_rxm'}) for number in range(2)]
+    problems, notes = judged(proofs)
+    assert problems == [] and notes == [
+        'FI_PROVIDER is tcp;ofi_rxm for the ranks, the module had set cxi: what you set counts']
+    assert 'promised: cxi' in judged(proofs, 'provider=cxi', asked=True)[0][0]
+
+
+def test_silent_tcp_is_found_without_fi_provider():
+    tcp = {'provider': 'tcp', 'domains': ['hsn0'], 'how': 'it listens'}
+    proofs = [rank(number, network=tcp, variables={'FI_PROVIDER': None}) for number in range(2)]
+    assert 'ranks 0-1 use' in judged(proofs)[0][0]
+
+
+def test_a_provider_that_was_not_seen_is_no_contradiction_and_not_claimed():
+    proofs = [rank(number, network=None) for number in range(2)]
+    problems, notes = judged(proofs)
+    assert problems == [] and notes == [
+        'the provider of ranks 0-1 was not seen (promised: cxi): it ended before its network was open, or it needs '
+        'none']
+    found = Run('/run', proofs, 2, [], [])
+    text = report.text('step 7.0', found, promise_from(HYBRID), problems, notes)
+    assert 'as promised by hybrid: in a container, libmpi of the image, libfabric of the host\n' in text
+
+
+ALONE = {'size': 1, 'pmi': None, 'how': 'none of PMI_FD, PMI_PORT is set, and MPICH finds the other ranks by PMI only'}
+
+
+@pytest.mark.parametrize('promise, family, wanted', [
+    (HYBRID, 'MPICH', 'Use srun --mpi=pmi2, or no --mpi= at all: the module sets it'),
+    (None, 'MPICH', 'Use srun --mpi=pmi2'), (None, 'Open MPI', 'Use srun --mpi=pmix'),
+    (None, 'Cray MPICH', 'Use srun --mpi=cray_shasta'), (None, None, '`srun --mpi=list` names the kinds')])
+def test_ranks_that_are_alone_name_the_right_mpi(promise, family, wanted):
+    proofs = [rank(number, 8, world=ALONE, libraries={'libmpi': library(family, '1.0', 'image')},
+                   variables={'SLURM_MPI_TYPE': 'pmix'}) for number in range(8)]
+    text, = judged(proofs, promise)[0]
+    assert text.startswith("8 ranks are 8 times rank 0: the MPI of ranks 0-7 sees 1 rank, srun started 8 (none of ")
+    assert '; --mpi=pmix of srun). ' + wanted in text
+
+
+def test_a_run_of_one_rank_is_not_alone():
+    assert judged([rank(0, 1, world=dict(ALONE, tasks=1))])[0] == []
+    assert singletons([rank(0, 1, world=ALONE)]) is None
+
+
+def test_ranks_without_a_file_or_without_mpi_are_named():
+    without = rank(1, 4, found=False, reason='the program ended')
+    assert judged([rank(0, 4), without])[0] == [
+        'Nothing is proved of ranks 2-3: of 4 ranks these left no file. Is python3 on their nodes, and /run visible '
+        'from them?', 'Nothing is proved of rank 1: the program ended']
+
+
+@pytest.mark.parametrize('text, says', [
+    ('libmpi', "'libmpi' is no promise"), ('colour=red', "'colour=red' is no promise"),
+    ('libmpi=here', 'libmpi=here: libmpi can be promised to be host or image'), ('container=1', 'yes or no')])
+def test_a_promise_that_is_none_is_refused(text, says):
+    with pytest.raises(ProofError, match=re.escape(says)):
+        promise_from(text, asked=True)
+
+
+def test_promises_of_modules_and_users():
+    assert promise_from('approach=pure provider=tcp;ofi_rxm,shm').provider == 'tcp;ofi_rxm,shm'
+    assert promise_from('provider=cxi, libmpi=host', asked=True)[2:4] == ({'libmpi': 'host'}, 'cxi')
+    assert promise_from('provider=').provider is None
+
+
+# ---- the report
+
+def text_of(proofs, promise=NOTHING):
+    found = Run('/run', proofs, len(proofs), [], [])
+    return report.text('step 7.0', found, promise, *judge(found, promise))
+
+
+def test_512_ranks_that_are_alike_are_one_block():
+    text = text_of([rank(number, 512, node=f'nid{number // 8:06}') for number in range(512)], promise_from(HYBRID))
+    assert text.splitlines()[0] == 'step 7.0: 512 ranks on 64 nodes (nid000000, nid000001, ... nid000063), all alike'
+    assert '128 ranks: provider cxi, domain cxi3' in text and 'each sees 512, derived: ' in text
+    assert len(text.splitlines()) <= 12
+
+
+def test_512_ranks_of_many_kinds_fit_on_a_screen():
+    proofs = [rank(number, 512, node=f'nid{number:06}', libraries={
+        'libfabric': library('libfabric', f'1.{number}', 'host', f'{number:040}')}) for number in range(512)]
+    text = text_of(proofs, promise_from(HYBRID))
+    assert len(text.splitlines()) <= 45
+    assert 'and 509 more kinds of ranks' in text and 'and 508 more kinds' in text
+
+
+def test_a_library_of_the_host_is_shown_with_the_path_of_the_host():
+    one = rank(0, 1)
+    one['libraries']['libfabric'].update(host_path='/opt/cray/lib64/libfabric.so.1.29.0', release=None)
+    assert ('  libfabric  of unknown release of the host: /opt/cray/lib64/libfabric.so.1.29.0 (build id 222222222222)'
+            in text_of([one]))
+
+
+# ---- the command on folders
+
+def command(*words, **options):
+    return run([sys.executable, PROJECT / 'bin' / 'osu-container', 'proof', *words], **options)
+
+
+def keep(folder, proofs):
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in proofs:
+        (folder / f"rank-{one['rank']}.json").write_text(json.dumps(one))
+    return folder
+
+
+def test_a_folder_is_judged_by_the_promise_of_its_module(tmp_path):
+    done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]))
+    assert (done.returncode, done.stderr) == (0, '')
+    assert done.stdout.startswith('step 7.0: 2 ranks on 2 nodes (node1, node2), all alike\n')
+    assert done.stdout.endswith('as promised by hybrid: in a container, libmpi of the image, libfabric of the host, '
+                                'provider cxi\n')
+
+
+def test_steps_come_in_their_order_and_one_contradiction_is_enough(tmp_path):
+    keep(tmp_path / '7.10', [rank(0), rank(1)])
+    keep(tmp_path / '7.9', [rank(0), rank(1, container=False)])
+    done = command(tmp_path)
+    assert done.returncode == 1
+    assert re.findall(r'^step \S+', done.stdout, re.M) == ['step 7.9:', 'step 7.10:']
+    assert 'CONTRADICTION: rank 1 on node2 ran outside' in done.stdout
+
+
+def test_a_step_without_mpi_beside_one_with_it_is_a_note(tmp_path):
+    keep(tmp_path / '7.0', [rank(0, 1, found=False, reason='the program ended')])
+    assert command(tmp_path).returncode == 1
+    keep(tmp_path / '7.1', [rank(0), rank(1)])
+    assert command(tmp_path).returncode == 0
+
+
+def test_json_has_all_that_is_known(tmp_path):
+    done = command(keep(tmp_path / '7.0', [rank(0), rank(1, container=False)]), '--json')
+    one, = json.loads(done.stdout)
+    assert done.returncode == 1 and one['tasks'] == 2 and len(one['kinds']) == 2
+    assert one['contradictions'] == ['rank 1 on node2 ran outside of a container; promised: in one']
+
+
+@pytest.mark.parametrize('options, code, said', [
+    (['--approach', 'bind'], 1, 'ranks 0-1 loaded libmpi from image'),
+    (['--approach', 'opensource'], 1, 'ranks 0-1 loaded libfabric from host'),
+    (['--expect', 'libmpi=image,provider=tcp'], 1, 'promised: tcp'),
+    (['--expect', 'libmpi=image,provider=cxi'], 0, 'as promised by hybrid'),
+    (['--approach', 'bind', '--expect', 'libmpi=image'], 0, 'as promised by bind'),
+])
+def test_what_is_expected_counts_more_than_the_module(tmp_path, options, code, said):
+    done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]), *options)
+    assert done.returncode == code and said in ' '.join(done.stdout.split())
+
+
+@pytest.mark.parametrize('words, code, says', [
+    ([], 2, 'give a folder of an earlier run, or -- and a command'),
+    (['/nowhere'], 1, '/nowhere is neither a folder of an earlier run nor a command on PATH'),
+    (['--', '/nowhere', 'x'], 1, '/nowhere is not on PATH'),
+    (['--json', '--', 'true', 'x'], 2, '--json is for a folder'),
+    (['-o', '/proc/nowhere', '--', 'true', 'x'], 1, '/proc/nowhere cannot be written'),
+    (['--', 'true', 'x'], 1, 'nothing is proved: `true x` started no step by srun'),
+    (['--', 'sh', '-c', 'exit 7'], 7, 'ended with exit code 7 before a step had begun'),
+    (['--', 'sh', '-c', 'kill -TERM $$'], 143, 'ended with exit code 143'),
+])
+def test_wrong_input_is_a_message_without_a_traceback(tmp_path, words, code, says):
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == code and says in done.stderr and 'Traceback' not in done.stderr
+    assert list(tmp_path.iterdir()) == [], 'nothing is left behind'
+
+
+@pytest.mark.parametrize('content, says', [
+    (None, 'holds no file of a rank'), ('{"form', 'is damaged'), ('[1]', 'has format none'),
+    ('{"format": 2}', 'has format 2, wanted 1'), ('{"format": 1, "found": true}', 'lacks keys'),
+])
+def test_files_that_are_no_proofs_are_named(tmp_path, content, says):
+    if content:
+        (tmp_path / 'rank-0.json').write_text(content)
+    done = command(tmp_path)
+    assert done.returncode == 1 and says in done.stderr and str(tmp_path) in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+def test_a_step_is_waited_for_until_its_files_are_complete(tmp_path):
+    keep(tmp_path, [rank(0), rank(1, complete=False)])
+    begin = time.monotonic()
+    judging.wait_for(tmp_path, seconds=5)
+    assert 1 < time.monotonic() - begin < 3, 'a file that stays incomplete is given up'
+    keep(tmp_path, [rank(1)])
+    begin = time.monotonic()
+    judging.wait_for(tmp_path, seconds=5)
+    assert time.monotonic() - begin < 0.5
+
+
+@pytest.mark.parametrize('path', sorted((PROJECT / 'osu_container' / 'proof').glob('*.py')), ids=lambda path: path.name)
+def test_python_3_6_is_enough(path):
+    text = path.read_text()
+    ast.parse(text, feature_version=(3, 6))
+    assert not re.search(r'capture_output=|text=True|missing_ok|from __future__ import annotations|shlex\.join', text)
+
+
+@pytest.mark.skipif(not PYTHON_36, reason='no Python 3.6 here')
+def test_the_command_runs_on_python_3_6(tmp_path):
+    done = run([PYTHON_36, '-I', '-S', PROJECT / 'bin' / 'osu-container', 'proof',
+                keep(tmp_path / '7.0', [rank(0), rank(1)])])
+    assert (done.returncode, done.stderr) == (0, '')
+
+
+# ---- many real ranks
+
+RANKS = 512
+#: Opens what libfabric's TCP opens and waits until its input ends; linked with stand-ins of libmpi and libfabric
+HOLD = r'''
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    char c;
+    if (bind(s, (struct sockaddr *)&at, sizeof at) || listen(s, 1)) return 1;
+    return read(0, &c, 1) != 0;
+}
+'''
+
+
+def test_512_real_ranks_merge_into_one_short_report(tmp_path):
+    fabric = compile_libfabric(tmp_path / 'lib' / 'libfabric.so.1')
+    mpi = compile_mpich(tmp_path / 'lib' / 'libmpi.so.12')
+    (tmp_path / 'hold.c').write_text(HOLD)
+    built = run(['gcc', '-o', tmp_path / 'hold', tmp_path / 'hold.c', '-Wl,--no-as-needed', mpi, fabric,
+                 f'-Wl,-rpath,{tmp_path}/lib'])
+    assert built.returncode == 0, built.stderr
+    # all wait for the end of one pipe, as for their peers
+    reader, writer = os.pipe()
+    script = (f'for ((n = 0; n < {RANKS}; n++)); do SLURM_PROCID=$n SLURM_STEP_ID=0 SLURM_JOB_ID=7 '
+              f'SLURM_STEP_NUM_TASKS={RANKS} SLURMD_NODENAME=node1 "$1" "$2" "$3" <&0 & done; wait')
+    words = [RANK_PROOF, tmp_path / '7.0', tmp_path / 'hold']
+    child = subprocess.Popen(['bash', '-c', script, '-', *map(str, words)], stdin=reader)
+    os.close(reader)
+    try:
+        judging.wait_for(tmp_path / '7.0', RANKS, seconds=240)
+    finally:
+        os.close(writer)
+        child.wait(60)
+    begin = time.monotonic()
+    done = command(tmp_path, '--expect', 'container=no,libmpi=host,libfabric=host,provider=tcp')
+    assert time.monotonic() - begin < 5
+    lines = done.stdout.splitlines()
+    assert lines[0] == f'step 7.0: {RANKS} ranks on 1 node (node1), all alike', done.stdout + done.stderr
+    assert '  libmpi     MPICH 4.2.3 of the host' in lines[2] and len(lines) < 15
+    assert sum('provider tcp, domain lo: it listens at 127.0.0.1' in line for line in lines) == 1
+    # No process manager is here, and that shows
+    assert f'{RANKS} ranks are {RANKS} times rank 0' in done.stdout and done.returncode == 1

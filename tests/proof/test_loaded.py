@@ -1,0 +1,360 @@
+"""
+What a rank really loaded: the reader of releases on libraries with the layout of the real ones, and the sampler on real
+processes that load such libraries.
+"""
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from osu_container.proof import judging, loaded
+from osu_container.proof.judging import ProofError
+from osu_container.proof.loaded import LibraryVersion, read_library
+from tests.helpers.machine import PROJECT, STATE, compile_library, run
+
+RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
+
+# initinfo.c of MPICH: strings one behind the other. zlib's release is a decoy; hwloc and others bring such strings in.
+MPICH = r'''
+const struct { char a[24], abi[8], date[32], version[8], b[8]; } info __attribute__((used)) =
+    {"MPICH Version:      %%s\n", "16:3:4", "Wed Oct  2 09:35:21 AM CDT 2024", "%s", "1.2.13"};
+'''
+# fi_version() of libfabric and the string that fi_tostr() gives, among others
+LIBFABRIC = r'''
+const char *words[] = {"FI_MSWAP", "%s", "127.0.0.1", "1.2.13", "FI_NOTIFY"};
+unsigned fi_version(void) { return %d << 16 | %d; }
+'''
+
+
+def compile_mpich(path, release='4.2.3', **options):
+    return compile_library(path, soname='libmpi.so.12', source=MPICH % release, **options)
+
+
+def compile_libfabric(path, release='1.22.0', number=(1, 22), **options):
+    options.setdefault('soname', 'libfabric.so.1')
+    return compile_library(path, source='#pragma GCC optimize("O2")\n' + LIBFABRIC % ((release,) + number), **options)
+
+
+@pytest.fixture
+def libraries(tmp_path):
+    """Folder with a libmpi.so.12 (MPICH 4.2.3) that needs a libfabric.so.1 (1.22.0)."""
+    folder = tmp_path / 'mpich' / 'lib'
+    fabric = compile_libfabric(folder / 'libfabric.so.1')
+    compile_mpich(folder / 'libmpi.so.12', needed=[fabric], rpath='$ORIGIN')
+    return folder
+
+
+def start(tmp_path, *program, **options):
+    """Run program under rank-proof as rank 3; return (CompletedProcess, proof as dict), waiting for the sampler."""
+    out = tmp_path / 'proof'
+    environment = dict(os.environ, SLURM_PROCID='3', SLURMD_NODENAME='node2', **options.pop('variables', {}))
+    done = run([RANK_PROOF, out, *program], env=environment, **options)
+    judging.wait_for(out, 1)
+    return done, json.loads((out / 'rank-3.json').read_text())
+
+
+def loads(*paths, seconds=1.0):
+    """Command of a program that loads libraries, waits and ends with code 7."""
+    return [sys.executable, '-c', 'import ctypes, sys, time\nfor p in sys.argv[2:]: ctypes.CDLL(p)\n'
+            'time.sleep(float(sys.argv[1]))\nsys.exit(7)', seconds, *paths]
+
+
+def test_a_library_that_comes_after_a_pause_of_the_loader_is_in_the_proof(tmp_path, libraries):
+    cxi = compile_library(tmp_path / 'libcxi.so.1')
+    program = ('import ctypes, sys, time\nctypes.CDLL(sys.argv[1])\ntime.sleep(0.12)\nctypes.CDLL(sys.argv[2])\n'
+               'time.sleep(1)')
+    _, found = start(tmp_path, sys.executable, '-c', program, libraries / 'libmpi.so.12', cxi)
+    assert found['libraries']['libcxi']['path'] == str(cxi)
+
+
+# ---- releases --------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('release', ['4.2.3', '3.4.3', '5.0.2', '4.3.0b1'])
+def test_the_release_of_mpich_stands_behind_its_date(tmp_path, release):
+    assert read_library(compile_mpich(tmp_path / 'libmpi.so.12', release))[0] == LibraryVersion('MPICH', release)
+
+
+def test_mpich_without_a_date_is_of_unknown_release(tmp_path):
+    source = (MPICH % '4.2.3').replace('Wed Oct  2 09:35:21 AM CDT 2024', 'unreleased')
+    path = compile_library(tmp_path / 'libmpi.so.12', source=source)
+    assert read_library(path)[0] == LibraryVersion('MPICH', None)
+
+
+@pytest.mark.parametrize('release, number', [('1.22.0', (1, 22)), ('2.5.1', (2, 5)), ('1.15.2.0', (1, 15)),
+                                             ('2.4.0rc1', (2, 4))])
+def test_the_release_of_libfabric_agrees_with_fi_version(tmp_path, release, number):
+    path = compile_libfabric(tmp_path / 'libfabric.so.1', release, number)
+    assert read_library(path)[0] == LibraryVersion('libfabric', release)
+
+
+def test_a_libfabric_whose_strings_contradict_its_number_is_of_unknown_release(tmp_path):
+    path = compile_libfabric(tmp_path / 'libfabric.so.1', '1.22.0', (1, 17))
+    assert read_library(path)[0] == LibraryVersion('libfabric', None)
+
+
+@pytest.mark.parametrize('source, expected', [
+    ('const char *s[] = {"Open MPI v%d.%d.%d", "5.0.11", "v5.0.11rc1"};', LibraryVersion('Open MPI', '5.0.11')),
+    ('const char *s[] = {"Open MPI v%d.%d.%d", "5.0.11", "1.2.13"};', LibraryVersion('Open MPI', None)),
+    ('const char *s[] = {"Intel(R) MPI Library %s for Linux* OS\\n", "2021.14", "1.2.13"};',
+     LibraryVersion('Intel MPI', '2021.14')),
+    ('const char *s[] = {"MPI VERSION    : CRAY MPICH version 8.1.29.37 (ANL base 3.4a2)\\n", "MPICH Version:"};',
+     LibraryVersion('Cray MPICH', '8.1.29.37')),
+    ('const char *s[] = {"MPI VERSION    : CRAY MPICH version %s (ANL base %s)\\n", "8.1.29"};',
+     LibraryVersion('Cray MPICH', None)),
+    ('const char *s[] = {"1.2.13"};', LibraryVersion(None, None)),
+])
+def test_other_libraries_are_known_or_unknown_but_never_guessed(tmp_path, source, expected):
+    assert read_library(compile_library(tmp_path / 'libx.so', source=source + '\n'))[0] == expected
+
+
+def test_a_build_id_is_read(tmp_path):
+    path = compile_mpich(tmp_path / 'libmpi.so.12')
+    told = run(['readelf', '-n', path]).stdout
+    build_id = read_library(path)[1]
+    assert build_id and f'Build ID: {build_id}' in told
+
+
+@pytest.mark.parametrize('content, says', [(b'', 'is empty'), (b'/* GNU ld script */', 'not a 64-bit'),
+                                           (b'\x7fELF\x02\x01\x01', 'cut off')])
+def test_a_file_that_is_no_library_is_refused(tmp_path, content, says):
+    (tmp_path / 'libmpi.so').write_bytes(content)
+    with pytest.raises(ValueError, match=says):
+        read_library(tmp_path / 'libmpi.so')
+
+
+@pytest.mark.apptainer  # for what `make host-mpi` sets up
+@pytest.mark.parametrize('library, expected', [
+    ('lib/libmpi.so.12', LibraryVersion('MPICH', '5.0.2')),
+    ('lib/mpich/libfabric.so.1', LibraryVersion('libfabric', '2.5.1')),
+])
+def test_the_real_libraries_of_the_host_mpi(library, expected):
+    path = STATE / 'host' / 'opt' / 'mpich' / '5.0.2' / library
+    assert read_library(path)[0] == expected
+
+
+# ---- the sampler -----------------------------------------------------------------------------------------------------
+
+def test_a_rank_outside_of_a_container(tmp_path, libraries):
+    done, found = start(tmp_path, *loads(libraries / 'libmpi.so.12'), variables={'FI_PROVIDER': 'tcp'})
+    assert done.returncode == 7
+    assert (found['rank'], found['node'], found['found'], found['container']) == (3, 'node2', True, False)
+    assert found['variables']['FI_PROVIDER'] == 'tcp'
+    mpi, fabric = found['libraries']['libmpi'], found['libraries']['libfabric']
+    assert (mpi['family'], mpi['release'], mpi['where'], mpi['path']) == (
+        'MPICH', '4.2.3', 'host', str(libraries / 'libmpi.so.12'))
+    assert (fabric['family'], fabric['release'], fabric['host_path']) == (
+        'libfabric', '1.22.0', str(libraries / 'libfabric.so.1'))
+    assert sorted(found['libraries']) == ['libfabric', 'libmpi']
+
+
+def test_the_library_that_was_loaded_counts_not_the_one_beside(tmp_path, libraries):
+    """libmpi carries RUNPATH, so LD_LIBRARY_PATH wins: the settings alone would not tell."""
+    other = compile_libfabric(tmp_path / 'host' / 'libfabric.so.1', '2.5.1', (2, 5)).parent
+    _, found = start(tmp_path, *loads(libraries / 'libmpi.so.12'), variables={'LD_LIBRARY_PATH': str(other)})
+    assert (found['libraries']['libfabric']['release'], found['libraries']['libfabric']['path']) == (
+        '2.5.1', str(other / 'libfabric.so.1'))
+
+
+def test_the_program_may_be_a_grandchild(tmp_path, libraries):
+    script = tmp_path / 'wrapper'
+    script.write_text('#!/bin/sh\n"$@"\nexit 5\n')
+    script.chmod(0o755)
+    done, found = start(tmp_path, script, script, *loads(libraries / 'libmpi.so.12'))
+    assert done.returncode == 5 and found['found']
+    assert found['pid'] != found['started_pid'] and found['executable'] == os.path.realpath(sys.executable)
+
+
+def test_a_libmpi_without_libfabric_is_a_finding(tmp_path):
+    """MPICH of kind ch3:nemesis never loads one; the sampler does not wait for ever."""
+    path = compile_mpich(tmp_path / 'libmpi.so.12', '3.4.3')
+    _, found = start(tmp_path, *loads(path, seconds=4))
+    assert sorted(found['libraries']) == ['libmpi'] and found['network'] is None
+    assert found['complete'] and found['sampler_seconds'] < 8
+
+
+def test_a_shell_with_a_preloaded_library_is_not_taken_for_the_program(tmp_path, libraries):
+    """The shell that starts the program in a container has LD_PRELOAD too, and the same process id."""
+    script = tmp_path / 'shell'
+    script.write_text(f'#!/bin/bash\nexport LD_PRELOAD={libraries}/libmpi.so.12\n'
+                      'exec /bin/bash -c \'unset LD_PRELOAD; for ((n = 0; n < 3000; n++)); do :; done; exec "$@"\' '
+                      '- "$@"\n')
+    script.chmod(0o755)
+    _, found = start(tmp_path, script, *loads(libraries / 'libmpi.so.12'))
+    assert found['executable'] == os.path.realpath(sys.executable)
+
+
+def test_a_program_without_mpi_leaves_the_reason(tmp_path):
+    done, found = start(tmp_path, 'sh', '-c', 'exit 9')
+    assert done.returncode == 9
+    assert not found['found'] and 'ended before it had loaded an MPI library' in found['reason']
+
+
+def test_arguments_and_output_are_the_program_s(tmp_path):
+    done, _ = start(tmp_path, 'printf', '<%s>', 'a b', '', '*', '"')
+    assert (done.returncode, done.stdout, done.stderr) == (0, '<a b><><*><">', '')
+
+
+def test_a_signal_reaches_the_program(tmp_path, libraries):
+    child = subprocess.Popen([RANK_PROOF, tmp_path / 'proof', 'sleep', '30'])
+    time.sleep(0.3)
+    assert os.readlink(f'/proc/{child.pid}/exe').endswith('sleep'), 'the program took the place of the script'
+    child.terminate()
+    assert child.wait(timeout=5) == -15
+
+
+def _open_files(pid):
+    """Return what the descriptors of a process lead to; one that it closes meanwhile (a /proc file it read) is gone."""
+    found = []
+    for descriptor in os.listdir(f'/proc/{pid}/fd'):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(f'/proc/{pid}/fd/{descriptor}'))
+    return found
+
+
+def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
+    """srun waits for the end of the streams, a PMI server for the end of PMI_FD."""
+    reader, writer = os.pipe()
+    child = subprocess.Popen([RANK_PROOF, tmp_path / 'proof', 'sleep', '0.4'], pass_fds=[writer],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    os.close(writer)
+    time.sleep(0.2)
+    sampler = [pid for pid in os.listdir('/proc') if pid.isdigit() and pid != str(child.pid)
+               and str(tmp_path / 'proof').encode() in _cmdline(pid)]
+    assert len(sampler) == 1, 'the sampler runs'
+    descriptors = _open_files(sampler[0])
+    assert not [name for name in descriptors if name.startswith(('pipe:', 'socket:'))], descriptors
+    parent = open(f'/proc/{sampler[0]}/stat').read().rpartition(')')[2].split()[1]
+    assert parent != str(child.pid), 'the sampler is no child of the program'
+    begin = time.monotonic()
+    assert child.communicate()[0] == b'' and os.read(reader, 1) == b''
+    os.close(reader)
+    assert time.monotonic() - begin < 0.8
+    assert os.path.exists(f'/proc/{sampler[0]}'), 'both ended while the sampler lived'
+    end = time.monotonic() + 5
+    while os.path.exists(f'/proc/{sampler[0]}') and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not os.path.exists(f'/proc/{sampler[0]}'), 'the sampler ends by itself'
+
+
+def _cmdline(pid):
+    try:
+        with open(f'/proc/{pid}/cmdline', 'rb') as handle:
+            return handle.read()
+    except OSError:
+        return b''
+
+
+def test_too_few_arguments_are_named():
+    done = run([RANK_PROOF, 'x'])
+    assert done.returncode == 2 and '1 argument(s) given, at least 2 wanted' in done.stderr
+
+
+def test_the_scripts_are_clean_for_shellcheck():
+    checker = STATE / 'venv' / 'bin' / 'shellcheck'
+    scripts = [RANK_PROOF, PROJECT / 'osu_container/proof/sampler.sh', PROJECT / 'osu_container/proof/task-prolog']
+    done = run([checker if checker.exists() else 'shellcheck', '-x', *scripts], cwd=PROJECT)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.apptainer
+def test_image_and_host_are_told_apart_in_a_container(tmp_path, libraries, make_sif, apptainer):
+    """libmpi lies in the image, libfabric is the host's, bound over the image's own name: approach hybrid."""
+    root = tmp_path / 'root'
+    (root / 'opt').mkdir(parents=True)
+    source = tmp_path / 'hold.c'
+    source.write_text('#include <dlfcn.h>\n#include <unistd.h>\n#include <stdio.h>\n'
+                      'int main(int n, char **a) {\n'
+                      'if (!dlopen(a[1], RTLD_NOW)) { puts(dlerror()); return 1; } sleep(1); return 7; }\n')
+    assert run(['gcc', '-o', root / 'hold', source]).returncode == 0
+    wanted = run(['ldd', root / 'hold']).stdout.split()
+    for path in [part for part in wanted if part.startswith('/')]:
+        target = root / path.lstrip('/')
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(open(path, 'rb').read())
+        target.chmod(0o755)
+    for name in ('libmpi.so.12', 'libfabric.so.1'):
+        (root / 'opt' / name).write_bytes((libraries / name).read_bytes())
+    sif = make_sif(tmp_path / 'x.sif', root)
+    host = compile_libfabric(tmp_path / 'host' / 'libfabric.so.1', '2.5.1', (2, 5))
+    done, found = start(tmp_path, apptainer, 'exec', '--bind', f'{host}:/inject/libfabric.so.1',
+                        '--env', 'LD_LIBRARY_PATH=/inject', sif, '/hold', '/opt/libmpi.so.12')
+    assert done.returncode == 7, done.stdout + done.stderr
+    assert found['container'] and found['image'] == str(sif)
+    mpi, fabric = found['libraries']['libmpi'], found['libraries']['libfabric']
+    assert (mpi['where'], mpi['path'], mpi['host_path'], mpi['release']) == (
+        'image', '/opt/libmpi.so.12', None, '4.2.3')
+    assert (fabric['where'], fabric['path'], fabric['host_path'], fabric['release']) == (
+        'host', '/inject/libfabric.so.1', str(host), '2.5.1')
+
+
+# ---- host or image, by mounts ----------------------------------------------------------------------------------------
+
+def test_a_file_on_the_root_of_the_container_is_the_image_s(tmp_path):
+    (tmp_path / 'libmpi.so.12').write_text('')
+    mounts = [('0:40', '/', '/')]
+    assert loaded.where_from('/opt/libmpi.so.12', str(tmp_path / 'libmpi.so.12'), mounts, [('254:0', '/', '/')]) == (
+        'image', None)
+
+
+def test_a_bound_file_is_the_host_s_under_the_host_s_path(tmp_path):
+    path = tmp_path / 'libmpi.so.12'
+    path.write_text('')
+    mounts = [('0:40', '/', '/'), ('254:0', str(path), '/opt/host-mpi/lib/libmpi.so.12')]
+    assert loaded.where_from('/opt/host-mpi/lib/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (
+        'host', str(path))
+
+
+def test_a_file_system_that_the_host_has_not_mounted_is_the_image_s(tmp_path):
+    path = tmp_path / 'libmpi.so.12'
+    path.write_text('')
+    mounts = [('0:50', '/', '/'), ('7:3', '/opt', '/opt')]
+    assert loaded.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == ('image', None)
+
+
+def test_a_file_that_is_not_where_its_mount_says_is_of_unknown_origin(tmp_path):
+    path = tmp_path / 'libmpi.so.12'
+    path.write_text('')
+    mounts = [('0:40', '/', '/'), ('254:0', '/nowhere', '/inject')]
+    assert loaded.where_from('/inject/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (None, None)
+
+
+def test_an_image_that_is_a_folder_is_no_host_library(tmp_path):
+    """Without overlay the runtime binds the folders of an unpacked image one by one."""
+    path = tmp_path / 'image' / 'opt' / 'libmpi.so.12'
+    path.parent.mkdir(parents=True)
+    path.write_text('')
+    mounts = [('0:40', '/', '/'), ('254:0', str(path.parent), '/opt')]
+    assert loaded.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')],
+                            str(tmp_path / 'image')) == ('image', None)
+
+
+@pytest.mark.parametrize('name, known', [
+    ('libmpi.so.12', 'libmpi'), ('libmpi.so.12.0.0', 'libmpi'), ('libmpich.so.12.2.2', 'libmpi'),
+    ('libmpi_gnu_123.so.12.0.0', 'libmpi'), ('libmpi_cray.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi'),
+    ('libmpi_gtl_hsa.so.0', 'libmpi_gtl'), ('libfabric.so.1.20.0', 'libfabric'), ('libcxi.so.1', 'libcxi'),
+    ('libhsa-runtime64.so.1.14.60200', 'libhsa-runtime64'), ('libucp.so.0', 'libucp'), ('libpmi2.so.0.6.0', 'libpmi2'),
+    ('libpmi.so.0', 'libpmi'), ('libpmix.so.2', 'libpmix'), ('libpals.so.0', 'libpals'), ('libxpmem.so.0', 'libxpmem'),
+    ('librccl-net.so', 'librccl-net'), ('libnccl-net-ofi.so', 'librccl-net'), ('librccl.so.1', 'librccl'),
+    ('libmpifort.so.12', None), ('libmpi_mpifh.so.40', None), ('libmpi_cxx.so.40', None), ('libmpi.py', None)])
+def test_names_of_libraries(name, known):
+    assert [key for key, pattern in loaded.LIBRARIES.items() if pattern.match(name)] == ([known] if known else [])
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('content, says', [
+    (None, 'rank 1 left no proof'), ('{"form', 'is damaged'), ('{"format": 9}', 'has format 9, wanted 1'),
+    ('[]', 'has format none, wanted 1'), ('{"format": 1, "found": true}', 'is damaged: it lacks keys'),
+    ('{"format": 1, "found": false, "reason": "the program ended"}', 'the program ended')])
+def test_a_rank_without_a_proof_is_an_error_that_names_the_file(tmp_path, content, says):
+    (tmp_path / 'rank-0.json').write_text(
+        '{"format": 1, "found": true, "rank": 0, "node": "node1", "container": false, "libraries": {}}')
+    if content:
+        (tmp_path / 'rank-1.json').write_text(content)
+    with pytest.raises(ProofError, match=says) as caught:
+        judging.read_proofs(tmp_path, 2)
+    assert str(tmp_path / 'rank-1.json') in str(caught.value)

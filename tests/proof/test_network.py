@@ -1,0 +1,214 @@
+"""What a rank has opened: real processes with real sockets, segments and environments, and devices as data."""
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+from tests.proof.test_loaded import compile_libfabric, compile_mpich, start
+
+from osu_container.proof import network
+from osu_container.proof.network import network_of, providers_wanted, world_of
+from tests.helpers.machine import compile_library
+
+#: Loads libraries (arguments behind --), opens what the words before say, waits
+PROGRAM = r'''
+import ctypes, socket, sys, time
+at = sys.argv.index('--')
+for path in sys.argv[at + 1:]:
+    ctypes.CDLL(path)
+time.sleep(0.3)
+held = []
+for word in sys.argv[1:at]:
+    kind, _, value = word.partition('=')
+    if kind == 'listen':
+        held.append(socket.socket(socket.AF_INET6 if ':' in value else socket.AF_INET))
+        held[-1].bind((value, 0))
+        held[-1].listen(1)
+    elif kind == 'connect':
+        host, port = value.rsplit(':', 1)
+        held.append(socket.create_connection((host, int(port))))
+    elif kind == 'open':
+        held.append(open(value, 'rb'))
+time.sleep(1.2)
+'''
+
+
+@pytest.fixture
+def libraries(tmp_path):
+    """{name: path} of stand-ins of libmpi (MPICH 4.2.3), libfabric and libucp."""
+    return {'libmpi': compile_mpich(tmp_path / 'lib' / 'libmpi.so.12'),
+            'libfabric': compile_libfabric(tmp_path / 'lib' / 'libfabric.so.1'),
+            'libucp': compile_library(tmp_path / 'lib' / 'libucp.so.0')}
+
+
+def shown(tmp_path, words, libraries, **variables):
+    """The network (dict) that a process shows which has these libraries and opens what the words say."""
+    _, found = start(tmp_path, sys.executable, '-c', PROGRAM, *words, '--', *libraries, variables=variables)
+    return found['network']
+
+
+def test_a_socket_at_the_address_of_an_interface_is_libfabric_s_tcp(tmp_path, libraries):
+    found = shown(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']])
+    assert (found['layer'], found['provider'], found['domains']) == ('libfabric', 'tcp', ['lo'])
+    port, = [one['port'] for one in found['opened']['sockets']]
+    assert found['how'] == f'it listens at 127.0.0.1:{port}'
+
+
+def test_the_network_opens_after_the_libraries_and_is_waited_for(tmp_path, libraries):
+    _, found = start(tmp_path, sys.executable, '-c', PROGRAM.replace('sleep(0.3)', 'sleep(1.5)'), 'listen=127.0.0.1',
+                     '--', libraries['libmpi'], libraries['libfabric'])
+    assert found['network']['provider'] == 'tcp' and found['complete']
+
+
+def test_what_was_open_stays_in_the_proof_when_mpi_has_ended(tmp_path, libraries):
+    program = PROGRAM.replace('time.sleep(1.2)', 'time.sleep(0.3); held[0].close(); time.sleep(1)')
+    _, found = start(tmp_path, sys.executable, '-c', program, 'listen=127.0.0.1', '--', libraries['libmpi'],
+                     libraries['libfabric'])
+    assert found['network'] and found['network']['provider'] == 'tcp'
+
+
+def test_fi_provider_names_the_tcp_provider(tmp_path, libraries):
+    found = shown(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']],
+                  FI_PROVIDER='sockets;ofi_rxm')
+    assert found['provider'] == 'sockets'
+
+
+@pytest.mark.parametrize('address', ['0.0.0.0', '::'])
+def test_a_socket_at_all_addresses_is_mpi_s_own(tmp_path, libraries, address):
+    """So listens Open MPI's BTL tcp: seen with 5.0.11, beside libfabric's socket at one address."""
+    found = shown(tmp_path, [f'listen={address}'], [libraries['libmpi'], libraries['libfabric']])
+    assert (found['layer'], found['provider']) == ('mpi', None)
+
+
+def test_without_libfabric_sockets_are_mpi_s_own(tmp_path, libraries):
+    _, found = start(tmp_path, sys.executable, '-c', PROGRAM.replace('1.2)', '4)'), 'listen=0.0.0.0', '--',
+                     libraries['libmpi'])
+    assert (found['network']['layer'], found['network']['provider']) == ('mpi', 'tcp')
+
+
+def test_segments_of_ucx_make_the_sockets_ucx_s(tmp_path, libraries):
+    segment = f'/dev/shm/ucx_shm_posix_{os.getpid()}'
+    with open(segment, 'w'):
+        pass
+    try:
+        found = shown(tmp_path, [f'open={segment}', 'listen=127.0.0.1'], libraries.values())
+    finally:
+        os.unlink(segment)
+    assert (found['layer'], found['provider'], found['domains']) == ('ucx', None, ['lo'])
+
+
+def test_a_socket_that_the_rank_was_given_does_not_count(tmp_path, libraries):
+    with socket.socket() as given:
+        given.bind(('127.0.0.1', 0))
+        given.listen(1)
+        _, found = start(tmp_path, sys.executable, '-c', PROGRAM, '--', libraries['libmpi'], libraries['libfabric'],
+                         pass_fds=[given.fileno()])
+    assert found['network'] is None and found['complete']
+
+
+def test_sockets_of_pmix_do_not_count(tmp_path, libraries):
+    """PMIx connects to its server, and listens on loopback for tools: seen with Open MPI 5.0.11."""
+    with socket.socket() as server:
+        server.bind(('127.0.0.1', 0))
+        server.listen(1)
+        address = f'127.0.0.1:{server.getsockname()[1]}'
+        _, found = start(tmp_path, sys.executable, '-c', PROGRAM, 'listen=127.0.0.1', f'connect={address}', '--',
+                         libraries['libmpi'], libraries['libfabric'],
+                         variables={'PMIX_RANK': '3', 'PMIX_SERVER_URI4': f'pmix-server.9;tcp4://{address}'})
+    assert found['network'] is None
+
+
+# ---- devices, as data: none of these cards is here
+
+def card(path, names=('libmpi', 'libfabric'), **variables):
+    """network_of() a process that has a device open, its libraries names and its environment variables."""
+    what = {'devices': [path], 'shared': [], 'sockets': [], 'manager': None}
+    return network_of(what, names, variables, {})
+
+
+@pytest.mark.parametrize('path, provider, domains', [
+    ('/dev/cxi0', 'cxi', ['cxi0']), ('/dev/cxi12', 'cxi', ['cxi12']), ('/dev/infiniband/uverbs1', 'verbs', ['uverbs1']),
+    ('/dev/hfi1_0', 'psm2 or opx', ['hfi1_0']), ('/dev/efa0', 'efa', ['efa0'])])
+def test_an_open_device_names_the_provider(path, provider, domains):
+    found = card(path)
+    assert (found['layer'], found['provider'], found['domains']) == ('libfabric', provider, domains)
+
+
+def test_a_device_counts_more_than_a_socket():
+    what = {'devices': ['/dev/cxi0', '/dev/cxi3'], 'shared': [], 'manager': None, 'sockets': [
+        {'state': 'listens', 'address': '10.0.0.1', 'port': 5, 'peer': None}]}
+    found = network_of(what, ('libmpi', 'libfabric'), {}, {'10.0.0.1': 'hsn0'})
+    assert (found['provider'], found['domains']) == ('cxi', ['cxi0', 'cxi3'])
+
+
+def test_verbs_may_be_that_of_ucx():
+    names = ('libmpi', 'libfabric', 'libucp')
+    assert card('/dev/infiniband/uverbs0', names)['layer'] is None
+    assert card('/dev/infiniband/uverbs0', names, MPIR_CVAR_CH4_NETMOD='ofi')['layer'] == 'libfabric'
+
+
+def test_memory_that_ranks_share_is_no_network():
+    what = {'devices': ['/dev/xpmem'], 'shared': ['/dev/shm/x'], 'sockets': [], 'manager': None}
+    assert network_of(what, ('libmpi', 'libfabric'), {}, {}) is None
+
+
+@pytest.mark.parametrize('text, names', [
+    (None, []), ('', []), ('tcp', ['tcp']), ('tcp;ofi_rxm', ['tcp']), ('ofi_rxm;verbs,tcp', ['verbs', 'tcp']),
+    ('^cxi', []), ('cxi,shm', ['cxi']), ('shm', [])])
+def test_what_fi_provider_allows(text, names):
+    assert providers_wanted(text) == names
+
+
+@pytest.mark.parametrize('links, names', [
+    ('shm+cxi:cxi0|shm+cxi:cxi1', ['cxi']), ('shm', []), ('shm+tcp;ofi_rxm', ['tcp']), (None, []), ('', [])])
+def test_linkx_allows_what_it_links(links, names):
+    assert providers_wanted('lnx', links) == names
+    assert providers_wanted('tcp', links) == ['tcp']
+
+
+def test_addresses_of_both_families():
+    assert network._address('0100007F:1F90') == ('127.0.0.1', 8080)
+    assert network._address('00000000000000000000000001000000:0016') == ('::1', 22)
+    assert network._address('0000000000000000FFFF00000100007F:0016') == ('127.0.0.1', 22)
+
+
+def test_every_interface_of_this_node_is_known():
+    addresses = network.interfaces()
+    assert addresses['127.0.0.1'] == 'lo'
+    told = subprocess.run(['ip', '-o', 'addr'], stdout=subprocess.PIPE, text=True).stdout if os.path.exists(
+        '/usr/sbin/ip') or os.path.exists('/sbin/ip') else ''
+    for line in told.splitlines():
+        name, _, address = line.split()[1:4]
+        assert addresses.get(address.partition('/')[0]) == name.partition('@')[0]
+
+
+# ---- how many ranks
+
+SOCKET = {7: 'socket:[123]'}
+
+
+@pytest.mark.parametrize('family, libraries, variables, files, manager, size, pmi', [
+    ('MPICH', (), {'PMI_FD': '7', 'PMI_SIZE': '4'}, SOCKET, None, 4, 'PMI'),
+    ('Intel MPI', (), {'PMI_FD': '7', 'PMI_SIZE': '4'}, SOCKET, None, 4, 'PMI'),
+    ('MPICH', (), {}, {}, None, 1, None),                                          # srun --mpi=none
+    ('MPICH', (), {'PMIX_RANK': '0'}, {}, None, 1, None),                          # srun --mpi=pmix
+    ('MPICH', (), {'PMI_FD': '7', 'PMI_SIZE': '4'}, {7: '/dev/null'}, None, 1, None),  # of an outer step
+    ('MPICH', (), {'PMI_FD': '7', 'PMI_RANK': '0', 'PMI_SIZE': '8'}, {}, None, None, None),  # after MPI_Finalize
+    ('MPICH', (), {'PMI_PORT': 'localhost:9'}, {}, None, 8, 'PMI'),                # mpiexec
+    ('MPICH', ('libpmix',), {}, {}, None, None, None),
+    ('MPICH', ('libpmix',), {}, {}, '127.0.0.1:9', 8, 'PMIx'),
+    ('Open MPI', (), {'PMIX_RANK': '0'}, {}, '127.0.0.1:9', 8, 'PMIx'),
+    ('Open MPI', (), {'PMIX_RANK': '0'}, {}, None, 8, 'PMIx'),                     # not connected yet
+    ('Open MPI', (), {'PMI_FD': '7', 'PMI_SIZE': '4'}, SOCKET, None, 1, None),     # srun --mpi=pmi2
+    ('Open MPI', (), {'PMIX_RANK': '5'}, {}, None, 1, None),                       # of an outer step
+    ('Open MPI', ('libpmi2',), {}, {}, None, None, None),
+    ('Cray MPICH', ('libpmi',), {'PALS_APINFO': '/x'}, {}, None, 8, 'PALS'),
+    ('Cray MPICH', ('libpmi',), {}, {}, None, 1, None),
+    (None, (), {}, {}, None, None, None),
+])
+def test_the_number_of_ranks_follows_from_the_process_manager(family, libraries, variables, files, manager, size, pmi):
+    environment = dict(variables, SLURM_STEP_NUM_TASKS='8', SLURM_PROCID='0')
+    found = world_of(environment, family, libraries, files, {'manager': manager})
+    assert (found['size'], found['pmi'], found['tasks']) == (size, pmi, 8)
+    assert found['how']

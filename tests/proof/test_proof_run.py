@@ -1,0 +1,172 @@
+"""The proof of real ranks of real MPIs: over the private Slurm of two nodes, in containers and natively."""
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.machine import PROJECT
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+COMMAND = f'{PROJECT}/bin/osu-container proof'
+#: About a second: long enough to be seen, whatever else runs here
+PROGRAM = 'osu_latency H H -m 8 -i 5000'
+SRUN = 'srun -N2 -n2'
+
+
+def prove(shell, tmp_path, what, module='hybrid', options='', before='', command=COMMAND):
+    """Run `osu-container proof -- what` after module load; return (CompletedProcess, report as one line)."""
+    name = module if module == 'osu-native' else f'osu-container/{module}'
+    done = shell(f'module load {name}\ncd {tmp_path}\n{before}\n{command} {options} -o out -- {what}')
+    return done, ' '.join(done.stderr.split())
+
+
+def ranks_of(tmp_path):
+    """The proofs (list of dict) of the one step in tmp_path/out."""
+    return [json.loads(path.read_text()) for path in sorted((Path(tmp_path) / 'out').glob('*/rank-*.json'))]
+
+
+@pytest.mark.parametrize('module, family, container', [
+    ('pure', 'MPICH', True), ('bind', 'MPICH', True), ('hybrid', 'MPICH', True), ('opensource', 'MPICH', True),
+    ('openmpi', 'Open MPI', True), ('osu-native', 'MPICH', False)])
+def test_every_approach_does_what_its_module_promises(shell, tmp_path, module, family, container):
+    done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', module)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r'^ +8 +[\d.]+$', done.stdout, re.M), 'the output is the program\'s'
+    assert '2 ranks on 2 nodes (node1, node2), all alike' in said
+    approach = 'native' if module == 'osu-native' else module
+    assert re.search(rf'as promised by {approach}: (in a|outside of any) container, .* provider tcp', said)
+    for number, one in enumerate(ranks_of(tmp_path)):
+        assert (one['rank'], one['complete'], one['container']) == (number, True, container)
+        assert one['libraries']['libmpi']['family'] == family
+        assert (one['network']['layer'], one['network']['provider']) == ('libfabric', 'tcp')
+        assert one['network']['domains'] and one['network']['domains'] != ['lo']
+        assert (one['world']['size'], one['world']['tasks']) == (2, 2)
+
+
+def test_the_command_of_the_module_needs_no_clone(shell, tmp_path):
+    done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', command='osu-proof')
+    assert done.returncode == 0 and 'as promised by hybrid' in said
+    again = shell(f'module load osu-container/hybrid; cd {tmp_path}; readlink -f $(type -P osu-proof); osu-proof out')
+    assert again.returncode == 0 and str(PROJECT) not in again.stdout.splitlines()[0]
+    assert 'all alike' in again.stdout
+
+
+def test_silent_tcp_is_found(shell, tmp_path):
+    """Nothing forbids TCP, and MPICH takes it without a word."""
+    done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', options='--expect provider=cxi',
+                       before='unset FI_PROVIDER')
+    assert done.returncode == 1
+    assert "CONTRADICTION: ranks 0-1 use libfabric's provider tcp, the slow network" in said
+    assert 'promised: cxi' in said
+
+
+def test_mpi_over_ucx_is_not_libfabric(shell, tmp_path):
+    done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', before='export MPIR_CVAR_CH4_NETMOD=ucx')
+    assert done.returncode == 1 and 'ranks 0-1 use UCX, not libfabric' in said
+
+
+#: One rank is enough for it, and it lives for a second after MPI_Init
+LONELY = """\'import sys, time
+sys.path.insert(0, sys.argv[1])
+from mpi4py import MPI
+time.sleep(1)
+print("size", MPI.COMM_WORLD.size)\'"""
+INSIDE = f"osu-exec /usr/bin/python3 -I -c {LONELY} /opt/osu/lib/python"
+NATIVE = f"/usr/bin/python3 -I -c {LONELY} $EBROOTOSUMINNATIVE/lib/python"
+
+
+@pytest.mark.parametrize('mpi, module, program, right', [
+    ('none', 'osu-native', NATIVE, 'pmi2'), ('none', 'pure', INSIDE, 'pmi2'), ('pmix', 'pure', INSIDE, 'pmi2'),
+    ('pmi2', 'openmpi', INSIDE, 'pmix')])
+def test_a_wrong_mpi_makes_every_rank_rank_0(shell, tmp_path, mpi, module, program, right):
+    done, said = prove(shell, tmp_path, f"{SRUN} --mpi={mpi} {program}", module, before=(
+        'unset MPI_CONTAINER_PMI\n'  # the wrapper would refuse to start
+        'export MPI4PY_LIBMPI=$(readlink -m $EBROOTOSUMINNATIVE/lib/libmpi.so.12):libmpi.so.12:libmpi.so.40\n'))
+    assert done.stdout == 'size 1\nsize 1\n', done.stdout + done.stderr
+    assert done.returncode == 1
+    assert '2 ranks are 2 times rank 0: the MPI of ranks 0-1 sees 1 rank, srun started 2' in said
+    assert f'Use srun --mpi={right}, or no --mpi= at all: the module sets it' in said
+
+
+def test_an_injection_that_did_not_happen_is_found(shell, tmp_path):
+    done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', before='unset APPTAINERENV_LD_LIBRARY_PATH')
+    assert done.returncode == 1
+    assert re.search(r'ranks 0-1 loaded libfabric from image \(/\S+\); promised: that of the host, which was not '
+                     'injected', said)
+
+
+def test_ranks_that_disagree_are_found(shell, tmp_path):
+    odd = tmp_path / 'odd'
+    odd.write_text('#!/bin/bash\n[[ $SLURM_PROCID != 1 ]] || unset APPTAINERENV_LD_LIBRARY_PATH\nexec "$@"\n')
+    odd.chmod(0o755)
+    done, said = prove(shell, tmp_path, f'{SRUN} {odd} {PROGRAM}')
+    assert done.returncode == 1
+    assert 'ranks disagree: rank 0 on node1 loaded libfabric 2.5.1 (host); rank 1 on node2 loaded libfabric 1.22.0 ' \
+        '(image)' in said
+
+
+def test_the_exit_code_is_the_program_s(shell, tmp_path):
+    done, _ = prove(shell, tmp_path, f"{SRUN} bash -c '{PROGRAM} >/dev/null; exit 7'")
+    assert done.returncode == 7
+
+
+def test_a_prolog_of_the_user_runs_as_well_and_export_none_is_no_obstacle(shell, tmp_path):
+    mine = tmp_path / 'my prolog'
+    mine.write_text('#!/bin/bash\necho "export MINE=yes"\necho print told\n')
+    mine.chmod(0o755)
+    what = f"{SRUN} --export=PATH,FI_PROVIDER,MPIR_CVAR_CH4_NETMOD bash -c 'echo mine=$MINE; exec {PROGRAM}'"
+    done, said = prove(shell, tmp_path, what, 'osu-native', before=f'export SLURM_TASK_PROLOG="{mine}"')
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count('mine=yes') == 2 and done.stdout.count('told') == 2
+    assert 'as promised by native' in said, 'the promise is that of the shell'
+
+
+def test_every_step_of_a_script_is_judged(shell, tmp_path):
+    script = tmp_path / 'job'
+    script.write_text(f'#!/bin/bash\n{SRUN} hostname\n{SRUN} {PROGRAM}\n{SRUN} {PROGRAM}\n')
+    script.chmod(0o755)
+    done, said = prove(shell, tmp_path, script)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall(r'^step \d+\.\d+: ', done.stderr, re.M)) == 3
+    assert said.count('as promised by hybrid') == 2 and 'note: Nothing is proved of ranks 0-1' in said
+
+
+def test_a_command_without_a_step_says_what_to_do(shell, tmp_path):
+    done, said = prove(shell, tmp_path, 'true')
+    assert done.returncode == 1 and '`true` started no step by srun that could be watched' in said
+
+
+# ---- OSU_PROOF
+
+@pytest.mark.parametrize('value, folder', [('1', 'osu-proof-*'), ('kept', 'kept/*')])
+def test_osu_proof_leaves_the_files_of_container_programs(shell, tmp_path, value, folder):
+    done = shell(f'module load osu-container/hybrid\ncd {tmp_path}\nOSU_PROOF={value} {SRUN} {PROGRAM} && '
+                 f'{COMMAND} {folder}')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'as promised by hybrid' in done.stdout and len(list(tmp_path.glob(f'{folder}/rank-*.json'))) == 2
+
+
+def test_osu_proof_leaves_the_files_of_native_programs(shell, tmp_path):
+    """Set before the module is loaded; unloading takes it away also when OSU_PROOF is gone by then."""
+    mine = tmp_path / 'mine'
+    mine.write_text('#!/bin/bash\necho print mine\n')
+    mine.chmod(0o755)
+    done = shell(f'cd {tmp_path}\nexport OSU_PROOF=1 SLURM_TASK_PROLOG={mine}\nmodule load osu-native\n'
+                 f'{SRUN} {PROGRAM} && {COMMAND} osu-proof-*\necho "code $?"\n'
+                 'unset OSU_PROOF; module unload osu-native\necho "after: $SLURM_TASK_PROLOG ${OSU_PROOF_PROLOG-gone}"')
+    assert 'code 0' in done.stdout and 'as promised by native' in done.stdout, done.stdout + done.stderr
+    assert done.stdout.count('mine\n') == 2 and f'after: {mine} gone' in done.stdout
+
+
+def test_without_osu_proof_a_native_module_sets_no_prolog(shell):
+    done = shell('module load osu-native; echo "prolog: ${SLURM_TASK_PROLOG-unset} ${OSU_PROOF_PROLOG-unset}"')
+    assert 'prolog: unset unset' in done.stdout
+
+
+@pytest.mark.parametrize('module', ['osu-container/hybrid', 'osu-native'])
+def test_the_promise_goes_with_the_module(shell, module):
+    done = shell(f'module load {module}; echo "$OSU_PROMISE"; module unload {module}; echo "${{OSU_PROMISE-gone}}"')
+    promise, after = done.stdout.splitlines()[-2:]
+    assert promise.endswith(' pmi=pmi2 provider=tcp') and after == 'gone'

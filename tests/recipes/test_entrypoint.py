@@ -1,0 +1,534 @@
+"""
+osu-entrypoint puts the host's libfabric in place of the image's, or says why not.
+
+It runs with a folder as its /: bash, coreutils, the loader and the C library of this machine, and small MPI and network
+libraries that are compiled here. So the loader really decides, and the program really loads what was chosen.
+"""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.reading.image import MPI_FAMILIES
+from tests.helpers.elf_folder import ElfFolder
+from tests.helpers.machine import PROJECT, run
+
+FOLDER = PROJECT / 'container-recipes' / 'entrypoint'
+TOOLS = ['bash', 'cat', 'chmod', 'dirname', 'ln', 'ls', 'mkdir', 'mktemp', 'mv', 'readlink', 'rm', 'sha256sum', 'sleep',
+         'sort', 'stat', 'tr', 'true', 'env']
+ENTRYPOINT, PROGRAM = '/opt/entrypoint/osu-entrypoint', '/opt/osu/bin/osu_which'
+#: Release of the libfabric of the image, of the host
+OWN, HOST = '1.22', '1.25'
+_CLONE_NEWUSER = 0x10000000
+
+MAIN = '''#include <stdio.h>
+int used_version(void);
+int main(int count, char **arguments)
+{
+    printf("libfabric %d.%d", used_version() >> 16, used_version() & 0xffff);
+    for (int number = 1; number < count; number++)
+        printf("|%s", arguments[number]);
+    puts("");
+    return count;
+}
+'''
+USES = 'int fi_version(void);\nint used_version(void) { return fi_version(); }\n'
+
+
+def enter(root):
+    """Return what makes the folder root this process's /, as root or in a namespace of its own, for preexec_fn."""
+    def call():
+        if os.geteuid() != 0:
+            user, group = os.geteuid(), os.getegid()
+            if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWUSER) != 0:
+                raise OSError(ctypes.get_errno(), 'unshare')
+            for name, text in (('setgroups', 'deny'), ('uid_map', f'0 {user} 1'), ('gid_map', f'0 {group} 1')):
+                with open(f'/proc/self/{name}', 'w') as handle:
+                    handle.write(text)
+        os.chroot(root)
+        os.chdir('/')
+    return call
+
+
+class World(ElfFolder):
+    """The root of a container with our entrypoint."""
+
+    def environment(self, variables):
+        """Return the environment of a program in it, for variables (dict; None: not set)."""
+        found = {'PATH': '/bin:/usr/bin', 'HOSTNAME': 'node7', 'LD_ORIGIN_PATH': '/bin', **variables}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def call(self, *command, **variables):
+        """Run the entrypoint with a command; return the CompletedProcess."""
+        try:
+            return run([ENTRYPOINT, *command], preexec_fn=enter(self.root), env=self.environment(variables), timeout=60)
+        except subprocess.SubprocessError:
+            pytest.skip('this user may not make a user namespace, so nothing can be run in a folder')
+
+    def start(self, *command, **variables):
+        """Start the entrypoint with a command; return the Popen."""
+        return subprocess.Popen([ENTRYPOINT, *command], preexec_fn=enter(self.root), env=self.environment(variables),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def kept(self, folder='/tmp'):
+        """Return the folders (list of Path) with links that are there."""
+        return sorted(self.on(folder).glob('osu-swap-*'))
+
+    def host(self, libfabric, *others):
+        """Bind a libfabric (Path) of the host, and others into its /usr."""
+        self.copy(libfabric, '/host/lib/libfabric.so.1')
+        for library in others:
+            self.copy(library, f'/host/usr/lib64/{library.name}')
+        return self
+
+
+@pytest.fixture(scope='session')
+def system(tmp_path_factory):
+    """A World without any MPI, to be copied."""
+    world = World(tmp_path_factory.mktemp('system') / 'root')
+    world.with_libc()
+    for name in TOOLS:
+        path = shutil.which(name)
+        world.copy(path, f'/bin/{name}')
+        for library in re.findall(r'(/\S+) \(0x', run(['ldd', path]).stdout):
+            world.copy(library)
+    for path in ('/tmp', '/dev/shm', '/proc', '/usr/bin'):
+        world.on(path).mkdir(parents=True)
+        world.on(path).chmod(0o1777)
+    world.write('/dev/null', '')
+    for name in ('osu-entrypoint', 'defaults'):
+        world.copy(str(FOLDER / name), f'/opt/entrypoint/{name}')
+    return world
+
+
+@pytest.fixture
+def world(system, parts, tmp_path):
+    """A container whose program uses an MPI that needs FABRIC_1.7; the image's libfabric has it."""
+    shutil.copytree(system.root, tmp_path / 'root', copy_function=os.link, symlinks=True)
+    world = World.__new__(World)
+    world.root, world.stubs = tmp_path / 'root', tmp_path / 'stubs'
+    mpi = parts.mpi(needs=7, more=USES)
+    world.copy(mpi, '/usr/lib/libmpi.so.12')
+    world.copy(parts.fabric(f'{OWN}.0', needed=()), '/usr/lib/libfabric.so.1')
+    world.executable(PROGRAM, MAIN, ['/usr/lib/libmpi.so.12'])
+    return world
+
+
+@pytest.fixture
+def good(world, parts):
+    """The same, with a newer libfabric of the host that needs libcxi and a library that the image has not."""
+    needed = ('libcxi.so.1', 'libhostonly.so.2')
+    return world.host(parts.fabric(f'{HOST}.0', newest=9, needed=needed), *(parts.plain(name) for name in needed))
+
+
+# ---- what is taken
+
+def test_the_program_runs_with_the_libfabric_of_the_host(good):
+    done = good.call(PROGRAM, 'a b', '', '*')
+    assert done.stdout == f'libfabric {HOST}|a b||*\n' and done.returncode == 4
+    assert done.stderr == ('osu-entrypoint: node7: libfabric of the host: /host/usr/lib64/libcxi.so.1, '
+                           '/host/lib/libfabric.so.1 and 1 that they need\n')
+
+
+def test_only_what_the_image_lacks_is_taken_and_libcxi(good, parts):
+    good.copy(parts.plain('libcxi.so.1'), '/usr/lib/libcxi.so.1')
+    good.copy(parts.plain('libhostonly.so.2'), '/usr/lib/libhostonly.so.2')
+    good.copy(parts.plain('libother.so.3'), '/host/usr/lib64/libother.so.3')
+    done = good.call('bash', '-c', 'ls "${LD_LIBRARY_PATH%%:*}"')
+    assert done.stdout.split() == ['complete', 'libcxi.so.1', 'libfabric.so.1'], done.stderr
+
+
+def test_dependencies_of_dependencies_come_along(world, parts):
+    last = parts.plain('liblast.so.1')
+    middle = parts.plain('libmiddle.so.1', needed=[last])
+    world.host(parts.fabric(needed=('libmiddle.so.1',)), middle, last)
+    done = world.call('bash', '-c', 'ls "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require')
+    assert {'liblast.so.1', 'libmiddle.so.1', 'libfabric.so.1'} < set(done.stdout.split()), done.stderr
+
+
+@pytest.mark.parametrize('folder', ['/host/lib', '/host/usr/lib64', '/host/usr/lib/x86_64-linux-gnu', '/host/usr/lib',
+                                    '/host/lib64'])
+def test_libraries_of_the_host_are_found_where_distributions_have_them(world, parts, folder):
+    world.host(parts.fabric(needed=('libhostonly.so.2',)))
+    world.copy(parts.plain('libhostonly.so.2'), f'{folder}/libhostonly.so.2')
+    assert world.call('true', OSU_SWAP='require').returncode == 0
+
+
+def test_more_folders_can_be_named(world, parts):
+    world.host(parts.fabric(needed=('libhostonly.so.2',)))
+    world.copy(parts.plain('libhostonly.so.2'), '/host/more/3/libhostonly.so.2')
+    assert world.call('true', OSU_SWAP='require').returncode == 78
+    assert world.call('true', OSU_SWAP='require', OSU_SWAP_PATH='/nowhere:/host/more/3').returncode == 0
+
+
+def test_library_path_of_the_image_stays_behind(good):
+    done = good.call('bash', '-c', 'echo "$LD_LIBRARY_PATH"', LD_LIBRARY_PATH='/opt/a:/opt/b')
+    assert re.fullmatch(r'/tmp/osu-swap-\d+-[0-9a-f]{16}:/opt/a:/opt/b\n', done.stdout)
+
+
+def test_a_file_for_32_bits_is_passed_over(good, parts):
+    elf32 = bytearray(parts.plain('libhostonly.so.2').read_bytes())
+    elf32[4] = 1
+    good.on('/host/usr/lib64/libhostonly.so.2').unlink()
+    good.write('/host/usr/lib64/libhostonly.so.2', bytes(elf32))
+    good.copy(parts.plain('libhostonly.so.2'), '/host/usr/lib/libhostonly.so.2')
+    assert good.call('true', OSU_SWAP='require').returncode == 0
+
+
+def test_every_mpi_that_the_project_knows_is_looked_at():
+    text = (FOLDER / 'osu-entrypoint').read_text()
+    assert set(re.search(r'mpi_names=\((.*)\)', text).group(1).split()) == set(MPI_FAMILIES)
+
+
+# ---- what cannot be taken
+
+def broken(name):
+    """Return (function (world, parts) that makes the host unfit, texts of the message)."""
+    return {
+        'nothing bound': (lambda world, parts: None, ['there is no /host/lib in the container',
+                                                      'To do: bind the folder of the host\'s libfabric to /host/lib']),
+        'empty folder': (lambda world, parts: world.write('/host/lib/x', ''),
+                         ['there is no libfabric.so.1 in /host/lib']),
+        'link out of it': (lambda world, parts: world.link('/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0'),
+                           ['/host/lib/libfabric.so.1 is a link to /opt/cray/libfabric.so.1.25.0, which is not in the '
+                            'container']),
+        'too old': (lambda world, parts: world.host(parts.fabric('1.17.0', newest=6, needed=())),
+                    ['/usr/lib/libmpi.so.12 needs FABRIC_1.7, which is not in /host/lib/libfabric.so.1: that ends at '
+                     'FABRIC_1.6', 'built with a libfabric that is not newer than the host\'s']),
+        'dependency missing': (lambda world, parts: world.host(parts.fabric(needed=('libhostonly.so.2',))),
+                               ['libhostonly.so.2 is neither in the image nor in the folders of the host',
+                                'OSU_SWAP_PATH']),
+        'function missing': (lambda world, parts: world.host(no_fi_version(parts)),
+                             ['/usr/lib/libmpi.so.12 needs the function fi_version, which no library has']),
+        'no library': (lambda world, parts: world.write('/host/lib/libfabric.so.1', 'INPUT(libfabric.so.1.25.0)'),
+                       ['libfabric.so.1']),
+    }[name]
+
+
+def future_libc(parts):
+    """Return a libc.so.6 (Path) with a version of the future, to link against."""
+    return parts.versioned('libc.so.6', 'GLIBC_9.9', symbol='of_the_future')
+
+
+def no_fi_version(parts):
+    """Return a libfabric.so.1 with all versions and without one of its functions."""
+    return parts.versioned('libfabric.so.1', *(f'FABRIC_1.{number}' for number in range(10)), symbol='of_{}')
+
+
+BROKEN = ['nothing bound', 'empty folder', 'link out of it', 'too old', 'dependency missing', 'function missing',
+          'no library']
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_asked_to_swap_and_unable_is_an_error_with_the_reason(world, parts, name):
+    change, texts = broken(name)
+    change(world, parts)
+    done = world.call(PROGRAM, OSU_SWAP='require')
+    assert (done.returncode, done.stdout) == (78, '')
+    assert done.stderr.startswith('osu-entrypoint: node7: the libfabric of the host cannot take the place of the ')
+    for text in [*texts, 'To do: ', 'OSU_SWAP=0 for the libfabric of the image']:
+        assert text in done.stderr, done.stderr
+    assert [path for path in world.kept() if re.search(r'\.\w{10}$', path.name)] == []
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_else_the_image_s_own_is_taken_and_one_line_says_why(world, parts, name):
+    change, texts = broken(name)
+    change(world, parts)
+    done = world.call(PROGRAM)
+    assert done.stdout == f'libfabric {OWN}\n' and done.returncode == 1
+    assert done.stderr.startswith('osu-entrypoint: node7: the libfabric of the image is used, not the host\'s: ')
+    assert texts[0] in done.stderr and done.stderr.count('\n') == 1
+
+
+def test_libraries_of_a_newer_host_are_refused_before_anything_is_started(world, parts, tmp_path):
+    """A C library that is older than the host's libraries ends a program when it starts."""
+    source = 'void of_the_future(void);\nvoid user(void) { of_the_future(); }\n'
+    library = parts._made('libhostonly.so.2', source=source, needed=[future_libc(parts)])
+    world.host(parts.fabric(needed=('libhostonly.so.2',)), library)
+    done = world.call(PROGRAM, OSU_SWAP='require')
+    assert done.returncode == 78 and 'libhostonly.so.2 needs GLIBC_9.9, which is not in /' in done.stderr
+    assert 'that ends at GLIBC_2.' in done.stderr and 'at least as new as the host' in done.stderr
+
+
+def test_a_dt_rpath_that_defeats_the_swap_is_said(good, parts):
+    good.copy(parts.mpi(needs=7, more=USES, rpath='old:/opt/conda/lib'), '/usr/lib/libmpi.so.12')
+    good.copy(parts.fabric(f'{OWN}.0', needed=()), '/opt/conda/lib/libfabric.so.1')
+    done = good.call(PROGRAM, OSU_SWAP='require')
+    assert done.returncode == 78
+    assert '/opt/conda/lib/libfabric.so.1 would be loaded all the same: a DT_RPATH' in done.stderr
+    assert 'patchelf --set-rpath' in done.stderr
+
+
+def test_what_the_image_lacks_anyway_is_not_blamed_on_the_host(good, parts):
+    mpi = parts.mpi(needs=7, more=USES + 'void nowhere(void);\nvoid more(void) { nowhere(); }\n')
+    good.copy(mpi, '/usr/lib/libmpi.so.12')
+    assert good.call(PROGRAM, OSU_SWAP='require').stdout == f'libfabric {HOST}\n'
+
+
+def test_an_image_without_glibc_is_said(good):
+    """The loader of this machine cannot be taken away here, so the script is given other names to look for."""
+    text = good.on(ENTRYPOINT).read_text()
+    for folder in ('/lib64/ld', '/lib/ld'):
+        assert folder in text
+        text = text.replace(folder, '/nowhere/ld')
+    done = run(['bash', '-c', text.replace('/host', f'{good.root}/host'), 'osu-entrypoint', 'true'],
+               env={'PATH': os.environ['PATH'], 'OSU_SWAP': 'require'})
+    assert done.returncode == 78 and 'the image has no loader of glibc' in done.stderr
+
+
+def test_a_script_is_judged_by_the_mpi_that_it_may_open(world, parts):
+    world.write('/opt/osu/bin/osu_bw', '#!/bin/bash\necho ran\n')
+    world.on('/opt/osu/bin/osu_bw').chmod(0o755)
+    world.host(parts.fabric('1.17.0', newest=6, needed=()))
+    done = world.call('/opt/osu/bin/osu_bw', OSU_SWAP='require')
+    assert done.returncode == 78 and 'libmpi.so.12 needs FABRIC_1.7' in done.stderr
+
+
+def test_a_static_program_is_refused_for_nothing_can_be_put_before_its_libraries(good):
+    static = good.on('/opt/osu/bin/static')
+    done = run(['gcc', '-static', '-x', 'c', '-o', static, '-'], input='int main(void) { return 0; }')
+    if done.returncode != 0:
+        pytest.skip('no static C library here')
+    done = good.call('/opt/osu/bin/static', OSU_SWAP='require')
+    assert done.returncode == 78 and 'is linked statically' in done.stderr
+    assert good.call('/opt/osu/bin/static').returncode == 0
+
+
+# ---- choices of the user
+
+def test_never(good):
+    done = good.call(PROGRAM, OSU_SWAP='0')
+    assert (done.stdout, done.stderr, done.returncode) == (f'libfabric {OWN}\n', '', 1)
+    assert good.kept() == []
+
+
+def test_unknown_choice_is_an_error(good):
+    done = good.call(PROGRAM, OSU_SWAP='yes')
+    assert (done.returncode, done.stdout) == (78, '')
+    assert done.stderr == 'osu-entrypoint: OSU_SWAP=yes is unknown; known: require, 0, or not set\n'
+
+
+@pytest.mark.parametrize('name', ['SLURM_LOCALID', 'OMPI_COMM_WORLD_LOCAL_RANK', 'MPI_LOCALRANKID',
+                                  'PALS_LOCAL_RANKID'])
+def test_one_rank_of_a_node_speaks(good, name):
+    assert good.call('true', **{name: '0'}).stderr != ''
+    assert good.call('true', **{name: '3'}).stderr == ''
+
+
+def test_variables_before_the_program_do_not_hide_it(world, parts):
+    """As run-in-container takes variables away: env -u NAME program."""
+    world.host(parts.fabric('1.17.0', newest=6, needed=()))
+    world.on('/usr/lib/libmpi.so.12').unlink()
+    world.copy(parts.mpi(needs=7, more=USES, name='libapp.so.1'), '/opt/app/libapp.so.1')
+    world.executable(PROGRAM, MAIN, ['/opt/app/libapp.so.1'])
+    for command in ([PROGRAM], ['env', '-u', 'X', 'Y=1', PROGRAM]):
+        done = world.call(*command, OSU_SWAP='require', LD_LIBRARY_PATH='/opt/app')
+        assert done.returncode == 78, done.stdout + done.stderr
+
+
+def test_signals_and_exit_codes_are_those_of_the_program(good):
+    assert good.call('bash', '-c', 'exit 7').returncode == 7
+    process = good.start('bash', '-c', 'echo $$; exec sleep 60')
+    assert int(process.stdout.readline()) == process.pid
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == -signal.SIGTERM
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_no_program_is_a_shell(good):
+    done = run([ENTRYPOINT], preexec_fn=enter(good.root), env=good.environment({}), input='echo in a shell; exit 5')
+    assert (done.stdout, done.returncode) == ('in a shell\n', 5)
+
+
+# ---- the folder with the links
+
+def test_folder_is_the_user_s_alone_and_used_again(good):
+    for _ in range(3):
+        assert good.call('true').returncode == 0
+    folder, = good.kept()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and folder.stat().st_uid == os.geteuid()
+    assert os.readlink(folder / 'libfabric.so.1') == '/host/lib/libfabric.so.1'
+
+
+def test_ranks_that_start_at_once_share_one_folder(good):
+    started = [good.start(PROGRAM, SLURM_LOCALID=str(rank)) for rank in range(24)]
+    outputs = [process.communicate(timeout=120) for process in started]
+    assert {output for output, _ in outputs} == {f'libfabric {HOST}\n'}, outputs
+    assert [errors for _, errors in outputs[1:]] == [''] * 23 and outputs[0][1]
+    assert len(good.kept()) == 1
+
+
+def test_another_libfabric_gets_another_folder(good, parts):
+    assert good.call('true').returncode == 0
+    good.on('/host/lib/libfabric.so.1').unlink()
+    good.host(parts.fabric('1.26.0', newest=9, needed=('libcxi.so.1',)))
+    os.utime(good.on('/host/lib/libfabric.so.1'), (1, 1))
+    assert good.call(PROGRAM).stdout == 'libfabric 1.26\n'
+    assert len(good.kept()) == 2
+
+
+@pytest.mark.parametrize('whose', ['a link', 'open to others', 'not whole', 'a file'])
+def test_a_folder_that_somebody_else_has_put_there_is_not_used(good, whose):
+    good.call('true')
+    kept, = good.kept()
+    if whose == 'open to others':
+        kept.chmod(0o777)
+    elif whose == 'not whole':
+        (kept / 'complete').unlink()
+    else:
+        kept.rename(kept.with_name('elsewhere'))
+        if whose == 'a link':
+            kept.symlink_to('elsewhere')
+        else:
+            kept.write_text('')
+    done = good.call('bash', '-c', 'echo "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require')
+    assert done.returncode == 0 and done.stdout.strip() != f'/tmp/{kept.name}', done.stderr
+    assert re.fullmatch(r'/tmp/osu-swap-\d+\.\w{10}\n', done.stdout)
+
+
+def test_links_that_are_out_of_date_are_made_anew(good):
+    good.call('true')
+    kept, = good.kept()
+    (kept / 'libhostonly.so.2').unlink()
+    done = good.call(PROGRAM, OSU_SWAP='require')
+    assert done.stdout == f'libfabric {HOST}\n', done.stderr
+    assert (kept / 'libhostonly.so.2').is_symlink() and len(good.kept()) == 1
+
+
+def test_another_folder_is_taken_where_tmp_cannot_be_written_to(good):
+    good.on('/scratch').mkdir()
+    for gone, taken in (('/tmp', '/dev/shm'), ('/dev/shm', '/scratch')):
+        shutil.rmtree(good.on(gone))
+        assert good.call(PROGRAM, TMPDIR='/scratch').stdout == f'libfabric {HOST}\n'
+        assert len(good.kept(taken)) == 1
+    done = good.call(PROGRAM, OSU_SWAP='require', TMPDIR='/nowhere')
+    assert done.returncode == 78 and 'no folder for links can be made in /tmp, /dev/shm or /nowhere' in done.stderr
+
+
+def test_a_folder_of_a_group_makes_no_difference(good):
+    good.on('/tmp').chmod(0o2777)
+    for _ in range(3):
+        assert good.call('true').returncode == 0
+    assert len(good.kept()) == 1
+
+
+def test_a_program_that_does_not_fit_takes_nothing_away_from_those_that_start(good, parts):
+    """Of two programs of one image the second cannot be swapped; the first keeps its folder."""
+    good.call('true')
+    kept, = good.kept()
+    before = {path.name: path.lstat().st_ino for path in kept.iterdir()}
+    own = parts.mpi(needs=7, more=USES, name='libmpi_own.so.12', rpath='old:/opt/conda/lib')
+    good.copy(own, '/usr/lib/libmpi_own.so.12')
+    good.copy(parts.fabric(f'{OWN}.0', needed=()), '/opt/conda/lib/libfabric.so.1')
+    good.executable('/opt/osu/bin/osu_other', MAIN, ['/usr/lib/libmpi_own.so.12'])
+    assert good.call('/opt/osu/bin/osu_other', OSU_SWAP='require').returncode == 78
+    assert {path.name: path.lstat().st_ino for path in kept.iterdir()} == before and good.kept() == [kept]
+
+
+def test_of_two_mpis_the_one_that_the_program_needs_counts(world, parts):
+    world.copy(parts.mpi(needs=9, name='libmpi.so.40'), '/usr/lib/libmpi.so.40')
+    world.host(parts.fabric('1.22.0', newest=7, needed=()))
+    assert world.call(PROGRAM, OSU_SWAP='require').returncode == 1
+    done = world.call('true', OSU_SWAP='require')
+    assert done.returncode == 78 and '/usr/lib/libmpi.so.40 needs FABRIC_1.9' in done.stderr
+
+
+# ---- RCCL's plugin
+
+def test_a_plugin_that_does_not_load_is_said_and_mpi_runs(world, parts):
+    plugin = parts.user_of('librccl-net.so', parts.fabric(), ['FABRIC_1.0', 'FABRIC_1.7'])
+    world.copy(plugin, '/opt/plugin/librccl-net.so')
+    world.copy(parts.mpi(needs=6, more=USES), '/usr/lib/libmpi.so.12')
+    world.host(parts.fabric('1.17.0', newest=6, needed=()))
+    for variables in ({'NCCL_NET_PLUGIN': '/opt/plugin/librccl-net.so'}, {'LD_LIBRARY_PATH': '/opt/plugin'}):
+        done = world.call(PROGRAM, OSU_SWAP='require', **variables)
+        assert done.stdout == 'libfabric 1.17\n', done.stderr
+        assert 'WARNING: the plugin of RCCL does not load with it, so RCCL takes TCP' in done.stderr
+        assert '/opt/plugin/librccl-net.so needs FABRIC_1.7, which is not in /host/lib/libfabric.so.1' in done.stderr
+
+
+# ---- variables
+
+def test_defaults_are_those_of_the_data():
+    done = run([sys.executable, FOLDER / 'write-defaults', '--check'])
+    assert (done.returncode, done.stderr) == (0, '')
+    rows = [line.split() for line in (FOLDER / 'defaults').read_text().splitlines() if line and line[0] != '#']
+    of_swap = {variable['name']: variable['value'] for variable in APPROACHES['swap']['variables']
+               if variable['name'].startswith('FI_CXI_RDZV') and not variable.get('when')}
+    assert of_swap.items() <= {name: value for _, name, value in rows}.items() and len(of_swap) == 2
+    assert all('cxi' in conditions.split(',') for conditions, _, _ in rows)
+
+
+def show(*names):
+    """Return the command that prints variables."""
+    return ['bash', '-c', ' '.join(['echo', *(f'"${{{name}-unset}}"' for name in names)])]
+
+
+def test_variables_are_set_where_the_user_has_set_none(good):
+    names = ['FI_PROVIDER', 'FI_CXI_RDZV_THRESHOLD', 'NCCL_CROSS_NIC']
+    assert good.call(*show(*names), SLURM_STEP_NUM_NODES='2').stdout == 'unset unset unset\n'
+    good.write('/sys/class/cxi/cxi0', '')
+    assert good.call(*show(*names)).stdout == 'unset 16384 unset\n'
+    done = good.call(*show(*names), SLURM_STEP_NUM_NODES='2', FI_CXI_RDZV_THRESHOLD='')
+    assert done.stdout == 'cxi  unset\n'
+    assert done.stderr.endswith('; set: FI_PROVIDER=cxi FI_CXI_RDZV_EAGER_SIZE=2048\n')
+    good.write('/dev/kfd', '')
+    assert good.call(*show(*names), NCCL_CROSS_NIC='0').stdout == 'unset 16384 0\n'
+    assert good.call(*show(*names)).stdout == 'unset 16384 1\n'
+
+
+def test_nothing_is_set_for_the_libfabric_of_the_image(world):
+    world.write('/sys/class/cxi/cxi0', '')
+    assert world.call(*show('FI_CXI_RDZV_THRESHOLD')).stdout == 'unset\n'
+
+
+# ---- the verdict on images
+
+def runscript(*lines):
+    """Return the text of a runscript."""
+    return '\n'.join(['#!/bin/sh', *lines, ''])
+
+
+OCI = ('OCI_ENTRYPOINT=\'{}\'', 'OCI_CMD=\'"/bin/bash"\'', 'exec "$@" # for more: /host')
+
+
+@pytest.mark.parametrize('files, word, text', [
+    ({}, 'fails', 'image without entrypoint for swap'),
+    ({'/.singularity.d/runscript': runscript('echo "There is no runscript defined for this container\\n";')}, 'fails',
+     'image without entrypoint for swap'),
+    ({'/.singularity.d/runscript': runscript(*OCI).replace('{}', '')}, 'fails', 'image without entrypoint for swap'),
+    ({'/.singularity.d/runscript': runscript('exec /opt/start "$@"'), '/opt/start': '#!/bin/sh\nexec "$@"\n'}, 'fails',
+     'does not say that it looks in /host/lib: /.singularity.d/runscript, /opt/start'),
+    ({'/.singularity.d/runscript': runscript('exec /opt/start "$@"'), '/opt/start': b'\x7fELF\0\0/host'}, 'unknown',
+     'of which one is a program that cannot be read'),
+    # HPE's: an entrypoint that starts another script of its folder
+    ({'/.singularity.d/runscript': runscript(*OCI).replace('{}', '"/container/bin/entrypoint.sh"'),
+      '/container/bin/entrypoint.sh': '#!/bin/bash\n. $(dirname $0)/scrape.sh\nexec "$@"\n',
+      '/container/bin/scrape.sh': 'find /host -name libfabric.so\n'}, 'works', ''),
+    ({'/.singularity.d/runscript': runscript('exec /opt/entrypoint/osu-entrypoint "$@"'),
+      '/opt/entrypoint/osu-entrypoint': (FOLDER / 'osu-entrypoint').read_text()}, 'works', ''),
+])
+def test_verdict_looks_at_what_the_image_starts(tmp_path, parts, files, word, text):
+    from tests.helpers.verdict_cases import World as VerdictWorld
+    place = VerdictWorld(tmp_path, parts)
+    place.more = [lambda: [place.image.write(path, content) for path, content in files.items()]]
+    verdict = place.ask('swap')
+    assert verdict.word == word, verdict.findings
+    said = [finding.reason for finding in verdict.findings if finding.rule == 'entrypoint']
+    if word != 'works':
+        assert text in said[0]
+    elif 'scrape' in str(files):
+        assert "is not this project's" in said[0]
+    else:
+        assert said == []

@@ -1,0 +1,134 @@
+"""osu-mpi4py without a container: the launcher, the easyconfigs, which image each site has."""
+import hashlib
+import os
+import re
+import shutil
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import SettingsError, approach_entry, image_of, site_entry
+from osu_container.recipes.images import IMAGES
+from osu_container.recipes.images_others import MPI4PY_BASES, mpi4py_name
+from tests.helpers.machine import PROJECT, run
+
+RECIPES = PROJECT / 'container-recipes' / 'mpi4py'
+EASYCONFIGS = sorted((PROJECT / 'easyconfigs/o/osu-mpi4py').glob('*.eb'))
+COMMANDS = PROJECT / 'easyconfigs/o/osu-container'
+
+
+# ---- the launcher, with OMB-Py's place taken by a program that shows what it was called with
+
+@pytest.fixture
+def launch(tmp_path):
+    """Function (command, *arguments) that runs osu-python by a link of that name; NumPy is an empty module there."""
+    libexec, packages = tmp_path / 'libexec', tmp_path / 'lib/python'
+    for folder in (libexec / 'omb-py', packages, tmp_path / 'bin'):
+        folder.mkdir(parents=True)
+    shutil.copy(RECIPES / 'osu-python', libexec / 'osu-python')
+    (packages / 'numpy.py').write_text('')
+    (libexec / 'omb-py' / 'run.py').write_text('import os, sys\nprint(sys.argv[1:], os.environ["MPI4PY_LIBMPI"])\n')
+
+    def call(command, *arguments):
+        link = tmp_path / 'bin' / command
+        if not link.is_symlink():
+            link.symlink_to('../libexec/osu-python')
+        return run([link, *arguments], env={name: value for name, value in os.environ.items()
+                                            if name != 'MPI4PY_LIBMPI'})
+    return call
+
+
+@pytest.mark.parametrize('command', ['osu_bw', 'osu_py_bw'])
+@pytest.mark.parametrize('buffers', [[], ['H', 'H'], ['--buffer', 'numpy'], ['--buffer=numpy'],
+                                     ['--buffer', 'numpy', 'H', 'H']])
+def test_all_ways_to_ask_for_numpy_are_one(launch, command, buffers):
+    done = launch(command, *buffers, '-m', '8')
+    assert done.stdout == ("['--benchmark=bw', '--buffer=numpy', '-m', '8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"), \
+        done.stderr
+
+
+@pytest.mark.parametrize('arguments, text', [
+    (['--buffer', 'cupy'], '--buffer cupy asks for buffers in GPU memory, and this image has no CuPy'),
+    (['D', 'D'], 'D D asks for buffers in GPU memory'),
+    (['H'], 'buffers H: give H H'), (['H', 'D'], 'buffers H D: give H H'),
+    (['--buffer', 'numpy', 'D', 'D'], '--buffer numpy D D asks for two kinds of buffers'),
+    (['--buffer=numpy', '--buffer=cupy'], 'two kinds of buffers'),
+    (['--buffer', 'numba'], '--buffer numba: give --buffer numpy'), (['--buffer'], '--buffer (nothing)')])
+def test_what_cannot_be_is_an_error(launch, arguments, text):
+    done = launch('osu_py_latency', *arguments)
+    assert (done.returncode, done.stdout) == (2, '')
+    assert done.stderr.startswith('osu_py_latency: error: ') and text in done.stderr
+
+
+# ---- easyconfigs
+
+def test_there_is_an_easyconfig_for_every_approach_that_a_site_has_an_image_for():
+    wanted = {name.partition('/')[2] for site in SITES for name in site_entry(site)['images']['value']
+              if name.startswith('osu-mpi4py/')}
+    assert {path.stem for path in EASYCONFIGS} == {f'osu-mpi4py-{name}' for name in wanted}
+    assert wanted <= set(APPROACHES)
+
+
+@pytest.mark.parametrize('path', EASYCONFIGS, ids=lambda path: path.stem)
+def test_easyconfigs_differ_in_approach_and_description_alone(path):
+    def rest(text):
+        return re.sub(r"(?ms)^version = .*?$|^description = .*?\"\"\"$", '', text)
+    text = path.read_text()
+    assert f"version = '{path.stem.rpartition('-')[2]}'" in text
+    assert rest(text) == rest(EASYCONFIGS[0].read_text())
+    assert "programs = ['python', 'python3', 'pip']" in text and 'are those of the container' in text
+    names = re.findall(r"'([\w-]+)'", re.search(r'(?m)^sources = (.*)$', text).group(1))
+    sums = [hashlib.sha256((COMMANDS / name).read_bytes()).hexdigest() for name in names]
+    assert re.findall(r"'(\w{64})'", text) == sums
+
+
+# ---- images
+
+def images_of_sites():
+    """Yield (site, approach, name of its image with mpi4py)."""
+    for site in SITES:
+        for approach in APPROACHES:
+            try:
+                file = image_of('osu-mpi4py', approach_entry(approach), site_entry(site))
+            except SettingsError:
+                continue
+            yield site, approach, file.partition('.sif')[0]
+
+
+CASES = list(images_of_sites())
+
+
+def test_every_kind_of_site_has_images():
+    assert {site for site, _, _ in CASES} >= {'workstation', 'lumi-25.03', 'lumi-c-25.03', 'frontier', 'setonix'}
+
+
+@pytest.mark.parametrize('site, approach, name', CASES)
+def test_image_of_a_site_fits_its_gpu_and_its_approach(site, approach, name):
+    entry = site_entry(site)
+    base = IMAGES[name]['base']['image']
+    below = MPI4PY_BASES[base]
+    gpu = entry['gpu']['value'] or ''
+    assert name == mpi4py_name(base, 'rocm' if gpu.startswith('gfx') else 'none')
+    assert (below['mpi'].startswith('Open MPI')) == (approach == 'openmpi')
+    if approach == 'opensource' and entry['provider']['value'] == 'cxi':
+        assert below['libcxi'] != 'none'
+    if approach in ('bind', 'hybrid') and entry['provider']['value'] == 'cxi':
+        # the host's libfabric takes the place of the image's and must not be older
+        host = re.search(r'/libfabric/([\d.]+?)(\.0)?/', entry['libraries']['libfabric']['value']).group(1)
+        assert tuple(map(int, below['libfabric'].split('.')[:2])) <= tuple(map(int, host.split('.')[:2]))
+
+
+def test_a_module_with_images_of_its_own_gets_no_other_one():
+    with pytest.raises(SettingsError, match="site 'alps' names no image for osu-mpi4py/openmpi"):
+        image_of('osu-mpi4py', approach_entry('openmpi'), site_entry('alps'))
+    assert image_of('somebodys', approach_entry('openmpi'), site_entry('alps')).startswith('osu-alps-')
+
+
+@pytest.mark.parametrize('name', [name for name, entry in IMAGES.items() if entry['family'] == 'mpi4py'])
+def test_python_of_the_host_stays_out_of_the_image(name):
+    for variant in IMAGES[name]['variants'].values():
+        text = (PROJECT / 'container-recipes/rendered' / f"{variant['rendered']}.def").read_text()
+        assert 'export PYTHONPATH=\n' in text and 'export PYTHONNOUSERSITE=1\n' in text
+        libmpi = 'libmpi.so.40' if 'openmpi' in name else 'libmpi.so.12'
+        assert f'export MPI4PY_LIBMPI={libmpi}\n' in text

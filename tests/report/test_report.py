@@ -1,0 +1,647 @@
+"""osu-container report: what it says is what was measured; files are written whole, and over nothing."""
+import csv
+import html.parser
+import io
+import json
+import re
+import statistics
+
+import pytest
+
+from osu_container import cli as command_line
+from osu_container import compare
+from osu_container.report import ReportError, charts, content, details, export, page, tables
+from osu_container.report import cli as report_cli
+from osu_container.results import files, references
+from osu_container.results.example_runs import CASES, MORE_CASES, PROGRAMS, make_run
+from osu_container.results.model import Case, Dataset, Series
+from tests.helpers.machine import PROJECT, run
+
+APPROACHES = ('native', 'pure', 'bind', 'hybrid', 'opensource')
+HOSTILE = "PMI: <script>alert('x')</script> & \"no key-value store\" | `rm` ; remedy: srun --mpi=pmi2"
+FAILURES = [('bind', MORE_CASES[2], HOSTILE), ('opensource', MORE_CASES[6], 'skipped: no GPU on this machine')]
+NUMBER = re.compile(r'[\u202f,]')
+
+
+class Tables(html.parser.HTMLParser):
+    """The tables of a page: {id: {'caption', 'scopes', 'rows': [[(text, [values of <data>])]]}}, and all tags."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tables, self.tags, self.attributes = {}, [], []
+        self._table = self._row = self._cell = None
+        self._caption = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append(tag)
+        self.attributes.append((tag, attrs))
+        if tag == 'table':
+            self._table = self.tables[attrs['id']] = {'caption': '', 'scopes': [], 'rows': [], 'class': attrs['class']}
+        elif tag == 'caption':
+            self._caption = True
+        elif tag == 'tr':
+            self._row = []
+            self._table['rows'].append(self._row)
+        elif tag in ('th', 'td'):
+            self._cell = ['', []]
+            self._row.append(self._cell)
+            if tag == 'th':
+                self._table['scopes'].append(attrs.get('scope'))
+        elif tag == 'data' and self._cell is not None:
+            self._cell[1].append(float(attrs['value']))
+
+    def handle_endtag(self, tag):
+        if tag == 'caption':
+            self._caption = False
+        elif tag in ('th', 'td'):
+            self._cell = None
+
+    def handle_data(self, data):
+        if self._caption:
+            self._table['caption'] += data
+        elif self._cell is not None:
+            self._cell[0] += data
+
+
+def report(*arguments):
+    """Run `osu-container report` in this process; return its exit code."""
+    return command_line.main(['report', *map(str, arguments)])
+
+
+@pytest.fixture(autouse=True)
+def nobody_else(monkeypatch, tmp_path):
+    """References that the user of this machine added are none of the tests'."""
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
+    monkeypatch.delenv(references.SITE_VARIABLE, raising=False)
+    monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path / 'results'))
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """A run of five approaches with repeats, failures and every shape of case."""
+    return make_run(tmp_path_factory.mktemp('run'), approaches=APPROACHES, cases=MORE_CASES, failures=FAILURES,
+                    repeats=3, scale={'pure': 0.1, 'opensource': 1.4})
+
+
+@pytest.fixture(scope='module')
+def made(folder, tmp_path_factory):
+    """The report of that run: folder with report.html, report.md, report.csv."""
+    out = tmp_path_factory.mktemp('report')
+    code = report(folder, '-o', out / 'report.html', '--markdown', out / 'report.md', '--csv', out / 'report.csv',
+                  '--reference', 'lumi-g-2025-03')
+    assert code == 0
+    return out
+
+
+@pytest.fixture(scope='module')
+def dataset(folder):
+    return files.read(folder)
+
+
+@pytest.fixture(scope='module')
+def shown(made):
+    return Tables((made / 'report.html').read_text())
+
+
+def key(case, run='20261121T131244Z'):
+    return f'{content.slug(run)}-{content.slug(case.title)}'
+
+
+def of(dataset, case, name):
+    return dataset.of(case, name)[0]
+
+
+@pytest.mark.parametrize('case', MORE_CASES, ids=lambda case: case.title)
+def test_values_of_a_case_are_the_medians_of_the_run_with_ratio_and_verdict(case, dataset, shown):
+    table = shown.tables[key(case) + '-values']
+    head, *rows = table['rows']
+    names = [text for text, _ in head[1:]]
+    assert names == [name for name in APPROACHES if dataset.of(case, name)]
+    sizes = sorted({size for name in names for size in of(dataset, case, name).sizes})
+    assert len(rows) == len(sizes)
+    native = of(dataset, case, 'native')
+    for size, row in zip(sizes, rows):
+        for name, (text, values) in zip(names, row[1:]):
+            series = of(dataset, case, name)
+            assert values[0] == statistics.median(series.values[size].values()), (case, name, size)
+            shown_number = float(NUMBER.sub('', text.split(' ')[0]))
+            assert shown_number == pytest.approx(values[0], rel=0.006, abs=0.0051)
+            if name == 'native':
+                assert values[1:] == []
+                continue
+            comparison = compare.compare_series(series, native, paired=True)
+            point = next(one for one in comparison.points if one.size == size)
+            assert values[1] == point.ratio == pytest.approx(values[0] / native.median(size))
+            assert tables.VERDICTS[point.verdict] in text
+
+
+def test_summary_has_every_series_and_buffers_of_a_benchmark(dataset, shown):
+    table = shown.tables['20261121t131244z-summary-osu-bw-two-nodes']
+    groups, head, *rows = table['rows']
+    assert [text for text, _ in groups if text] == ['H H', 'D D']
+    assert [row[0][0] for row in rows] == list(APPROACHES)
+    native = of(dataset, CASES[0], 'native')
+    peak = max(native.sizes, key=native.median)
+    for row in rows:
+        series = of(dataset, CASES[0], row[0][0])
+        assert [cell[1][0] for cell in row[1:3]] == [series.median(1), series.median(peak)]
+    # what failed is not passed over
+    assert [text for text, _ in rows[APPROACHES.index('bind')][3:]] == ['failed', 'failed']
+
+
+def test_verdicts_over_all_sizes_are_those_of_compare(dataset, shown):
+    head, *rows = shown.tables['20261121t131244z-verdicts']['rows']
+    names = [text for text, _ in head[1:]]
+    assert names == list(APPROACHES[1:])
+    by_title = {case.title: case for case in MORE_CASES}
+    found = set()
+    for row in rows:
+        case = by_title[row[0][0]]
+        for name, (text, _) in zip(names, row[1:]):
+            if not dataset.of(case, name):
+                assert text in ('failed', 'skipped')
+                continue
+            verdict = compare.compare_series(of(dataset, case, name), of(dataset, case, 'native'), paired=True).verdict
+            assert tables.VERDICTS[verdict] in text
+            found.add(verdict)
+    assert {'worse', 'better'} <= found and len(rows) == len(MORE_CASES)
+
+
+@pytest.mark.parametrize('case', [case for case in MORE_CASES if case.benchmark == 'osu_latency'],
+                         ids=lambda case: case.title)
+def test_breakdown_says_what_is_added_to_native(case, dataset, shown):
+    table = shown.tables[key(case) + '-added']
+    assert [text.partition(',')[0] for text, _ in table['rows'][0][1:]] == list(charts.RANGES)
+    native = of(dataset, case, 'native')
+    for row in table['rows'][1:]:
+        series = of(dataset, case, row[0][0])
+        for (least, most), (text, values) in zip(charts.RANGES.values(), row[1:]):
+            added = statistics.median(series.median(size) - native.median(size) for size in series.sizes
+                                      if least <= size <= most)
+            assert values == [added]
+            assert text[0] == ('0' if text == '0.00' else '+' if added > 0 else '−')
+
+
+def test_failures_are_shown_with_reason_and_repeats(shown):
+    _, *rows = shown.tables['20261121t131244z-failures']['rows']
+    found = {(row[0][0], row[1][0]): [text for text, _ in row[2:5]] for row in rows}
+    assert found == {(MORE_CASES[2].title, 'bind'): ['failed', '1 to 3', HOSTILE],
+                     (MORE_CASES[6].title, 'opensource'): ['skipped', '1 to 3', FAILURES[1][2]]}
+
+
+def test_foreign_text_stays_text(made, shown):
+    assert shown.tags.count('script') == 3  # the library, our script and the data: none from the reason
+    text = (made / 'report.html').read_text()
+    assert '<script>alert' not in text
+    assert r'\<script\>' in (made / 'report.md').read_text()
+
+
+def hostile_run(folder):
+    """Return a run whose names, programs and commands are full of markup, as a broken file may have them."""
+    make_run(folder, cases=CASES, repeats=2, programs='</script><img src=x onerror=alert(1)>', site='"><b>here</b>')
+    return folder
+
+
+def test_foreign_text_cannot_leave_the_data_of_the_page(tmp_path):
+    assert report(hostile_run(tmp_path / 'run'), '-o', tmp_path / 'r.html') == 0
+    parsed = Tables((tmp_path / 'r.html').read_text())
+    assert parsed.tags.count('script') == 3
+    assert 'b' not in parsed.tags and 'x' not in [attrs.get('src') for _, attrs in parsed.attributes]
+
+
+def test_data_of_the_page_hold_every_curve_once(made, dataset):
+    text = (made / 'report.html').read_text()
+    data = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.S).group(1))
+    for case in MORE_CASES:
+        card = data['cards'][key(case)]
+        rows = {}
+        for number, size, median, *_ in card['rows']:
+            name = card['curves'][number][0]
+            assert (name, size) not in rows
+            rows[name, size] = median
+        for name in dataset.names:
+            for series in dataset.of(case, name):
+                for size in series.sizes:
+                    if size or case.benchmark in ('osu_barrier', 'osu_init'):  # a logarithmic axis has no zero
+                        assert rows[name, size] == series.median(size)
+
+
+def test_tables_have_captions_and_scopes(shown):
+    assert len(shown.tables) > 30
+    for name, table in shown.tables.items():
+        assert table['caption'].strip(), name
+        assert table['scopes'] and set(table['scopes']) <= {'col', 'row', 'colgroup', 'rowgroup'}, name
+
+
+def test_page_asks_nothing_of_the_network(made):
+    text = (made / 'report.html').read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
+    assert "default-src &#39;none&#39;" in policy and 'unsafe-eval' not in policy
+    parsed = Tables(text)
+    for tag, attrs in parsed.attributes:
+        for name in ('src', 'href', 'srcset', 'data', 'action'):
+            if name in attrs and tag != 'a':
+                assert attrs[name].startswith('data:'), (tag, attrs[name][:80])
+
+
+def test_csv_holds_every_value_of_every_repeat(made, dataset):
+    rows = list(csv.DictReader(io.StringIO((made / 'report.csv').read_text())))
+    assert tuple(rows[0]) == export.CSV
+    found = {}
+    for row in rows:
+        if row['dataset'] == dataset.name:
+            case = Case(row['benchmark'], row['buffers'], int(row['nodes']), int(row['ranks']), row['variant'])
+            values = found.setdefault((case, row['series']), {}).setdefault(int(row['size']), {})
+            assert int(row['repeat']) not in values
+            values[int(row['repeat'])] = float(row['value'])
+            assert row['unit'] == case.unit
+    assert found == {(one.case, one.name): one.values for one in dataset.series}
+    behind = {row['series'] for row in rows if row['dataset'] == 'lumi-g-2025-03'}
+    assert behind == {'native'}
+
+
+def test_markdown_has_the_tables_and_says_the_same(made, shown):
+    text = (made / 'report.md').read_text()
+    for name in ('20261121t131244z-summary-osu-bw-two-nodes', '20261121t131244z-verdicts', '20261121t131244z-failures'):
+        assert f"**{export._escape(shown.tables[name]['caption'])}**" in text
+    lines = [line for line in text.splitlines() if line.startswith('| opensource |')]
+    cells = [cell.strip() for cell in lines[0].strip('|').split('|')]
+    html_row = shown.tables['20261121t131244z-summary-osu-bw-two-nodes']['rows'][-1]
+    assert [cell.split(' (')[0] for cell in cells] == [text.split(' ')[0] for text, _ in html_row]
+    for line in text.splitlines():
+        if line.startswith('|'):
+            assert len(re.findall(r'(?<!\\)\|', line)) >= 3
+    tables_found = re.findall(r'(?:^\|.*\n)+', text, re.M)
+    for block in tables_found:
+        widths = {len(re.findall(r'(?<!\\)\|', line)) for line in block.splitlines()}
+        assert len(widths) == 1, block
+
+
+def test_output_is_the_same_every_time(folder, made, tmp_path):
+    for kind in ('html', 'md', 'csv'):
+        option = {'html': '-o', 'md': '--markdown', 'csv': '--csv'}[kind]
+        assert report(folder, option, tmp_path / f'again.{kind}', '--reference', 'lumi-g-2025-03') == 0
+        assert (tmp_path / f'again.{kind}').read_bytes() == (made / f'report.{kind}').read_bytes()
+
+
+@pytest.mark.parametrize('option', ['-o', '--markdown', '--csv'])
+def test_nothing_is_written_over_without_force(option, folder, tmp_path, capsys):
+    path = tmp_path / 'mine'
+    path.write_text('mine')
+    assert report(folder, option, path) == 1
+    assert path.read_text() == 'mine' and '--force' in capsys.readouterr().err
+    assert report(folder, option, path, '--force') == 0
+    assert path.read_text() != 'mine'
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith('.')] == []
+
+
+def test_figures_are_png_and_svg_of_every_chart_and_nothing_is_written_over(tmp_path, capsys):
+    folder = make_run(tmp_path / 'run', cases=CASES[:1], repeats=1, sizes=[2 ** n for n in range(8)])
+    out = tmp_path / 'figures'
+    assert report(folder, '--figures', out) == 0
+    names = {path.name for path in out.iterdir()}
+    stem = key(CASES[0])
+    assert names == {f'{stem}-{what}.{kind}' for what in ('chart', 'small') for kind in ('svg', 'png')}
+    assert (out / f'{stem}-chart.png').read_bytes().startswith(b'\x89PNG')
+    drawn = (out / f'{stem}-chart.svg').read_text()
+    assert CASES[0].title in drawn
+    for name in ('native', 'pure', 'hybrid'):
+        assert f'>{name}</text>' in drawn
+    for path in out.iterdir():
+        path.write_text('mine')
+    assert report(folder, '--figures', out) == 1
+    assert '--force' in capsys.readouterr().err and {path.read_text() for path in out.iterdir()} == {'mine'}
+    assert report(folder, '--figures', out, '--force') == 0
+
+
+def test_an_error_on_the_way_leaves_no_file(folder, tmp_path, monkeypatch, capsys):
+    def broken(*_):
+        raise OSError("no space left on device")
+    monkeypatch.setattr(report_cli.os, 'replace', broken)
+    assert report(folder, '--csv', tmp_path / 'r.csv') == 1
+    assert list(tmp_path.iterdir()) == [] and 'no space left' in capsys.readouterr().err
+
+
+def test_a_drawing_library_that_cannot_be_had_is_an_error_not_a_page_without_charts(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(charts, 'VEGA_LITE', '0.1')
+    assert report(make_run(tmp_path / 'run', cases=(Case('osu_barrier', '', 2, 8),), repeats=1,
+                           failures=[(name, Case('osu_barrier', '', 2, 8), 'no') for name in APPROACHES]),
+                  '-o', tmp_path / 'r.html') == 1
+    assert 'gave no Vega-Lite 0.1' in capsys.readouterr().err and not (tmp_path / 'r.html').exists()
+
+
+@pytest.mark.parametrize('arguments, word', [
+    (['RUN'], 'nothing to write'),
+    (['-o', 'OUT/r.html'], 'name runs, or --published'),
+    (['RUN', '--published', '-o', 'OUT/r.html'], 'not both'),
+    (['--published', '--reference', 'lumi-g-2025-03', '-o', 'OUT/r.html'], '--published chooses'),
+    (['RUN', '--no-reference', '--reference', 'lumi-g-2025-03', '-o', 'OUT/r.html'], 'contradict'),
+    (['RUN', '--reference', 'nowhere', '-o', 'OUT/r.html'], 'there is no reference nowhere'),
+    (['RUN', 'RUN', '-o', 'OUT/r.html'], 'named twice'),
+    (['RUN', '-o', 'OUT/r', '--csv', 'OUT/r'], 'named twice'),
+    (['RUN', '-o', 'OUT'], 'is a folder'),
+    (['RUN', '-o', 'OUT/none/r.html'], 'is no folder'),
+    (['nothing-here', '-o', 'OUT/r.html'], 'neither a run'),
+])
+def test_what_cannot_be_is_said_before_anything_is_written(arguments, word, folder, tmp_path, capsys):
+    words = [one.replace('RUN', str(folder)).replace('OUT', str(tmp_path)) for one in arguments]
+    assert report(*words) == 1
+    assert word in capsys.readouterr().err and list(tmp_path.iterdir()) == []
+
+
+def test_run_without_native_says_so_and_has_no_ratios(tmp_path):
+    folder = make_run(tmp_path / 'run', approaches=('pure', 'hybrid'), cases=CASES, repeats=2)
+    assert report(folder, '-o', tmp_path / 'r.html', '--markdown', tmp_path / 'r.md') == 0
+    text = (tmp_path / 'r.html').read_text()
+    parsed = Tables(text)
+    assert 'has no native series' in text and 'has no native series' in (tmp_path / 'r.md').read_text()
+    assert not [name for name in parsed.tables if name.endswith(('-verdicts', '-added'))]
+    for table in parsed.tables.values():
+        assert all(len(values) <= 1 for row in table['rows'] for _, values in row)
+
+
+def test_run_of_failures_alone_has_a_page(tmp_path):
+    folder = make_run(tmp_path / 'run', approaches=('hybrid',), cases=CASES[:1], repeats=1,
+                      failures=[('hybrid', CASES[0], 'no such module')])
+    assert report(folder, '-o', tmp_path / 'r.html') == 0
+    assert 'no such module' in (tmp_path / 'r.html').read_text()
+
+
+def test_run_that_measured_nothing_is_refused(tmp_path, capsys):
+    folder = make_run(tmp_path / 'run', cases=(), repeats=1)
+    assert report(folder, '-o', tmp_path / 'r.html') == 1
+    assert 'nothing to show' in capsys.readouterr().err
+
+
+def test_series_of_several_runs_carry_the_name_of_their_run_where_they_collide(tmp_path):
+    one = make_run(tmp_path / 'one', approaches=('native', 'pure'), cases=CASES, repeats=2)
+    two = make_run(tmp_path / 'two', approaches=('native', 'hybrid'), cases=CASES, repeats=2, seed=2,
+                   run='20261122T090000Z')
+    datasets = [files.read(one), files.read(two)]
+    section = content.section('Runs', datasets)
+    wanted = ['native, 20261121T131244Z', 'pure', 'native, 20261122T090000Z', 'hybrid']
+    assert section.names == wanted
+    for view in section.views:
+        assert [curve.name for curve in view.shown] == wanted
+        styles = [(curve.style.shape, curve.style.dash) for curve in view.shown]
+        assert len(set(styles)) == len(styles)  # told apart without colour
+        by_name = {curve.name: curve for curve in view.shown}
+        # each is compared with the native of its own run
+        assert by_name['pure'].comparison.b is by_name[wanted[0]].series
+        assert by_name['hybrid'].comparison.b is by_name[wanted[2]].series
+    assert report(one, two, '-o', tmp_path / 'r.html') == 0
+
+
+def test_a_reference_of_the_user_stands_behind_and_can_be_shown_itself(folder, tmp_path):
+    references.add(folder, 'mine-2026')
+    plain = make_run(tmp_path / 'run', approaches=('pure',), cases=CASES, repeats=1)
+    assert report(plain, '-o', tmp_path / 'r.html') == 0  # it is of the same site, so it is taken by itself
+    text = (tmp_path / 'r.html').read_text()
+    assert 'native, mine-2026' in text
+    row = next(row for row in Tables(text).tables['sources']['rows'] if row[0][0] == 'mine-2026')
+    assert str(folder) in row[2][0]
+    assert report(plain, '--no-reference', '-o', tmp_path / 'alone.html') == 0
+    assert 'mine-2026' not in (tmp_path / 'alone.html').read_text()
+    assert report('mine-2026', '-o', tmp_path / 'itself.html') == 0
+
+
+def test_one_approach_of_a_run_is_shown_alone(folder, tmp_path):
+    assert report(f'{folder}:pure', '--csv', tmp_path / 'r.csv', '-o', tmp_path / 'r.html') == 0
+    assert {row['series'] for row in csv.DictReader((tmp_path / 'r.csv').open())} == {'pure'}
+    assert 'module load osu-container/hybrid' not in (tmp_path / 'r.html').read_text()
+
+
+def test_run_that_was_interrupted_says_so(tmp_path):
+    folder = make_run(tmp_path / 'run', cases=CASES, repeats=1, ended=False)
+    assert report(folder, '-o', tmp_path / 'r.html') == 0
+    text = (tmp_path / 'r.html').read_text()
+    assert 'the run has not ended' in text and '--resume' in text
+
+
+def rewrite(folder, change):
+    """Change the measurements of a run by a function of (line as dict)."""
+    path = folder / files.NAME
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        if line['kind'] == 'measurement':
+            change(line)
+    path.write_text(''.join(json.dumps(line) + '\n' for line in lines))
+
+
+def test_a_broken_promise_is_shown_in_words(tmp_path):
+    folder = make_run(tmp_path / 'run', cases=CASES, repeats=2)
+
+    def other_libmpi(line):
+        if line['approach'] == 'hybrid' and line['repeat'] == 2:
+            line['proof'][0]['libraries']['libmpi'].update(where='host', path='/opt/cray/libmpi.so.12')
+    rewrite(folder, other_libmpi)
+    assert report(folder, '-o', tmp_path / 'r.html') == 0
+    parsed = Tables((tmp_path / 'r.html').read_text())
+    rows = [[text for text, _ in row] for row in parsed.tables['20261121t131244z-proof']['rows']]
+    broken = [row for row in rows if any('BROKEN' in text for text in row)]
+    assert len(broken) == 1
+    assert 'BROKEN: promised that of the image' in broken[0] and '/opt/cray/libmpi.so.12' in broken[0]
+    assert any('in 2 of 4 measurements' in text for text in broken[0])
+    assert 'A promise was broken' in (tmp_path / 'r.html').read_text()
+
+
+def test_a_promised_library_that_no_rank_loaded_is_a_broken_promise(tmp_path):
+    folder = make_run(tmp_path / 'run', cases=CASES[:1], repeats=1)
+    rewrite(folder, lambda line: line['proof'][0]['libraries'].pop('libfabric'))
+    assert report(folder, '--markdown', tmp_path / 'r.md') == 0
+    assert 'not loaded | BROKEN: promised that of the image' in (tmp_path / 'r.md').read_text()
+
+
+def test_proof_says_release_origin_and_ranks(dataset):
+    table = tables.proof(dataset, details.of(dataset))
+    rows = {(row[0].text, row[1].text): [cell.text for cell in row[2:]] for row in table.rows}
+    hybrid = rows['osu-container/hybrid', 'libfabric']
+    assert hybrid[0] == 'libfabric 2.5.1, host' and hybrid[1] == 'as promised'
+    assert hybrid[4] == 'ranks 0 to 7 on node1, node2'
+    assert rows['osu-native', 'the process'][0] == 'without a container'
+    assert len(rows['osu-native', 'libmpi'][3]) == 12
+
+
+def test_measurements_without_proof_and_foreign_lines_are_counted(tmp_path):
+    folder = make_run(tmp_path / 'run', cases=CASES, repeats=2)
+
+    def change(line):
+        if line['approach'] == 'pure':
+            line['proof'] = []
+        if line['approach'] == 'hybrid':
+            line.update(foreign=['srun: job 1 queued'], broken=['4096 12srun: .5'])
+    rewrite(folder, change)
+    assert report(folder, '-o', tmp_path / 'r.html') == 0
+    text = (tmp_path / 'r.html').read_text()
+    assert '4 measurements of pure left no proof' in text
+    assert '4 lines of the outputs were not the program&#39;s, 4 numbers were mixed' in text
+
+
+def test_programs_that_are_not_the_c_programs_are_named(tmp_path):
+    folder = make_run(tmp_path / 'run', cases=CASES, repeats=1, programs='mpi4py 4.1.2 ports')
+    assert report(folder, '-o', tmp_path / 'r.html') == 0
+    assert 'mpi4py 4.1.2 ports, not the OSU C programs' in (tmp_path / 'r.html').read_text()
+    assert PROGRAMS == 'OSU C programs'
+
+
+def test_how_to_repeat_has_what_was_typed_and_the_image(made, dataset):
+    text = (made / 'report.html').read_text()
+    assert dataset.facts['command'] in text and dataset.facts['project']['commit'] in text
+    for entry in dataset.modules.values():
+        assert f"module load {entry['name']}" in text
+        if entry['container']:
+            assert entry['image']['sha256'] in text
+    assert 'srun -N2 -n2 osu_bw H H' in text
+
+
+def test_no_line_of_the_page_knows_the_hour(made):
+    """A page of the same run is the same tomorrow: only the times of the run are in it."""
+    text = re.sub(r'<script.*?</script>', '', (made / 'report.html').read_text(), flags=re.S)
+    days = set(re.findall(r'\b20[0-9]{2}-[0-9]{2}-[0-9]{2}\b', text))
+    assert days <= {'2026-11-21', '2025-03-07'}
+
+
+# ---- parts -----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('value, text', [(0.07, '0.07'), (0.012, '0.012'), (0.19, '0.19'), (9.999, '10.00'),
+                                         (22.44, '22.4'), (347.6, '348'), (22181.3, '22\u202f181')])
+def test_numbers_have_the_digits_that_mean_something(value, text):
+    assert tables.number(value) == text
+
+
+@pytest.mark.parametrize('value, text', [(0.5, '+0.50'), (-12.44, '−12.4'), (0.001, '0.00'), (-0.001, '0.00')])
+def test_differences_have_a_sign(value, text):
+    assert tables.signed(value) == text
+
+
+@pytest.mark.parametrize('numbers, text', [([0], '0'), ([0, 1], '0, 1'), (range(8), '0 to 7'), ([9, 0, 1, 2],
+                                                                                              '0 to 2, 9')])
+def test_ranks_are_named_in_ranges(numbers, text):
+    assert tables.ranges_text(numbers) == text
+
+
+@pytest.mark.parametrize('values, axis', [([1, 4.9], 'linear'), ([1, 100], 'steps'), ([0.1, 20000], 'decades')])
+def test_axis_suits_the_values(values, axis):
+    assert charts.scaled(values) == axis
+
+
+def test_approaches_differ_in_mark_and_in_dashes():
+    marks = [style.shape for style in charts.APPROACHES.values()]
+    dashes = [style.dash for style in charts.APPROACHES.values()]
+    assert len(set(marks)) == len(marks) and len(set(dashes)) == len(dashes)
+
+
+def luminance(colour):
+    """Return the relative luminance of '#rrggbb' (WCAG 2.1)."""
+    parts = [int(colour[n:n + 2], 16) / 255 for n in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    """Return the contrast of two colours (WCAG 2.1, 1.4.3)."""
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def papers():
+    """Return the variables of the style sheet: (light, dark), {name: colour}."""
+    text = (page.FOLDER / 'style.css').read_text()
+    light, dark = re.findall(r':root \{(.*?)\}', text, re.S)[:2]
+    return [dict(re.findall(r'--([\w-]+): (#\w{6})', part)) for part in (light, dark)]
+
+
+@pytest.mark.parametrize('theme', [0, 1], ids=['light', 'dark'])
+def test_curves_and_verdicts_can_be_read(theme):
+    colours = papers()[theme]
+    styles = [*charts.APPROACHES.values(), *(charts.style_of(f'other{n}', n) for n in range(14)),
+              *(charts.background_style(n) for n in range(4))]
+    for style in styles:  # graphical objects: 3 to 1 (WCAG 2.1, 1.4.11)
+        assert contrast((style.light, style.dark)[theme], colours['paper']) >= 3, style
+    pairs = [('ink', 'paper'), ('ink', 'page'), ('soft', 'paper'), ('soft', 'page'), ('link', 'paper'),
+             ('link', 'page'), ('worse', 'worse-paper'), ('better', 'better-paper'), ('noisy', 'noisy-paper'),
+             ('same', 'paper')]
+    for text, paper in pairs:  # text: 4.5 to 1
+        assert contrast(colours[text], colours[paper]) >= 4.5, (text, paper)
+
+
+def test_verdicts_are_words_with_signs():
+    assert tables.VERDICTS == {'same': 'same', 'better': 'better ▲', 'worse': 'worse ▼', 'noisy': 'noisy ~'}
+    # within a run all is of one machine, so nothing is left unjudged
+    judged = set(compare.statistics.VERDICTS) - {compare.statistics.NOT_JUDGED}
+    assert set(tables.VERDICTS) == judged == set(page.LETTERS)
+
+
+def test_many_series_are_cut_into_tables_that_fit_a_page():
+    case = CASES[0]
+    dataset = Dataset('many', 'published', 'many', {'native': None},
+                      [Series(case, f'series {n}', {1: {1: 1.0 + n}}) for n in range(14)])
+    view = content.section('many', [dataset]).views[0]
+    found = tables.values(view)
+    assert [len(table.columns) - 1 for table in found] == [6, 6, 2]
+    assert [cell.value for table in found for cell in table.rows[0][1:]] == [1.0 + n for n in range(14)]
+
+
+def test_a_dataset_is_shown_once():
+    dataset = references.get('lumi-g-2025-03')
+    with pytest.raises(ReportError, match='named twice'):
+        content.section('x', [dataset, dataset])
+
+
+# ---- published figures -----------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope='module')
+def published():
+    return report_cli.published()
+
+
+def test_published_report_shows_every_published_point(published):
+    shown = {(curve.dataset.name, curve.series.case, curve.series.name) for view in published.views
+             for curve in view.curves}
+    curves = [one for one in references.published() if one.name != 'lumi-checks']
+    assert {(one.name, series.case, series.name) for one in curves for series in one.series} <= shown
+    rows = list(csv.DictReader(io.StringIO(export.csv_text(published))))
+    points = sum(len(series.values) for one in curves for series in one.series)
+    assert sum(row['dataset'] != 'lumi-checks' for row in rows) == points == 12712
+
+
+def test_charts_that_look_alike_share_a_specification(published):
+    found = [chart for view in published.views for chart in page.charts_of(view)]
+    assert len(found) > 300 and len({chart.spec for chart in found}) < len(found) / 3
+
+
+def test_published_approaches_have_native_of_2026_behind_them(published):
+    section = published.sections[0]
+    assert section.names == list(APPROACHES)
+    assert 'lumi-native-2026-03' in [one.name for one in section.behind]
+    latency = next(view for view in section.views if view.case == Case('osu_latency', 'D D', 2, 2))
+    assert [curve.series.name for curve in latency.behind][:1] == ['cray-mpich-9.0.1-hardware']
+
+
+def test_published_troubles_are_called_out(published):
+    found = {called.trouble.name: {curve.name for _, curve, _ in called.where}
+             for called in published.sections[0].troubles()}
+    assert found['device-copy'] == {'opensource'} and 'pure' in found['tcp']
+
+
+def test_every_published_figure_has_its_source(published):
+    table = tables.sources(published)
+    assert [row[0].text for row in table.rows] == [one.name for one in published.datasets]
+    for row in table.rows:
+        assert all(cell.text and cell.text != 'not known' for cell in row[:4])
+
+
+RESULTS = PROJECT / 'docs' / 'results'
+
+
+def test_figures_and_tables_in_the_documentation_are_what_the_command_makes(tmp_path):
+    done = run([RESULTS / 'make.py', tmp_path])
+    assert done.returncode == 0, done.stderr
+    names = sorted(path.name for path in RESULTS.glob('*.svg'))
+    assert names and sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, 'index.md'])
+    for name in [*names, 'index.md']:
+        assert (tmp_path / name).read_text() == (RESULTS / name).read_text(), f"docs/results/{name} is stale"
+    for name in names:
+        assert f']({name})' in (RESULTS / 'index.md').read_text()

@@ -1,0 +1,248 @@
+"""
+Approach bind puts the host's MPI into images of other MPIs: real images, C programs and Slurm of two nodes.
+
+The programs are compiled against the header and the library of each MPI, as their image would have them. What they
+check is in tests/helpers/abi_program.c; that the host's MPI and libfabric ran, on every rank, is what the proof shows.
+"""
+import hashlib
+import json
+import os
+import re
+import shutil
+import zipfile
+
+import pytest
+from tests.image.test_images_run import FOLDER, built  # noqa: F401, built is a fixture
+
+from osu_container.core.deciding.settings import site_entry
+from osu_container.core.reading.elf import elf_facts
+from osu_container.core.reading.image import Image
+from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.reading.sif import read_sif
+from osu_container.results import files
+from tests.helpers.machine import PROJECT, STATE, fetched, run
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+HOST = STATE / 'host'
+#: What stands for the host's MPI, by the soname that programs ask for
+LIBMPI, LIBMPI_ABI = (HOST / site_entry('workstation')['libraries'][name]['value'].lstrip('/')
+                      for name in ('libmpi', 'libmpi_abi'))
+LIBFABRIC = HOST / site_entry('workstation')['libraries']['libfabric']['value'].lstrip('/')
+MPICC = LIBMPI.parent.parent / 'bin' / 'mpicc'
+#: Version suffix of the module -> (image, wheels with header and library of its MPI)
+IMAGES = {
+    'mpich-3.4.3': ('osu-workstation-mpich-3.4.3-libfabric-1.22.0', ['mpich-3.4.3']),
+    'mpich-4.2.3': ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', ['mpich-4.2.3']),
+    'intel-mpi': ('osu-abi-intel-mpi-2021.19.0-libfabric-1.17.0', ['impi-devel', 'impi-rt']),
+}
+#: The image of the standard ABI is made from this one; it holds both kinds of library
+BASE = 'osu-workstation-mpich-5.0.2-libfabric-2.5.1'
+STANDARD = 'standard-abi'
+PROGRAM = PROJECT / 'tests' / 'helpers' / 'abi_program.c'
+#: Seconds that a program runs: the samplers of the proof look several times by then
+SECONDS = 1
+
+
+def unpacked(folder, keys):
+    """Unpack headers and MPI libraries of wheels (keys of versions.py) into folder; return (include, lib)."""
+    for key in keys:
+        with zipfile.ZipFile(fetched(key)) as wheel:
+            for name in wheel.namelist():
+                found = re.search(r'/data/(include/mpi\w*\.h|lib/libmpi(_abi)?\.so\.\d+)$', name)
+                if found:
+                    target = folder / found.group(1)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(wheel.read(name))
+    return folder / 'include', folder / 'lib'
+
+
+def compiled(target, include, library, *options):
+    """Compile the program against a folder of headers and a library, as a compiler wrapper does; return target."""
+    done = run(['gcc', '-Wall', '-Wextra', '-Werror', '-o', target, PROGRAM, f'-I{include}', library,
+                '-Wl,--allow-shlib-undefined', *options])
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def wrapped(target, mpicc):
+    """Compile the program by a compiler wrapper of the host's MPI; return target."""
+    done = run([mpicc, '-o', target, PROGRAM])
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+@pytest.fixture(scope='module')
+def programs(tmp_path_factory):
+    """Folder with a program for each MPI, by the version suffix of its module and by how it was compiled."""
+    folder = tmp_path_factory.mktemp('programs')
+    for name, (_, keys) in IMAGES.items():
+        include, lib = unpacked(folder / f'{name}.wheel', keys)
+        compiled(folder / name, include, lib / 'libmpi.so.12')
+    intel = folder / 'intel-mpi.wheel'
+    compiled(folder / 'intel-mpi-abi', intel / 'include', intel / 'lib' / 'libmpi_abi.so.1', '-DMPI_ABI', '-include',
+             'mpi_abi.h')
+    wrapped(folder / 'mpich-5.0.2', MPICC)
+    wrapped(folder / STANDARD, MPICC.with_name('mpicc_abi'))
+    return folder
+
+
+@pytest.fixture(scope='module')
+def standard_image(programs, built, make_sif, tmp_path_factory):  # noqa: F811, a fixture
+    """Path of a SIF whose only command is linked with libmpi_abi.so.1, on MPICH 5.0.2."""
+    base = built(BASE)
+    folder = tmp_path_factory.mktemp('standard') / 'image'
+    done = run(['unsquashfs', '-n', '-no-xattrs', '-o', read_sif(str(base))[0], '-d', folder, base])
+    assert (folder / 'opt' / 'mpich').is_dir(), done.stderr
+    for part in ('opt/osu', 'usr/share', 'usr/lib/python3', 'usr/lib/python3.11'):  # to be packed in less time
+        shutil.rmtree(folder / part, ignore_errors=True)
+    (folder / 'opt' / 'own').mkdir()
+    shutil.copy(programs / STANDARD, folder / 'opt' / 'own' / 'osu_own')
+    return make_sif(folder.parent / f'{STANDARD}.sif', folder)
+
+
+@pytest.fixture(scope='module')
+def place(standard_image, built, tmp_path_factory):  # noqa: F811, a fixture
+    """
+    Function (script) that runs bash as a user has it after `. ./env.sh`, with osu-native and a bind for each image.
+
+    They are in a folder of their own: other tests count the modules of theirs.
+    """
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    folder = tmp_path_factory.mktemp('bind')
+    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
+                   'EASYBUILD_PREFIX': str(folder / 'prefix'),
+                   'EASYBUILD_SOURCEPATH': f'{standard_image.parent}:{FOLDER}'}
+
+    def call(script, timeout=300, **variables):
+        text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+
+    standard_image.with_name(standard_image.name + '.sha256').write_text(f'{sha256_of(str(standard_image))}\n')
+    images = {name: f'{built(image).stem}.sif' for name, (image, _) in IMAGES.items()}
+    images[STANDARD] = standard_image.name
+    for what in ['osu-native.eb', *(f'osu-container-bind.eb --try-amend=versionsuffix=-{name} '
+                                    f'--try-amend=image={image}' for name, image in images.items())]:
+        done = call(f'eb {what} -r --try-amend=build_image=no' if 'image' in what else f'eb {what} -r')
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    return call
+
+
+def proved(place, folder, module, command, ranks=4):
+    """Run command (str) behind srun on two nodes under a module; return (what was printed, proofs by rank)."""
+    done = place(f'module load osu-container/bind-{module} && cd {folder} && APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS '
+                 f'osu-proof -o out -- srun -N2 -n{ranks} {command}', PROGRAMS=str(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = sorted((folder / 'out').glob('*/rank-*.json'))
+    assert len(files) == ranks
+    return done, [json.loads(file.read_text()) for file in files]
+
+
+def same(path, library):
+    """A library of a proof is the file path, by its content."""
+    return library['where'] == 'host' and hashlib.sha256(path.read_bytes()).hexdigest() == (
+        library['sha256'] or sha256_of(library['path']))
+
+
+def assert_host_was_used(proofs, libmpi):
+    """Every rank, on both nodes, had the host's libmpi (Path) and its libfabric, and no other MPI."""
+    assert {one['node'] for one in proofs} == {'node1', 'node2'}
+    for one in proofs:
+        assert one['container'] and one['complete'], one
+        assert same(libmpi, one['libraries']['libmpi']), one['libraries']['libmpi']
+        assert same(LIBFABRIC, one['libraries']['libfabric']), one['libraries']['libfabric']
+        assert one['libraries']['libmpi']['release'] == '5.0.2'
+        assert (one['network']['layer'], one['network']['provider']) == ('libfabric', 'tcp')
+        assert (one['world']['size'], one['world']['tasks']) == (len(proofs), len(proofs))
+
+
+@pytest.mark.parametrize('name', IMAGES)
+def test_a_c_program_of_each_mpi_runs_with_the_hosts(place, programs, tmp_path, name):
+    program = tmp_path / name
+    shutil.copy(programs / name, program)
+    assert 'libmpi.so.12' in elf_facts(str(program)).needed
+    done, proofs = proved(place, tmp_path, name, f'osu-exec {program} {SECONDS}')
+    assert sorted(re.findall(r'^rank (\d) of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == ['0', '1', '2', '3']
+    assert_host_was_used(proofs, LIBMPI)
+    assert 'as promised by bind: in a container, libmpi of the host, libfabric of the host' in ' '.join(
+        done.stderr.split())
+
+
+def test_whatever_a_program_was_linked_with_runs_in_any_of_the_images(place, programs, tmp_path):
+    """Older and newer than the image's own MPI, and of another maker."""
+    script = 'module load osu-container/bind-mpich-4.2.3\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'
+    others = ['mpich-3.4.3', 'intel-mpi', 'mpich-5.0.2']
+    done = place(script + '\n'.join(f'srun -N2 -n4 osu-exec $PROGRAMS/{name} 0 || echo {name} failed'
+                                    for name in others), PROGRAMS=str(programs))
+    assert len(re.findall(r'^rank \d of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == 4 * len(others), done
+    assert 'failed' not in done.stdout
+
+
+@pytest.mark.parametrize('name', IMAGES)
+def test_the_commands_of_each_image_run_with_the_hosts(place, tmp_path, name):
+    """The benchmarks: OSU's C programs where their archive could be had, else mpi4py's ports of them."""
+    done, proofs = proved(place, tmp_path, name, 'osu_latency H H -m 8 -i 5000', ranks=2)
+    assert re.search(r'^ *8 +[\d.]+ *$', done.stdout, re.M)
+    assert_host_was_used(proofs, LIBMPI)
+
+
+# ---- the standard ABI of MPI 5
+
+def test_a_program_of_the_standard_abi_gets_the_hosts_library_of_that_name(place, standard_image, tmp_path):
+    with Image(str(standard_image), 'osu_') as image:
+        assert {soname for _, soname, _ in image.mpis()} == {'libmpi.so.12', 'libmpi_abi.so.1'}  # the program decides
+    done, proofs = proved(place, tmp_path, STANDARD, f'osu_own {SECONDS}')
+    assert len(re.findall(r'^rank \d of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == 4
+    assert_host_was_used(proofs, LIBMPI_ABI)
+    told = place(f'module load osu-container/bind-{STANDARD}; osu-explain; module help osu-container 2>&1\n'
+                 f'grep -o "eb osu-container.*amend[^ )]*" $(module --redirect show osu-container/bind-{STANDARD} | '
+                 'grep -o "/[^ ]*lua")')
+    assert (f'eb osu-container-bind.eb -r --rebuild --try-amend=versionsuffix=-{STANDARD} --try-amend=image='
+            f'{standard_image.name}') in told.stdout
+    assert '/opt/host-mpi/lib/libmpi_abi.so.1' in told.stdout and '/lib/libmpi.so.12:' not in told.stdout
+    assert 'MPICH 5.0.2 of the host over libfabric 2.5.1 of the host' in told.stdout
+
+
+def test_the_image_of_the_standard_abi_runs_with_its_own_mpi_too(place, standard_image, tmp_path):
+    done = place(f'eb osu-container-opensource.eb -r --try-amend=image={standard_image.name} '
+                 '--try-amend=build_image=no || exit\nmodule use $EASYBUILD_PREFIX/modules/all\n'
+                 'module load osu-container/opensource; srun -N2 -n2 osu_own 0', EASYBUILD_PREFIX=str(tmp_path))
+    assert len(re.findall(r'^rank \d of 2: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == 2, done.stdout
+
+
+def test_constants_of_a_draft_mean_other_things_to_the_hosts_mpi(place, programs):
+    """
+    What rule 'draft ABI' is about: mpi_abi.h of Intel MPI 2021.19 has the numbers of MPI_ERRORS_RETURN and
+    MPI_ERRORS_ABORT the other way round than MPI 5.0 and MPICH 5.0.2, so the program ends where it wants an error code.
+    """
+    done = place(f'module load osu-container/bind-{STANDARD}\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'
+                 'srun -N2 -n2 osu-exec $PROGRAMS/intel-mpi-abi 0; echo "code $?"', PROGRAMS=str(programs))
+    assert 'rank 0 of 2' not in done.stdout and 'code 0' not in done.stdout
+    assert 'Invalid rank has value 2' in done.stderr
+
+
+# ---- the study: native and three images under one host MPI
+
+def test_the_study_runs_and_gives_its_figure(place, tmp_path):
+    """Two repeats, and no more ranks than four: enough for a deviation."""
+    names = ['osu-native', *(f'osu-container/bind-{name}' for name in IMAGES)]
+    modules = ' '.join(f'--module {name}' for name in names)
+    command = f'{PROJECT}/bin/osu-container'
+    done = place(f'{command} bench --tag sarus --repeats 2 {modules} -o {tmp_path}/run -- latency '
+                 f'"*alltoall-HH-2x[12]-*" && {command} report {tmp_path}/run --figures {tmp_path}/figures '
+                 f'--markdown {tmp_path}/tables.md --reference piz-daint-sarus', timeout=600,
+                 OSU_CONTAINER_RESULTS=str(tmp_path / 'results'))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    run_of = files.read(tmp_path / 'run')
+    assert run_of.failures == [] and set(run_of.names) == {'native', *(f'bind-{name}' for name in IMAGES)}
+    assert {(case.benchmark, case.nodes, case.ranks) for case in run_of.cases} == {
+        ('osu_latency', 2, 2), ('osu_alltoall', 2, 2), ('osu_alltoall', 2, 4)}
+    for entry in run_of.modules.values():
+        assert entry['comes_from'] == {'libmpi': 'host', 'libfabric': 'host'}
+    assert [path.suffix for path in sorted((tmp_path / 'figures').glob('*-study.*'))] == ['.png', '.svg']
+    drawn = next((tmp_path / 'figures').glob('*-study.svg')).read_text()
+    for text in (*IMAGES, 'native', 'piz-daint-sarus', 'osu_alltoall, 1 MiB'):
+        assert text in drawn
+    told = (tmp_path / 'tables.md').read_text()
+    assert re.search(r'^\| 1 MiB \| 4 \|( [\d.,\u202f]+ ± [\d.,\u202f]+ \|){4}', told, re.M), told

