@@ -11,7 +11,8 @@ import socket
 from collections import OrderedDict
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.reading.elf import ElfError, closure, elf_facts
+from osu_container.core.reading.closure import closure
+from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.core.reading.libraries import read_library, sha256_of
 from osu_container.core.reading.traits import fabric_traits
 

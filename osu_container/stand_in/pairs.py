@@ -35,7 +35,8 @@ from osu_container import osu_output, record, why
 from osu_container.core.deciding.facts import FactsError, find_runtime, read_facts
 from osu_container.core.deciding.process import Container
 from osu_container.core.deciding.settings import SettingsError, approach_entry, settings_for, site_entry
-from osu_container.core.reading.elf import GLIBC_SONAMES, ElfError
+from osu_container.core.reading.closure import GLIBC_SONAMES
+from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.loader import load
 from osu_container.core.reading.sif import ImageError

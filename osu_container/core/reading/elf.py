@@ -1,7 +1,10 @@
 """
-ELF facts of libraries, read with readelf (binutils), and the dependency closure of a set of libraries.
+ELF facts of libraries, read with readelf (binutils). Nothing is loaded or run.
 
-Nothing here loads or runs a library. All functions work on Python 3.6 with the standard library only.
+All functions work on Python 3.6 with the standard library only. core/reading/libraries.py has a second reader, class
+Elf. One cannot plainly serve both: Elf knows sections of 64-bit little-endian files only and runs on compute nodes,
+which need no binutils; here the machine of any ELF file is wanted, with symbols, versions and relocations, of up to 200
+files by one readelf.
 """
 import os
 import re
@@ -18,16 +21,6 @@ from collections import OrderedDict, namedtuple
 #: stop nothing and are left out of verneed.
 ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef interpreter dynamic '
                                   'undefined defined')
-
-#: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
-#: the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc manual page ld.so(8): the loader and
-#: libc are one build).
-GLIBC_SONAMES = frozenset([
-    'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1', 'libBrokenLocale.so.1', 'libanl.so.1', 'libc.so.6', 'libdl.so.2',
-    'libm.so.6', 'libmvec.so.1', 'libnsl.so.1', 'libnss_compat.so.2', 'libnss_dns.so.2', 'libnss_files.so.2',
-    'libpthread.so.0', 'libresolv.so.2', 'librt.so.1', 'libthread_db.so.1', 'libutil.so.1',
-])
-
 
 class ElfError(Exception):
     """A file that is no ELF library, or a library that cannot be found."""
@@ -154,48 +147,3 @@ def all_elf_facts(paths):
             except ElfError:  # a script, or a text that stands in for a library
                 continue
     return found
-
-
-def _search_folders(facts, default_folders):
-    """Folders in which ld.so looks for the needed libraries of facts (RPATH only counts without RUNPATH, ld.so(8))."""
-    own = facts.runpath or facts.rpath
-    origin = os.path.dirname(facts.path)
-    return [d.replace('$ORIGIN', origin).replace('${ORIGIN}', origin) for d in own] + list(default_folders)
-
-
-def closure(paths, default_folders, provided, one_build=(), read=elf_facts, is_file=os.path.isfile):
-    """
-    Return (libraries, missing): what must come along when the libraries paths are put into another system.
-
-    :param paths: list of str, the libraries to start from
-    :param default_folders: list of str, folders that the host's ld.so searches by default
-    :param provided: function soname -> bool, true when the other system has that library on its own default path
-    :param one_build: folders (list of str) whose libraries come along also where the other system has the same soname
-    :param read, is_file: functions path -> ElfFacts and path -> bool, where the files are not those of this machine
-    :return: libraries: OrderedDict soname -> ElfFacts, the start libraries first;
-             missing: list of (soname, ElfFacts of who needs it) that neither system has
-    Raises ElfError when a start library is missing or is no ELF file.
-    """
-    libraries, missing = OrderedDict(), []
-    todo = []
-    for path in paths:
-        facts = read(path)
-        libraries[facts.soname or os.path.basename(path)] = facts
-        todo.append(facts)
-    while todo:
-        facts = todo.pop(0)
-        for soname in facts.needed:
-            if soname in libraries or soname in GLIBC_SONAMES:
-                continue
-            fixed = any(is_file(os.path.join(folder, soname)) for folder in one_build)
-            if provided(soname) and not fixed:
-                continue
-            for folder in _search_folders(facts, list(one_build) + list(default_folders)):
-                path = os.path.join(folder, soname)
-                if is_file(path):
-                    libraries[soname] = read(path)
-                    todo.append(libraries[soname])
-                    break
-            else:
-                missing.append((soname, facts))
-    return libraries, missing

@@ -16,7 +16,7 @@ from osu_container.core.deciding.facts import (
 )
 from osu_container.core.deciding.process import Host
 from osu_container.core.deciding.settings import SettingsError, approach_entry, site_entry
-from osu_container.core.reading.elf import closure
+from osu_container.core.reading.closure import closure
 from osu_container.core.reading.image import parse_environment
 from tests.helpers.machine import compile_library
 
