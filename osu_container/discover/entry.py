@@ -226,11 +226,11 @@ class _Entry(object):
         found = [match for match in map(SLINGSHOT_IMAGE.match, names) if match]
         found = found or [SLINGSHOT_IMAGE.match(name) for name in SLINGSHOT_RECIPES]
         rocm = self.nearest_rocm(set(match.group(2) for match in found))
+        found = sorted((match for match in found if match.group(2) == rocm), key=lambda match: release(match.group(3)))
         limit = release(self.survey.libraries.get('libfabric', {}).get('release') or '') or (1, 22, 0)
-        plain = sorted((match for match in found if match.group(2) == rocm and not match.group(4)),
-                       key=lambda match: release(match.group(3)))
+        plain = [match for match in found if not match.group(4)]
         older = [match for match in plain if release(match.group(3)) <= limit]
-        libcxi = [match for match in found if match.group(2) == rocm and match.group(4)]
+        libcxi = [match for match in found if match.group(4)]
         # the MPICH of the published runs over the libfabric that LUMI has
         best = [match for match in libcxi if match.group(3) == '1.22.0'] or libcxi
         return (older or plain)[-1].group(1) + '.sif', best[0].group(1) + '.sif', rocm
