@@ -41,6 +41,16 @@ def site_of(survey, name):
     return _Entry(survey).site(name)
 
 
+def slingshot_recipes():
+    """Return the matches (list) of SLINGSHOT_IMAGE for the names of the recipes, by name."""
+    try:
+        names = sorted(os.listdir(RENDERED))
+    except OSError:
+        names = []
+    found = [match for match in map(SLINGSHOT_IMAGE.match, names) if match]
+    return found or [SLINGSHOT_IMAGE.match(name) for name in SLINGSHOT_RECIPES]
+
+
 class _Entry(object):
     """Makes the facts of an entry one by one."""
 
@@ -221,12 +231,7 @@ class _Entry(object):
 
     def slingshot_images(self):
         """Return (file name without libcxi, with libcxi, release of ROCm) of the images for Slingshot."""
-        try:
-            names = sorted(os.listdir(RENDERED))
-        except OSError:
-            names = []
-        found = [match for match in map(SLINGSHOT_IMAGE.match, names) if match]
-        found = found or [SLINGSHOT_IMAGE.match(name) for name in SLINGSHOT_RECIPES]
+        found = slingshot_recipes()
         rocm = self.nearest_rocm(set(match.group(2) for match in found))
         found = sorted((match for match in found if match.group(2) == rocm), key=lambda match: release(match.group(3)))
         limit = release(self.survey.libraries.get('libfabric', {}).get('release') or '') or (1, 22, 0)

@@ -121,7 +121,7 @@ def _versions_defined(lines):
 
 
 def _relocated(lines):
-    """Return (symbols that are looked up when the file is loaded, those whose data are copied), sets of str, by lines."""
+    """Return (symbols that are looked up when a file is loaded, those whose data are copied), by lines: sets of str."""
     early, copied = set(), set()
     for line in lines:
         # 000000003fd8  000300000006 R_X86_64_GLOB_DAT 0000000000000000 free@GLIBC_2.2.5 + 0
