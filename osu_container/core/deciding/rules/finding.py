@@ -21,7 +21,7 @@ MPI_NAMES = ('MPI_', 'PMPI_', 'QMPI_', 'MPIX_')
 
 def rule(name, source):
     """
-    Return the decorator that makes a function a rule: it gets a Trial, and yields the Findings that it has evidence for.
+    Return the decorator that makes a function a rule: it gets a Trial and yields the Findings that it has evidence for.
 
     :param name: str, as verdicts and docs/check.md call it
     :param source: str, where the rule is from
