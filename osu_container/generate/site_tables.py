@@ -45,9 +45,10 @@ def recipes(site):
         if recipe['site'] == site:
             groups = {}
             for item in recipe['items']:
-                groups.setdefault((item.kind, item.reason), []).append(f'`{item.what}`')
-            for number, ((kind, reason), names) in enumerate(groups.items()):
-                lines.append([recipe['name'] if number == 0 else '', f"{kind}: {', '.join(names)}",
+                groups.setdefault(item.reason, {}).setdefault(item.kind, []).append(f'`{item.what}`')
+            for number, (reason, kinds) in enumerate(groups.items()):
+                lines.append([recipe['name'] if number == 0 else '',
+                              '; '.join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items()),
                               'not' if reason else 'the same', reason])
     return lines
 
