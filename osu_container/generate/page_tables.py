@@ -4,14 +4,14 @@ Write the tables and the figure of the documentation that follow from data; the 
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
 how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
-docs/index.md, <!-- picture -->: the figure of osu_container/generate/picture.py in words; docs/pictures/approaches.svg is that figure.
+docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
 docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (stand-in/pairs.json).
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
-docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: osu_container/generate/site_tables.py.
+docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: site_tables.py.
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
-docs/why.md, <!-- messages -->: what `osu-container why` knows. README.md, <!-- what-works -->: osu_container/generate/what_works.py.
+docs/why.md, <!-- messages -->: what `osu-container why` knows. README.md, <!-- what-works -->: what_works.py.
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
@@ -21,7 +21,7 @@ import sys
 
 from osu_container.check import examination
 from osu_container.compare.thresholds import MARGINS
-from osu_container.compare.troubles import PUBLISHED_RUNS, RULES
+from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import (
@@ -162,7 +162,7 @@ def examination_table():
 
 
 def prediction_table():
-    """Return the table (str, Markdown) of the published combinations on today's LUMI: predictions, then their reasons."""
+    """Return the table (str, Markdown) of the predictions for the published combinations on today's LUMI, and reasons."""
     lines = [['image', *examination.APPROACHES], ['---'] * (len(examination.APPROACHES) + 1)]
     cells, reasons = examination.examination(examination.NOW), {}
     for start in range(0, len(cells), len(examination.APPROACHES)):
@@ -218,11 +218,11 @@ def margins_table():
 
 
 def troubles_table():
-    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises, and a source of most."""
+    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises; DEIC stands below it."""
     lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
-    lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source.replace(PUBLISHED_RUNS, '[1]')]
+    lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source.replace(DEIC, '[1]')]
               for one in (rule.trouble for rule in RULES)]
-    return f'{markdown(lines)}\n[1] {PUBLISHED_RUNS}\n'
+    return f'{markdown(lines)}\n[1] {DEIC}\n'
 
 
 def messages_tables():

@@ -887,8 +887,8 @@ def test_the_margins_on_the_page_are_those_of_the_data():
 def test_the_troubles_on_the_page_are_those_of_the_data():
     assert table_after('troubles') == [
         [f'`{rule.trouble.name}`', rule.trouble.title, rule.trouble.text, rule.trouble.remedy,
-         rule.trouble.source.replace(troubles.PUBLISHED_RUNS, '[1]')] for rule in troubles.RULES]
-    assert f'\n[1] {troubles.PUBLISHED_RUNS}\n' in PAGE.read_text()
+         rule.trouble.source.replace(troubles.DEIC, '[1]')] for rule in troubles.RULES]
+    assert f'\n[1] {troubles.DEIC}\n' in PAGE.read_text()
 
 
 def shown():
