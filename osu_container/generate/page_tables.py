@@ -24,16 +24,11 @@ from osu_container.compare.thresholds import MARGINS
 from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import (
-    pmi_for,
-    runs_on,
-    site_entry,
-    site_words,
-    switch_of,
-    wanted_files,
-)
-from osu_container.core.deciding.verdict import FAILED_OVER_CXI, SEEN_OVER_CXI
-from osu_container.core.deciding.verdict import RULES as VERDICT_RULES
+from osu_container.core.deciding.conditions import site_words, switch_of
+from osu_container.core.deciding.rules import RULES as VERDICT_RULES
+from osu_container.core.deciding.rules.network import FAILED_OVER_CXI, SEEN_OVER_CXI
+from osu_container.core.deciding.settings import pmi_for, runs_on, wanted_files
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate import picture, site_tables, what_works
 from osu_container.image.catalogue import published_rows
@@ -114,7 +109,7 @@ def today():
     cells = examination.examination(examination.NOW)
     keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in examination.rows()]
     count = len(examination.APPROACHES)
-    return {key: {cell.approach: cell.verdict.word for cell in cells[count * n:count * (n + 1)]}
+    return {key: {cell.approach: cell.verdict.level for cell in cells[count * n:count * (n + 1)]}
             for n, key in enumerate(keys)}
 
 
@@ -131,10 +126,16 @@ def compatibility_table():
     return markdown(lines)
 
 
+def lower_first(sentence):
+    """Return a sentence (str) as a cell of a table has it: without its capital and its full stop."""
+    return sentence[:1].lower() + sentence[1:].rstrip('.') if sentence[1:2].islower() or sentence[1:2] == ' ' else \
+        sentence.rstrip('.')
+
+
 def rules_table():
     """Return the table (str, Markdown) of the rules by which `osu-container check` decides."""
     return markdown([['rule', 'what it decides', 'source'], ['---'] * 3]
-                    + [[name, text, source] for name, _, text, source in VERDICT_RULES])
+                    + [[rule.name, lower_first(rule.decides), rule.source] for rule in VERDICT_RULES])
 
 
 def seen_table():
@@ -150,7 +151,7 @@ def examination_table():
     cells = [cell for cell in examination.examination() if cell.outcome != 'not measured']
     rows = {}  # cells that differ in their images alone are one row
     for cell in cells:
-        key = (cell.approach, examination.MARKS[cell.mark][1], cell.note, cell.verdict.word,
+        key = (cell.approach, examination.MARKS[cell.mark][1], cell.note, cell.verdict.level,
                cell.why.replace('image:', ''), cell.outcome)
         rows.setdefault(key, []).append(cell.image)
     lines = [['approach', 'images', 'published', 'what was seen', 'predicted', 'because', 'prediction'], ['---'] * 7]
@@ -162,15 +163,15 @@ def examination_table():
 
 
 def prediction_table():
-    """Return the table (str, Markdown) of the predictions for the published combinations on today's LUMI, and reasons."""
+    """Return the table (str, Markdown) of the predictions for the published images on today's LUMI, and why."""
     lines = [['image', *examination.APPROACHES], ['---'] * (len(examination.APPROACHES) + 1)]
     cells, reasons = examination.examination(examination.NOW), {}
     for start in range(0, len(cells), len(examination.APPROACHES)):
         row = cells[start:start + len(examination.APPROACHES)]
-        lines.append([row[0].image, *(cell.verdict.word for cell in row)])
+        lines.append([row[0].image, *(cell.verdict.level for cell in row)])
         for cell in row:
-            if cell.verdict.word not in ('works', 'works slowly'):
-                reasons.setdefault((cell.approach, cell.verdict.word, cell.why.replace('image:', '')),
+            if cell.verdict.level not in ('works', 'works slowly'):
+                reasons.setdefault((cell.approach, cell.verdict.level, cell.why.replace('image:', '')),
                                    []).append(cell.image)
     notes = ''.join(f"* {approach}, {word}, with {'; '.join(images)}: {why}\n"
                     for (approach, word, why), images in reasons.items())
@@ -218,7 +219,7 @@ def margins_table():
 
 
 def troubles_table():
-    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises; DEIC stands below it."""
+    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises, and DEIC."""
     lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
     lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source.replace(DEIC, '[1]')]
               for one in (rule.trouble for rule in RULES)]
