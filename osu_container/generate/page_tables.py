@@ -151,10 +151,10 @@ def examination_table():
     cells = [cell for cell in examination.examination() if cell.outcome != 'not measured']
     rows = {}  # cells that differ in their images alone are one row
     for cell in cells:
-        key = (cell.approach, examination.MARKS[cell.mark][1], cell.note, cell.verdict.level,
-               cell.why.replace('image:', ''), cell.outcome)
+        predicted = cell.verdict.level if cell.outcome == 'right' else f'**{cell.outcome}**: {cell.verdict.level}'
+        key = (cell.approach, examination.MARKS[cell.mark][1], cell.note, predicted, cell.why.replace('image:', ''))
         rows.setdefault(key, []).append(cell.image)
-    lines = [['approach', 'images', 'published', 'what was seen', 'predicted', 'because', 'prediction'], ['---'] * 7]
+    lines = [['approach', 'images', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 6]
     lines += [[key[0], '; '.join(images), *key[1:]] for key, images in
               sorted(rows.items(), key=lambda row: examination.APPROACHES.index(row[0][0]))]
     counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',

@@ -47,17 +47,18 @@ def every_pair():
     """
     Return the table (str, Markdown) of all pairs: the verdict with its reason beside what happened.
 
-    Pairs that differ in the release of the MPI alone are one row.
+    Pairs that differ in the release of the MPI alone are one row; a verdict that does not agree is marked.
     """
     rows = {}
     for one in read()['pairs']:
         reasons = [reason.replace('image:', '') for reason in one['because'][:1]]
         more = len(one['because']) - 1
         name, _, release = one['mpi'].rpartition(' ')
-        key = (f"Debian {one['debian']}", f"{one['libfabric']} of the {one['owner']}", one['approach'],
-               one['verdict'], ''.join(reasons) + (f'; and {more} more' if more > 0 else ''),
-               f"``{one['text']}``" if one['happened'] == 'fails' else f"runs: {one['text']}", one['agrees'])
+        because = f": {reasons[0]}{f'; and {more} more' if more > 0 else ''}" if reasons else ''
+        differs = '' if one['agrees'] == 'yes' else f" (agrees: {one['agrees']})"
+        key = (f"Debian {one['debian']}", f"{one['libfabric']} of the {one['owner']}", one['verdict'] + because,
+               (f"``{one['text']}``" if one['happened'] == 'fails' else f"runs: {one['text']}") + differs)
         rows.setdefault((name, *key), []).append(release)
-    lines = [['MPI', 'image', 'libfabric', 'approach', 'verdict', 'because', 'what happened', 'agrees'], ['---'] * 8]
+    lines = [['MPI', 'image', 'libfabric', 'verdict', 'what happened'], ['---'] * 5]
     lines += [[f"{name} {', '.join(releases)}", *key] for (name, *key), releases in rows.items()]
     return _table(lines)
