@@ -151,7 +151,7 @@ def examination_table():
     cells = [cell for cell in examination.examination() if cell.outcome != 'not measured']
     rows = {}  # cells that differ in their images alone are one row
     for cell in cells:
-        predicted = cell.verdict.level if cell.outcome == 'right' else f'**{cell.outcome}**: {cell.verdict.level}'
+        predicted = f"{'**wrong**: ' if cell.outcome == 'wrong' else ''}{cell.verdict.level}"
         key = (cell.approach, examination.MARKS[cell.mark][1], cell.note, predicted, cell.why.replace('image:', ''))
         rows.setdefault(key, []).append(cell.image)
     lines = [['approach', 'images', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 6]
