@@ -662,8 +662,8 @@ OF_LMOD = [
                 r"Can't\s+find\s+path\s+\S+/easyconfigs/\S+/osu-(?:container|native|mpi4py)\S*\.eb",
      'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project: the clone that make lumi linked "
               "was moved or deleted, or nothing names them.",
-     'remedy': "On LUMI: make lumi in a clone, which replaces dead links; to be rid of them, then make unlumi, and load "
-               "EasyBuild-user again. On a workstation: . ./env.sh.",
+     'remedy': "On LUMI: make lumi in a clone, which replaces dead links; to be rid of them, then make unlumi, and "
+               "load EasyBuild-user again. On a workstation: . ./env.sh.",
      'source': 'EasyBuild 4.9.4, 5.1.2 and 5.4.1, seen by this project, 2026-11; ' + DOCS, 'evidence': 'measured'},
     {'name': 'unknown module',
      'text': 'The following module(s) are unknown: "osu-container/hybrid"',
