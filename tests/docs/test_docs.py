@@ -25,7 +25,6 @@ MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 EASYBLOCKS = sorted((PROJECT / 'easyblocks' / 'generic').glob('*.py'))
 #: Its errors are never shown: who reads a library's release takes them for "not known"
 SILENT = PROJECT / 'osu_container/core/reading/libraries.py'
-WRAPPER = PROJECT / 'easyconfigs/o/osu-container/run-in-container'
 ids = {'ids': lambda value: str(value.relative_to(PROJECT)) if hasattr(value, 'relative_to') else str(value)}
 
 
@@ -205,16 +204,11 @@ def raised_messages(path):
     return found
 
 
-@pytest.mark.parametrize('path', [path for path in EASYBLOCKS if path != SILENT] + [WRAPPER], **ids)
-def test_every_error_of_an_installation_and_of_the_wrapper_has_its_heading(path):
-    if path == WRAPPER:
-        messages = [re.sub(r'\$\{?\w+[^}\s]*\}?', '\0', text)
-                    for text in re.findall(r'fail "(.+)"$', path.read_text(), re.M)]
-        assert messages
-    else:
-        messages = raised_messages(path)
+@pytest.mark.parametrize('path', [path for path in EASYBLOCKS if path != SILENT], **ids)
+def test_every_error_of_an_installation_has_its_heading(path):
     patterns = [fixed_parts(message) for message, _ in headings()]
-    undocumented = [message for message in messages if not any(pattern.search(message) for pattern in patterns)]
+    undocumented = [message for message in raised_messages(path)
+                    if not any(pattern.search(message) for pattern in patterns)]
     assert undocumented == []
 
 
