@@ -11,9 +11,8 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
 from osu_container.core.deciding.settings import host_libraries, release, runs_on, site_entry
+from osu_container.recipes.images_slingshot import IMAGES
 
-RENDERED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
-                        'container-recipes', 'rendered')
 #: On any x86_64 machine: what `make demo` builds
 ANY_MACHINE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 ANY_OPENMPI = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
@@ -188,7 +187,7 @@ class _Entry(object):
         """By approach the image of this project that fits best."""
         runnable = [name for name in sorted(APPROACHES) if APPROACHES[name]['container']
                     and runs_on(APPROACHES[name], entry)]
-        source, evidence = 'container-recipes/rendered', 'derived'
+        source, evidence = '`osu-container image list`', 'derived'
         if self.survey.value('architecture') == 'aarch64':
             value = dict((name, ALPS) for name in runnable if name == 'openmpi')
             why = "of the images here only Alps' is for aarch64, and it has Open MPI: give your own, --try-amend=image="
@@ -214,16 +213,9 @@ class _Entry(object):
 
     def slingshot_images(self):
         """Return (file name without libcxi, with libcxi, release of ROCm) of the images for Slingshot."""
-        try:
-            names = os.listdir(RENDERED)
-        except OSError:
-            names = []
-        found = [re.match(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)\.def$', name)
-                 for name in sorted(names)]
-        found = [match for match in found if match] or [re.match(
-            r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)\.def$', name) for name in (
-            'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.def',
-            'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def')]
+        found = [re.match(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)$', name)
+                 for name in sorted(IMAGES)]
+        found = [match for match in found if match]
         host = release(self.survey.value('rocm') or '')
         # the nearest that is not newer, else the oldest; without ROCm it does not matter
         rocms = sorted(set(match.group(2) for match in found), key=release)
