@@ -15,15 +15,8 @@ from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read
 
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, missing_host_paths
-from osu_container.core.deciding.settings import (
-    SettingsError,
-    approach_entry,
-    choose_site,
-    explained,
-    host_libraries,
-    overridden,
-)
-from osu_container.core.deciding.site_file import SiteFile, is_site_file
+from osu_container.core.deciding.settings import approach_entry, explained, host_libraries
+from osu_container.core.deciding.site_choice import SettingsError, SiteFile, choose_site, is_site_file, overridden
 from osu_container.core.installing.proof_files import install_proof
 from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
 from osu_container.core.reading.sif import ImageError

@@ -175,7 +175,8 @@ def test_command_prints_a_recipe(texts, arguments, wanted):
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (['lumi'], 'Name one'), (['osu-abi-openmpi-5.0.11-libfabric-2.5.1', '--osu', 'python'], 'is made with c or mpi4py')])
+    (['lumi'], 'Name one'),
+    (['osu-abi-openmpi-5.0.11-libfabric-2.5.1', '--osu', 'python'], 'is made with c or mpi4py')])
 def test_command_says_which_recipe_it_cannot_print(arguments, message):
     done = subprocess.run([COMMAND, 'image', 'recipe', *arguments], capture_output=True, text=True)
     assert done.returncode == 1 and message in done.stderr
