@@ -786,7 +786,7 @@ def test_image_that_the_user_put_there_is_kept(tiny):
 
 @pytest.mark.apptainer
 def test_too_little_room_is_said_before_anything_is_done(tiny):
-    path = tiny.root / 'container-recipes' / 'images.py'
+    path = tiny.root / 'osu_container' / 'recipes' / 'images.py'
     before = path.read_text()
     path.write_text(before.replace("'gigabytes': 0.1", "'gigabytes': 1e9"))
     try:
