@@ -23,8 +23,8 @@ from osu_container import demo_table, record
 from osu_container.bench import BenchError
 from osu_container.bench import modules as bench_modules
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
-from osu_container.proof import loaded
 from osu_container.recipes.versions import SOURCES
 from osu_container.results import files
 
@@ -247,7 +247,7 @@ class Demo:
         for path in (image, wanted):
             if not path.is_file():
                 return f'{path.name} is missing'
-        if loaded.sha256_of(image) != (wanted.read_text().split() or [''])[0]:
+        if sha256_of(image) != (wanted.read_text().split() or [''])[0]:
             return f'{image.name} does not have the sha256 in {wanted.name}'
         return None
 
@@ -262,8 +262,10 @@ class Demo:
 
     def install_inputs(self, easyconfig):
         """Return the files (list of Path) that the module of an easyconfig is made from."""
-        easyblocks = sorted((self.project / 'easyblocks' / 'generic').glob('*.py'))
-        found = easyblocks + sorted((self.project / 'easyconfigs').glob(f'o/*/{easyconfig}'))
+        package = self.project / 'osu_container'
+        code = [*(self.project / 'easyblocks' / 'generic').glob('*.py'), package / 'easyblock.py',
+                *(package / 'core').rglob('*.py')]
+        found = sorted(code) + sorted((self.project / 'easyconfigs').glob(f'o/*/{easyconfig}'))
         if easyconfig.startswith('osu-container'):
             return found + [self.project / 'easyconfigs/o/osu-container/run-in-container', self.image()]
         return found + [self.project / 'easyconfigs/o/osu-native/osu-port',

@@ -24,7 +24,7 @@ def rows():
 
 
 def test_the_table_on_the_page_is_current():
-    done = run([sys.executable, PROJECT / 'docs' / 'tables.py', '--check'])
+    done = run([sys.executable, '-m', 'osu_container.generate.page_tables', '--check'], cwd=PROJECT)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,8 +1,8 @@
 """
 A trial on paper: an approach with an image on a site, and what would be in its process. Nothing is run.
 
-trial_of() gives the Trial that the rules of the verdict look at (rules/): the libraries that come from the host, and what
-ld.so takes from where. Image and host are objects, so that the same
+trial_of() gives the Trial that the rules of the verdict look at (rules/): the libraries that come from the host, and
+what ld.so takes from where. Image and host are objects, so that the same
 rules judge files (Image, Host) and descriptions of systems that nobody here has (osu_container/check/described.py).
 """
 import glob
@@ -263,7 +263,7 @@ def trial_of(approach, site, image, host, program=None):
 
 def _asked_mpi(image, start):
     """
-    Return the soname (str) of the MPI that the program start (path or None) asks for by itself, None if it asks for none.
+    Return the soname (str) of the MPI that the program start (path or None) asks for by itself, None without.
 
     This is known before anything is put in its place: an image may hold both kinds.
     """

@@ -1,7 +1,7 @@
 """
 Frontier (OLCF, Oak Ridge): HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
 
-The keys are explained in core/data/sites/__init__.py. Nothing here was run on Frontier by this project. 'measured' means
+The keys are explained in schema.py. Nothing here was run on Frontier by this project. 'measured' means
 that OLCF's pages or job scripts, or a public log, show it there.
 """
 from osu_container.core.data.sites.cray import (

@@ -1,7 +1,7 @@
 """
 Setonix (Pawsey, Perth), its GPU nodes: HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
 
-The keys are explained in core/data/sites/__init__.py. Nothing here was run on Setonix by this project. 'measured' means that
+The keys are explained in schema.py. Nothing here was run on Setonix by this project. 'measured' means that
 Pawsey's own module for Singularity, or its pages, show it there.
 """
 from osu_container.core.data.sites.cray import (

@@ -1,8 +1,9 @@
 """
 The rules of the verdict, in the order in which their findings are told. One file a subject.
 
-To add a rule: write it in the file of its subject, with the decorator `rule` (name, source) and a docstring that says what
-it decides; put it into RULES; give it cases in tests/helpers/verdict_cases.py. `make modules` puts it into docs/check.md.
+To add a rule: write it in the file of its subject, with the decorator `rule` (name, source) and a docstring that says
+what it decides; put it into RULES; give it cases in tests/helpers/verdict_cases.py. `make modules` puts it into
+docs/check.md.
 """
 from osu_container.core.deciding.rules import gpu, loading, machine, mpi, network, python_programs, swap
 

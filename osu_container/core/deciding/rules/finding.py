@@ -21,7 +21,7 @@ MPI_NAMES = ('MPI_', 'PMPI_', 'QMPI_', 'MPIX_')
 
 def rule(name, source):
     """
-    Return the decorator that makes a function a rule: it gets a Trial, and yields the Findings that it has evidence for.
+    Return the decorator that makes a function a rule: it gets a Trial and yields the Findings that it has evidence for.
 
     :param name: str, as verdicts and docs/check.md call it
     :param source: str, where the rule is from
@@ -29,7 +29,7 @@ def rule(name, source):
     """
     def decorate(function):
         def found(trial):
-            return [finding._replace(rule=name, source=source) for finding in function(trial)]
+            return [one._replace(rule=name, source=source) for one in function(trial)]
         found.name, found.source = name, source
         found.decides = ' '.join(function.__doc__.split())
         found.__doc__, found.__name__ = function.__doc__, function.__name__

@@ -116,7 +116,8 @@ def rocm_release(trial):
 def gpu_memory(trial):
     """MPICH hands GPU memory to libfabric from 4.1 on."""
     traits = trial.mpi or {}
-    if trial.site['gpu']['value'] and provider_of(trial) == 'cxi' and traits.get('hmem') is False and uses_libfabric(trial):
+    if trial.site['gpu']['value'] and provider_of(trial) == 'cxi' and traits.get('hmem') is False and \
+            uses_libfabric(trial):
         yield finding('works slowly', "this MPICH (%s) cannot hand GPU memory to libfabric: device buffers are copied "
                       "through the host" % (traits.get('release') or 'release unknown'),
                       [(mpi_of(trial).facts.path, 'no MPIR_CVAR_CH4_OFI_ENABLE_HMEM')], 'use MPICH 4.1 or newer')
