@@ -20,6 +20,7 @@ import pytest
 from osu_container.core.data.sites import SITES
 from osu_container.results import example_runs as results_data
 from tests.helpers.machine import PROJECT, run
+from tests.helpers.osu_archive import RELEASE
 
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
 SITE_PACKAGES = sysconfig.get_path('purelib')
@@ -319,7 +320,7 @@ def installed(scratch):
     # not the native builds of one site each, which need that site's paths
     names = sorted(path.name for path in (PROJECT / 'easyconfigs/o').glob('*/os*-*.eb')
                    if not any(path.stem.endswith(f'-{site}') for site in SITES))
-    done = scratch(f"eb {' '.join(names)} OSU-Micro-Benchmarks-7.5.2-osu-container-hybrid.eb -r", timeout=600)
+    done = scratch(f"eb {' '.join(names)} OSU-Micro-Benchmarks-{RELEASE}-osu-container-hybrid.eb -r", timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return scratch
 
@@ -361,7 +362,7 @@ def test_easybuild_takes_the_options(scratch, line):
 def test_command_installs_a_module(scratch, tmp_path, line):
     done = scratch(line.script(), timeout=300, EASYBUILD_PREFIX=str(tmp_path))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    wanted = re.search(r'osu-(\w+-\w+|native)\.eb -r', line.command).group(1).partition('-')[2] or '7.5.2'
+    wanted = re.search(r'osu-(\w+-\w+|native)\.eb -r', line.command).group(1).partition('-')[2] or RELEASE
     assert [path.name for path in tmp_path.glob('modules/all/osu-*/*.lua')] == [f'{wanted}.lua']
     bundle = re.search(r'OSU-Micro-Benchmarks-(\S+)\.eb', line.command)
     assert not bundle or (tmp_path / f'modules/all/OSU-Micro-Benchmarks/{bundle.group(1)}.lua').exists()
