@@ -11,7 +11,7 @@ docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
 docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: osu_container/generate/site_tables.py.
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
-docs/why.md, <!-- messages -->: what `osu-container why` knows. README.md, <!-- what-works -->: osu_container/generate/what_works.py.
+docs/why.md, <!-- messages -->: what `osu-container why` knows.
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
@@ -40,6 +40,8 @@ from osu_container.image.catalogue import published_rows
 from osu_container.places import PROJECT
 from osu_container.why import listed
 
+#: A source that many variables have; the table names it once
+DEIC = ('github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI')
 #: What osu-gpu-bind sets for each rank
 OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
 
@@ -99,14 +101,16 @@ def variables_table():
                     row = rows.setdefault((entry['name'], condition, shown, entry['why']), (entry, set(), set()))
                     row[1].add(approach)
                     row[2].add(site['name'])
-    lines = [['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+    lines = {}
     for (_, condition, shown, why), (entry, approaches, found_on) in sorted(rows.items(), key=lambda row: row[0]):
         if found_on != {site['name'] for site in sites} and 'nodes' not in condition:
             condition = ', '.join([*sorted(found_on), *([condition] if condition else [])])
         names = 'all' if approaches == set(possible) else ', '.join(name for name in possible if name in approaches)
-        lines.append([shown, names, condition or 'always', why, entry['evidence'],
-                      f'{entry["source"]}, {entry["date"]}'])
-    return markdown(lines)
+        rest = (names, condition or 'always', why, entry['evidence'], f'{entry["source"]}, {entry["date"]}')
+        lines.setdefault(rest, []).append(shown)  # variables that differ in their names only share a row
+    text = markdown([['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+                    + [['<br>'.join(names), *rest] for rest, names in lines.items()])
+    return f"{text.replace(DEIC, 'DeiC')}\nDeiC: {DEIC}.\n" if DEIC in text else text
 
 
 def today():
@@ -236,8 +240,9 @@ def of_site(site):
 
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
-    PROJECT / 'README.md': {'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}'},
-    PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
+    PROJECT / 'docs' / 'approaches.md': {
+        'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}',
+        'variables-table': variables_table},
     PROJECT / 'docs' / 'images.md': {'compatibility-table': compatibility_table},
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
