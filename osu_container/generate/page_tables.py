@@ -3,7 +3,7 @@
 Write the tables and the figure of the documentation that follow from data; the text around them is left as it is.
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
-how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
+how sure; <!-- what-works -->: what is known of each approach on each site (osu_container/generate/what_works.py).
 docs/index.md, <!-- picture -->: the figure of osu_container/generate/picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
@@ -36,7 +36,6 @@ from osu_container.core.deciding.verdict import FAILED_OVER_CXI, SEEN_OVER_CXI
 from osu_container.core.deciding.verdict import RULES as VERDICT_RULES
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate import picture, site_tables, what_works
-from osu_container.image.catalogue import published_rows
 from osu_container.places import PROJECT
 from osu_container.why import listed
 
@@ -111,28 +110,6 @@ def variables_table():
     text = markdown([['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
                     + [['<br>'.join(names), *rest] for rest, names in lines.items()])
     return f"{text.replace(DEIC, 'DeiC')}\nDeiC: {DEIC}.\n" if DEIC in text else text
-
-
-def today():
-    """Return {(libcxi, libfabric, mpich): {approach: word of the verdict}} of the published rows on today's LUMI."""
-    cells = examination.examination(examination.NOW)
-    keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in examination.rows()]
-    count = len(examination.APPROACHES)
-    return {key: {cell.approach: cell.verdict.word for cell in cells[count * n:count * (n + 1)]}
-            for n, key in enumerate(keys)}
-
-
-def compatibility_table():
-    """Return the table (str, Markdown) of the published combinations, then and now."""
-    lines = [['libcxi', 'libfabric', 'MPICH', 'pure', 'bind', 'hybrid', 'opensource', 'default', 'hybrid now',
-              'opensource now'], ['---'] * 10]
-    now = today()
-    for row in published_rows():
-        words = now[row['libcxi'], row['libfabric'], row['mpich']]
-        lines.append([row[key].replace('??', '?') for key in (
-            'libcxi', 'libfabric', 'mpich', 'pure', 'bind', 'hybrid', 'opensource', 'built_by_default')]
-            + [words['hybrid'], words['opensource']])
-    return markdown(lines)
 
 
 def rules_table():
@@ -243,7 +220,6 @@ TABLES = {
     PROJECT / 'docs' / 'approaches.md': {
         'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}',
         'variables-table': variables_table},
-    PROJECT / 'docs' / 'images.md': {'compatibility-table': compatibility_table},
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
