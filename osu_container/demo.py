@@ -22,7 +22,7 @@ from pathlib import Path
 from osu_container import demo_table, record
 from osu_container.bench import BenchError
 from osu_container.bench import modules as bench_modules
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.places import PROJECT
 from osu_container.proof import loaded
 from osu_container.results import files

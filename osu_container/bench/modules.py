@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.places import PROJECT
 from osu_container.proof import loaded
 

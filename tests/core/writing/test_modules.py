@@ -6,7 +6,8 @@ import re
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import pmi_for, site_entry
+from osu_container.core.deciding.settings import pmi_for
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate import module_files as render
 from tests.helpers.machine import EASYBUILD_VERSIONS, LMODS, EasyBuild, clean_shell, folded, run
 
