@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Write the figures of docs/figures.md from the newest file in osu_container/figures/results/; the text around them is left as it is.
+Write the figures of docs/figures.md from the newest file in osu_container/figures/results/, between its markers.
 
 usage: python -m osu_container.generate.figures_page [--check]
 """

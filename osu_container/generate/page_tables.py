@@ -3,13 +3,13 @@
 Write the tables and the figure of the documentation that follow from data; the text around them is left as it is.
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
-how sure; <!-- what-works -->: what is known of each approach on each site (osu_container/generate/what_works.py).
-docs/index.md, <!-- picture -->: the figure of osu_container/generate/picture.py in words; docs/pictures/approaches.svg is that figure.
+how sure; <!-- what-works -->: what is known of each approach on each site (what_works.py).
+docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
 docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (stand-in/pairs.json).
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
-docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: osu_container/generate/site_tables.py.
+docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: site_tables.py.
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/why.md, <!-- messages -->: what `osu-container why` knows.
 

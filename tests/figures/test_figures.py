@@ -27,7 +27,8 @@ def test_the_page_is_what_the_newest_data_say():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize('path', sorted((PROJECT / 'osu_container/figures/results').glob('*.json')), ids=lambda path: path.name)
+@pytest.mark.parametrize('path', sorted((PROJECT / 'osu_container/figures/results').glob('*.json')),
+                         ids=lambda path: path.name)
 def test_kept_data_have_all_groups_and_follow_from_their_values(path):
     data = json.loads(path.read_text())
     assert data['format'] == page.FORMAT and list(data['groups']) == GROUPS
@@ -144,7 +145,8 @@ def test_wrong_arguments_are_refused_before_anything_runs(arguments, said):
 
 
 def test_the_port_says_what_is_missing(tmp_path):
-    done = run(['/usr/bin/python3', '-I', PROJECT / 'osu_container/figures/osu_init_port.py'], env={'PATH': str(tmp_path)})
+    done = run(['/usr/bin/python3', '-I', PROJECT / 'osu_container/figures/osu_init_port.py'],
+               env={'PATH': str(tmp_path)})
     assert done.returncode == 1 and 'is no port of mpi4py' in done.stderr
 
 
@@ -170,8 +172,8 @@ def installed(tmp_path_factory):
 def test_every_group_runs(installed, tmp_path):
     """No figure is judged: only that there are all, from real runs."""
     target = tmp_path / 'deep' / 'results.json'
-    done = run([sys.executable, '-m', 'osu_container.figures.cli', '--repeats', '1', '--ranks', '1,3', '--rows', '575', '--note', 'a test',
-                '--output', target], env=installed, timeout=900)
+    done = run([sys.executable, '-m', 'osu_container.figures.cli', '--repeats', '1', '--ranks', '1,3', '--rows', '575',
+                '--note', 'a test', '--output', target], env=installed, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     data = json.loads(target.read_text())
     assert list(data['groups']) == GROUPS and data['note'] == 'a test' and len(data['load']) == len(GROUPS) + 1
