@@ -1,8 +1,5 @@
 """
 EasyBuild support for installing an MPI container as a module whose commands run in it under srun, as an easyblock.
-
-The steps and nothing else: what an approach sets is in core/data/approaches.py, what a site has in
-core/data/sites/__init__.py, how the two become a module in core/deciding/settings.py and core/writing/module_text.py.
 """
 import json
 import os

@@ -24,7 +24,8 @@ def check_image(sif, wanted, beside, image_help, runtime):
     name = os.path.basename(sif)
     if not wanted:
         raise ImageError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s), or "
-                         "give it: --try-amend=image_sha256=SUM" % (sif, os.path.dirname(sif), name, os.path.basename(beside)))
+                         "give it: --try-amend=image_sha256=SUM"
+                         % (sif, os.path.dirname(sif), name, os.path.basename(beside)))
     found = sha256_of(sif)
     if found != wanted:
         # EasyBuild 4.9 shows the first 300 characters: a long path comes last

@@ -29,7 +29,8 @@ STACKS = {
             'can use the modules, for podman-hpc there are modules/perlmutter/podman-hpc/*.yaml',
             'NERSC documentation, Containers; nobody is known to have tried', _TODAY, 'untested'),
         'engine': fact('podman-hpc', 'the system\'s own container engine, which runs no SIF: '
-                       'osu_container/generate/podman_hpc.py writes a file for it from the same settings', _PODMAN + 'mpich.yaml', _READ, 'measured'),
+                       'osu_container/generate/podman_hpc.py writes a file for it from the same settings',
+                       _PODMAN + 'mpich.yaml', _READ, 'measured'),
         'pmi': fact(
             {'image': 'pmi2', 'host': 'cray_shasta', 'Open MPI': 'pmix'},
             'MPICH speaks PMI-2, Cray MPICH Cray PMI, Open MPI PMIx',

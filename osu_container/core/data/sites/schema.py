@@ -53,8 +53,8 @@ put in front of them, so that a folder with the same tree stands in for the syst
 """
 #: Keys that every entry has, once the entry that it is based on is added
 KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
-        'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images', 'image_folders',
-        'image_help', 'jobs', 'native', 'wrapper_modules')
+        'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
+        'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
 OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name

@@ -29,7 +29,7 @@ def rule(name, source):
     """
     def decorate(function):
         def found(trial):
-            return [finding._replace(rule=name, source=source) for finding in function(trial)]
+            return [one._replace(rule=name, source=source) for one in function(trial)]
         found.name, found.source = name, source
         found.decides = ' '.join(function.__doc__.split())
         found.__doc__, found.__name__ = function.__doc__, function.__name__

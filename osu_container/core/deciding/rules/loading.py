@@ -109,11 +109,11 @@ def undefined_symbol(trial):
     for one, symbols in by_library.values():
         now = any(at_once for _, at_once in symbols)
         names = [symbol for symbol, _ in symbols]
-        shown = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
+        some = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
         others = _other_mpis(trial, names)
         yield finding('fails' if now else 'unknown', "%s needs %s, which no library of the process has%s"
-                      % (shown(one), shown, '' if now else ': it ends when that is called'),
-                      [(one.facts.path, 'undefined ' + shown)] + [(path, 'has them all') for path in others],
+                      % (shown(one), some, '' if now else ': it ends when that is called'),
+                      [(one.facts.path, 'undefined ' + some)] + [(path, 'has them all') for path in others],
                       "the site's other MPI %s has it: choose a site with that stack (--try-amend=site=...)"
                       % others[0] if others else 'another release of the library that ought to have it')
 
