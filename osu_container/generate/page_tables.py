@@ -21,7 +21,7 @@ import sys
 
 from osu_container.check import examination
 from osu_container.compare.thresholds import MARGINS
-from osu_container.compare.troubles import RULES
+from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import site_words, switch_of
@@ -130,25 +130,33 @@ def seen_table():
 def examination_table():
     """Return the table (str, Markdown) of the measured cells, published and predicted, and the counts."""
     cells = [cell for cell in examination.examination() if cell.outcome != 'not measured']
-    lines = [['', 'image', 'approach', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 7]
+    rows = {}  # cells that differ in their images alone are one row
     for cell in cells:
-        lines.append([cell.outcome, cell.image, cell.approach, examination.MARKS[cell.mark][1], cell.note,
-                      cell.verdict.level, cell.why.replace('image:', '')])
+        predicted = f"{'**wrong**: ' if cell.outcome == 'wrong' else ''}{cell.verdict.level}"
+        key = (cell.approach, examination.MARKS[cell.mark][1], cell.note, predicted, cell.why.replace('image:', ''))
+        rows.setdefault(key, []).append(cell.image)
+    lines = [['approach', 'images', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 6]
+    lines += [[key[0], '; '.join(images), *key[1:]] for key, images in
+              sorted(rows.items(), key=lambda row: examination.APPROACHES.index(row[0][0]))]
     counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
                                                                                             'wrong'))
     return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n'
 
 
 def prediction_table():
-    """Return the table (str, Markdown) of the published combinations on today's LUMI: predictions."""
-    lines = [['image', *examination.APPROACHES, 'why not'], ['---'] * (len(examination.APPROACHES) + 2)]
-    cells = examination.examination(examination.NOW)
+    """Return the table (str, Markdown) of the predictions for the published images on today's LUMI, and why."""
+    lines = [['image', *examination.APPROACHES], ['---'] * (len(examination.APPROACHES) + 1)]
+    cells, reasons = examination.examination(examination.NOW), {}
     for start in range(0, len(cells), len(examination.APPROACHES)):
         row = cells[start:start + len(examination.APPROACHES)]
-        reasons = dict.fromkeys(f'{cell.approach}: {cell.why.replace("image:", "")}' for cell in row
-                                if cell.verdict.level not in ('works', 'works slowly'))
-        lines.append([row[0].image, *(cell.verdict.level for cell in row), '; '.join(reasons)])
-    return markdown(lines)
+        lines.append([row[0].image, *(cell.verdict.level for cell in row)])
+        for cell in row:
+            if cell.verdict.level not in ('works', 'works slowly'):
+                reasons.setdefault((cell.approach, cell.verdict.level, cell.why.replace('image:', '')),
+                                   []).append(cell.image)
+    notes = ''.join(f"* {approach}, {word}, with {'; '.join(images)}: {why}\n"
+                    for (approach, word, why), images in reasons.items())
+    return f'{markdown(lines)}\n{notes}'
 
 
 #: Series of lumi-mpi4py-2025-07 (mpich_source, libfabric) -> which MPI Python had, in words
@@ -181,33 +189,36 @@ def markdown(lines):
 
 
 def margins_table():
-    """Return the table (str, Markdown) of the margins of `osu-container compare`."""
+    """Return the table (str, Markdown) of the margins of `osu-container compare`; a source is written out once."""
     lines = [['benchmark', 'with repeats', 'single values', 'why', 'source'], ['---', '--:', '--:', '---', '---']]
-    lines += [[f'`{row.benchmarks}`', f'{100 * row.repeated:g} %', f'{100 * row.single:g} %', row.why, row.source]
-              for row in MARGINS]
+    first = {}
+    for row in MARGINS:
+        same = first.setdefault(row.source, row.benchmarks)
+        lines.append([f'`{row.benchmarks}`', f'{100 * row.repeated:g} %', f'{100 * row.single:g} %', row.why,
+                      row.source if same == row.benchmarks else f'as `{same}`'])
     return markdown(lines)
 
 
 def troubles_table():
-    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises."""
+    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises, and DEIC."""
     lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
-    lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source]
+    lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source.replace(DEIC, '[1]')]
               for one in (rule.trouble for rule in RULES)]
-    return markdown(lines)
+    return f'{markdown(lines)}\n[1] {DEIC}\n'
 
 
 def messages_tables():
-    """Return a table (str, Markdown) for each topic of the messages that `osu-container why` knows."""
-    parts, topic = [], None
+    """Return a table (str, Markdown) for each topic of the messages that other programs than this project's print."""
+    parts = {}
     for each in listed():
-        if each['topic'] != topic:
-            topic = each['topic']
-            parts.append(f'## {topic}\n\n| name | message | cause | remedy | source |\n|---|---|---|---|---|\n')
-        ticks = '``' if '`' in each['text'] else '`'
-        words = [each['cause'], each['remedy'], f"{each['evidence']}; {each['source']}"]
-        cells = [each['name'], f"{ticks}{each['text']}{ticks}", *(word.replace('*', '\\*') for word in words)]
-        parts[-1] += f"| {' | '.join(cells)} |\n"
-    return '\n'.join(parts)
+        ours = not each['source'].startswith('docs/') and (PROJECT / each['source'].split('; ')[0]).is_file()
+        if not ours:
+            ticks = '``' if '`' in each['text'] else '`'
+            cause, remedy = each['cause'].replace('*', '\\*'), each['remedy'].replace('*', '\\*')
+            parts.setdefault(each['topic'], []).append([f"{ticks}{each['text']}{ticks}",
+                                                        f"{cause} *{each['evidence']}*", remedy])
+    head = [['message', 'cause', 'what to do'], ['---'] * 3]
+    return '\n'.join(f'## {topic}\n\n{markdown(head + rows)}' for topic, rows in parts.items())
 
 
 def of_site(site):
