@@ -261,8 +261,10 @@ class Demo:
 
     def install_inputs(self, easyconfig):
         """Return the files (list of Path) that the module of an easyconfig is made from."""
-        easyblocks = sorted((self.project / 'easyblocks' / 'generic').glob('*.py'))
-        found = easyblocks + sorted((self.project / 'easyconfigs').glob(f'o/*/{easyconfig}'))
+        package = self.project / 'osu_container'
+        code = [*(self.project / 'easyblocks' / 'generic').glob('*.py'), package / 'easyblock.py',
+                *(package / 'core').rglob('*.py')]
+        found = sorted(code) + sorted((self.project / 'easyconfigs').glob(f'o/*/{easyconfig}'))
         if easyconfig.startswith('osu-container'):
             return found + [self.project / 'easyconfigs/o/osu-container/run-in-container', self.image()]
         return found + [self.project / 'easyconfigs/o/osu-native/osu-port',

@@ -63,7 +63,6 @@ def project(tmp_path, monkeypatch):
     for name in ('osu_container', 'easyblocks'):
         shutil.copytree(PROJECT / name, root / name, ignore=shutil.ignore_patterns('__pycache__'))
     (root / 'workstation').mkdir()
-    shutil.copy(PROJECT / 'workstation' / 'demo.py', root / 'workstation' / 'demo.py')
     for approach, easyconfig, _ in demo.MODULES:
         folder = root / 'easyconfigs' / 'o' / ('osu-native' if approach == 'native' else 'osu-container')
         folder.mkdir(parents=True, exist_ok=True)
@@ -175,7 +174,7 @@ def test_a_daemon_that_a_step_leaves_behind_does_not_hold_it(project, small):
 @pytest.mark.parametrize('number, code', [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_demo_ends_what_it_started(project, number, code):
     script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nsleep 60 &\necho $$ $! >"$0.pids"\nwait\n')
-    child = subprocess.Popen([sys.executable, project / 'workstation' / 'demo.py'], stdout=subprocess.PIPE,
+    child = subprocess.Popen([sys.executable, '-m', 'osu_container.demo'], cwd=project, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
     pids = project / 'workstation' / 'slurm.sh.pids'
     end = time.monotonic() + 10
@@ -365,7 +364,7 @@ def test_a_ci_log_has_no_carriage_returns(project, small, capfd):
 def test_a_terminal_has_one_line_that_is_rewritten(project):
     script(project / 'bin' / 'eb', LONG)
     parent, terminal = pty.openpty()
-    child = subprocess.Popen([sys.executable, project / 'workstation' / 'demo.py', '--from', 'install'],
+    child = subprocess.Popen([sys.executable, '-m', 'osu_container.demo', '--from', 'install'], cwd=project,
                              stdout=terminal, stderr=subprocess.DEVNULL)
     os.close(terminal)
     seen = b''

@@ -574,7 +574,7 @@ def test_easybuild_refuses_a_site_file_that_is_none(eb, tmp_path):
     (['--force'], '--force is for -o FILE'), (['--compare', 'a', '-o', 'b'], 'leave -o and --name out'),
     (['--compare', 'a', 'b', 'c'], 'one or two'), (['--compare', '/nowhere/x'], 'neither a file, nor a folder'),
     (['--compare', str(PROJECT)], 'has no facts.json'), (['--compare', str(PROJECT / 'README.md')], 'neither Python'),
-    (['--compare', str(MAKE.parent / 'systems.py')], 'does not say what a system was like'),
+    (['--compare', str(PROJECT / 'osu_container/stand_in/systems.py')], 'does not say what a system was like'),
     (['--compare', str(PROJECT / 'modules/workstation/facts.json')], 'does not say what a system was like'),
     (['--patience', 'x'], 'invalid float'),
 ])

@@ -20,7 +20,7 @@ CONTAINERS = [name for name in APPROACHES
 #: name of the EESSI module -> the module that it loads
 MODULES = {'7.5.2-osu-native': 'osu-native/7.5.2',
            **{f'7.5.2-osu-container-{name}': f'osu-container/{name}' for name in CONTAINERS}}
-SITE = PROJECT / 'benchmarks' / 'eessi_site.py'
+SITE = PROJECT / 'regression' / 'eessi_site.py'
 #: image that the C programs are put into
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 
