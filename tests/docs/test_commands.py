@@ -116,7 +116,7 @@ COMMANDS = [
     Rule('mpi4py', r'osu-container check FILE\.sif --approach bind --program /opt/conda/bin/app', '/mpi4py'),
     Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
     # README: the life of a clone
-    Rule('long', r'make (demo|test|test-fast|check|docs|setup|figures( FIGURES=".*")?)'),
+    Rule('long', r'make (demo|test|test-fast|test-all|mutants|check|docs|setup|figures( FIGURES=".*")?)'),
     Rule('writes', r'make modules|\.workstation/venv/bin/python -m osu_container\.generate figures_page'),
     Rule('long', r'\.workstation/venv/bin/python -m osu_container\.figures\.cli .*'),
     Rule('destroys', r'make (stop|clean|uninstall)'),
