@@ -10,6 +10,11 @@ import time
 
 import pytest
 
+try:
+    from re import _parser as parser
+except ImportError:  # before Python 3.11
+    import sre_parse as parser
+
 from osu_container import why
 from tests.docs.test_docs import headings
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
@@ -420,15 +425,15 @@ def test_names_are_unique_and_every_message_is_tried_on_a_text():
 def test_entries_say_cause_remedy_source_and_how_sure():
     for entry in why.MESSAGES:
         name = entry['name']
-        assert set(entry) - {'times', 'last', 'unless'} == {'name', 'text', 'pattern', 'cause', 'remedy', 'source',
+        assert set(entry) - {'times', 'last', 'unless'} == {'name', 'text', 'patterns', 'cause', 'remedy', 'source',
                                                             'evidence'}, name
-        assert re.search(entry['pattern'], entry['text'], re.M), f'{name}: the pattern does not find the text'
+        _, groups, parts = next(one for one in why.PATTERNS if one[0] is entry)
+        assert any(part.search(entry['text']) for part, _ in parts), f'{name}: no pattern finds the text'
         assert not re.search(r'[|\n]', entry['text']), name
         assert entry['evidence'] in {'measured', 'derived', 'untested'}, name
         assert min(len(entry[key]) for key in ('cause', 'remedy', 'source')) > 10, name
         assert set(entry.get('unless', [])) <= set(NAMES), name
-        groups = set(re.compile(entry['pattern']).groupindex)
-        assert set(re.findall(r'\{(\w+)\}', entry['cause'] + entry['remedy'])) <= groups, name
+        assert set(re.findall(r'\{(\w+)\}', entry['cause'] + entry['remedy'])) <= set(groups), name
         for path in re.findall(r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
                                entry['source'] + ' ' + entry['remedy']):
             assert (PROJECT / path).exists(), (name, path)
@@ -494,39 +499,47 @@ def test_of_a_long_line_the_part_with_the_message_is_shown():
     assert len(found['cause']) < 500
 
 
-# ---- the patterns are looked for in parts, and a part only where its needle is
+# ---- an expression is looked for only where its plain text is
 
-@pytest.mark.parametrize('pattern, parts, needles', [
-    ('abc', ['abc'], ['abc']), ('ab', ['ab'], ['']), ('abc|def ?g', ['abc', 'def ?g'], ['abc', 'def']),
-    (r'a\|b\.c|x(?:y|z)w', [r'a\|b\.c', 'x(?:y|z)w'], ['a|b.c', '']),
-    (r'(?P<what>abc|defg)', ['(?P<what>abc)', '(?P<what>defg)'], ['abc', 'defg']),
-    (r'(?P<version>FABRIC_[\d.]*\d) no', [r'(?P<version>FABRIC_[\d.]*\d) no'], ['FABRIC_']),
-    (r'(?<!-61 \()No data', [r'(?<!-61 \()No data'], ['No data']), (r'(?!wxyz)abc', [r'(?!wxyz)abc'], ['abc']),
-    (r'abcd?', ['abcd?'], ['abc']), ('abcd+e', ['abcd+e'], ['abcd']), ('abcd{2,3}e', ['abcd{2,3}e'], ['abc']),
-    (r'(?:wxyz)?abc', [r'(?:wxyz)?abc'], ['abc']), (r'[]wxyz]abc[^]wxyz]', [r'[]wxyz]abc[^]wxyz]'], ['abc']),
-    (r'abc\w+defg', [r'abc\w+defg'], ['defg']), (r'[\]|]abc|(a|b)', [r'[\]|]abc', '(a|b)'], ['abc', '']),
+def plain_texts(parsed):
+    """Return texts (list of str) that are in all that a regular expression matches, as Python itself parses it."""
+    found = ['']
+    for kind, value in parsed:
+        kind = str(kind)
+        if kind == 'LITERAL':
+            found[-1] += chr(value)
+        elif kind == 'SUBPATTERN' or kind in ('MAX_REPEAT', 'MIN_REPEAT') and value[0] > 0:
+            first, *others = plain_texts(value[-1])
+            found[-1] += first
+            found += others if kind == 'SUBPATTERN' else [*others, '']
+        elif kind not in ('AT', 'ASSERT', 'ASSERT_NOT'):  # those take no letter
+            found.append('')
+    return found
+
+
+@pytest.mark.parametrize('expression, texts', [
+    ('abc', ['abc']), ('ab.c', ['ab', 'c']), (r'a\|b\.c', ['a|b.c']), ('x(?:yy|zz)w', ['x', 'w']),
+    (r'(?P<version>FABRIC_[\d.]*\d) no', ['FABRIC_', '', ' no']), (r'(?<!-61 \()No data', ['No data']),
+    (r'(?!wxyz)abc', ['abc']), ('abcd?e', ['abc', 'e']), ('abcd+e', ['abcd', 'e']), ('(?:wxyz)?abc', ['', 'abc']),
+    ('[]wxyz]abc[^]wxyz]', ['', 'abc', '']), (r'abc\w+\bdefg', ['abc', '', 'defg']),
 ])
-def test_a_pattern_is_taken_apart(pattern, parts, needles):
-    assert why.alternatives(pattern) == parts
-    assert [why.needle(part) for part in parts] == needles
+def test_the_plain_texts_of_an_expression_are_known(expression, texts):
+    assert plain_texts(parser.parse(expression)) == texts
 
 
-def test_every_part_has_a_needle_and_together_they_find_what_the_pattern_finds():
-    texts = [text for _, text, _ in QUOTED] + [entry['text'] for entry in why.MESSAGES]
+def test_the_plain_text_of_every_expression_is_in_all_that_it_matches():
     for entry, _, parts in why.PATTERNS:
-        whole = re.compile(entry['pattern'], re.MULTILINE)
-        for text in texts:
-            begins = {text.rfind('\n', 0, match.start()) for match in whole.finditer(text)}
-            assert begins == {text.rfind('\n', 0, match.start()) for part, word in parts if word in text
-                              for match in part.finditer(text)}, (entry['name'], text)
-        assert all(word for _, word in parts), f"{entry['name']}: it would be looked for everywhere, which takes long"
+        for part, text in parts:
+            assert any(text in one for one in plain_texts(parser.parse(part.pattern))), (entry['name'], text)
+            assert len(text) >= 3, f"{entry['name']}: it would be looked for everywhere, which takes long"
 
 
 def test_no_pattern_takes_long_where_its_beginning_comes_again_and_again():
     """Every needle and every known text, thousands of times in one line. A bad pattern takes many seconds."""
     words = {word for _, _, parts in why.PATTERNS for _, word in parts}
     words |= {entry['text'][:end] for entry in why.MESSAGES for end in (len(entry['text']) // 2, None)}
-    words |= {re.match(r'(?:\w|[ /:`\'"-])*', entry['pattern']).group() for entry in why.MESSAGES} - {''}
+    words |= {re.match(r'(?:\w|[ /:`\'"-])*', part.pattern).group()
+              for _, _, parts in why.PATTERNS for part, _ in parts} - {''}
     for word in sorted(words):
         begin = time.process_time()
         why.explain(word * (40_000 // len(word)))

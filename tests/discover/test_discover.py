@@ -16,7 +16,7 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_entry
-from osu_container.discover import differ, entry, survey, write
+from osu_container.discover import differ, entry, mpi, survey, write
 from osu_container.discover.host import Host
 from osu_container.stand_in.systems import HOSTS
 from tests.core.data.test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
@@ -351,7 +351,7 @@ def test_commands_that_hang_or_fail_are_ended_and_listed(own, tmp_path):
      ['pmix', 'none', 'pmix_v4', 'pmix_v3']),
 ])
 def test_lists_of_srun_are_read_in_every_form(text, kinds):
-    assert survey.mpi_kinds(text) == kinds
+    assert mpi.mpi_kinds(text) == kinds
 
 
 def test_a_spool_folder_with_the_nodes_name_is_bound_by_the_folder_above(own):
