@@ -3,7 +3,7 @@
 Write the tables and the figure of the documentation that follow from data; the text around them is left as it is.
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
-how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
+how sure; <!-- what-works -->: what is known of each approach on each site (what_works.py).
 docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
@@ -11,7 +11,7 @@ docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
 docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: site_tables.py.
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
-docs/why.md, <!-- messages -->: what `osu-container why` knows. README.md, <!-- what-works -->: what_works.py.
+docs/why.md, <!-- messages -->: what `osu-container why` knows.
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
@@ -31,10 +31,11 @@ from osu_container.core.deciding.settings import pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate import picture, site_tables, what_works
-from osu_container.image.catalogue import published_rows
 from osu_container.places import PROJECT
 from osu_container.why import listed
 
+#: A source that many variables have; the table names it once
+LUMI_2025 = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
 #: What osu-gpu-bind sets for each rank
 OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
 
@@ -94,36 +95,16 @@ def variables_table():
                     row = rows.setdefault((entry['name'], condition, shown, entry['why']), (entry, set(), set()))
                     row[1].add(approach)
                     row[2].add(site['name'])
-    lines = [['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+    lines = {}
     for (_, condition, shown, why), (entry, approaches, found_on) in sorted(rows.items(), key=lambda row: row[0]):
         if found_on != {site['name'] for site in sites} and 'nodes' not in condition:
             condition = ', '.join([*sorted(found_on), *([condition] if condition else [])])
         names = 'all' if approaches == set(possible) else ', '.join(name for name in possible if name in approaches)
-        lines.append([shown, names, condition or 'always', why, entry['evidence'],
-                      f'{entry["source"]}, {entry["date"]}'])
-    return markdown(lines)
-
-
-def today():
-    """Return {(libcxi, libfabric, mpich): {approach: word of the verdict}} of the published rows on today's LUMI."""
-    cells = examination.examination(examination.NOW)
-    keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in examination.rows()]
-    count = len(examination.APPROACHES)
-    return {key: {cell.approach: cell.verdict.level for cell in cells[count * n:count * (n + 1)]}
-            for n, key in enumerate(keys)}
-
-
-def compatibility_table():
-    """Return the table (str, Markdown) of the published combinations, then and now."""
-    lines = [['libcxi', 'libfabric', 'MPICH', 'pure', 'bind', 'hybrid', 'opensource', 'default', 'hybrid now',
-              'opensource now'], ['---'] * 10]
-    now = today()
-    for row in published_rows():
-        words = now[row['libcxi'], row['libfabric'], row['mpich']]
-        lines.append([row[key].replace('??', '?') for key in (
-            'libcxi', 'libfabric', 'mpich', 'pure', 'bind', 'hybrid', 'opensource', 'built_by_default')]
-            + [words['hybrid'], words['opensource']])
-    return markdown(lines)
+        rest = (names, condition or 'always', why, entry['evidence'], f'{entry["source"]}, {entry["date"]}')
+        lines.setdefault(rest, []).append(shown)  # variables that differ in their names only share a row
+    text = markdown([['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+                    + [['<br>'.join(names), *rest] for rest, names in lines.items()])
+    return f"{text.replace(LUMI_2025, 'DeiC')}\nDeiC: {LUMI_2025}.\n" if LUMI_2025 in text else text
 
 
 def lower_first(sentence):
@@ -248,9 +229,9 @@ def of_site(site):
 
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
-    PROJECT / 'README.md': {'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}'},
-    PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
-    PROJECT / 'docs' / 'images.md': {'compatibility-table': compatibility_table},
+    PROJECT / 'docs' / 'approaches.md': {
+        'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}',
+        'variables-table': variables_table},
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
