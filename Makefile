@@ -111,12 +111,12 @@ check-easyconfigs: prerequisites python-env
 	. ./env.sh && eb --check-contrib easyconfigs/*/*/*.eb
 
 .PHONY: modules
-modules: prerequisites python-env ## write sums of easyconfigs, modules/, container-recipes/rendered/ and the table of variables anew
+modules: prerequisites python-env ## write sums of easyconfigs, modules/, container-recipes/rendered/ and tables of pages anew
 	$(PYTHON_ENV)/python -m osu_container.generate
 
 .PHONY: docs
 docs: python-env ## build the documentation as a site, with strict checks of its links
-	@NO_MKDOCS_2_WARNING=1 $(PYTHON_ENV)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON_ENV)/python -m mkdocs build --strict --quiet
 	@echo "docs: open $(CURDIR)/$(WORK)/site/index.html"
 
 .PHONY: lumi

@@ -697,6 +697,17 @@ OF_THE_CONTAINER = [
 ]
 
 OF_LMOD = [
+    {'name': 'linked clone gone',
+     'text': "ERROR: ... No files found using glob pattern '.../UserRepo/easybuild/easyblocks/*/*.py'",
+     'patterns': ["No files found using glob pattern",
+                  ("cannot find its package", r"mpi(?:container|native)\.py cannot find its package"),
+                  ("easyblock", r"Failed\s+to\s+obtain\s+class\s+for\s+MPI(?:Container|Native)\s+easyblock"),
+                  (".eb", r"Can't\s+find\s+path\s+\S+/easyconfigs/\S+/osu-(?:container|native|mpi4py)\S*\.eb")],
+     'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project: the clone that make lumi linked "
+              "was moved or deleted, or nothing names them.",
+     'remedy': "On LUMI: make lumi in a clone, which replaces dead links; to be rid of them, then make unlumi, and "
+               "load EasyBuild-user again. On a workstation: . ./env.sh.",
+     'source': 'EasyBuild 4.9.4, 5.1.2 and 5.4.1, seen by this project, 2026-11; ' + DOCS, 'evidence': 'measured'},
     {'name': 'unknown module',
      'text': 'The following module(s) are unknown: "osu-container/hybrid"',
      'patterns': [("following", r"The\s+following\s+module\(s\)\s+are\s+unknown:\s*(?P<name>.*)")],

@@ -30,7 +30,7 @@ set -eu
 echo "$*" >>"$ROOT/eb.calls"
 echo "== building $1"
 case $1 in
-    osu-native.eb) file=osu-native/7.5.2 ;;
+    osu-native.eb) file=osu-native/9.9 ;;
     osu-container-*.eb) file=osu-container/${1#osu-container-}; file=${file%.eb} ;;
 esac
 [ ! -e "$ROOT/eb.fails" ] || { echo "ERROR: Build of $1 failed: $(cat "$ROOT/eb.fails")"; exit 1; }
@@ -257,7 +257,7 @@ def test_an_eb_that_leaves_no_module_is_an_error(project, small):
 def native(project, small, monkeypatch):
     """The orchestrator with the native module only, which runs on this machine without Slurm."""
     monkeypatch.setattr(demo, 'MODULES', demo.MODULES[:1])
-    bench_stand_in.make_native(project, '7.5.2')
+    bench_stand_in.make_native(project, '9.9')
     script(project / 'bin' / 'srun', bench_stand_in.SRUN)
     script(project / 'bin' / 'salloc', bench_stand_in.SALLOC)
     return small
@@ -306,7 +306,7 @@ def test_rerun_measures_again(project, native):
 
 def test_a_changed_module_is_measured_again_and_named(project, native, capfd):
     assert native.go('run') == 0
-    with open(project / 'modules' / 'osu-native' / '7.5.2.lua', 'a') as handle:
+    with open(project / 'modules' / 'osu-native' / '9.9.lua', 'a') as handle:
         handle.write('-- changed\n')
     time.sleep(1.1)
     again = demo.Demo(project, repeats=1)
@@ -325,7 +325,7 @@ def test_results_that_are_damaged_are_left_out_and_named(project, native, capfd)
 
 
 def test_a_failing_program_shows_its_message_and_there_is_no_table(project, native, capfd):
-    special(project, '7.5.2', 'osu_latency', "sys.exit(\"version `FABRIC_1.7' not found\")")
+    special(project, '9.9', 'osu_latency', "sys.exit(\"version `FABRIC_1.7' not found\")")
     assert native.go('run') == 1
     err = capfd.readouterr().err
     assert 'step 5/7 (run) failed: osu-container bench failed (exit code 1)' in err
@@ -341,7 +341,7 @@ def test_the_time_box_ends_after_a_whole_repeat(project, native):
 
 
 def test_a_module_that_cannot_be_loaded_shows_what_lmod_says(project, native, capfd):
-    (project / 'modules' / 'osu-native' / '7.5.2.lua').write_text('LmodError("the image x.sif was deleted")\n')
+    (project / 'modules' / 'osu-native' / '9.9.lua').write_text('LmodError("the image x.sif was deleted")\n')
     assert native.go('run') == 1
     err = capfd.readouterr().err
     assert '`module load osu-native` failed' in err and 'the image x.sif was deleted' in err

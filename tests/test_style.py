@@ -13,5 +13,5 @@ def test_checks_of_style_pass(target):
 
 
 def test_sums_of_our_own_sources_are_current():
-    done = run([sys.executable, '-m', 'osu_container.generate.easyconfig_sums', '--check'], cwd=PROJECT)
+    done = run([sys.executable, '-m', 'osu_container.generate.easyconfigs', '--check'], cwd=PROJECT)
     assert done.returncode == 0, done.stderr

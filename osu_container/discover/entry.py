@@ -13,18 +13,14 @@ from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.settings import host_libraries, runs_on
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.recipes.images_slingshot import IMAGES
 
-RENDERED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
-                        'container-recipes', 'rendered')
 #: On any x86_64 machine: what `make demo` builds
 ANY_MACHINE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 ANY_OPENMPI = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 ALPS = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
 #: Images for Slingshot, by release of ROCm and libfabric, with libcxi or without
-SLINGSHOT_IMAGE = re.compile(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)\.def$')
-#: Those that count where the recipes are not there
-SLINGSHOT_RECIPES = ['osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.def',
-                     'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def']
+SLINGSHOT_IMAGE = re.compile(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)$')
 PMI_VARIABLES = {'pmi2': 'PMI_FD', 'pmix': 'PMIX_RANK', 'cray_shasta': 'PALS_APINFO'}
 KEYS = ('value', 'why', 'source', 'date', 'evidence')
 
@@ -42,13 +38,8 @@ def site_of(survey, name):
 
 
 def slingshot_recipes():
-    """Return the matches (list) of SLINGSHOT_IMAGE for the names of the recipes, by name."""
-    try:
-        names = sorted(os.listdir(RENDERED))
-    except OSError:
-        names = []
-    found = [match for match in map(SLINGSHOT_IMAGE.match, names) if match]
-    return found or [SLINGSHOT_IMAGE.match(name) for name in SLINGSHOT_RECIPES]
+    """Return the matches (list) of SLINGSHOT_IMAGE for the images with names, by name."""
+    return [match for match in map(SLINGSHOT_IMAGE.match, sorted(IMAGES)) if match]
 
 
 class _Entry(object):
@@ -205,7 +196,7 @@ class _Entry(object):
         """By approach the image of this project that fits best."""
         runnable = [name for name in sorted(APPROACHES) if APPROACHES[name]['container']
                     and runs_on(APPROACHES[name], entry)]
-        source, evidence = 'container-recipes/rendered', 'derived'
+        source, evidence = '`osu-container image list`', 'derived'
         if self.survey.value('architecture') == 'aarch64':
             value = dict((name, ALPS) for name in runnable if name == 'openmpi')
             why = "of the images here only Alps' is for aarch64, and it has Open MPI: give your own, --try-amend=image="
