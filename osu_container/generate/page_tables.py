@@ -83,18 +83,29 @@ def settings_of(approach, site):
     return found
 
 
-def variables_table():
-    """Return the table (str) of every variable by approach on the sites of LUMI."""
-    rows, sites = {}, lumi_sites()
-    possible = [name for name in APPROACHES if any(runs_on(APPROACHES[name], site) for site in sites)]
+def variables_by_site(sites, possible):
+    """
+    Return {(name, condition, as shown, why): (entry, approaches, names of sites)} of the variables that are ever set.
+
+    :param sites: entries (list of dict); possible: names (list of str) of the approaches that run on one of them
+    """
+    found = {}
     for site in sites:
         for approach in [name for name in possible if runs_on(APPROACHES[name], site)]:
             for shown, entry in settings_of(APPROACHES[approach], site):
                 holds, condition = decided(entry, site)
                 if holds:
-                    row = rows.setdefault((entry['name'], condition, shown, entry['why']), (entry, set(), set()))
+                    row = found.setdefault((entry['name'], condition, shown, entry['why']), (entry, set(), set()))
                     row[1].add(approach)
                     row[2].add(site['name'])
+    return found
+
+
+def variables_table():
+    """Return the table (str) of every variable by approach on the sites of LUMI."""
+    sites = lumi_sites()
+    possible = [name for name in APPROACHES if any(runs_on(APPROACHES[name], site) for site in sites)]
+    rows = variables_by_site(sites, possible)
     lines = {}
     for (_, condition, shown, why), (entry, approaches, found_on) in sorted(rows.items(), key=lambda row: row[0]):
         if found_on != {site['name'] for site in sites} and 'nodes' not in condition:
