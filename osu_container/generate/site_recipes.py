@@ -177,7 +177,7 @@ def sets(text):
         preload = re.search(r'-e LD_PRELOAD=(\S+)', text)
         preloads = preload.group(1).split(':') if preload else []
     else:
-        for name, value in re.findall(r'pushenv\("(\w+)", (?:os\.getenv\("\w+"\) or )?"([^"]*)"\)', text):
+        for name, value in re.findall(r'(?:pushenv|default)\("(\w+)", "([^"]*)"\)', text):
             found['variable'].add(f'{name}={value}')
         found['option'] |= {f'srun --mpi={value}' for value in re.findall(r'"SLURM_MPI_TYPE", "(\w+)"', text)}
         files = re.search(r'setenv\("MPI_CONTAINER_FILES", "([^"]*)"\)', text)
