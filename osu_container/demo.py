@@ -22,9 +22,9 @@ from pathlib import Path
 from osu_container import demo_table, record
 from osu_container.bench import BenchError
 from osu_container.bench import modules as bench_modules
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
-from osu_container.proof import loaded
 from osu_container.results import files
 
 #: (approach, easyconfig, module) in the order of the table
@@ -246,7 +246,7 @@ class Demo:
         for path in (image, wanted):
             if not path.is_file():
                 return f'{path.name} is missing'
-        if loaded.sha256_of(image) != (wanted.read_text().split() or [''])[0]:
+        if sha256_of(image) != (wanted.read_text().split() or [''])[0]:
             return f'{image.name} does not have the sha256 in {wanted.name}'
         return None
 

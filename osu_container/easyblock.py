@@ -15,15 +15,8 @@ from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read
 
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, missing_host_paths
-from osu_container.core.deciding.settings import (
-    SettingsError,
-    approach_entry,
-    choose_site,
-    explained,
-    host_libraries,
-    overridden,
-)
-from osu_container.core.deciding.site_file import SiteFile, is_site_file
+from osu_container.core.deciding.settings import approach_entry, explained, host_libraries
+from osu_container.core.deciding.site_choice import SettingsError, SiteFile, choose_site, is_site_file, overridden
 from osu_container.core.installing.proof_files import install_proof
 from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
 from osu_container.core.reading.sif import ImageError
@@ -33,7 +26,7 @@ from osu_container.places import easyconfigs
 
 try:
     # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
-    # site is described on the spot SITES (dict like that of core/data/sites/__init__.py); and OVERRIDES (dict key -> fact):
+    # site is described on the spot SITES (dict like that of core/data/sites); and OVERRIDES (dict key -> fact):
     # facts that replace those of the site, whichever it is.
     from easybuild.easyblocks.generic import _mpicontainer_local as local
 except ImportError:
@@ -106,11 +99,18 @@ class SiteEasyBlock(EasyBlock):
         self.host_root = (build_option('sysroot') or root).rstrip('/')
 
     def or_error(self, function, *args, **kwargs):
-        """Call function; what it raises for people becomes an EasyBuildError with the easyconfig's name."""
+        """Call function; its errors for people become an EasyBuildError, with the easyconfig's name if named."""
+        named = kwargs.pop('named', True)
         try:
             return function(*args, **kwargs)
         except (SettingsError, FactsError, ImageError, WrapperError) as err:
-            raise EasyBuildError("%s: %s", os.path.basename(self.cfg.path), err)
+            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', err)
+
+    def one_of(self, parameter, known):
+        """Refuse another value of the easyconfig parameter (str) than known (tuple of str)."""
+        if self.cfg[parameter] not in known:
+            raise EasyBuildError("%s: unknown %s '%s'; known: %s", os.path.basename(self.cfg.path), parameter,
+                                 self.cfg[parameter], ', '.join(known))
 
     def obtain_file(self, filename, *args, **kwargs):
         """Find a file as EasyBuild does; the commands of these modules also among this project's easyconfigs."""
@@ -118,6 +118,15 @@ class SiteEasyBlock(EasyBlock):
         if os.path.isfile(own) and not os.path.isfile(os.path.join(os.path.dirname(self.cfg.path), filename)):
             return own
         return super(SiteEasyBlock, self).obtain_file(filename, *args, **kwargs)
+
+    def easyconfig_and_options(self):
+        """Return (file name (str), options (list of str)) with which eb finds this easyconfig again."""
+        folder, name = os.path.split(self.cfg.path)
+        end = self.cfg['versionsuffix'] + '.eb'
+        # what --try-amend makes has the suffix in its name, and is in a folder that is gone afterwards
+        if end != '.eb' and os.path.basename(folder) == 'tweaked_easyconfigs' and name.endswith(end):
+            return name[:-len(end)] + '.eb', ['--try-amend=versionsuffix=' + self.cfg['versionsuffix']]
+        return name, []
 
     def recorded_facts(self):
         """Return the facts (dict) that the installation holds."""

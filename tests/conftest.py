@@ -8,7 +8,7 @@ from osu_container.core.data.approaches import APPROACHES
 
 pytest.register_assert_rewrite('tests.helpers')
 
-from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, run  # noqa: E402, asserts first
+from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, end_jobs, run  # noqa: E402, asserts first
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -21,6 +21,15 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if {'slurm', 'apptainer'} & {mark.name for mark in item.iter_markers()} or 'shell' in item.fixturenames:
             item.add_marker(pytest.mark.xdist_group('real'))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item):
+    """A job that a test has left never meets the next test."""
+    if item.get_closest_marker('slurm'):
+        left = end_jobs()
+        if left:
+            print(f'ended jobs that {item.nodeid} has left: {left}')
 
 
 @pytest.fixture(scope='session')

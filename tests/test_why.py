@@ -9,9 +9,9 @@ import sys
 import time
 
 import pytest
-from tests.docs.test_docs import headings
 
 from osu_container import why
+from tests.docs.test_docs import headings
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 
 NAMES = [entry['name'] for entry in why.MESSAGES]

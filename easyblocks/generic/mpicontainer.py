@@ -1,8 +1,5 @@
 """
 EasyBuild support for installing an MPI container as a module whose commands run in it under srun, as an easyblock.
-
-The steps and nothing else: what an approach sets is in core/data/approaches.py, what a site has in
-core/data/sites/__init__.py, how the two become a module in core/deciding/settings.py and core/writing/module_text.py.
 """
 import json
 import os
@@ -21,24 +18,17 @@ if os.path.isdir(os.path.join(CLONE, 'osu_container', 'core')):
     sys.path.insert(0, CLONE)
 try:
     from osu_container.core.data.approaches import APPROACHES
-    from osu_container.core.deciding.facts import (
-        find_runtime,
-        other_dependencies,
-        read_facts,
-        stale_libraries,
-        warnings,
-    )
+    from osu_container.core.deciding import facts
     from osu_container.core.deciding.settings import image_of, settings_for
     from osu_container.core.installing import image_build
-    from osu_container.core.reading.libraries import sha256_of
-    from osu_container.core.reading.sif import check_sbom, signature_problem
+    from osu_container.core.installing.image_check import check_image, wanted_sha256
     from osu_container.core.writing import module_text
-    from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, defeated, make_wrappers
+    from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, found_command, make_wrappers
     from osu_container.easyblock import SiteEasyBlock
 except ImportError as err:
-    raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: name "
-                      "it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or `make lumi` "
-                      "there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
+    raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
+                      "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
+                      "`make lumi` there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
 
 
 class MPIContainer(SiteEasyBlock):
@@ -69,12 +59,8 @@ class MPIContainer(SiteEasyBlock):
         if not self.sif_name and not self.cfg['facts']:  # recorded facts name the image that they are of
             self.sif_name = self.or_error(image_of, self.name, self.approach, self.site)
         self.sif = None
-        if self.cfg['wrapper'] not in WRAPPERS:
-            raise EasyBuildError("%s: unknown wrapper '%s'; known: %s", os.path.basename(self.cfg.path),
-                                 self.cfg['wrapper'], ', '.join(WRAPPERS))
-        if self.cfg['build_image'] not in image_build.HOW:
-            raise EasyBuildError("%s: unknown build_image '%s'; known: %s", os.path.basename(self.cfg.path),
-                                 self.cfg['build_image'], ', '.join(image_build.HOW))
+        self.one_of('wrapper', WRAPPERS)
+        self.one_of('build_image', image_build.HOW)
         if self.site['default_approach']['value'] == self.approach['name']:
             self.set_default_module = True
 
@@ -94,19 +80,8 @@ class MPIContainer(SiteEasyBlock):
                 "The image %s with sha256 %s is nowhere. Put it beside the easyconfig %s, or into a folder of the "
                 "source path (%s), or name its folder: eb --sourcepath=FOLDER ...", self.sif_name,
                 self.cfg['image_sha256'], self.cfg.path, ':'.join(source_paths()))
-        target = os.path.join(source_paths()[0], self.sif_name)
-        why = image_build.why_not(self.sif_name, self.cfg['build_image'])
-        if why is None:
-            print_msg("building the image %s, which is nowhere in the source path", self.sif_name, log=self.log)
-            mkdir(os.path.dirname(target), parents=True)
-            why = image_build.build(self.sif_name, target)
-        if why is not None:
-            raise EasyBuildError(
-                "The image %s is not there. It is made by: %s\nNot built here: %s\nOr copy it, with %s.sha256 beside "
-                "it, into a folder of the source path (%s). More: %s", self.sif_name,
-                image_build.command(self.sif_name), why, self.sif_name, ':'.join(source_paths()),
-                self.site['image_help']['value'])
-        return target
+        return self.or_error(image_build.obtained, self.sif_name, self.cfg['build_image'], source_paths(),
+                             self.site['image_help']['value'], print_msg, named=False)
 
     def checksum_step(self):
         """Check the image: its sha256 from the easyconfig or the file beside it, its SBOM, its signature."""
@@ -114,32 +89,19 @@ class MPIContainer(SiteEasyBlock):
         wanted, beside = self.cfg['image_sha256'], self.sif + '.sha256'
         if not wanted and not os.path.isfile(beside):
             beside = self.obtain_file(self.sif_name + '.sha256', no_download=True, warning_only=True) or beside
-        if not wanted and os.path.isfile(beside):
-            wanted = (read_file(beside).split() or [None])[0]
-        if not wanted:
-            raise EasyBuildError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s), "
-                                 "or give it: --try-amend=image_sha256=SUM", self.sif, os.path.dirname(self.sif),
-                                 self.sif_name, os.path.basename(beside))
-        found = sha256_of(self.sif)
-        if found != wanted:
-            # EasyBuild 4.9 shows the first 300 characters: a long path comes last
-            raise EasyBuildError("wrong sha256 of the image: found %s, wanted %s: %s. Copy or make it again (%s)",
-                                 found, wanted, self.sif, self.site['image_help']['value'])
-        runtime = self.or_error(find_runtime, self.site['runtime']['value'])
-        for problem in (self.or_error(check_sbom, self.sif),
-                        self.or_error(signature_problem, self.sif, runtime['command'])):
-            if problem:
-                raise EasyBuildError("The image %s (%s)", problem, self.site['image_help']['value'])
+        runtime = self.or_error(facts.find_runtime, self.site['runtime']['value'])
+        self.or_error(check_image, self.sif, wanted or wanted_sha256(beside), beside, self.site['image_help']['value'],
+                      runtime['command'], named=False)
 
     def extract_step(self):
         """Nothing to unpack: the image is copied as it is."""
 
     def configure_step(self):
         """Read the facts of image and host and refuse a mix that cannot run, before anything is copied."""
-        runtime = self.or_error(find_runtime, self.site['runtime']['value'])
-        self.facts = self.or_error(read_facts, self.approach, self.site, self.sif, self.host_root, runtime,
+        runtime = self.or_error(facts.find_runtime, self.site['runtime']['value'])
+        self.facts = self.or_error(facts.read_facts, self.approach, self.site, self.sif, self.host_root, runtime,
                                    self.cfg['program_prefix'], self.cfg['programs'], build_option('force'))
-        for text in warnings(self.facts):
+        for text in facts.warnings(self.facts):
             print_warning("%s: %s", os.path.basename(self.cfg.path), text, log=self.log)
         if self.cfg['wrapper'] != WRAPPERS[0]:
             self.facts['wrapper'] = True
@@ -147,25 +109,11 @@ class MPIContainer(SiteEasyBlock):
 
     def find_wrap_container(self):
         """Return the path (str) of wrap-container: on PATH or brought by a module of the site, else an error."""
-        settings, modules = self.settings(), self.site['wrapper_modules']['value']
-        if settings.through_entrypoint:
-            raise EasyBuildError("%s: wrapper=%s: these wrappers do not start the entrypoint of the image, which "
-                                 "approach '%s' needs. Use the bundled one: leave --try-amend=wrapper= out",
-                                 os.path.basename(self.cfg.path), self.cfg['wrapper'], self.approach['name'])
-        problem = defeated([entry['name'] for entry in settings.unset], settings.program_path,
-                           [library['soname'] for library in self.facts['host']['injected']], self.facts['image'])
-        if problem:
-            raise EasyBuildError("%s: wrapper=%s: %s. Use the bundled one: leave --try-amend=wrapper= out",
-                                 os.path.basename(self.cfg.path), self.cfg['wrapper'], problem)
+        wrapper, modules = self.cfg['wrapper'], self.site['wrapper_modules']['value']
+        self.or_error(check_wrapper, wrapper, self.settings(), self.facts)
         if not shutil.which(COMMAND):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
-        path = shutil.which(COMMAND)
-        if not path:
-            raise EasyBuildError("%s: wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module that has "
-                                 "it, or use the bundled wrapper: leave --try-amend=wrapper= out",
-                                 os.path.basename(self.cfg.path), self.cfg['wrapper'], COMMAND,
-                                 ', '.join(modules) or 'none on this site')
-        return path
+        return self.or_error(found_command, wrapper, shutil.which(COMMAND), modules)
 
     def build_step(self):
         """Nothing to build: the image is made by container-recipes/."""
@@ -208,16 +156,10 @@ class MPIContainer(SiteEasyBlock):
 
     def again(self):
         """Return what to type (str) to install the same once more."""
-        options = [] if self.cfg['facts'] else [
-            '--try-amend=%s=%s' % (name, self.cfg[name]) for name in ('site', 'image', 'wrapper')
-            if self.cfg[name] not in (None, WRAPPERS[0])]
-        folder, name = os.path.split(self.cfg.path)
-        end = self.cfg['versionsuffix'] + '.eb'
-        # what --try-amend makes has the suffix in its name, and is in a folder that is gone afterwards
-        if end != '.eb' and os.path.basename(folder) == 'tweaked_easyconfigs' and name.endswith(end):
-            name = name[:-len(end)] + '.eb'
-            options.insert(0, '--try-amend=versionsuffix=' + self.cfg['versionsuffix'])
-        return ' '.join(['eb', name, '-r', '--rebuild'] + options)
+        easyconfig, options = self.easyconfig_and_options()
+        options += [] if self.cfg['facts'] else ['--try-amend=%s=%s' % (name, self.cfg[name]) for name in (
+            'site', 'image', 'wrapper') if self.cfg[name] not in (None, WRAPPERS[0])]
+        return ' '.join(['eb', easyconfig, '-r', '--rebuild'] + options)
 
     def programs_are(self):
         """What the programs in the image are, as its label says (str), '' where none does."""
@@ -230,11 +172,11 @@ class MPIContainer(SiteEasyBlock):
 
     def sanity_check_step(self, *args, **kwargs):
         """Check files and commands, and that host and image still are what the module was made for."""
-        facts = self.recorded_facts()
-        name = facts['image']['file']
+        then = self.recorded_facts()
+        name = then['image']['file']
         if self.sif is None:
-            self.sanity_check_fail_msgs.extend(self.what_changed(facts))
-        commands = ['bin/' + name for name in sorted(facts['image']['programs']) + self.cfg['commands']]
+            self.sanity_check_fail_msgs.extend(self.what_changed(then))
+        commands = ['bin/' + command for command in sorted(then['image']['programs']) + self.cfg['commands']]
         # the user may have deleted the image where the site has it as well
         elsewhere = self.image_elsewhere(name)
         kwargs.setdefault('custom_paths', {'files': commands + ([] if elsewhere else [name]), 'dirs': []})
@@ -247,12 +189,12 @@ class MPIContainer(SiteEasyBlock):
 
     def what_changed(self, then):
         """Return sentences (list of str): how host and image differ from the recorded facts then (dict)."""
-        changed = stale_libraries(then)
+        changed = facts.stale_libraries(then)
         inside = os.path.join(self.installdir, then['image']['file'])
         sif = inside if os.path.isfile(inside) else self.image_elsewhere(then['image']['file'])
         if changed or sif is None:
             return changed
-        now = self.or_error(read_facts, self.approach, self.site, sif, self.host_root, then['host']['runtime'],
+        now = self.or_error(facts.read_facts, self.approach, self.site, sif, self.host_root, then['host']['runtime'],
                             self.cfg['program_prefix'], self.cfg['programs'],
                             then.get('verdict', {}).get('forced', False))
-        return other_dependencies(then, now)
+        return facts.other_dependencies(then, now)

@@ -26,9 +26,9 @@ try:
     from osu_container.core.writing import module_text
     from osu_container.easyblock import SiteEasyBlock
 except ImportError as err:
-    raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: name "
-                      "it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or `make lumi` "
-                      "there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
+    raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
+                      "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
+                      "`make lumi` there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
 
 
 class MPINative(SiteEasyBlock, ConfigureMake):

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
-from osu_container.proof import loaded
 
 from .. import record
 from . import BenchError
@@ -129,7 +129,7 @@ class Module:
             paths.append(os.path.join(self.environment[ROOT], 'lib', 'libmpi.so.12'))
         for path in paths:
             if os.path.isfile(path):
-                found[f'host {os.path.realpath(path)}'] = loaded.sha256_of(path)
+                found[f'host {os.path.realpath(path)}'] = sha256_of(path)
         return found
 
 

@@ -3,8 +3,8 @@ import json
 import os
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.process import Host
 from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.trial import Host
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
@@ -88,4 +88,4 @@ def judge(image, site, host, options):
         print(json.dumps(text.as_data(facts, site, host, verdicts, recommended(verdicts, site)), indent=1))
     else:
         print(text.page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach)))
-    return min(CODES[one.word] for one in verdicts)
+    return min(CODES[one.level] for one in verdicts)

@@ -2,15 +2,15 @@
 Images and hosts that nobody here has, described: the twelve published combinations and LUMI then and now; the images of
 this project by their names, and the host of any site by its data.
 
-A description has the methods of Image (core/reading/image.py) or Host (core/deciding/process.py), so the same rules judge
+A description has the methods of Image (core/reading/image.py) or Host (core/deciding/trial.py), so the same rules judge
 it. It is partial: only what decides is in it, and what is not in it is not held to be missing. Every value has its
 source beside it; the words are those of the site data (measured, derived).
 """
 import posixpath
 import re
 
-from osu_container.core.deciding.process import MACHINES
-from osu_container.core.deciding.settings import release
+from osu_container.core.deciding.conditions import release
+from osu_container.core.deciding.trial import MACHINES
 from osu_container.core.reading.elf import ElfFacts
 
 X86_64 = MACHINES['x86_64']

@@ -9,8 +9,10 @@ import json
 import os
 from collections import namedtuple
 
-from osu_container.core.deciding.settings import approach_entry, site_entry
-from osu_container.core.deciding.verdict import NOTE, ask
+from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.verdict import ask
 
 from .described import SP5_GLIBC, lumi_host, published_image
 
@@ -59,14 +61,14 @@ def wanted_causes(approach, note):
 
 def judged(mark, approach, note, verdict):
     """Return (outcome, why) of a prediction (Verdict) beside what was published."""
-    reasons = [finding for finding in verdict.findings if finding.word != NOTE]
+    reasons = [finding for finding in verdict.findings if finding.level != NOTE]
     why = reasons[0].reason if reasons else 'nothing speaks against it'
     if mark not in MARKS:
         return 'not measured', why
-    if verdict.word == 'unknown':
+    if verdict.level == 'unknown':
         return 'unknown', why
     runs, _ = MARKS[mark]
-    if runs != (verdict.word in ('works', 'works slowly')):
+    if runs != (verdict.level in ('works', 'works slowly')):
         return 'wrong', why
     causes = wanted_causes(approach, note)
     named = [finding for finding in reasons if finding.rule in causes]
@@ -98,8 +100,8 @@ def examination(site_name=THEN):
 def as_data(cell):
     """Return a Cell as plain data (dict)."""
     return {'image': cell.image, 'approach': cell.approach, 'published': cell.mark or None, 'note': cell.note or None,
-            'predicted': cell.verdict.word, 'outcome': cell.outcome, 'why': cell.why,
-            'rules': [finding.rule for finding in cell.verdict.findings if finding.word != NOTE]}
+            'predicted': cell.verdict.level, 'outcome': cell.outcome, 'why': cell.why,
+            'rules': [finding.rule for finding in cell.verdict.findings if finding.level != NOTE]}
 
 
 def main(options):
@@ -119,10 +121,10 @@ def main(options):
         cells = [cell._replace(mark='') for cell in cells]
     for cell in cells:
         if site != THEN:
-            print('%-40s %-11s %-13s %s' % (cell.image, cell.approach, cell.verdict.word, cell.why))
+            print('%-40s %-11s %-13s %s' % (cell.image, cell.approach, cell.verdict.level, cell.why))
         elif cell.outcome != 'not measured':
             print('%-8s %-40s %-11s seen %-4s predicted %-13s %s' % (
-                cell.outcome, cell.image, cell.approach, cell.mark, cell.verdict.word, cell.why))
+                cell.outcome, cell.image, cell.approach, cell.mark, cell.verdict.level, cell.why))
     if site != THEN:
         return 0
     print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))

@@ -3,8 +3,7 @@ import os
 import socket
 
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import SettingsError, choose_site, overridden
-from osu_container.core.deciding.site_file import SiteFile
+from osu_container.core.deciding.site_choice import SettingsError, SiteFile, choose_site, overridden
 from osu_container.places import PROJECT
 
 LOCAL = '_mpicontainer_local.py'

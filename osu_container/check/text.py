@@ -2,7 +2,7 @@
 import os
 import textwrap
 
-from osu_container.core.deciding.verdict import NOTE
+from osu_container.core.deciding.rules.finding import NOTE
 
 WIDTH = 100
 
@@ -28,9 +28,9 @@ def as_data(facts, site, host, verdicts, best):
         'image': facts, 'described': image_is_described(host),
         'site': site['name'], 'sysroot': host.root or None, 'recommended': best,
         'verdicts': [{
-            'approach': one.approach, 'verdict': one.word, 'mpi': one.mpi, 'libfabric': one.libfabric,
+            'approach': one.approach, 'verdict': one.level, 'mpi': one.mpi, 'libfabric': one.libfabric,
             'mpi_type': one.launch,
-            'findings': [{'rule': finding.rule, 'verdict': finding.word, 'reason': finding.reason,
+            'findings': [{'rule': finding.rule, 'verdict': finding.level, 'reason': finding.reason,
                           'evidence': [{'file': name, 'found': found} for name, found in finding.evidence],
                           'remedy': finding.remedy, 'source': finding.source} for finding in one.findings],
         } for one in verdicts],
@@ -54,15 +54,15 @@ def page(facts, site, host, verdicts, best, single):
              "    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''), '']
     others = []
     for one in verdicts:
-        if not single and [finding.rule for finding in one.findings if finding.word == 'fails'][:1] == ['other MPI']:
+        if not single and [finding.rule for finding in one.findings if finding.level == 'fails'][:1] == ['other MPI']:
             others.append(one)
             continue
-        lines.append('%-12s%s' % (one.approach, one.word.upper()))
+        lines.append('%-12s%s' % (one.approach, one.level.upper()))
         if one.mpi != 'none':
             lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (one.mpi, one.libfabric, one.launch)))
         for finding in one.findings:
-            lines.append(_wrapped('note' if finding.word == NOTE else 'because', finding.reason))
-            if finding.word != NOTE:
+            lines.append(_wrapped('note' if finding.level == NOTE else 'because', finding.reason))
+            if finding.level != NOTE:
                 lines += [_wrapped('evidence', '%s: %s' % item) for item in finding.evidence]
             if finding.remedy:
                 lines.append(_wrapped('do', finding.remedy))

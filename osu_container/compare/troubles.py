@@ -13,7 +13,7 @@ from typing import Callable
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 
 from ..results.model import size_text
 

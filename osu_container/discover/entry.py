@@ -10,7 +10,9 @@ from collections import OrderedDict
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
-from osu_container.core.deciding.settings import host_libraries, release, runs_on, site_entry
+from osu_container.core.deciding.conditions import release
+from osu_container.core.deciding.settings import host_libraries, runs_on
+from osu_container.core.deciding.site_choice import site_entry
 
 RENDERED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
                         'container-recipes', 'rendered')

@@ -14,7 +14,9 @@ import re
 import textwrap
 
 from osu_container.core.data.approaches import SWITCHES
-from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry, switch_of
+from osu_container.core.deciding.conditions import switch_of
+from osu_container.core.deciding.settings import approach_entry, settings_for
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate.site_engines import reason, sites_with, variables_of
 
 ENGINE = 'container-engine'

@@ -8,10 +8,9 @@ where the entry does no harm with another one: a newer libfabric has the same va
 """
 import sys
 
-from osu_container.places import PROJECT
-
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import BASES
+from osu_container.places import PROJECT
 
 HERE = PROJECT / 'container-recipes' / 'entrypoint'
 

@@ -23,13 +23,8 @@ from pathlib import Path
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import (
-    SettingsError,
-    approach_entry,
-    host_libraries,
-    image_of,
-    site_entry,
-)
+from osu_container.core.deciding.settings import approach_entry, host_libraries, image_of
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.generate import edf
 from osu_container.generate import podman_hpc as podman_files
 from osu_container.places import PROJECT

@@ -24,16 +24,11 @@ from osu_container.compare.thresholds import MARGINS
 from osu_container.compare.troubles import RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import (
-    pmi_for,
-    runs_on,
-    site_entry,
-    site_words,
-    switch_of,
-    wanted_files,
-)
-from osu_container.core.deciding.verdict import FAILED_OVER_CXI, SEEN_OVER_CXI
-from osu_container.core.deciding.verdict import RULES as VERDICT_RULES
+from osu_container.core.deciding.conditions import site_words, switch_of
+from osu_container.core.deciding.rules import RULES as VERDICT_RULES
+from osu_container.core.deciding.rules.network import FAILED_OVER_CXI, SEEN_OVER_CXI
+from osu_container.core.deciding.settings import pmi_for, runs_on, wanted_files
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate import picture, site_tables, what_works
 from osu_container.image.catalogue import published_rows
@@ -114,7 +109,7 @@ def today():
     cells = examination.examination(examination.NOW)
     keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in examination.rows()]
     count = len(examination.APPROACHES)
-    return {key: {cell.approach: cell.verdict.word for cell in cells[count * n:count * (n + 1)]}
+    return {key: {cell.approach: cell.verdict.level for cell in cells[count * n:count * (n + 1)]}
             for n, key in enumerate(keys)}
 
 
@@ -131,10 +126,16 @@ def compatibility_table():
     return markdown(lines)
 
 
+def lower_first(sentence):
+    """Return a sentence (str) as a cell of a table has it: without its capital and its full stop."""
+    return sentence[:1].lower() + sentence[1:].rstrip('.') if sentence[1:2].islower() or sentence[1:2] == ' ' else \
+        sentence.rstrip('.')
+
+
 def rules_table():
     """Return the table (str, Markdown) of the rules by which `osu-container check` decides."""
     return markdown([['rule', 'what it decides', 'source'], ['---'] * 3]
-                    + [[name, text, source] for name, _, text, source in VERDICT_RULES])
+                    + [[rule.name, lower_first(rule.decides), rule.source] for rule in VERDICT_RULES])
 
 
 def seen_table():
@@ -151,7 +152,7 @@ def examination_table():
     lines = [['', 'image', 'approach', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 7]
     for cell in cells:
         lines.append([cell.outcome, cell.image, cell.approach, examination.MARKS[cell.mark][1], cell.note,
-                      cell.verdict.word, cell.why.replace('image:', '')])
+                      cell.verdict.level, cell.why.replace('image:', '')])
     counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
                                                                                             'wrong'))
     return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n'
@@ -164,8 +165,8 @@ def prediction_table():
     for start in range(0, len(cells), len(examination.APPROACHES)):
         row = cells[start:start + len(examination.APPROACHES)]
         reasons = dict.fromkeys(f'{cell.approach}: {cell.why.replace("image:", "")}' for cell in row
-                                if cell.verdict.word not in ('works', 'works slowly'))
-        lines.append([row[0].image, *(cell.verdict.word for cell in row), '; '.join(reasons)])
+                                if cell.verdict.level not in ('works', 'works slowly'))
+        lines.append([row[0].image, *(cell.verdict.level for cell in row), '; '.join(reasons)])
     return markdown(lines)
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import json
 
-from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry
+from osu_container.core.deciding.settings import approach_entry, settings_for
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate.site_engines import reason, sites_with, variables_of
 
 ENGINE = 'podman-hpc'

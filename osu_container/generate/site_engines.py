@@ -3,7 +3,8 @@ Sites whose own container engine runs no SIF (key engine of a site): what edf.py
 """
 import json
 
-from osu_container.core.deciding.settings import site_entry, without_switches
+from osu_container.core.deciding.conditions import without_switches
+from osu_container.core.deciding.site_choice import site_entry
 
 
 def sites_with(engine, modules):

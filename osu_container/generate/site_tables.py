@@ -2,8 +2,10 @@
 
 from osu_container.check.described import described_host, our_image
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import SettingsError, approach_entry, host_libraries, site_entry
-from osu_container.core.deciding.verdict import NOTE, ask
+from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.settings import approach_entry, host_libraries
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.verdict import ask
 from osu_container.generate.site_recipes import RECIPES
 
 
@@ -21,8 +23,8 @@ def verdicts(site):
         image = entry['images']['value'].get(approach)
         if image:
             verdict = ask(approach_entry(approach), entry, our_image(image, machine), host)
-            reasons = [finding.reason for finding in verdict.findings if finding.word != NOTE]
-            lines.append([approach, f'`{image}`', verdict.word, reasons[0] if reasons else ''])
+            reasons = [finding.reason for finding in verdict.findings if finding.level != NOTE]
+            lines.append([approach, f'`{image}`', verdict.level, reasons[0] if reasons else ''])
         else:
             lines.append([approach, 'none', '', 'the site names no image for it' if _possible(approach, entry) else
                           'cannot be had on this system'])

@@ -9,7 +9,8 @@ import re
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import SettingsError, approach_entry, host_libraries, site_entry
+from osu_container.core.deciding.settings import approach_entry, host_libraries
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
 
 #: Letter in the table -> who measured, what and when
 SOURCES = {

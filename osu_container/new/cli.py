@@ -3,9 +3,10 @@ import os
 import textwrap
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.process import Host
+from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
-from osu_container.core.deciding.verdict import NOTE, ask, recommended
+from osu_container.core.deciding.trial import Host
+from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
@@ -88,7 +89,7 @@ def _commands(image, wanted):
 
 def _reasons(verdict):
     """Return what speaks against an approach (list of str), the worst first."""
-    return [finding.reason for finding in verdict.findings if finding.word != NOTE]
+    return [finding.reason for finding in verdict.findings if finding.level != NOTE]
 
 
 def _chosen(options, verdicts, site):
@@ -96,12 +97,12 @@ def _chosen(options, verdicts, site):
     name = options.approach or recommended(verdicts, site)
     if name is None:
         advice = next((finding.remedy for one in verdicts for finding in one.findings
-                       if finding.word == 'fails' and finding.remedy and finding.rule != 'site'), '')
+                       if finding.level == 'fails' and finding.remedy and finding.rule != 'site'), '')
         raise NewError("no approach is known to work with this image on site %s%s. All of it: osu-container check %s. "
                        "One that is unknown, or fails (--force), can be named by --approach"
                        % (site['name'], advice and ': ' + advice, options.image))
     verdict = next(one for one in verdicts if one.approach == name)
-    if verdict.word == 'fails' and not options.force:
+    if verdict.level == 'fails' and not options.force:
         best = recommended(verdicts, site)
         raise NewError("approach %s cannot run here: %s. %s, or --force"
                        % (name, '; '.join(_reasons(verdict)), 'Take %s' % best if best else 'Take another image'))
@@ -122,9 +123,9 @@ def _page(image, found, site, host, verdicts, chosen):
     for one in verdicts:
         if one in others:
             continue
-        words = '; '.join(_reasons(one)) if one.word != 'works' else '%s over %s, srun --mpi=%s' % (
+        words = '; '.join(_reasons(one)) if one.level != 'works' else '%s over %s, srun --mpi=%s' % (
             one.mpi, one.libfabric, one.launch)
-        lines.append(_row('->' if one is chosen else '  ', one.approach, one.word, words))
+        lines.append(_row('->' if one is chosen else '  ', one.approach, one.level, words))
     if others:
         families = sorted(set(family for family, name, _ in image.mpis() if soname in (None, name)))
         lines.append(_row('  ', 'other MPI', 'fails', "%s: for an MPI of another family than the image's, %s" % (
@@ -134,7 +135,7 @@ def _page(image, found, site, host, verdicts, chosen):
 
 def _is_for_other_mpi(verdict):
     """Return whether the approach of a Verdict is for images with another MPI."""
-    return [finding.rule for finding in verdict.findings if finding.word == 'fails'][:1] == ['other MPI']
+    return [finding.rule for finding in verdict.findings if finding.level == 'fails'][:1] == ['other MPI']
 
 
 def _row(mark, name, word, words):
@@ -164,7 +165,7 @@ def _eb_options(options, path, verdict):
         found.append('--try-amend=site=' + (options.site or os.path.abspath(options.site_file)))
     if options.sysroot:
         found.append('--sysroot=' + os.path.abspath(options.sysroot))
-    return found + (['--force'] if verdict.word == 'fails' else [])
+    return found + (['--force'] if verdict.level == 'fails' else [])
 
 
 def main(options):
@@ -192,7 +193,7 @@ def main(options):
                               options.command or [one.name for one in found], example,
                               APPROACHES[verdict.approach]['title'], labels)
     other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
-                  and one.word in ('works', 'works slowly')), None)
+                  and one.level in ('works', 'works slowly')), None)
     if options.dry_run:
         print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
     else:

@@ -15,7 +15,7 @@ import posixpath
 import re
 from collections import namedtuple
 
-from osu_container.core.deciding.process import Container
+from osu_container.core.deciding.trial import Container
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load
 from osu_container.core.reading.sif import ImageError

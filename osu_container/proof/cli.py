@@ -156,8 +156,8 @@ def run(command, options):
     for step in steps:
         judging.wait_for(step)
     found = judged(steps, options, os.environ.get('OSU_PROMISE'))
-    text = '\n'.join(text.text(_name(one[0]), *one[1:]) for one in found)
-    print('\n%sfiles: %s' % (text, os.path.relpath(folder)), file=sys.stderr)
+    blocks = '\n'.join(text.text(_name(one[0]), *one[1:]) for one in found)
+    print('\n%sfiles: %s' % (blocks, os.path.relpath(folder)), file=sys.stderr)
     return code or (1 if any(one[3] for one in found) else 0)
 
 
@@ -179,13 +179,13 @@ def _new_steps(folder, before):
 
 def nothing_said(command, code):
     """Return why no rank of command (list of str) left a file, as text for people; code: int, its exit code."""
-    text = ' '.join(map(shlex.quote, command))
+    typed = ' '.join(map(shlex.quote, command))
     if code:
-        return "nothing is proved: `%s` ended with exit code %d before a step had begun" % (text, code)
+        return "nothing is proved: `%s` ended with exit code %d before a step had begun" % (typed, code)
     return ("nothing is proved: `%s` started no step by srun that could be watched. Here the ranks must be started by "
             "srun: sbatch only hands a script in (set OSU_PROOF=1 in it), mpiexec needs osu_container/rank-proof in "
             "front of the program. srun --task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with "
-            "your prolog instead" % text)
+            "your prolog instead" % typed)
 
 
 def _remove_if_empty(folder):

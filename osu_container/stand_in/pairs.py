@@ -33,8 +33,9 @@ from pathlib import Path
 
 from osu_container import osu_output, record, why
 from osu_container.core.deciding.facts import FactsError, find_runtime, read_facts
-from osu_container.core.deciding.process import Container
-from osu_container.core.deciding.settings import SettingsError, approach_entry, settings_for, site_entry
+from osu_container.core.deciding.settings import approach_entry, settings_for
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.trial import Container
 from osu_container.core.reading.elf import GLIBC_SONAMES, ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.loader import load
@@ -326,7 +327,7 @@ def confirmation(verdict, text):
     """Return the line (str) of text that names a cause which the verdict (dict: findings) has foreseen, or None."""
     for finding in verdict['findings']:
         for pattern in SAME_CAUSE.get(finding['rule'], lambda reason: [])(finding['reason']):
-            found = re.search(f'.*{pattern}.*', text) if finding['word'] == 'fails' else None
+            found = re.search(f'.*{pattern}.*', text) if finding['level'] == 'fails' else None
             if found:
                 return found.group().strip()
     return None
@@ -338,11 +339,11 @@ def agreement(verdict, outcome):
 
     A failure agrees if the run names the same cause as one of the rules that foresaw it.
     """
-    if verdict['word'] == 'unknown':
+    if verdict['level'] == 'unknown':
         return 'no claim'
-    if verdict['word'] == 'fails' and outcome.happened == 'fails':
+    if verdict['level'] == 'fails' and outcome.happened == 'fails':
         return 'yes' if confirmation(verdict, f'{outcome.text}\n{outcome.output}') else 'no'
-    return 'yes' if (verdict['word'] == 'fails') == (outcome.happened == 'fails') else 'no'
+    return 'yes' if (verdict['level'] == 'fails') == (outcome.happened == 'fails') else 'no'
 
 
 def _run(pair, sif, settings, program, more=()):
@@ -373,7 +374,7 @@ def tried(pair):
     program = facts['image']['programs']['osu_latency'] + '/osu_latency'
     begin = time.monotonic()
     outcome = _run(pair, sif, settings, program)
-    if (verdict['word'], outcome.happened, agreement(verdict, outcome)) == ('fails', 'fails', 'no'):
+    if (verdict['level'], outcome.happened, agreement(verdict, outcome)) == ('fails', 'fails', 'no'):
         # Intel MPI keeps for itself what dlopen() said. The loader can be asked.
         asked = _run(pair, sif, settings, program, ['--env', 'LD_DEBUG=versions'])
         line = confirmation(verdict, asked.output)
@@ -388,9 +389,9 @@ def tried(pair):
             text = text.replace(f'{path}/', '/').replace(str(path), path.name)
         return text
 
-    return {**pair._asdict(), 'mpi_type': settings.pmi, 'verdict': verdict['word'],
+    return {**pair._asdict(), 'mpi_type': settings.pmi, 'verdict': verdict['level'],
             'because': [plain(finding['reason']) for finding in verdict['findings']
-                        if finding['word'] == verdict['word']],
+                        if finding['level'] == verdict['level']],
             'happened': outcome.happened, 'text': plain(outcome.text), 'agrees': agreement(verdict, outcome),
             'seconds': round(time.monotonic() - begin, 1), 'output': plain(outcome.output)}
 

@@ -28,7 +28,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import ElfError, closure
 from osu_container.places import PROJECT
 from osu_container.recipes.versions import SOURCES

@@ -12,7 +12,8 @@ import pytest
 
 from osu_container.bench import BenchError, cases, measure, modules, plan, reframe_settings
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import site_entry, site_words
+from osu_container.core.deciding.conditions import site_words
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.results import files, references
 from osu_container.results.model import Case
 from tests.helpers import bench_stand_in

@@ -9,17 +9,19 @@ import struct
 import sys
 
 import pytest
-from tests.image.test_sbom import pack, write_sif
 
 from osu_container.check.cli import CODES, CONTAINERS
 from osu_container.cli import main
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import approach_entry, site_entry
-from osu_container.core.deciding.verdict import NOTE, RULES
+from osu_container.core.deciding.rules import RULES
+from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.helpers.verdict_cases import CPU, GPU, PLAIN, for_another_machine
+from tests.image.test_sbom import pack, write_sif
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 #: The images here have no entrypoint, so swap is not among what is looked at unless it is asked for
@@ -139,7 +141,7 @@ def test_json_names_rules_and_their_sources(place):
     assert data['image']['mpi'] == [{'family': 'MPICH ABI', 'soname': 'libmpi.so.12',
                                      'path': '/opt/mpich/lib/libmpi.so.12'}]
     assert (data['image']['programs'], data['image']['rocm']) == (1, '6.3.4')
-    sources = {name: source for name, _, _, source in RULES}
+    sources = {rule.name: rule.source for rule in RULES}
     for verdict in data['verdicts']:
         for finding in verdict['findings']:
             assert finding['source'] == sources[finding['rule']]
@@ -272,7 +274,7 @@ def test_published_prints_a_line_a_cell_and_the_counts():
 
 def test_published_ends_with_1_where_a_cell_is_wrong(monkeypatch, capsys):
     from osu_container.core.deciding import verdict as verdict_rules
-    monkeypatch.setattr(verdict_rules, 'RULES', [entry for entry in RULES if entry[0] != 'symbol version'])
+    monkeypatch.setattr(verdict_rules, 'RULES', [rule for rule in RULES if rule.name != 'symbol version'])
     assert main(['check', '--published']) == 1
     lines = capsys.readouterr().out.splitlines()
     assert not lines[-1].endswith(' 0 wrong') and any(line.startswith('wrong ') for line in lines)

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import SettingsError, approach_entry, runs_on, settings_for, site_entry
-from osu_container.core.deciding.site_file import SiteFile, is_site_file
+from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for
+from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_entry
 from osu_container.discover import differ, entry, survey, write
 from osu_container.discover.host import Host
 from osu_container.stand_in.systems import HOSTS
@@ -701,7 +701,7 @@ def test_an_installed_module_is_compared_with_the_files_of_today(own, tmp_path):
 # Where it runs
 
 @pytest.mark.parametrize('path', [*(PROJECT / 'osu_container/discover').glob('*.py'),
-                                  PROJECT / 'osu_container/core/deciding/site_file.py'],
+                                  PROJECT / 'osu_container/core/deciding/site_choice.py'],
                          ids=lambda path: path.name)
 def test_it_needs_no_newer_python_than_3_6(path):
     ast.parse(path.read_text(), feature_version=(3, 6))

@@ -6,7 +6,8 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.core.deciding.settings import runs_on
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import DEFAULT_MPICH, MPICH_LIBFABRIC, SOURCES
 from tests.helpers.machine import PROJECT, STATE
 

@@ -429,7 +429,7 @@ def test_image_whose_mpi_does_not_use_libfabric(eb, image_with):
     assert "WARNING: osu-container-hybrid.eb: approach will be 'works slowly': the image's libmpi.so.12 does not use " \
            "libfabric" in folded(done.stdout)
     facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
-    assert facts['verdict']['word'] == 'works slowly' and facts['verdict']['forced'] is False
+    assert facts['verdict']['level'] == 'works slowly' and facts['verdict']['forced'] is False
     assert [finding['rule'] for finding in facts['verdict']['findings']] == ['no libfabric']
 
 
@@ -439,7 +439,7 @@ def test_force_installs_what_is_known_to_fail_and_records_it(eb, host):
     assert done.returncode == 0, done.stdout[-3000:]
     assert "approach will be 'fails'" in folded(done.stdout) and 'needs FABRIC_1.7' in folded(done.stdout)
     facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
-    assert facts['verdict']['word'] == 'fails' and facts['verdict']['forced'] is True
+    assert facts['verdict']['level'] == 'fails' and facts['verdict']['forced'] is True
     # and it stays checkable afterwards
     assert eb('osu-container-hybrid.eb', '--sanity-check-only').returncode == 0
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import elf_facts
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, EasyBuild, StandIn, folded, run
@@ -21,7 +21,7 @@ COMMANDS = ['osu-explain', 'osu-gpu-bind', 'osu-proof']
 PARTITIONS = {'': ('G', 'container', ''), 'c-': ('C', 'L')}
 #: A local file by which this machine has the host name of any site; what else is asked for stays as it is.
 ANY_HOST = """
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.data.sites import SITES as KNOWN
 
 SITES = {}

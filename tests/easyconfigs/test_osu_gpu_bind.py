@@ -6,7 +6,7 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.machine import PROJECT, run
 
 COMMAND = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'osu-gpu-bind'

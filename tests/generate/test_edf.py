@@ -1,12 +1,11 @@
 """The environment for CSCS's Container Engine: current, valid by its schema, and what the module sets."""
 import json
 import re
-import sys
 
 import pytest
 
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import SettingsError, site_entry
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.generate import edf
 from tests.helpers.machine import PROJECT
 

@@ -6,7 +6,8 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import overridden, runs_on, site_entry
+from osu_container.core.deciding.settings import runs_on
+from osu_container.core.deciding.site_choice import overridden, site_entry
 from osu_container.generate import page_tables as tables
 from osu_container.image.catalogue import IMAGES, published_rows
 from tests.helpers.machine import PROJECT, run

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.core.deciding.process import Container
+from osu_container.core.deciding.trial import Container
 from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.image import Image
 from tests.helpers.machine import compile_library, run

@@ -1,6 +1,7 @@
 """This machine for tests: programs that are started, the installed EasyBuilds, Lmod, a stand-in, small compiled libraries."""
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -13,12 +14,49 @@ PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
 EASYBUILD_VERSIONS = ['newest', '5.1.2', '4.9.4']
 
+
 def run(command, **kwargs):
     """Run command (list), return CompletedProcess with stdout and stderr as str. Never raises for an exit code."""
     kwargs.setdefault('stdout', subprocess.PIPE)
     kwargs.setdefault('stderr', subprocess.PIPE)
-    kwargs.setdefault('timeout', 300)
-    return subprocess.run([str(part) for part in command], text=True, **kwargs)
+    timeout, given = kwargs.pop('timeout', 300), kwargs.pop('input', None)
+    if given is not None:
+        kwargs['stdin'] = subprocess.PIPE
+    # a session of its own: what hangs is ended with all that it has started, and its job with it
+    with subprocess.Popen([str(part) for part in command], text=True, start_new_session=True, **kwargs) as process:
+        try:
+            out, err = process.communicate(given, timeout=timeout)
+        except BaseException:
+            end(process)
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def end(process):
+    """End a Popen with the whole process group that it leads, and the jobs of the private Slurm: all are of the tests."""
+    for sent, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 60)):
+        try:
+            os.killpg(process.pid, sent)
+            process.wait(patience)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+    end_jobs()
+
+
+def end_jobs():
+    """End what runs or waits in the private Slurm of this clone; return the jobs that there were (str, '' for none)."""
+    conf = STATE / 'slurm' / 'slurm.conf'
+    if not conf.exists() or not shutil.which('squeue'):
+        return ''
+    environment = {**os.environ, 'SLURM_CONF': str(conf)}
+    try:
+        found = subprocess.run(['squeue', '--noheader', '--format=%i %j %T'], env=environment, text=True, timeout=20,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+        if found:
+            subprocess.run(['scancel', '--user', pwd.getpwuid(os.getuid()).pw_name], env=environment, timeout=20)
+    except subprocess.TimeoutExpired:
+        return ''
+    return found
 
 
 def interruptible():
@@ -27,9 +65,12 @@ def interruptible():
 
 
 def _python_36():
-    """Return the path of a python3.6 that runs, None without: the shim of a pyenv may lead to nothing."""
-    path = shutil.which('python3.6')
-    return path if path and run([path, '-c', '']).returncode == 0 else None
+    """Return the path of a Python 3.6 that runs, None without: that of EasyBuild 4.9.4, or one on PATH."""
+    is_one = 'import sys; sys.exit(sys.version_info[:2] != (3, 6))'
+    paths = [STATE / 'easybuild' / '4.9.4' / 'bin' / 'python', shutil.which('python3.6') or '/nonexistent']
+    # the shim of a pyenv may lead to nothing
+    return next((str(path) for path in paths if os.access(path, os.X_OK)
+                 and run([path, '-c', is_one]).returncode == 0), None)
 
 
 PYTHON_36 = _python_36()

@@ -1,7 +1,9 @@
 """For tests/core/deciding/test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
-from osu_container.core.deciding.process import Host, library_path_of, preloaded
-from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, site_entry
-from osu_container.core.deciding.verdict import NOTE, ask
+from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.trial import Host, library_path_of, preloaded
+from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from tests.helpers.elf_folder import (
     ElfFolder,

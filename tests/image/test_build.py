@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.image import ImageError, base, catalogue, engines, fetch, compatibility, stages
+from osu_container.image import ImageError, base, catalogue, compatibility, engines, fetch, stages
 from osu_container.image import build as image_build
 from osu_container.image.progress import Steps, duration
 from tests.helpers.machine import PROJECT, interruptible

@@ -4,13 +4,13 @@ import os
 import re
 
 import pytest
-from tests.runs.test_approaches import table
 
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.versions import SOURCES
 from osu_container.results import files
 from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT, STATE, folded, run
+from tests.runs.test_approaches import table
 
 #: Images stay from one run of the tests to the next; the builder makes anew what is not current.
 FOLDER = STATE / 'images-of-tests'

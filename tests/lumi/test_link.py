@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from tests.helpers.machine import PROJECT, compile_library, copy_c_library, folded, run
 

@@ -6,13 +6,12 @@ import re
 import sys
 
 import pytest
-from tests.image.test_sbom import pack, write_sif
 
 from osu_container.bench import BenchError, measure, plan
 from osu_container.bench.modules import ROOT, Module
 from osu_container.compare.statistics import compare_series
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.new import commands, easyconfig
@@ -21,6 +20,7 @@ from osu_container.results.model import Case, Series, figure_variant
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
 from tests.helpers.machine import PROJECT, PYTHON_36, STATE, folded, run
 from tests.helpers.verdict_cases import CPU, PLAIN
+from tests.image.test_sbom import pack, write_sif
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 HELPERS = PROJECT / 'easyconfigs' / 'o' / 'osu-container'

@@ -8,11 +8,12 @@ import sys
 import time
 
 import pytest
-from tests.proof.test_loaded import RANK_PROOF, compile_libfabric, compile_mpich
 
-from osu_container.proof import judging, text as report
+from osu_container.proof import judging
+from osu_container.proof import text as report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
 from tests.helpers.machine import PROJECT, PYTHON_36, run
+from tests.proof.test_loaded import RANK_PROOF, compile_libfabric, compile_mpich
 
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
 

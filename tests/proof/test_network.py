@@ -5,11 +5,11 @@ import subprocess
 import sys
 
 import pytest
-from tests.proof.test_loaded import compile_libfabric, compile_mpich, start
 
 from osu_container.proof import network
 from osu_container.proof.network import network_of, providers_wanted, world_of
 from tests.helpers.machine import compile_library
+from tests.proof.test_loaded import compile_libfabric, compile_mpich, start
 
 #: Loads libraries (arguments behind --), opens what the words before say, waits
 PROGRAM = r'''

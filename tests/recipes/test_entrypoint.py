@@ -524,7 +524,7 @@ def test_verdict_looks_at_what_the_image_starts(tmp_path, parts, files, word, te
     place = VerdictWorld(tmp_path, parts)
     place.more = [lambda: [place.image.write(path, content) for path, content in files.items()]]
     verdict = place.ask('swap')
-    assert verdict.word == word, verdict.findings
+    assert verdict.level == word, verdict.findings
     said = [finding.reason for finding in verdict.findings if finding.rule == 'entrypoint']
     if word != 'works':
         assert text in said[0]

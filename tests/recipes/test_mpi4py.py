@@ -8,7 +8,8 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import SettingsError, approach_entry, image_of, site_entry
+from osu_container.core.deciding.settings import approach_entry, image_of
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.images_others import MPI4PY_BASES, mpi4py_name
 from tests.helpers.machine import PROJECT, run

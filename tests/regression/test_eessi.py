@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.core.deciding.settings import runs_on
+from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, clean_shell, run
 

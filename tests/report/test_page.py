@@ -5,11 +5,11 @@ import json
 import re
 
 import pytest
-from tests.report.test_report import APPROACHES, FAILURES, Tables, hostile_run, key, nobody_else, report  # noqa: F401, a fixture
 
 from osu_container.report import charts
 from osu_container.results import files
 from osu_container.results.example_runs import CASES, MORE_CASES, make_run
+from tests.report.test_report import APPROACHES, FAILURES, Tables, hostile_run, key, nobody_else, report  # noqa: F401, a fixture
 
 pytestmark = pytest.mark.browser
 

@@ -12,15 +12,15 @@ import shutil
 import zipfile
 
 import pytest
-from tests.image.test_images_run import FOLDER, built  # noqa: F401, built is a fixture
 
-from osu_container.core.deciding.settings import site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import read_sif
 from osu_container.results import files
 from tests.helpers.machine import PROJECT, STATE, fetched, run
+from tests.image.test_images_run import FOLDER, built  # noqa: F401, built is a fixture
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 

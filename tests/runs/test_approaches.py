@@ -5,7 +5,8 @@ import re
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import pmi_for, site_entry
+from osu_container.core.deciding.settings import pmi_for
+from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, run
 

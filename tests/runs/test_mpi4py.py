@@ -6,14 +6,14 @@ import shutil
 import zipfile
 
 import pytest
-from tests.image.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
-from tests.runs.test_approaches import table
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.recipes.versions import SOURCES
 from osu_container.results import files
 from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT, STATE, fetched, folded, run
+from tests.image.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
+from tests.runs.test_approaches import table
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 

@@ -2,11 +2,11 @@
 import re
 
 import pytest
-from tests.runs.test_approaches import MODULES, table
 
 from osu_container import osu_output
 from tests.helpers.elf_folder import ElfFolder, good_image
 from tests.helpers.machine import PROJECT, STATE, folded, run
+from tests.runs.test_approaches import MODULES, table
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 

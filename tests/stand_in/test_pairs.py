@@ -8,6 +8,7 @@ import json
 import pytest
 
 from osu_container.core.deciding import verdict as verdict_rules
+from osu_container.core.deciding.rules.finding import finding, rule
 from osu_container.core.reading.elf import closure
 from osu_container.core.reading.libraries import read_library
 from osu_container.stand_in import pairs as this
@@ -49,7 +50,7 @@ def test_verdict_and_run_agree(name, slurm):
 @pytest.mark.apptainer
 @pytest.mark.slurm
 def test_a_rule_that_is_missing_is_noticed(slurm, monkeypatch):
-    rules = [rule for rule in verdict_rules.RULES if rule[0] != 'symbol version']
+    rules = [rule for rule in verdict_rules.RULES if rule.name != 'symbol version']
     monkeypatch.setattr(verdict_rules, 'RULES', rules)
     found = this.tried(PAIRS[TOO_OLD])
     assert (found['happened'], found['agrees']) == ('fails', 'no') and 'FABRIC_1.9' in found['text']
@@ -58,10 +59,11 @@ def test_a_rule_that_is_missing_is_noticed(slurm, monkeypatch):
 @pytest.mark.apptainer
 @pytest.mark.slurm
 def test_a_rule_that_says_too_much_is_noticed(slurm, monkeypatch):
-    def wrong(mix):
-        yield verdict_rules.Finding(None, 'fails', 'x needs FABRIC_1.7 of y', [], '', None)
-    rules = [*verdict_rules.RULES, ('symbol version', wrong, '', '')]
-    monkeypatch.setattr(verdict_rules, 'RULES', rules)
+    @rule('symbol version', source='')
+    def wrong(trial):
+        """Nothing that is true."""
+        yield finding('fails', 'x needs FABRIC_1.7 of y')
+    monkeypatch.setattr(verdict_rules, 'RULES', [*verdict_rules.RULES, wrong])
     found = this.tried(PAIRS[RUNS])
     assert (found['verdict'], found['happened'], found['agrees']) == ('fails', 'runs', 'no')
 
@@ -138,23 +140,23 @@ def test_no_path_of_the_machine_is_recorded():
 
 # When two agree
 
-SAYS_FABRIC = {'word': 'fails', 'findings': [
-    {'rule': 'symbol version', 'word': 'fails', 'remedy': '',
+SAYS_FABRIC = {'level': 'fails', 'findings': [
+    {'rule': 'symbol version', 'level': 'fails', 'remedy': '',
      'reason': 'image:/lib/libmpi.so.12 needs FABRIC_1.7, FABRIC_1.8 of libfabric.so.1, but /x ends at FABRIC_1.6'}]}
-SAYS_MISSING = {'word': 'fails', 'findings': [
-    {'rule': 'missing library', 'word': 'fails', 'remedy': '',
+SAYS_MISSING = {'level': 'fails', 'findings': [
+    {'rule': 'missing library', 'level': 'fails', 'remedy': '',
      'reason': '/lib/libfabric.so.1 needs libefa.so.1, which neither the host nor the image has'}]}
-SAYS_SYMBOL = {'word': 'fails', 'findings': [
-    {'rule': 'undefined symbol', 'word': 'fails', 'remedy': '',
+SAYS_SYMBOL = {'level': 'fails', 'findings': [
+    {'rule': 'undefined symbol', 'level': 'fails', 'remedy': '',
      'reason': "/lib/liba.so.1 of the host needs efadv_query@EFA_1.1, other, which no library of the process has"}]}
 
 
 @pytest.mark.parametrize('verdict, happened, output, expected', [
-    ({'word': 'works', 'findings': []}, 'runs', '', 'yes'),
-    ({'word': 'works slowly', 'findings': []}, 'runs', '', 'yes'),
-    ({'word': 'works', 'findings': []}, 'fails', "version `FABRIC_1.7' not found", 'no'),
-    ({'word': 'unknown', 'findings': []}, 'fails', '', 'no claim'),
-    ({'word': 'unknown', 'findings': []}, 'runs', '', 'no claim'),
+    ({'level': 'works', 'findings': []}, 'runs', '', 'yes'),
+    ({'level': 'works slowly', 'findings': []}, 'runs', '', 'yes'),
+    ({'level': 'works', 'findings': []}, 'fails', "version `FABRIC_1.7' not found", 'no'),
+    ({'level': 'unknown', 'findings': []}, 'fails', '', 'no claim'),
+    ({'level': 'unknown', 'findings': []}, 'runs', '', 'no claim'),
     (SAYS_FABRIC, 'runs', '', 'no'),
     (SAYS_FABRIC, 'fails', "libfabric.so.1: version `FABRIC_1.7' not found (required by x)", 'yes'),
     (SAYS_FABRIC, 'fails', "libfabric.so.1: version `FABRIC_1.9' not found (required by x)", 'no'),

@@ -14,7 +14,8 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.core.deciding.settings import runs_on
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import read_sif
 from tests.helpers.machine import PROJECT, STATE, StandIn, compile_library, folded, run

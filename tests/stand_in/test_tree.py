@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import overridden, site_entry
+from osu_container.core.deciding.site_choice import overridden, site_entry
 from osu_container.core.reading.elf import closure, elf_facts
 from osu_container.core.reading.libraries import read_library
 from osu_container.stand_in.systems import HOSTS

@@ -28,7 +28,7 @@ Keys of an approach
                      site's gpu_binding
     refuses          list of dict: when ('SWITCH=VALUE', a choice of the user that ends `module load` with an error),
                      why, remedy (str, one clause each) and only, as for variables
-    variables        list of dict: name, value, why, source, date, evidence (words as in core/data/sites/__init__.py). Each
+    variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each
                      is a default: a value that the user has set wins.
 
 A value may hold {provider} and {lnx_links}, the site's, and {rccl_plugin}, the path of the RCCL plugin. Optional keys

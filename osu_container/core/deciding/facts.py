@@ -8,10 +8,11 @@ import os
 import shutil
 import subprocess
 
-from osu_container.core.deciding.process import Host, libraries_of, mix_of
-from osu_container.core.deciding.process import missing_host_paths as missing_on
+from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import HOST_MPI, MORE_FOLDERS, wanted_files
-from osu_container.core.deciding.verdict import NOTE, verdict_of
+from osu_container.core.deciding.trial import Host, libraries_of, trial_of
+from osu_container.core.deciding.trial import missing_host_paths as missing_on
+from osu_container.core.deciding.verdict import verdict_of
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
@@ -80,16 +81,16 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
     try:
         with Image(sif, program_prefix, programs) as image:
             _check_image(image, program_prefix)
-            mix = mix_of(approach, site, image, host)
+            mix = trial_of(approach, site, image, host)
             verdict = verdict_of(mix)
             _check_family(verdict, image)
             approach = mix.approach
-            if verdict.word == 'fails' and not force:
+            if verdict.level == 'fails' and not force:
                 # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
                 raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
                                  "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
                                  % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
-                                                                  if finding.word == 'fails'), sif, site['name']))
+                                                                  if finding.level == 'fails'), sif, site['name']))
             facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=_files(approach, site, host),
                          injected=_injected(approach, site, host, mix.injected, image.libraries))
             if approach.get('entrypoint'):
@@ -103,16 +104,16 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
 
 def _recorded(verdict, force):
     """Return what an installation keeps of a Verdict (dict); forced: it fails, and the user wanted it all the same."""
-    return {'word': verdict.word, 'forced': force and verdict.word == 'fails',
-            'findings': [{'rule': finding.rule, 'word': finding.word, 'reason': finding.reason,
+    return {'level': verdict.level, 'forced': force and verdict.level == 'fails',
+            'findings': [{'rule': finding.rule, 'level': finding.level, 'reason': finding.reason,
                           'remedy': finding.remedy} for finding in verdict.findings]}
 
 
 def warnings(facts):
     """Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or fails (forced)."""
-    return ["approach will be '%s': %s%s" % (finding['word'], finding['reason'],
+    return ["approach will be '%s': %s%s" % (finding['level'], finding['reason'],
                                              finding['remedy'] and '. To do: ' + finding['remedy'])
-            for finding in facts['verdict']['findings'] if finding['word'] != NOTE]
+            for finding in facts['verdict']['findings'] if finding['level'] != NOTE]
 
 
 def _check_family(verdict, image):

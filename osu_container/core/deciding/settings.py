@@ -1,11 +1,12 @@
 """
 (approach, site, facts) -> settings: what a module sets, as a pure function. Reads no file, imports no EasyBuild.
 """
-import re
 from collections import namedtuple
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import BASES, SITES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.conditions import applying, release, site_words, switch_of
+from osu_container.core.deciding.site_choice import SettingsError, known
 from osu_container.core.writing.wrappers import ENV_PREFIX as WRAPPERS_PREFIX
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
@@ -42,106 +43,11 @@ Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pm
                                   'through_entrypoint host_path')
 
 
-class SettingsError(Exception):
-    """A combination that cannot be: the text names the thing, the value found, and the values that exist."""
-
-
-def known(table):
-    """Return the names of table (dict) as one readable str."""
-    return ', '.join(sorted(table))
-
-
-def _completed(entry, bases):
-    """Return entry (dict) with the facts of the entries that it is based on; its own replace theirs."""
-    if 'based_on' not in entry:
-        return dict(entry)
-    if entry['based_on'] not in bases:
-        raise SettingsError("based_on names '%s', which is no entry; there are: %s"
-                            % (entry['based_on'], known(bases)))
-    whole = _completed(bases[entry['based_on']], bases)
-    for key, value in entry.items():
-        # libraries and files are completed name by name, all else is one fact
-        whole[key] = dict(whole[key], **value) if key in ('libraries', 'files') and key in whole else value
-    whole.pop('based_on')
-    return whole
-
-
-def site_entry(name, sites=SITES):
-    """Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if it is unknown."""
-    if name not in sites:
-        raise SettingsError("unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
-                            % (name, known(sites)))
-    whole = _completed(sites[name], dict(BASES, **dict(SITES, **sites)))
-    if name not in SITES:
-        _check_shape(name, whole)
-    return dict(whole, name=name)
-
-
-def _check_shape(name, entry):
-    """Raise SettingsError if an entry (dict) of a user's own site lacks a key, or has something else than a fact."""
-    wanted = _completed(SITES['workstation'], BASES)
-    wanted.pop('lnx_links', None)  # optional
-    lacking = [key for key in wanted if key not in entry]
-    if lacking:
-        raise SettingsError("site '%s' lacks %s; write 'based_on': 'plain' for what an ordinary machine has, or let "
-                            "`osu-container discover` write the site" % (name, known(lacking)))
-    facts = [(key, entry[key]) for key, value in wanted.items() if isinstance(value, dict) and 'value' in value]
-    for table in ('libraries', 'files'):
-        if not isinstance(entry[table], dict):
-            raise SettingsError("site '%s': %s must be a dict of facts, found %r" % (name, table, entry[table]))
-        facts += [('%s.%s' % (table, key), fact) for key, fact in entry[table].items() if fact is not None]
-    for key, fact in facts:
-        if not isinstance(fact, dict) or 'value' not in fact:
-            raise SettingsError("site '%s': %s must be a fact (dict with 'value', 'why', 'source', 'date', "
-                                "'evidence'), found %r" % (name, key, fact))
-
-
 def approach_entry(name, approaches=APPROACHES):
     """Return the entry (dict, with its name under 'name') of an approach. Raises SettingsError if it is unknown."""
     if name not in approaches:
         raise SettingsError("unknown approach '%s'; known approaches: %s" % (name, known(approaches)))
     return dict(approaches[name], name=name)
-
-
-def _is_recognised(pattern, hostname, environment):
-    """Return whether pattern (dict, a site's recognised_by) describes this machine; an empty one describes none."""
-    hostnames, variables = pattern.get('hostnames', []), pattern.get('environment', {})
-    return bool(hostnames or variables) and (
-        not hostnames or any(re.search(regex, hostname) for regex in hostnames)) and all(
-        re.search(regex, environment.get(name, '')) for name, regex in variables.items())
-
-
-def choose_site(wanted, local_site, hostname, environment, sites=SITES):
-    """
-    Return the whole entry (dict) of the site: wanted, else the local file's, else the one that is recognised.
-
-    :param wanted: str or None, the easyconfig parameter site
-    :param local_site: str or None, SITE of the local file (see mpicontainer.py)
-    :param hostname: str, this machine's name
-    :param environment: dict of str, the variables that EasyBuild sees
-    Raises SettingsError if the name is unknown or nothing matches.
-    """
-    if wanted or local_site:
-        return site_entry(wanted or local_site, sites)
-    for name in sorted(sites):
-        entry = site_entry(name, sites)
-        if _is_recognised(entry['recognised_by']['value'], hostname, environment):
-            return entry
-    raise SettingsError("this machine (host name '%s') is none of the known sites: %s. Choose one with "
-                        "--try-amend=site=NAME, or run `make demo` to make it a workstation" % (hostname, known(sites)))
-
-
-def overridden(site, facts):
-    """Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises SettingsError."""
-    unknown = set(facts) - set(site)
-    if unknown:
-        raise SettingsError("the local file overrides %s, which site '%s' does not have; it has: %s"
-                            % (known(unknown), site['name'], known(site)))
-    for key, fact in facts.items():
-        if isinstance(site[key], dict) and not isinstance(fact, dict):
-            raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
-                                "'source', 'date', 'evidence')" % (key, fact))
-    return _completed(dict(facts, based_on='site'), {'site': site})
 
 
 def families(approach):
@@ -229,55 +135,6 @@ def _has_own_images(module):
                for name in entry.get('images', {'value': {}})['value'])
 
 
-def release(text):
-    """Return the numbers (tuple of int) of the first release in text, e.g. (4, 2, 3); () if there is none."""
-    found = re.search(r'\d+(\.\d+)+', text or '')
-    return tuple(int(part) for part in found.group().split('.')) if found else ()
-
-
-def site_words(site):
-    """Return {word: bool} of the conditions of 'only' that a site (dict) decides."""
-    gpu = site['gpu']['value'] or ''
-    return {'gpu': bool(gpu), 'rocm': gpu.startswith('gfx'), 'cuda': gpu.startswith('sm_'),
-            'cxi': site['provider']['value'] == 'cxi'}
-
-
-def switch_of(when):
-    """Return (name, value, whether it must not be set) of a condition of 'when' (str, e.g. 'SWITCH!=VALUE')."""
-    name, sign, value = re.match(r'(\w+)(!?=)(\w+)$', when).groups()
-    return name, value, sign == '!='
-
-
-def without_switches(variables):
-    """Return those of variables (list of dict) that hold where the user has set no switch."""
-    return [variable for variable in variables if not variable.get('when') or switch_of(variable['when'])[2]]
-
-
-_COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
-
-
-def _holds(condition, known_facts):
-    """
-    Return whether a condition of 'only' (str) holds; of a release that is not known nothing is held to be true.
-
-    :param known_facts: dict of words ('gpu': bool, ...) and of releases ('mpich': tuple of int, ...)
-    Raises SettingsError if the condition is none of those that core/data/approaches.py names.
-    """
-    compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', condition)
-    if compared:
-        name, sign, limit = compared.groups()
-        return bool(known_facts[name]) and _COMPARE[sign](known_facts[name], release(limit))
-    negative, word = re.match(r'(no )?(.*)$', condition).groups()
-    if word not in known_facts:
-        raise SettingsError("unknown condition '%s'; known: %s" % (condition, known(known_facts)))
-    return known_facts[word] != bool(negative)
-
-
-def _applying(entries, known_facts):
-    """Return those of entries (list of dict) whose conditions hold."""
-    return [entry for entry in entries if all(_holds(condition, known_facts) for condition in entry.get('only', []))]
-
-
 def _variables(approach, site, known_facts, values):
     """
     Return the variables (list of dict) of site and approach, sorted by name, values filled in.
@@ -287,7 +144,7 @@ def _variables(approach, site, known_facts, values):
     found = {}
     for origin, entry in (('site', site), ('approach', approach)):
         own = {}
-        for variable in _applying(entry['variables'], known_facts):
+        for variable in applying(entry['variables'], known_facts):
             own.setdefault(variable['name'], []).append(dict(
                 variable, value=variable['value'].format(**values), origin='%s %s' % (origin, entry['name'])))
         found.update(own)
@@ -319,19 +176,12 @@ def settings_for(approach, site, facts):
     by_owner = {'image': image, 'host': host}
     mpi, libfabric = (by_owner[comes_from[name]][key] for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')))
     plugin = (image if approach['container'] else host).get('rccl_plugin')
-    links = site.get('lnx_links', {}).get('value')
-    known_facts = dict(site_words(site), **{
-        'rccl plugin': bool(plugin), 'libfabric': release(libfabric),
-        'mpich': release(mpi) if (mpi or '').startswith('MPICH ') else (),
-        'open mpi': (mpi or '').startswith('Open MPI '),
-        # the provider is in no older libfabric, github.com/ofiwg/libfabric/pull/10437
-        'lnx': bool(links) and release(libfabric) >= (2, 0),
-    })
+    known_facts = _known_facts(site, mpi, libfabric, plugin)
     pmi = pmi_for(approach, site)
     variables = _variables(approach, site, known_facts,
                            {'provider': site['provider']['value'], 'rccl_plugin': plugin or '',
-                            'lnx_links': links or ''})
-    refuses = _applying(approach['refuses'], known_facts)
+                            'lnx_links': _lnx_links(site) or ''})
+    refuses = applying(approach['refuses'], known_facts)
     programs = image.get('programs', {})
     preload = [library for name in approach['preload'] for library in injected if library.get('name') == name]
 
@@ -347,21 +197,44 @@ def settings_for(approach, site, facts):
         program_path=sorted(set(programs.values())),
         preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
         variables=variables,
-        unset=_applying(approach['unset'], known_facts),
-        # those of a step are where Slurm itself runs, which stands below no other root
-        run_files=[{'path': path if fact['bound'] == 'step' else host['root'] + path, 'target': path,
-                    'why': fact['why'], 'otherwise': fact.get('otherwise', {}), 'source': fact['source'],
-                    'date': fact['date'], 'evidence': fact['evidence']}
-                   for name, fact in wanted_files(approach, site) if fact['bound'] in ('run', 'step')
-                   for path in fact['value']],
+        unset=applying(approach['unset'], known_facts),
+        run_files=_run_files(approach, site, host),
         watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD],
         conflicts=site['conflicts']['value'],
         image_folders=[host['root'] + folder for folder in site['image_folders']['value']],
         gpu_map=site['gpu_binding']['value'],
-        rank_variables=_applying(approach['rank_variables'], known_facts),
+        rank_variables=applying(approach['rank_variables'], known_facts),
         switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when'))), refuses=refuses,
         programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
         host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)])
+
+
+def _lnx_links(site):
+    """Return what libfabric's provider lnx links on site (str), None where it cannot be used."""
+    return site.get('lnx_links', {}).get('value')
+
+
+def _known_facts(site, mpi, libfabric, plugin):
+    """
+    Return {word of a condition: bool or release (tuple of int)}, what conditions of 'only' are about.
+
+    :param mpi, libfabric: str, as in facts: 'MPICH 4.2.3', '1.22.0'; plugin: str or None, path of RCCL's plugin
+    """
+    return dict(site_words(site), **{
+        'rccl plugin': bool(plugin), 'libfabric': release(libfabric),
+        'mpich': release(mpi) if (mpi or '').startswith('MPICH ') else (),
+        'open mpi': (mpi or '').startswith('Open MPI '),
+        # the provider is in no older libfabric, github.com/ofiwg/libfabric/pull/10437
+        'lnx': bool(_lnx_links(site)) and release(libfabric) >= (2, 0),
+    })
+
+
+def _run_files(approach, site, host):
+    """Return the files (list of dict) that are bound on the node that runs the program, where they exist."""
+    return [{'path': path if fact['bound'] == 'step' else host['root'] + path,  # a step is Slurm's: below no other root
+             'target': path, 'why': fact['why'], 'otherwise': fact.get('otherwise', {}), 'source': fact['source'],
+             'date': fact['date'], 'evidence': fact['evidence']}
+            for _, fact in wanted_files(approach, site) if fact['bound'] in ('run', 'step') for path in fact['value']]
 
 
 def _env_prefix(facts):

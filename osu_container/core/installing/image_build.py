@@ -6,6 +6,7 @@ Where the package was installed by pip there is no such command, and nothing is 
 import os
 import subprocess
 
+from osu_container.core.reading.sif import ImageError
 from osu_container.places import PROJECT
 
 #: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb
@@ -67,3 +68,24 @@ def build(name, target):
     code, _ = _call(['--output', target, name])
     return None if code == 0 else "%s image build %s ended with exit code %d, see its message above" % (
         builder(), name, code)
+
+
+def obtained(name, how, folders, image_help, say):
+    """
+    Build the image name (str) into the first of folders (list of str, EasyBuild's source path); return its path (str).
+
+    :param how: one of HOW; image_help: str, page about images; say: function that shows a line (str) to the user
+    Raises ImageError with the commands where it is not built.
+    """
+    target = os.path.join(folders[0], name)
+    why = why_not(name, how)
+    if why is None:
+        say("building the image %s, which is nowhere in the source path" % name)
+        if not os.path.isdir(folders[0]):
+            os.makedirs(folders[0])
+        why = build(name, target)
+    if why is not None:
+        raise ImageError("The image %s is not there. It is made by: %s\nNot built here: %s\nOr copy it, with %s.sha256 "
+                         "beside it, into a folder of the source path (%s). More: %s"
+                         % (name, command(name), why, name, ':'.join(folders), image_help))
+    return target

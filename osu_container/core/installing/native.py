@@ -8,7 +8,7 @@ import shutil
 
 from easybuild.framework.easyconfig.constants import EXTERNAL_MODULE_MARKER
 
-from osu_container.core.deciding.settings import SettingsError
+from osu_container.core.deciding.site_choice import SettingsError
 from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.easyblock import this_site
 

@@ -3,9 +3,9 @@ What an MPI or libfabric library file can do, read from the names and texts in i
 
 These are marks that compilers leave in the file: names of functions that a library prints in its messages, options of
 its configure, names of the variables that it reads. What they say was compared with what the library itself says when
-it is loaded (tests/core/reading/test_traits.py), for the wheels of MPICH 3.4.3 to 5.0.2, Open MPI 5.0.11 and Intel MPI 2021.19.0 and
-for Debian's libfabric 1.17 and 2.1. No libfabric with the provider cxi could be had there: its mark is derived from the
-names of the functions in libfabric's prov/cxi/src.
+it is loaded (tests/core/reading/test_traits.py), for wheels of MPICH 3.4.3 to 5.0.2, Open MPI 5.0.11 and Intel
+MPI 2021.19.0, and for Debian's libfabric 1.17 and 2.1. No libfabric with the provider cxi could be had there: its
+mark is derived from the names of the functions in libfabric's prov/cxi/src.
 """
 import posixpath
 import re

@@ -10,7 +10,8 @@ import re
 from itertools import groupby
 
 from osu_container.core.data.approaches import APPROACHES, SWITCHES
-from osu_container.core.deciding.settings import INJECT_FOLDER, switch_of
+from osu_container.core.deciding.conditions import switch_of
+from osu_container.core.deciding.settings import INJECT_FOLDER
 
 #: Lmod family of every module of these easyblocks, beside the one of the easyconfig
 EVERY_FAMILY = 'slurm_mpi'

@@ -64,3 +64,31 @@ def defeated(unset, folders, injected, image):
             return "these wrappers put the lib folder beside %s in front, and it holds %s, which is to come from the " \
                    "host" % (folder, ', '.join(hidden))
     return None
+
+
+def check_wrapper(wrapper, settings, facts):
+    """
+    Raise WrapperError if the wrappers that wrap-container makes cannot do what a module promises.
+
+    :param wrapper: str, as the easyconfig names it; settings: Settings of the module; facts: dict, as it rests on them
+    """
+    if settings.through_entrypoint:
+        raise WrapperError("wrapper=%s: these wrappers do not start the entrypoint of the image, which approach '%s' "
+                           "needs. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, settings.approach))
+    problem = defeated([entry['name'] for entry in settings.unset], settings.program_path,
+                       [library['soname'] for library in facts['host']['injected']], facts['image'])
+    if problem:
+        raise WrapperError("wrapper=%s: %s. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, problem))
+
+
+def found_command(wrapper, path, modules):
+    """
+    Return path (str), where wrap-container was found. Raises WrapperError where that is None.
+
+    :param wrapper: str, as the easyconfig names it; modules: list of str, modules of the site that may bring it
+    """
+    if not path:
+        raise WrapperError("wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module that has it, or "
+                           "use the bundled wrapper: leave --try-amend=wrapper= out"
+                           % (wrapper, COMMAND, ', '.join(modules) or 'none on this site'))
+    return path

@@ -6,7 +6,8 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES, SWITCHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import runs_on, site_entry
+from osu_container.core.deciding.settings import runs_on
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.image import MPI_FAMILIES
 
 EVIDENCE = {'measured', 'derived', 'untested'}

@@ -16,14 +16,8 @@ from podman_hpc import hook_tool, siteconfig
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import (
-    SettingsError,
-    approach_entry,
-    choose_site,
-    image_of,
-    runs_on,
-    site_entry,
-)
+from osu_container.core.deciding.settings import approach_entry, image_of, runs_on
+from osu_container.core.deciding.site_choice import SettingsError, choose_site, site_entry
 from osu_container.generate import podman_hpc as renderer
 from osu_container.generate.site_recipes import KINDS, RECIPES, sets
 from tests.helpers.machine import PROJECT, StandIn, run

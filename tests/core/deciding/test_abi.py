@@ -4,27 +4,20 @@ import re
 import statistics
 
 import pytest
-from tests.bench.test_bench import make_plan
 
 from osu_container.bench import BenchError, cases
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, host_facts, read_facts
-from osu_container.core.deciding.process import mix_of
-from osu_container.core.deciding.settings import (
-    HOST_MPI,
-    SettingsError,
-    approach_entry,
-    families,
-    host_libraries,
-    site_entry,
-    with_mpi_of,
-)
+from osu_container.core.deciding.settings import HOST_MPI, approach_entry, families, host_libraries, with_mpi_of
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.trial import trial_of
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.report import charts, content, export, page, study
 from osu_container.results import files, references
 from osu_container.results.example_runs import make_run
 from osu_container.results.model import Case
+from tests.bench.test_bench import make_plan
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.verdict_cases import GPU, PLAIN, World, each, host, image, linked, standard_abi
@@ -72,7 +65,7 @@ def test_bind_takes_an_image_of_any_mpi_of_that_binary_interface(tmp_path, parts
     each(image(mpi=lambda it: it.mpi(says)), host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN
                                                                           else cray_mpich())))(world)
     verdict = world.ask('bind')
-    assert verdict.word == 'works', verdict.findings
+    assert verdict.level == 'works', verdict.findings
     assert verdict.mpi == ('MPICH 5.0.2 of the host' if site == PLAIN else 'Cray MPICH 8.1.32 of the host')
     assert mpi not in verdict.mpi or (site, mpi) in ((PLAIN, 'MPICH 5.0.2'), (GPU, 'Cray MPICH 8.1.32'))
 
@@ -103,7 +96,7 @@ def test_a_program_may_be_named_that_takes_the_other_kind(tmp_path, parts):
     opened, on_host = world.opened()
     with opened:
         for path, soname in ((None, 'libmpi.so.12'), ('/opt/other', 'libmpi_abi.so.1')):
-            mix = mix_of(approach_entry('bind'), world.site, opened, on_host, path)
+            mix = trial_of(approach_entry('bind'), world.site, opened, on_host, path)
             assert mix.soname == soname and soname in mix.injected
             done, loaded = world.really(mix)
             assert done.returncode == 0 and any(name.endswith(f'/host-mpi/lib/{soname}') for name in loaded), loaded
@@ -163,7 +156,7 @@ def test_the_way_out_for_open_mpi_is_one_of_this_site(tmp_path, parts, site, tex
     world = World(tmp_path, parts, site)
     image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))(world)
     verdict = world.ask(approach)
-    assert [finding.rule for finding in verdict.findings] == ['other MPI'] and verdict.word == 'fails'
+    assert [finding.rule for finding in verdict.findings] == ['other MPI'] and verdict.level == 'fails'
     assert verdict.findings[0].remedy.startswith(text), verdict.findings[0].remedy
 
 

@@ -14,8 +14,9 @@ from osu_container.core.deciding.facts import (
     sha256_of,
     stale_libraries,
 )
-from osu_container.core.deciding.process import Host
-from osu_container.core.deciding.settings import SettingsError, approach_entry, site_entry
+from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.trial import Host
 from osu_container.core.reading.elf import closure
 from osu_container.core.reading.image import parse_environment
 from tests.helpers.machine import compile_library

@@ -3,17 +3,18 @@ import itertools
 import re
 
 import pytest
-from tests.runs.test_approaches import table
-from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
 
 from osu_container import why
 from osu_container.bench import cases
 from osu_container.core.data.approaches import SWITCHES
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import approach_entry, settings_for, site_entry
+from osu_container.core.deciding.settings import approach_entry, settings_for
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.results import files, references
 from osu_container.results.model import Case
+from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
 from tests.helpers.machine import PROJECT, folded, run
+from tests.runs.test_approaches import table
 
 PMIX_SITES = [name for name in SITES if 'Open MPI' in site_entry(name)['pmi']['value']]
 REFERENCE = 'alps-gh200-2025'

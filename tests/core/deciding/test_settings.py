@@ -8,17 +8,14 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import settings as settings_module
 from osu_container.core.deciding.settings import (
     INJECT_FOLDER,
-    SettingsError,
     approach_entry,
-    choose_site,
     explained,
     host_libraries,
-    overridden,
     pmi_for,
     runs_on,
     settings_for,
-    site_entry,
 )
+from osu_container.core.deciding.site_choice import SettingsError, choose_site, overridden, site_entry
 
 PAIRS = [(approach, site) for approach in APPROACHES for site in SITES
          if runs_on(APPROACHES[approach], site_entry(site))]

@@ -10,9 +10,12 @@ from osu_container.check.described import fabric_verdef, library, lumi_host, pub
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import verdict as verdict_rules
-from osu_container.core.deciding.process import mix_of
-from osu_container.core.deciding.settings import approach_entry, pmi_for, runs_on, site_entry
-from osu_container.core.deciding.verdict import NOTE, RULES, WORDS, ask, recommended
+from osu_container.core.deciding.rules import RULES
+from osu_container.core.deciding.rules.finding import LEVELS, NOTE
+from osu_container.core.deciding.settings import approach_entry, pmi_for, runs_on
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.trial import trial_of
+from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
 from tests.helpers.elf_folder import open_mpi
@@ -28,7 +31,7 @@ def cases(table):
 
 
 def test_every_rule_has_a_case_where_it_speaks_and_one_where_it_is_silent():
-    assert list(SPEAKS) == list(SILENT) == [name for name, _, _, _ in RULES]
+    assert list(SPEAKS) == list(SILENT) == [rule.name for rule in RULES]
     assert all(SPEAKS.values()) and all(SILENT.values())
 
 
@@ -39,11 +42,11 @@ def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, t
     verdict = world.ask(approach)
     said = [finding for finding in verdict.findings if finding.rule == rule]
     assert said, [(finding.rule, finding.reason) for finding in verdict.findings]
-    assert said[0].word == word and text in said[0].reason, said
+    assert said[0].level == word and text in said[0].reason, said
     # the worst comes first and is the verdict
-    words = [finding.word for finding in verdict.findings]
-    assert words == sorted(words, key=lambda one: [*reversed(WORDS), NOTE].index(one))
-    assert verdict.word == next((one for one in words if one != NOTE), 'works')
+    words = [finding.level for finding in verdict.findings]
+    assert words == sorted(words, key=lambda one: [*reversed(LEVELS), NOTE].index(one))
+    assert verdict.level == next((one for one in words if one != NOTE), 'works')
     for finding in said:
         assert finding.evidence and all(file and found for file, found in finding.evidence)
         assert finding.source and (finding.remedy or rule == 'several host MPIs')
@@ -76,7 +79,7 @@ def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  
         return
     wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
     assert [finding.rule for finding in verdict.findings] == wanted, verdict.findings
-    assert (verdict.word == 'works') == (not wanted)
+    assert (verdict.level == 'works') == (not wanted)
     assert verdict.mpi.endswith('of the host' if approach == 'bind' else 'of the image')
     assert verdict.libfabric == 'libfabric 1.22.0 of the %s' % ('host' if approach in ('bind', 'hybrid') else 'image')
 
@@ -92,15 +95,15 @@ def test_a_verdict_comes_out_for_every_approach_and_site(approach, site_name):
         traits['pmi'] = [entry['pmi']['value'].get('host')]
     rocm = None if (entry['gpu']['value'] or '').startswith('sm_') else '6.3.4'
     verdict = ask(approach_entry(approach), entry, published_image(True, '1.22.0', '4.2.3', rocm), host_of_site)
-    assert verdict.word in WORDS and verdict.approach == approach
+    assert verdict.level in LEVELS and verdict.approach == approach
     if runs_on(approach_entry(approach), entry):
         assert verdict.launch == pmi_for(approach_entry(approach), entry)
     if approach == 'openmpi':
-        assert 'other MPI' in [finding.rule for finding in verdict.findings] and verdict.word == 'fails'
+        assert 'other MPI' in [finding.rule for finding in verdict.findings] and verdict.level == 'fails'
     elif 'architecture' in entry:  # the image is for x86_64, and a site without a libmpi cannot have bind
-        assert verdict.findings[0].rule in ('architecture', 'site') and verdict.word == 'fails'
+        assert verdict.findings[0].rule in ('architecture', 'site') and verdict.level == 'fails'
     else:
-        assert verdict.word != 'fails', verdict.findings
+        assert verdict.level != 'fails', verdict.findings
         assert 'MPICH' in verdict.mpi and 'libfabric 1.22.0' in verdict.libfabric
 
 
@@ -108,7 +111,7 @@ def test_an_approach_that_the_site_cannot_have_fails_with_that_as_the_reason(tmp
     world = World(tmp_path, parts, GPU)
     image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))(world)
     verdict = world.ask('openmpi')
-    assert (verdict.word, verdict.findings[0].rule, verdict.launch) == ('fails', 'site', None)
+    assert (verdict.level, verdict.findings[0].rule, verdict.launch) == ('fails', 'site', None)
     assert 'needs a PMI for Open MPI' in verdict.findings[0].reason
 
 
@@ -186,18 +189,18 @@ def test_no_cell_is_predicted_wrong_and_at_most_six_are_unknown(cells):
 def test_each_prediction_is_right_by_itself(cells):
     """Judged here anew, from the marks: what published.py calls right must be it."""
     for cell in cells:
-        runs = cell.verdict.word in ('works', 'works slowly')
+        runs = cell.verdict.level in ('works', 'works slowly')
         if cell.outcome == 'right':
             assert runs == (cell.mark != 'N'), cell
         else:
-            assert cell.verdict.word == 'unknown', cell
+            assert cell.verdict.level == 'unknown', cell
 
 
 def test_unknown_says_what_evidence_is_missing(cells):
     for cell in cells:
         if cell.outcome == 'unknown':
             finding = cell.verdict.findings[0]
-            assert finding.word == 'unknown' and cell.why == finding.reason
+            assert finding.level == 'unknown' and cell.why == finding.reason
             assert 'not known' in finding.reason or 'no file says why' in finding.reason
             assert finding.remedy, 'what would tell it'
 
@@ -207,7 +210,7 @@ def test_failures_have_the_published_cause(cells):
     for cell in cells:
         for words, rule in NAMED.items():
             if cell.mark == 'N' and words in cell.note:
-                assert rule in [finding.rule for finding in cell.verdict.findings if finding.word == 'fails'], cell
+                assert rule in [finding.rule for finding in cell.verdict.findings if finding.level == 'fails'], cell
                 seen.add(words)
         if cell.mark == 'N' and not any(words in cell.note for words in NAMED):
             assert 'No data available' in cell.note or 'incompatible with libcxi' in cell.note, cell
@@ -218,16 +221,16 @@ def test_slow_is_predicted_where_a_rule_gives_it(cells):
     """RCCL at 3 or 5 GB/s because its plugin does not load, ch3, TCP: not why one of them is slower than the other."""
     for cell in cells:
         if 'RCCL 5 GB/s' in cell.note or ('RCCL 3 GB/s' in cell.note and cell.approach == 'bind'):
-            assert 'RCCL plugin' in [one.rule for one in cell.verdict.findings if one.word == 'works slowly'], cell
+            assert 'RCCL plugin' in [one.rule for one in cell.verdict.findings if one.level == 'works slowly'], cell
         if cell.approach == 'pure' or 'TCP/IP' in cell.note:
-            assert cell.verdict.word == 'works slowly', cell
+            assert cell.verdict.level == 'works slowly', cell
 
 
 @pytest.mark.parametrize('rule', ['symbol version', 'no provider', 'no libfabric', 'RCCL plugin', 'not seen over cxi',
                                   'TCP only'])
 def test_without_a_rule_the_examination_is_worse(monkeypatch, rule):
     whole = outcomes()
-    monkeypatch.setattr(verdict_rules, 'RULES', [entry for entry in RULES if entry[0] != rule])
+    monkeypatch.setattr(verdict_rules, 'RULES', [one for one in RULES if one.name != rule])
     assert len(verdict_rules.RULES) == len(RULES) - 1
     assert outcomes()['wrong'] > whole['wrong'] == 0
 
@@ -235,7 +238,7 @@ def test_without_a_rule_the_examination_is_worse(monkeypatch, rule):
 def test_no_rule_is_for_one_cell(cells):
     """Each rule that decides a cell that failed or is unknown decides more than one, or is of another source."""
     by_rule = collections.Counter(cell.verdict.findings[0].rule for cell in cells
-                                  if cell.verdict.word in ('fails', 'unknown'))
+                                  if cell.verdict.level in ('fails', 'unknown'))
     assert all(count > 1 for count in by_rule.values()), by_rule
 
 
@@ -298,23 +301,23 @@ def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, par
     change(world)
     opened, opened_host = world.opened()
     with opened:
-        mix = mix_of(dict(approach_entry(approach), **world.approach), world.site, opened, opened_host, world.program)
+        mix = trial_of(dict(approach_entry(approach), **world.approach), world.site, opened, opened_host, world.program)
         if mix.program is None:
             return  # an image without a program
         findings = verdict_rules.verdict_of(mix).findings
         if site_name == CUDA:  # as --nv does
             for name, _ in mix.process.missing:
                 world.image.copy(parts.plain(name), f'/usr/lib/{name}')
-            mix = mix_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
+            mix = trial_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
         done, loaded = world.really(mix, *([mix.plugin[0]] if mix.plugin else []))
-    starts = not {(finding.rule, finding.word) for finding in findings} & LOADER_RULES
+    starts = not {(finding.rule, finding.level) for finding in findings} & LOADER_RULES
     assert (done.returncode in (0, 3)) == starts or ('undefined symbol', 'unknown') in {
-        (finding.rule, finding.word) for finding in findings}, done.stderr
+        (finding.rule, finding.level) for finding in findings}, done.stderr
     if starts:
         assert [one.path for one in mix.process.loaded if one.path != mix.program
                 and 'ld-linux' not in one.path] == loaded
         if mix.plugin and done.returncode != 127:
-            said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.word != NOTE]
+            said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.level != NOTE]
             assert (done.returncode == 3) == bool(said) or approach == 'pure'
 
 
@@ -323,7 +326,7 @@ def test_what_is_injected_comes_first_and_is_the_hosts(tmp_path, parts, approach
     world = World(tmp_path, parts, GPU)
     opened, opened_host = world.opened()
     with opened:
-        mix = mix_of(approach_entry(approach), world.site, opened, opened_host)
+        mix = trial_of(approach_entry(approach), world.site, opened, opened_host)
     origin = {os.path.basename(one.path): one.origin for one in mix.process.loaded}
     assert {'libmpi': origin['libmpi.so.12'], 'libfabric': origin['libfabric.so.1']} == mix.approach['comes_from']
     assert origin['osu_latency'] == origin['libc.so.6'] == 'image'

@@ -11,11 +11,11 @@ import time
 import zipfile
 
 import pytest
-from tests.image.test_sbom import SOURCES
 
 from osu_container.core.reading import image as image_facts
 from osu_container.core.reading.traits import PROVIDERS, fabric_traits, mpi_traits
 from tests.helpers.machine import STATE, compile_library, fetched, run
+from tests.image.test_sbom import SOURCES
 
 #: Wheel (key of SOURCES) -> its libmpi, its libfabric (None: not in it) in its folder data/lib
 MPICH = {key: ('libmpi.so.12', 'mpich/libfabric.so.1') for key in SOURCES if key.startswith('mpich-')

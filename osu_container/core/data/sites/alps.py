@@ -1,7 +1,7 @@
 """
 Alps (CSCS, Lugano), its nodes with four GH200 and Slingshot 11: Daint, Clariden, Santis. Data only.
 
-The keys are explained in core/data/sites/__init__.py. Nothing here was run on Alps by this project. 'measured' means that
+The keys are explained in schema.py. Nothing here was run on Alps by this project. 'measured' means that
 CSCS's pages, or a public log, show it there. Containers are run by CSCS's Container Engine, which runs no SIF: for it
 the same facts are rendered as an EDF. Cray MPICH is there in uenv images only, so that no module can name its paths:
 bind and native cannot be had.

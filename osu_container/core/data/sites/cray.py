@@ -1,7 +1,7 @@
 """
 What the sites that are HPE Cray EX systems with Slingshot 11 share: how a fact is written, and entries for based_on.
 
-The keys are explained in core/data/sites/__init__.py. Data only. LUMI is such a system too; its facts stand in its own file,
+The keys are explained in schema.py. Data only. LUMI is such a system too; its facts stand in its own file,
 because they were read in logs of that system.
 """
 from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED

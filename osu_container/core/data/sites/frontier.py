@@ -1,7 +1,7 @@
 """
 Frontier (OLCF, Oak Ridge): HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
 
-The keys are explained in core/data/sites/__init__.py. Nothing here was run on Frontier by this project. 'measured' means
+The keys are explained in schema.py. Nothing here was run on Frontier by this project. 'measured' means
 that OLCF's pages or job scripts, or a public log, show it there.
 """
 from osu_container.core.data.sites.cray import (
@@ -77,7 +77,9 @@ STACKS = {
             'to every container', 'README of OLCF\'s container training, 2026-03-26, and ' + _PAGE, '2026-07-22',
             'derived'),
         'images': fact(
-            dict.fromkeys(['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif'),
+            dict(mpi4py_images('6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0-libcxi', '-cupy'),
+                 opensource='osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif', **dict.fromkeys(
+                     ['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif')),
             'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built with '
             'a libfabric that is not newer than the host\'s; opensource one with libcxi',
             'osu_container/recipes/images_slingshot.py', _TODAY, 'untested'),
@@ -90,6 +92,3 @@ STACKS = {
                        '2026-07-22', 'derived'),
     }, **rocm_folders('6.4.2', 'folders as on LUMI, ROCm of ' + _SCRIPT, '2026-07-22', 'derived')),
 }
-STACKS['frontier']['images']['value']['opensource'] = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif'
-STACKS['frontier']['images']['value'].update(mpi4py_images(
-    '6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0-libcxi', '-cupy'))

@@ -1,7 +1,7 @@
 """
 LUMI (CSC, Kajaani): HPE Cray EX, Slingshot 11. Three software stacks, each for GPU nodes and for CPU nodes. Data only.
 
-The keys are explained in core/data/sites/__init__.py. A fact stands once: 'based_on' names the entry that has the rest.
+The keys are explained in schema.py. A fact stands once: 'based_on' names the entry that has the rest.
 Nothing here was run on LUMI by this project. 'measured' means that the named log, page or file shows it on LUMI at that
 date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
 """

@@ -1,7 +1,7 @@
 """
 Perlmutter (NERSC, Berkeley), its GPU nodes: HPE Cray EX, four A100 and Slingshot 11 on a node. Data only.
 
-The keys are explained in core/data/sites/__init__.py. Nothing here was run on Perlmutter by this project. 'measured' means
+The keys are explained in schema.py. Nothing here was run on Perlmutter by this project. 'measured' means
 that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no Apptainer: for that engine the
 same facts are rendered in modules/perlmutter/podman-hpc (osu_container/generate/podman_hpc.py).
 """
@@ -28,8 +28,9 @@ STACKS = {
             ['apptainer', 'singularity'], 'NERSC offers neither, but podman-hpc: who brings an Apptainer of their own '
             'can use the modules, for podman-hpc there are modules/perlmutter/podman-hpc/*.yaml',
             'NERSC documentation, Containers; nobody is known to have tried', _TODAY, 'untested'),
-        'engine': fact('podman-hpc', 'the system\'s own container engine, which runs no SIF: osu_container/generate/podman_hpc.py '
-                       'writes a file for it from the same settings', _PODMAN + 'mpich.yaml', _READ, 'measured'),
+        'engine': fact('podman-hpc', 'the system\'s own container engine, which runs no SIF: '
+                       'osu_container/generate/podman_hpc.py writes a file for it from the same settings',
+                       _PODMAN + 'mpich.yaml', _READ, 'measured'),
         'pmi': fact(
             {'image': 'pmi2', 'host': 'cray_shasta', 'Open MPI': 'pmix'},
             'MPICH speaks PMI-2, Cray MPICH Cray PMI, Open MPI PMIx',

@@ -1,7 +1,7 @@
 """
 What Slurm's plugin mpi/pmix leaves on a node for the ranks of a step, for the files of sites that have it. Data only.
 
-The keys are explained in core/data/sites/__init__.py. Names and places are those of the plugin: below TmpFS the folder in
+The keys are explained in schema.py. Names and places are those of the plugin: below TmpFS the folder in
 which ranks of Open MPI meet (its session directory), below SlurmdSpoolDir that of the PMIx server. Both settings are
 printed by `scontrol show config`.
 """

@@ -1,7 +1,7 @@
 """
 Setonix (Pawsey, Perth), its GPU nodes: HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
 
-The keys are explained in core/data/sites/__init__.py. Nothing here was run on Setonix by this project. 'measured' means that
+The keys are explained in schema.py. Nothing here was run on Setonix by this project. 'measured' means that
 Pawsey's own module for Singularity, or its pages, show it there.
 """
 from osu_container.core.data.sites.cray import (
@@ -65,7 +65,9 @@ STACKS = {
             'it puts the whole library folder of the host and Cray MPICH before the image\'s own libraries: take '
             'singularity/4.1.0-nompi', _MODULE, _READ, 'derived'),
         'images': fact(
-            dict.fromkeys(['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif'),
+            dict(mpi4py_images('6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0-libcxi', '-cupy'),
+                 opensource='osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif', **dict.fromkeys(
+                     ['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif')),
             'the images made for LUMI, with an MPICH built with a libfabric that is not newer than the host\'s; '
             'opensource one with libcxi', 'osu_container/recipes/images_slingshot.py', _TODAY, 'untested'),
         'jobs': fact(
@@ -77,6 +79,3 @@ STACKS = {
                        _MODULE + '; ROCm: ' + _GUESS, _TODAY, 'untested'),
     }, **rocm_folders('6.3.4', 'as on LUMI; which ROCm Setonix has is a guess', _TODAY, 'untested')),
 }
-STACKS['setonix']['images']['value']['opensource'] = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif'
-STACKS['setonix']['images']['value'].update(mpi4py_images(
-    '6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0-libcxi', '-cupy'))

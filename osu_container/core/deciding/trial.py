@@ -1,7 +1,8 @@
 """
-What would be in a process of an approach: the libraries that come from the host, and what ld.so takes from where.
+A trial on paper: an approach with an image on a site, and what would be in its process. Nothing is run.
 
-mix_of() gives the Mix that the rules of core/deciding/verdict.py look at. Image and host are objects, so that the same
+trial_of() gives the Trial that the rules of the verdict look at (rules/): the libraries that come from the host, and
+what ld.so takes from where. Image and host are objects, so that the same
 rules judge files (Image, Host) and descriptions of systems that nobody here has (osu_container/check/described.py).
 """
 import glob
@@ -31,8 +32,8 @@ MACHINES = {'x86_64': 'Advanced Micro Devices X86-64', 'aarch64': 'AArch64', 'pp
 #: plugin: (path in the image, Process with it) of RCCL's plugin, None without;
 #: static: bool, that program has no dynamic section, so that nothing can be put in front of anything;
 #: mpi, fabric: dict of traits (core/reading/traits.py) of the libmpi and libfabric of the process, None without
-Mix = namedtuple('Mix', 'approach site image host gone injected lacking family soname process program static plugin '
-                        'mpi fabric')
+Trial = namedtuple('Trial', 'approach site image host gone injected lacking family soname process program static '
+                            'plugin mpi fabric')
 
 
 class Host(object):
@@ -108,7 +109,7 @@ class Host(object):
 
 
 class Container(object):
-    """What the loader sees: the image with injected host libraries in front, for _mpicontainer_loader.load()."""
+    """What the loader sees: the image with injected host libraries in front, for core/reading/loader.py."""
 
     def __init__(self, image, injected, opened):
         """
@@ -223,9 +224,9 @@ def _own_program(image, program):
     return (found[0], facts[found[0]]) if found else (None, None)
 
 
-def mix_of(approach, site, image, host, program=None):
+def trial_of(approach, site, image, host, program=None):
     """
-    Return the Mix of an approach.
+    Return the Trial of an approach.
 
     :param approach, site: entries (dict) as for settings_for()
     :param image, host: Image and Host, or descriptions with the same methods
@@ -234,37 +235,49 @@ def mix_of(approach, site, image, host, program=None):
     the site lacks what the approach needs.
     """
     family, soname, path = image_mpi(image, families(approach))
-    start, facts = _own_program(image, program)
-    static = bool(start) and not facts.dynamic
+    found, facts = _own_program(image, program)
+    static = bool(found) and not facts.dynamic
+    start = None if static else found  # what the process begins with
     if 'libmpi' in approach['inject']:
-        # which MPI the program asks for is known before anything is put in its place: an image may hold both kinds
-        alone = load([start], Container(image, {}, {}), image.library_path()) if start and not static else None
-        approach = with_mpi_of(approach, (alone and _mpi_in(alone)) or soname)
+        approach = with_mpi_of(approach, _asked_mpi(image, start) or soname)
     gone = missing_host_paths(approach, site, host)
     injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
+    container = Container(image, _names(approach, site, host, injected), _opened(image, injected, host))
+    library_path = library_path_of(image, injected)
+    preload = [INJECT_FOLDER + '/' + name for name in preloaded(approach, site, host, injected)]
+    # by its soname where ld.so finds it, so that an injected one comes first
+    of_mpi = preload + [soname if image.libraries.get(soname) == path or soname in injected else path]
+    starts = preload + [start] if start else of_mpi
+    process = load(starts, container, library_path)
+    own = _mpi_in(process) if start else None
+    if own:
+        family, soname = MPI_FAMILIES[own], own
+    elif start and program is None:  # a program that opens MPI, or a mere wrapper: look at MPI itself
+        found, starts = None, of_mpi
+        process = load(starts, container, library_path)
+    fabric = _traits(process, 'libfabric.so.1', image, host)
+    return Trial(approach, site, image, host, gone, injected, lacking, family, soname, process, found, static,
+                 _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
+                 _with_plugins(process, fabric, container, starts, library_path))
+
+
+def _asked_mpi(image, start):
+    """
+    Return the soname (str) of the MPI that the program start (path or None) asks for by itself, None without.
+
+    This is known before anything is put in its place: an image may hold both kinds.
+    """
+    return _mpi_in(load([start], Container(image, {}, {}), image.library_path())) if start else None
+
+
+def _names(approach, site, host, injected):
+    """Return {name: ElfFacts}: injected (dict by soname) and the other names by which libraries open these files."""
     names = dict(injected)
     for name, on_host in libraries_of(approach, site, host):
         for one in injected.values():
             if one.path == on_host:
                 names.update((other, one) for other in site['libraries'][name].get('opened_as', []))
-    library_path = library_path_of(image, injected)
-    preload = [INJECT_FOLDER + '/' + soname_of for soname_of in preloaded(approach, site, host, injected)]
-    # by its soname where ld.so finds it, so that an injected one comes first
-    by_name = soname if image.libraries.get(soname) == path or soname in injected else path
-    starts = preload + [start if start and not static else by_name]
-    container = Container(image, names, _opened(image, injected, host))
-    process = load(starts, container, library_path)
-    if start and not static:
-        own = _mpi_in(process)
-        if own:
-            family, soname = MPI_FAMILIES[own], own
-        elif program is None:  # a program that opens MPI, or a mere wrapper: look at MPI itself
-            start, starts = None, preload + [by_name]
-            process = load(starts, container, library_path)
-    return Mix(approach, site, image, host, gone, injected, lacking, family, soname, process, start, static,
-               _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
-               _with_plugins(process, _traits(process, 'libfabric.so.1', image, host), container, starts,
-                             library_path))
+    return names
 
 
 def library_path_of(image, injected):

@@ -1,0 +1,68 @@
+"""
+What an entry of a site holds: one entry for one system with one software stack.
+
+Every fact is a dict: value; why (what it is for); source (how it was found, so that it can be found again);
+date (when that was seen or read, ISO 8601); evidence: 'measured' (seen on such a system, by whom the source says),
+'derived' (follows from a rule, which why names), 'untested'.
+
+Keys of a site
+    based_on           str, optional: the entry that has the facts which are not named here. 'libraries' and 'files' are
+                       completed name by name, every other key replaces that of the other entry
+    title              str, what the site is
+    recognised_by      dict: hostnames (list of regular expressions, one must match) and environment (dict of variable
+                       -> regular expression, all must match; an unset variable counts as empty)
+    default_approach   which approach `module load osu-container` takes
+    runtime            commands of the container runtime, the first one on PATH is used
+    provider           libfabric provider of the fast network; on a machine without one, the best there is
+    pmi                the --mpi= of srun, by whose MPI of the MPICH ABI runs ('image', 'host') and for 'Open MPI'; what
+                       is not named cannot run there
+    pmi_variables      by --mpi=: the variable that this PMI puts into the environment of every rank
+    gpu                architecture of the GPUs, None without
+    gpu_userland       optional: [oldest, newest] release of ROCm in an image that the GPUs' driver works with
+    gpu_binding        None, or by GPU a dict: gcd (int), mask (str, cores), nic (str, name of the card)
+    libraries          host libraries that an approach may inject: name -> path on the host, None where it is not there;
+                       opened_as: other names (str) by which libraries open it themselves (dlopen), e.g. Cray MPICH and
+                       libfabric the ones of ROCm without a version
+    library_folders    folders that the host's ld.so searches by default, for the dependencies of those libraries
+    one_build          folders whose libraries are one build: if one comes from the host, so do those that it needs
+    files              name -> paths that an approach may bind under their own names where they exist: bound 'install'
+                       (looked for when the module is made), 'run' (on the node that runs the program; {kernel} is its
+                       kernel's release) or 'step' (as 'run', and never below --sysroot: {NAME} is the rank's variable
+                       NAME, {tmpfs} Slurm's TmpFS; where one is not set, nothing is bound); otherwise: variables to set
+                       where the path is not there
+    lnx_links          optional: what libfabric's provider lnx (LINKx) links, as in FI_LNX_PROV_LINKS; without it the
+                       switch OSU_LINKX is refused
+    conflicts          modules that cannot be loaded beside these
+    variables          variables for every approach (see core/data/approaches.py for the keys)
+    images             by approach: file name of the SIF, as it lies in EasyBuild's source path
+    image_folders      folders with images that a module falls back to when its own copy was deleted
+    image_help         where to read how a machine like this comes by an image
+    jobs               how a job is asked for: partition (str or None), account (bool, one must be named), options (list
+                       of str, for salloc and sbatch), step (list of str, for srun)
+    native             what a native build uses: mpicc, mpicxx (path on the host, or a command that the modules bring),
+                       libmpi, python; optional: prgenv ('amd' or 'gnu', of Cray's programming environment), modules,
+                       plugin (name and version of an easyconfig, RCCL's), configopts, needed (sonames that programs
+                       must need)
+    wrapper_modules    modules that may have wrap-container (easyconfig parameter wrapper)
+    architecture       optional: of the processors, as uname -m says it; without it x86_64
+    engine             optional: a container engine of the system that is no runtime of modules, for which a file is
+                       rendered from the same settings ('podman-hpc', 'container-engine')
+
+Host paths are written as on the real system. EasyBuild's --sysroot (or ROOT in a local file, see mpicontainer.py) is
+put in front of them, so that a folder with the same tree stands in for the system.
+"""
+#: Keys that every entry has, once the entry that it is based on is added
+KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
+        'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
+        'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
+#: Keys that an entry may have
+OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture')
+#: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
+TABLES = ('libraries', 'files')
+#: Keys whose value is no fact
+NO_FACT = TABLES + ('title', 'variables')
+#: Keys of a fact, and what a fact may have beside them
+FACT = ('value', 'why', 'source', 'date', 'evidence')
+FACT_OPTIONAL = ('name', 'only', 'when', 'bound', 'otherwise', 'opened_as')
+#: How sure a fact is
+EVIDENCE = ('measured', 'derived', 'untested')

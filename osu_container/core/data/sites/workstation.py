@@ -1,0 +1,177 @@
+"""
+A workstation: any Debian or Ubuntu machine after `make demo`, and what an ordinary machine has. Data only.
+
+The keys are explained in schema.py.
+"""
+from osu_container.core.data.sites.pmix import PMIX_FILES
+
+_NOT_HERE = {
+    'why': 'an ordinary Linux machine has none',
+    'source': 'docs/workstation.md',
+    'date': '2026-11-21',
+    'evidence': 'measured',
+}
+
+#: Entries that no machine is, for based_on
+BASES = {'plain': {
+    'gpu': dict(_NOT_HERE, value=None),
+    'gpu_binding': dict(_NOT_HERE, value=None),
+    'one_build': dict(_NOT_HERE, value=[]),
+    'files': {},
+    'conflicts': dict(_NOT_HERE, value=[]),
+    'image_folders': dict(_NOT_HERE, value=[]),
+    'wrapper_modules': dict(_NOT_HERE, value=[]),
+}}
+
+WORKSTATION_WHEEL = 'unpacked PyPI wheel of mpich 5.0.2, which bundles libfabric 2.5.1 (workstation/host_mpi.sh)'
+
+STACKS = {
+    'workstation': {
+        'based_on': 'plain',
+        'title': 'a Linux machine with the host MPI and the two-node Slurm that `make demo` sets up',
+        'recognised_by': {
+            'value': {},
+            'why': 'any machine can be the workstation: it is recognised by the local file that the set-up writes',
+            'source': 'workstation/host_mpi.sh',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'default_approach': {
+            'value': 'pure',
+            'why': 'there is no Slingshot network that opensource could reach',
+            'source': 'docs/design.md, decision 7',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'runtime': {
+            'value': ['apptainer', 'singularity'],
+            'why': 'either runs the modules; Apptainer is what the set-up installs',
+            'source': 'workstation/prerequisites.sh',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'provider': {
+            'value': 'tcp',
+            'why': 'the machine has no high-speed network; tcp is in every libfabric build',
+            'source': 'fi_tcp(7); ran on Debian 12 with libfabric 1.22.0 and 2.5.1, 2026-11-21',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'pmi': {
+            'value': {'image': 'pmi2', 'host': 'pmi2', 'Open MPI': 'pmix'},
+            'why': 'MPICH wheels and Intel MPI speak PMI-2, Open MPI 5 speaks PMIx; without it each rank is alone',
+            'source': 'srun --mpi=list of slurm-wlm 22.05; ran with MPICH 4.2.3 and 5.0.2, Intel MPI 2021.19.0 and '
+                      'Open MPI 5.0.11, 2026-11-21',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'pmi_variables': {
+            'value': {'pmi2': 'PMI_FD', 'pmix': 'PMIX_RANK'},
+            'why': 'Slurm\'s plugins tell every rank its socket (PMI_FD) or number (PMIX_RANK); the absence shows a '
+                   'wrong --mpi= early',
+            'source': 'environment of steps started with srun --mpi=pmi2 and --mpi=pmix, Slurm 22.05, 2026-11-21',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'libraries': {
+            'libmpi': {
+                'value': '/opt/mpich/5.0.2/lib/libmpi.so.12',
+                'why': 'the host\'s MPI, the part that Cray MPICH\'s lib-abi-mpich has on LUMI',
+                'source': WORKSTATION_WHEEL,
+                'date': '2026-11-21',
+                'evidence': 'measured',
+            },
+            'libmpi_abi': {
+                'value': '/opt/mpich/5.0.2/lib/libmpi_abi.so.1',
+                'why': 'the host\'s MPI under the soname of MPI 5\'s standard ABI, for programs linked with that',
+                'source': WORKSTATION_WHEEL,
+                'date': '2026-11-21',
+                'evidence': 'measured',
+            },
+            'libfabric': {
+                'value': '/opt/mpich/5.0.2/lib/mpich/libfabric.so.1',
+                'why': 'the host\'s network library, the part that /opt/cray/libfabric has on LUMI',
+                'source': WORKSTATION_WHEEL,
+                'date': '2026-11-21',
+                'evidence': 'measured',
+            },
+        },
+        'library_folders': {
+            'value': ['/lib/x86_64-linux-gnu', '/usr/lib/x86_64-linux-gnu', '/lib/aarch64-linux-gnu',
+                      '/usr/lib/aarch64-linux-gnu', '/lib64', '/usr/lib64', '/lib', '/usr/lib'],
+            'why': 'Debian\'s multiarch folders, then those of distributions without multiarch',
+            'source': 'ld.so(8); /etc/ld.so.conf.d of Debian 12',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'files': PMIX_FILES,
+        'lnx_links': {
+            'value': 'shm',
+            'why': 'shared memory alone: the two nodes of the private Slurm are one machine. With shm+tcp, the usual '
+                   'form, Open MPI 5.0.11 over libfabric 2.5.1 ends in "double free or corruption"',
+            'source': 'osu_latency with FI_LNX_PROV_LINKS=shm and shm+tcp, 2026-11-21',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'variables': [
+            {
+                'name': 'OMPI_MCA_mpi_yield_when_idle',
+                'value': '1',
+                'only': ['open mpi'],
+                'why': 'waiting ranks of Open MPI give their core away: there are more of them than cores. '
+                       'osu_alltoall with 8 ranks takes 1.7 instead of 65 ms',
+                'source': 'osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21',
+                'date': '2026-11-21',
+                'evidence': 'measured',
+            },
+            {
+                'name': 'MPIR_CVAR_CH4_NETMOD',
+                'value': 'ofi',
+                'only': ['mpich >= 3.4'],
+                'why': 'the MPICH wheels have the netmods ofi and ucx; only ofi is compared here',
+                'source': 'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp',
+                'date': '2026-11-21',
+                'evidence': 'measured',
+            },
+        ],
+        'jobs': {
+            'value': {'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []},
+            'why': 'the private Slurm has one partition and no accounts; a job on it has the two nodes',
+            'source': 'workstation/slurm.sh',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'images': {
+            'value': dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'swap', 'opensource'],
+                                        'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
+                          openmpi='osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif',
+                          **dict(dict.fromkeys(
+                              ['osu-mpi4py/' + name for name in ('pure', 'bind', 'hybrid', 'opensource')],
+                              'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
+                              **{'osu-mpi4py/openmpi': 'osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif'})),
+            'why': 'one image serves all approaches with MPICH: what differs is decided when it runs',
+            'source': 'container-recipes/workstation.py, abi.py and mpi4py_image.py',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'image_help': {
+            'value': 'docs/images.md',
+            'why': 'which image for what, how it is built and copied',
+            'source': 'docs/images.md',
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+        'native': {
+            'value': {
+                'mpicc': '/opt/mpich/5.0.2/bin/mpicc',
+                'mpicxx': '/opt/mpich/5.0.2/bin/mpicxx',
+                'libmpi': '/opt/mpich/5.0.2/lib/libmpi.so.12',
+                'python': '/usr/bin/python3',
+            },
+            'why': 'the native build uses the MPI that bind injects; the distribution\'s Python is that of the image',
+            'source': WORKSTATION_WHEEL,
+            'date': '2026-11-21',
+            'evidence': 'measured',
+        },
+    },
+}

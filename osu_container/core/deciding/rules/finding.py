@@ -1,0 +1,93 @@
+"""What a rule of the verdict is, what it finds, and what several rules ask of a trial."""
+import posixpath
+import re
+from collections import namedtuple
+
+from osu_container.core.deciding.conditions import release, without_switches
+from osu_container.core.reading.loader import of_name
+
+#: Levels of a verdict, from the best to the worst
+LEVELS = ['works', 'works slowly', 'unknown', 'fails']
+#: Level of a finding that is no verdict: something to know
+NOTE = 'note'
+
+#: One reason. rule: name of the rule; level: one of LEVELS or NOTE; reason: one sentence; evidence: list of (file, what
+#: was found there); remedy: what to do, or ''; source: where the rule is from
+Finding = namedtuple('Finding', 'rule level reason evidence remedy source')
+
+#: How the names of an MPI library's functions begin
+MPI_NAMES = ('MPI_', 'PMPI_', 'QMPI_', 'MPIX_')
+
+
+def rule(name, source):
+    """
+    Return the decorator that makes a function a rule: it gets a Trial and yields the Findings that it has evidence for.
+
+    :param name: str, as verdicts and docs/check.md call it
+    :param source: str, where the rule is from
+    The docstring of the function says what it decides; docs/check.md shows it.
+    """
+    def decorate(function):
+        def found(trial):
+            return [one._replace(rule=name, source=source) for one in function(trial)]
+        found.name, found.source = name, source
+        found.decides = ' '.join(function.__doc__.split())
+        found.__doc__, found.__name__ = function.__doc__, function.__name__
+        return found
+    return decorate
+
+
+def finding(level, reason, evidence=(), remedy=''):
+    """Return a Finding whose rule and source `rule` fills in."""
+    return Finding(None, level, reason, list(evidence), remedy, None)
+
+
+def shown(one):
+    """Return how a Loaded is called in messages (str): its path, and whose it is."""
+    return one.facts.path if one.facts.path.startswith('image:') else '%s of the host' % one.facts.path
+
+
+def short(one):
+    """Return whose library a Loaded is (str), e.g. "the host's libfabric.so.1"."""
+    return "the %s's %s" % (one.origin, one.facts.soname or posixpath.basename(one.path))
+
+
+def in_order(versions):
+    """Return version names (iterable of str) in the order of their numbers."""
+    return sorted(versions, key=lambda name: [int(part) if part.isdigit() else -1
+                                              for part in re.split(r'[._]', name)])
+
+
+def last_version(verdef, like):
+    """Return the newest version name in verdef (set) of the same kind as like (str), 'none' without."""
+    kind = like.split('_')[0] + '_'
+    return (in_order(v for v in verdef if v.startswith(kind) and v[-1].isdigit()) or ['none'])[-1]
+
+
+def mpi_of(trial):
+    """Return the Loaded of the MPI library in the process of trial, None if it is not there."""
+    return of_name(trial.process, trial.soname)
+
+
+def uses_libfabric(trial):
+    """Return whether the MPI of the process brings in libfabric, None if there is no MPI in it."""
+    mpi = mpi_of(trial)
+    if mpi is None:
+        return None
+    opens = (trial.mpi or {}).get('opens', [])
+    return 'libfabric.so.1' in mpi.facts.needed or 'libfabric.so.1' in opens
+
+
+def provider_of(trial):
+    """Return the provider (str) that the approach asks libfabric for."""
+    values = [variable['value'] for variable in without_switches(trial.approach['variables'])
+              if variable['name'] == 'FI_PROVIDER']
+    return values[0].format(provider=trial.site['provider']['value'], rccl_plugin='') if values else \
+        trial.site['provider']['value']
+
+
+def series_of(trial):
+    """Return (family, 'major.minor') of the MPI of the process, None where the file does not say it."""
+    traits = trial.mpi or {}
+    numbers = release(traits.get('release'))
+    return (traits['family'], '%d.%d' % numbers[:2]) if len(numbers) > 1 else None

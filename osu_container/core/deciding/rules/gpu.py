@@ -1,0 +1,123 @@
+"""GPUs: whose, with which ROCm or CUDA, and what RCCL and MPI do with their memory."""
+import re
+
+from osu_container.core.deciding.conditions import release, site_words
+from osu_container.core.deciding.rules.finding import (
+    NOTE,
+    finding,
+    last_version,
+    mpi_of,
+    provider_of,
+    rule,
+    shown,
+    uses_libfabric,
+)
+from osu_container.core.reading.loader import version_problems
+
+#: Makers of GPUs -> what an image for them holds, and the method of Image that tells its release
+_GPU_MAKERS = {'AMD': ('ROCm', 'rocm'), 'NVIDIA': ('CUDA', 'cuda')}
+
+
+def gpu_maker(site):
+    """Return who made the GPUs of a site (dict): 'AMD' or 'NVIDIA', None where it has none."""
+    words = site_words(site)
+    return None if not words['gpu'] else 'NVIDIA' if words['cuda'] else 'AMD'
+
+
+@rule('GPU vendor', source='gpu of the site data; /opt/rocm* of the image, CUDA_VERSION and /usr/local/cuda-*')
+def gpu_vendor(trial):
+    """An image with ROCm has no use for GPUs of NVIDIA, one with CUDA none for AMD's."""
+    return other_vendor(trial.site, trial.image)
+
+
+def other_vendor(site, image):
+    """Yield the Finding that an image is not for the GPUs of a site (dict), or has nothing for them."""
+    maker = gpu_maker(site)
+    if not maker:
+        return
+    other = next(name for name in _GPU_MAKERS if name != maker)
+    (wanted, method), (found, other_method) = _GPU_MAKERS[maker], _GPU_MAKERS[other]
+    inside = getattr(image, other_method)()
+    if inside and not getattr(image, method)():
+        yield finding('fails', "the image is for GPUs of %s (%s %s), those of this site are %s's (%s): programs that "
+                      "use a GPU find none" % (other, found, inside, maker, site['gpu']['value']),
+                      [(image.path, '%s %s, no %s' % (found, inside, wanted))],
+                      'use an image with %s; host memory alone may work, which --force of eb allows' % wanted)
+    elif maker == 'NVIDIA' and not image.cuda() and not image.partial:
+        yield finding(NOTE, "the image has no CUDA: its programs can use host memory only (H H)",
+                      [(image.path, 'no /usr/local/cuda-*, no CUDA_VERSION')],
+                      'for buffers in GPU memory use an image with CUDA')
+
+#: Libraries of NVIDIA's driver, which are in no image: the runtime brings the host's along (--nv)
+OF_DRIVER = re.compile(r'lib(cuda|cudadebugger|nvcuvid|nvidia-[\w-]+)\.so')
+
+
+@rule('RCCL plugin', source='DeiC-HPC/BitBulldozersLab, 2025-03: 3 to 5 instead of 13 GB/s')
+def rccl_plugin(trial):
+    """RCCL's plugin loads with the libfabric of the process."""
+    if not trial.site['gpu']['value'] or provider_of(trial) == 'tcp':
+        return
+    slow = 'RCCL falls back to TCP without a word'
+    if trial.plugin is None:
+        if trial.image.rocm() and (not trial.image.partial or trial.image.rccl_plugin_known):
+            yield finding(NOTE, "the image has no plugin by which RCCL uses libfabric: %s" % slow,
+                          [(trial.image.path, 'no librccl-net.so')], 'build aws-ofi-nccl into the image')
+        return
+    path, process = trial.plugin
+    ours = set(one.path for one in trial.process.loaded)
+    new = process._replace(loaded=[one for one in process.loaded if one.path not in ours])
+    for one, soname, lacking, provider in version_problems(process):
+        if one in new.loaded:
+            yield finding('works slowly', "%s needs %s of %s, but %s ends at %s: %s" % (
+               shown(one), ', '.join(lacking), soname, shown(provider),
+               last_version(provider.facts.verdef, lacking[0]), slow),
+               [(one.facts.path, 'needs ' + ', '.join(lacking)), (provider.facts.path, 'lacks it')],
+               'use an image whose plugin was built with a libfabric that is not newer; messages of MPI are not '
+               'affected')
+    known = set(name for name, _ in trial.process.missing)
+    for name, by in [] if trial.image.partial else process.missing:
+        if name not in known:
+            yield finding('works slowly', "%s needs %s, which is not there: %s"
+                          % (shown(by) if by else path, name, slow), [(path, 'needs ' + name)],
+                          'install it in the image')
+
+
+@rule('ROCm release', source="AMD's user and kernel-space support matrix; LUMI training 2026")
+def rocm_release(trial):
+    """ROCm of the image fits the driver, and that of the host the image."""
+    if gpu_maker(trial.site) != 'AMD':
+        return
+    window, inside = trial.site.get('gpu_userland'), trial.image.rocm()
+    if not inside and not trial.image.cuda() and not trial.image.partial:
+        yield finding(NOTE, "the image has no ROCm: its programs can use host memory only (H H)",
+                      [(trial.image.path, 'no /opt/rocm*')], 'for buffers in GPU memory use an image with ROCm')
+    if not window or not window['value'] or not inside:
+        return
+    oldest, newest = window['value']
+    if not release(oldest)[:2] <= release(inside)[:2] <= release(newest)[:2]:
+        yield finding('unknown', "ROCm %s of the image is outside of what the driver of this site is known to work "
+                      "with (%s to %s): buffers in GPU memory may fail, host memory is not affected"
+                      % (inside, oldest, newest), [(trial.image.path, 'ROCm ' + inside)],
+                      'use an image with ROCm %s to %s' % (oldest, newest))
+    names = {}
+    for one in trial.process.loaded:
+        found = re.match(r'(libamdhip64\.so)\.(\d+)', one.facts.soname or '')
+        if found:
+            names.setdefault(found.group(1), []).append(one)
+    for several in names.values():
+        if len(several) > 1:
+            yield finding('fails', "the process would hold %s: two releases of ROCm do not share a GPU"
+                          % ' and '.join(shown(one) for one in several),
+                          [(one.facts.path, one.facts.soname) for one in several],
+                          'use an image whose ROCm has the major release of the host\'s GTL')
+
+
+@rule('GPU memory', source='wheels of MPICH 3.4.3 to 5.0.2')
+def gpu_memory(trial):
+    """MPICH hands GPU memory to libfabric from 4.1 on."""
+    traits = trial.mpi or {}
+    if trial.site['gpu']['value'] and provider_of(trial) == 'cxi' and traits.get('hmem') is False and \
+            uses_libfabric(trial):
+        yield finding('works slowly', "this MPICH (%s) cannot hand GPU memory to libfabric: device buffers are copied "
+                      "through the host" % (traits.get('release') or 'release unknown'),
+                      [(mpi_of(trial).facts.path, 'no MPIR_CVAR_CH4_OFI_ENABLE_HMEM')], 'use MPICH 4.1 or newer')

@@ -1,0 +1,130 @@
+"""What ld.so would say: libraries, symbol versions, symbols, and whether the host's come first."""
+import posixpath
+from collections import OrderedDict
+
+from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
+from osu_container.core.deciding.rules.gpu import OF_DRIVER, gpu_maker
+from osu_container.core.deciding.trial import Container, library_path_of
+from osu_container.core.reading.loader import of_name, search_folders, undefined_symbols, version_problems
+
+
+@rule('static program', source='ld.so(8)')
+def static_program(trial):
+    """Nothing can be put in front of the libraries of a static program."""
+    if trial.static:
+        word = 'fails' if trial.approach['inject'] else NOTE
+        yield finding(word, "%s is linked statically: no library can be put in front of its own" % trial.program,
+                      [('image:' + trial.program, 'no dynamic section')],
+                      'take pure or opensource, or link the program with shared libraries')
+
+
+@rule('injection defeated', source='ld.so(8); DeiC-HPC/cotainr, example mpi4py on LUMI')
+def injection_defeated(trial):
+    """DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it."""
+    path = library_path_of(trial.image, trial.injected)
+    container = Container(trial.image, dict(trial.injected), {})
+    program = trial.process.loaded[0] if trial.program and trial.process.loaded else None
+    for name, owner in sorted(trial.approach['comes_from'].items()):
+        soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
+        one = of_name(trial.process, soname)
+        if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected:
+            continue
+        found = next(((folder, why) for folder, why in search_folders(one.by, container, path, program)
+                      if folder + '/' + soname == one.path), (posixpath.dirname(one.path), 'its path'))
+        asking, by = one.by, None
+        while asking is not None and by is None:  # whose DT_RPATH it is: that of who needs it, or of who brought that
+            by = asking if asking.facts.rpath or asking.by is None else None
+            asking = asking.by
+        by = by.facts.path if by else 'the program'
+        yield finding('fails', "the host's %s would not be used: %s has %s %s, which ld.so searches before "
+                      "LD_LIBRARY_PATH, and the image's own is there" % (soname, by, found[1], found[0]),
+                      [(by, '%s %s' % (found[1], found[0])), (one.facts.path, 'is found first')],
+                      'in the image: patchelf --set-rpath writes DT_RUNPATH instead, which LD_LIBRARY_PATH precedes')
+
+
+@rule('missing library', source='ld.so(8)')
+def missing_library(trial):
+    """Every needed library is found, the host's dependencies included."""
+    if trial.image.partial or trial.host.partial:
+        return
+    seen = set()
+    if gpu_maker(trial.site) == 'NVIDIA':
+        seen.update(name for name, _ in trial.process.missing if OF_DRIVER.match(name))
+    for soname, facts in trial.lacking:
+        seen.add(soname)
+        yield finding('fails', "%s needs %s, which neither the host nor the image has" % (facts.path, soname),
+                      [(facts.path, 'DT_NEEDED ' + soname)], 'if it is on the host in another folder, add that to '
+                      'library_folders of the site')
+    for path, by in trial.process.broken:
+        yield finding('fails', "%s is no library (a text, or damaged), and %s takes it for one"
+                      % (path, shown(by) if by else 'the loader'), [(path, 'no ELF file')],
+                      'put the library in its place; a linker script belongs to compilers, not to programs')
+    for name, by in trial.process.missing:
+        if name not in seen:
+            yield finding('fails', "%s, which is not on the library path in the container"
+                          % ('%s needs %s' % (shown(by), name) if by else 'the process begins with %s' % name),
+                          [(by.facts.path if by else trial.image.path, 'needs ' + name)],
+                          'install it in the image, or name its folder in the LD_LIBRARY_PATH of the image')
+
+
+@rule('symbol version',
+      source='ld.so(8); libfabric.map.in by release: FABRIC_1.7 comes with 1.20, 1.8 with 2.0, 1.9 with 2.5')
+def symbol_version(trial):
+    """
+    Each version that a library needs (FABRIC_x, GLIBC_x, GLIBCXX_x, ...) is defined by the library that it will
+    meet, both ways.
+    """
+    for one, soname, lacking, provider in version_problems(trial.process):
+        kind = lacking[0].split('_')[0]
+        # the C library stays the image's, whatever comes from the host
+        remedy = {
+            'FABRIC': 'use an approach with the libfabric of the image, or an image whose MPI was built with a '
+                      'libfabric that is not newer than the host\'s' if provider.origin == 'host' else
+                      'use an approach with a libfabric of the host that is new enough, or an image whose MPI was '
+                      'built with its own libfabric',
+            'GLIBC': 'use an image of a distribution at least as new as the host' if one.origin == 'host' else
+                     'build the image anew: its own libraries do not fit each other',
+        }.get(kind, 'use an image with a newer %s, or an approach that takes less from the host' % soname)
+        ends = last_version(provider.facts.verdef, lacking[0])
+        yield finding('fails', "%s needs %s of %s, but %s ends at %s"
+                      % (shown(one), ', '.join(in_order(lacking)), soname, shown(provider), ends),
+                      [(one.facts.path, 'needs ' + ', '.join(in_order(lacking))),
+                       (provider.facts.path, 'defines up to ' + ends)], remedy)
+    if trial.injected and getattr(trial.host, 'glibc', True) is None:
+        yield finding(NOTE, "which GLIBC the host's libraries need is not described; the verdict holds if the image's "
+                      "C library has it", [(next(iter(trial.injected.values())).path, 'not looked into')],
+                      'on the host: `osu-container check IMAGE` looks')
+
+
+@rule('undefined symbol', source='ld.so(8), lazy binding')
+def undefined_symbol(trial):
+    """Each symbol that a library needs is offered by some library of the process."""
+    if trial.image.partial or trial.host.partial or trial.process.missing or trial.process.broken:
+        return
+    told = set(one.facts.path for one, _, _, _ in version_problems(trial.process))
+    by_library = OrderedDict()
+    for one, symbol, at_once in undefined_symbols(trial.process):
+        if one.facts.path not in told:
+            by_library.setdefault(one.path, (one, []))[1].append((symbol, at_once))
+    for one, symbols in by_library.values():
+        now = any(at_once for _, at_once in symbols)
+        names = [symbol for symbol, _ in symbols]
+        some = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
+        others = _other_mpis(trial, names)
+        yield finding('fails' if now else 'unknown', "%s needs %s, which no library of the process has%s"
+                      % (shown(one), some, '' if now else ': it ends when that is called'),
+                      [(one.facts.path, 'undefined ' + some)] + [(path, 'has them all') for path in others],
+                      "the site's other MPI %s has it: choose a site with that stack (--try-amend=site=...)"
+                      % others[0] if others else 'another release of the library that ought to have it')
+
+
+def _other_mpis(trial, symbols):
+    """Return paths of the host's other MPI libraries of this ABI that define all symbols (list of str)."""
+    if 'libmpi' not in trial.approach['inject'] or trial.soname not in trial.injected:
+        return []  # of the standard ABI a host has one at most
+    names = [symbol for symbol in symbols if symbol.startswith(MPI_NAMES)]
+    if not names:
+        return []
+    here = trial.injected[trial.soname].path
+    return [path for path, facts in trial.host.mpi_libraries(trial.site).items()
+            if path != here and all(name in facts.defined for name in names)]

@@ -1,0 +1,30 @@
+"""Approach swap: what the image's entrypoint does with the host's libfabric."""
+import re
+
+from osu_container.core.deciding.rules.finding import NOTE, finding, rule
+
+
+@rule('entrypoint', source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr')
+def entrypoint(trial):
+    """An image of approach swap has an entrypoint that looks where the host's libraries are bound."""
+    if not trial.approach.get('entrypoint') or trial.image.partial:
+        return
+    found, targets = trial.image.entrypoint(), [folder['target'] for folder in trial.approach['entrypoint']]
+    if not found:
+        yield finding('fails', "image without entrypoint for %s: nothing in it looks for the host's libfabric in %s"
+                      % (trial.approach['name'], targets[0]), [(trial.image.path, 'no runscript, no OCI entrypoint')],
+                      'take hybrid, which needs nothing of the image, or an image with an entrypoint for it '
+                      '(container-recipes/entrypoint)')
+        return
+    texts = [text for _, text in found if text]
+    if not any(re.search(r'/host\b', text) for text in texts):
+        names = ', '.join(path for path, _ in found)
+        sure = len(texts) == len(found)
+        yield finding('fails' if sure else 'unknown', "the image's entrypoint does not say that it looks in %s: %s%s"
+                      % (targets[0], names, '' if sure else ', of which one is a program that cannot be read'),
+                      [(found[0][0], 'no /host in it')], 'take hybrid, or an image with an entrypoint for %s'
+                      % trial.approach['name'])
+    elif not any('OSU_SWAP' in text for text in texts):
+        yield finding(NOTE, "the entrypoint is not this project's: it goes on with the image's own libfabric where it "
+                      "cannot take the host's", [(found[0][0], 'does not know OSU_SWAP')], 'osu-proof tells which was '
+                      'used')

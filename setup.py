@@ -1,0 +1,29 @@
+"""
+`pip install .` beside EasyBuild: the package, the easyblocks and the easyconfigs where EasyBuild looks for those of packages.
+
+A setup.py, because EasyBuild 4.9 runs on Python 3.6, whose newest setuptools reads no [project] of pyproject.toml.
+"""
+import os
+
+from setuptools import find_packages, setup
+
+
+def files_below(folder, target):
+    """Return [(folder of the installation, [files])] of all files below folder (str), for data_files."""
+    return [(os.path.join(target, os.path.relpath(place, folder)), [os.path.join(place, name) for name in sorted(names)])
+            for place, _, names in sorted(os.walk(folder)) if names]
+
+
+setup(
+    name='osu-container',
+    version='1.0.0',
+    description='MPI containers as EasyBuild modules, with the OSU Micro-Benchmarks',
+    license='MIT',
+    python_requires='>=3.6',
+    packages=find_packages(include=['osu_container', 'osu_container.*']) + ['easybuild.easyblocks.generic'],
+    # EasyBuild itself owns the packages easybuild.easyblocks and .generic: only our modules are added
+    package_dir={'easybuild.easyblocks.generic': 'easyblocks/generic'},
+    package_data={'osu_container': ['*', '*/*', '*/*/*']},
+    data_files=files_below('easyconfigs', os.path.join('easybuild', 'easyconfigs')),
+    entry_points={'console_scripts': ['osu-container = osu_container.cli:main']},
+)

@@ -1,0 +1,93 @@
+"""The easyblocks find their package: in a clone, linked, installed by pip; and say what to do where they cannot."""
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, folded, run
+
+
+def easybuild_beside(version, folder, sources):
+    """
+    Return an EasyBuild of a version (str) in a virtual environment of its own, into which pip has installed sources.
+
+    EasyBuild itself is that of the set-up, which the new environment finds by a .pth file: nothing is downloaded for it.
+    """
+    made = EasyBuild(version, folder / 'prefix')
+    done = run([made.python, '-m', 'venv', folder / 'venv'])
+    assert done.returncode == 0, done.stderr
+    theirs = next(made.python.parent.parent.glob('lib/python3*/site-packages'))
+    ours = next((folder / 'venv').glob('lib/python3*/site-packages'))
+    (ours / 'easybuild-of-the-set-up.pth').write_text(f'{theirs}\n')
+    shutil.copy(made.command, folder / 'venv' / 'bin' / 'eb')
+    done = run([folder / 'venv' / 'bin' / 'pip', 'install', '--no-deps', sources], timeout=600)
+    assert done.returncode == 0, done.stderr
+    made.python = folder / 'venv' / 'bin' / 'python'
+    made.command = folder / 'venv' / 'bin' / 'eb'
+    made.environment['EB_PYTHON'] = str(made.python)
+    for name in ('EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS'):
+        del made.environment[name]
+    return made
+
+
+@pytest.fixture(scope='module')
+def sources(tmp_path_factory):
+    """A folder with what a clone has and pip needs; pip builds in it, so it is not the clone itself."""
+    folder = tmp_path_factory.mktemp('sources')
+    for name in ('osu_container', 'easyblocks', 'easyconfigs'):
+        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__', '*.egg-info'))
+    for name in ('setup.py', 'pyproject.toml'):
+        shutil.copy(PROJECT / name, folder)
+    return folder
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
+def test_pip_install_is_enough(version, sources, tmp_path):
+    eb = easybuild_beside(version, tmp_path, sources)
+    # all that is left of env.sh: which machine this is, which `make demo` wrote
+    eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{STATE}/local/*.py'
+    done = eb('osu-container-hybrid.eb', '-r')
+    assert done.returncode == 0, done.stdout[-3000:]
+    root = eb.prefix / 'software' / 'osu-container' / 'hybrid'
+    assert {'run-in-container', 'osu-explain', 'osu-proof', 'osu_bw'} <= {path.name for path in (root / 'bin').iterdir()}
+    shown = run([root / 'bin' / 'osu-proof', '--help'])
+    assert shown.returncode == 0, shown.stderr
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
+def test_a_copied_easyblock_says_what_to_do(version, tmp_path):
+    eb = EasyBuild(version, tmp_path / 'prefix')
+    copied = tmp_path / 'copy' / 'mpicontainer.py'
+    copied.parent.mkdir()
+    shutil.copy(PROJECT / 'easyblocks/generic/mpicontainer.py', copied)
+    eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = str(copied)
+    done = eb('osu-container-hybrid.eb', '--dry-run')
+    said = folded(done.stdout)
+    assert done.returncode != 0 and str(copied) in said, said
+    for text in ("cannot find its package: No module named 'osu_container'", 'Do not copy this file', 'make lumi',
+                 'pip install'):
+        assert text in said, said
+    assert eb.left_behind() == []
+
+
+def test_the_package_is_that_of_the_easyblocks_own_clone(tmp_path):
+    """A link leads to its clone, whatever other osu_container Python would find."""
+    other = tmp_path / 'other' / 'osu_container'
+    other.mkdir(parents=True)
+    (other / '__init__.py').write_text('raise SystemExit("the wrong package")\n')
+    (tmp_path / 'mpicontainer.py').symlink_to(PROJECT / 'easyblocks/generic/mpicontainer.py')
+    done = run([STATE / 'venv' / 'bin' / 'python', '-c', f'import sys; sys.path[:0] = [{str(tmp_path)!r}, '
+                f'{str(other.parent)!r}]; import mpicontainer, osu_container; print(osu_container.__file__)'], cwd='/')
+    assert (done.returncode, Path(done.stdout.strip())) == (0, PROJECT / 'osu_container/__init__.py'), done.stderr
+
+
+def test_one_python_is_enough_to_say_so(tmp_path):
+    """The same message without EasyBuild: a copy that is imported by hand."""
+    copied = tmp_path / 'mpinative.py'
+    text = (PROJECT / 'easyblocks/generic/mpinative.py').read_text()
+    copied.write_text('\n'.join(line for line in text.splitlines() if 'easybuild' not in line or 'import' not in line))
+    done = run([sys.executable, '-I', '-S', copied])
+    assert done.returncode == 1 and f'{copied} cannot find its package' in done.stderr, done.stderr

@@ -1,0 +1,114 @@
+"""One name for each module: every one imports alone, none is found by a search path that is not said where it starts."""
+import ast
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers.machine import PROJECT, PYTHON_36, run
+
+TRACKED = run(['git', '-C', PROJECT, 'ls-files', '-co', '--exclude-standard']).stdout.split()
+MODULES = sorted(re.sub(r'(/__init__)?\.py$', '', name).replace('/', '.') for name in TRACKED
+                 if name.startswith('osu_container/') and name.endswith('.py') and (PROJECT / name).exists())
+#: Started as programs of their own, so that nobody has set a search path for them
+SCRIPTS = {'bin/osu-container', 'stand-in/make', 'stand-in/pairs', 'easyblocks/generic/mpicontainer.py',
+           'easyblocks/generic/mpinative.py',
+           'osu_container/bench/checks.py',  # by ReFrame
+           'osu_container/proof/osu-proof', 'osu_container/proof/start.py',  # from an installed module
+           *(name for name in TRACKED if re.match(r'container-recipes/\w+\.py$', name))}  # by HPCCM
+#: They need what is on a path of their own, which is no package of this project
+OTHERS = {'osu_container/figures/osu_init_port.py', 'osu_container/figures/growth.py',
+          'easyconfigs/o/osu-native/osu-port', 'container-recipes/mpi4py/osu-python'}
+#: Import every module that is named, each in a process of its own that has imported nothing of ours yet
+FORKED = """
+import os, sys, traceback
+for name in sys.argv[1:]:
+    sys.stdout.flush()
+    if not os.fork():
+        try:
+            __import__(name)
+        except BaseException:
+            print('FAILED', name, traceback.format_exc())
+            sys.stdout.flush()
+            os._exit(1)
+        os._exit(0)
+    os.wait()
+"""
+#: What runs on the Python of compute nodes and of EasyBuild 4.9
+OF_36 = [name for name in MODULES if re.match(r'osu_container(\.(core|check|discover|proof|new)\b.*|\.why|\.cli|\.places|)$', name)]
+
+
+def python_files():
+    """Return {path below the project: text} of all tracked files that are Python, scripts without a suffix too."""
+    found = {}
+    for name in TRACKED:
+        path = PROJECT / name
+        if path.is_symlink() or not path.is_file() or name.startswith('container-recipes/rendered/'):
+            continue
+        if name.endswith('.py') or path.read_bytes()[:40].startswith((b'#!/usr/bin/env python', b'#!/usr/bin/python')):
+            found[name] = path.read_text()
+    return found
+
+
+@pytest.mark.parametrize('python, modules', [(sys.executable, MODULES), (PYTHON_36, OF_36)],
+                         ids=['newest', '3.6'])
+def test_every_module_imports_alone(python, modules):
+    if python is None:
+        pytest.skip('no Python 3.6 on this machine')
+    done = subprocess.run([python, '-c', FORKED, *modules], cwd=PROJECT, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    assert 'FAILED' not in done.stdout, done.stdout
+    assert len(modules) > 30
+
+
+def test_a_search_path_is_set_where_a_program_starts_and_nowhere_else():
+    setting = re.compile(r'^\s*sys\.path(\[|\.(insert|append|extend))', re.M)
+    found = {name for name, text in python_files().items() if setting.search(text) and not name.startswith('tests/')}
+    assert found - OTHERS <= SCRIPTS
+    late = {name for name, text in python_files().items()
+            if 'noqa: E402' in text and name not in SCRIPTS | {'tests/conftest.py', 'tests/test_imports.py'}}
+    assert not late
+
+
+def test_nobody_forges_a_package():
+    for name, text in python_files().items():
+        if not name.startswith('tests/'):
+            assert 'ModuleType(' not in text and 'sys.modules[' not in text, name
+
+
+def test_no_circle_of_imports():
+    edges = {}
+    for name in MODULES:
+        path = PROJECT / (name.replace('.', '/') + '.py')
+        path = path if path.exists() else PROJECT / name.replace('.', '/') / '__init__.py'
+        package = name if path.name == '__init__.py' else name.rpartition('.')[0]
+        wanted = edges.setdefault(name, set())
+        for node in ast.parse(path.read_text()).body:  # imports inside of functions come later
+            if isinstance(node, ast.ImportFrom):
+                base = '.'.join(filter(None, [package.rsplit('.', node.level - 1)[0] if node.level else '', node.module]))
+                wanted |= {f'{base}.{one.name}' if f'{base}.{one.name}' in MODULES else base for one in node.names}
+            elif isinstance(node, ast.Import):
+                wanted |= {one.name for one in node.names}
+        wanted &= set(MODULES) - {name}
+    done, path = set(), []
+
+    def visit(name):
+        assert name not in path, ' -> '.join(path[path.index(name):] + [name])
+        if name not in done:
+            path.append(name)
+            for other in sorted(edges[name]):
+                visit(other)
+            path.pop()
+            done.add(name)
+
+    for name in MODULES:
+        visit(name)
+
+
+def test_core_needs_neither_easybuild_nor_the_rest():
+    allowed = ('osu_container.core', 'osu_container.places')
+    for name, text in python_files().items():
+        if name.startswith('osu_container/core/'):
+            for module in re.findall(r'^\s*(?:from|import) (easybuild[\w.]*|osu_container[\w.]*)', text, re.M):
+                assert module.startswith(allowed), f'{name} imports {module}'
