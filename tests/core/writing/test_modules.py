@@ -11,7 +11,8 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES, SWITCHES
 from osu_container.core.deciding.conditions import switch_of
-from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for, site_entry
+from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate import module_files as render
 from tests.helpers.machine import EASYBUILD_VERSIONS, LMODS, EasyBuild, clean_shell, folded, run
 
