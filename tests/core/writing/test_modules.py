@@ -13,6 +13,7 @@ from osu_container.core.data.approaches import APPROACHES, SWITCHES
 from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.writing.module_text import EVERY_FAMILY
 from osu_container.generate import module_files as render
 from tests.helpers.machine import EASYBUILD_VERSIONS, LMODS, EasyBuild, clean_shell, folded, run
 
@@ -210,6 +211,7 @@ def test_text_is_plain(site):
         text, facts = checked_in(site, name), facts_of(site, name)
         assert not re.search(r'capture|subprocess|os\.execute|io\.popen|\b(for|while|repeat|i?pairs|gmatch|loadfile)\b',
                              code_of(site, name))
+        assert re.findall(r'^family\("(\w+)"\)$', text, re.M) == ['osu_benchmarks', EVERY_FAMILY]
         libraries = [library for library in facts['host'].get('injected', []) if library.get('name')]
         assert compared(site, name) == [(library['path'].replace(render.HOST, ''), library['what'])
                                         for library in libraries[:5]]
