@@ -72,16 +72,20 @@ easybuild-%:
 	@workstation/python_env.sh $*
 
 .PHONY: test
-test: setup test-env ## set up what is missing, then run all tests (PYTEST="-k word" adds arguments)
+test: setup test-env ## set up what is missing, then run the tests (PYTEST="-k word" adds arguments)
+	$(PYTHON_ENV)/pytest -n 2 --dist loadgroup -m "not full" $(PYTEST)
+
+.PHONY: test-all
+test-all: setup test-env ## all of them: every image, every pair of MPI and libfabric (an hour or two)
 	$(PYTHON_ENV)/pytest -n 2 --dist loadgroup $(PYTEST)
 
 .PHONY: test-fast
-test-fast: test-env ## tests that need neither an image nor Slurm
-	$(PYTHON_ENV)/pytest -m "not apptainer and not slurm" $(PYTEST)
+test-fast: test-env ## tests that need neither container nor Slurm
+	$(PYTHON_ENV)/pytest -n 2 --dist loadgroup -m "not apptainer and not slurm and not full" $(PYTEST)
 
-.PHONY: test-images
-test-images: setup test-env ## build every image that can be built here, and run it through the modules
-	$(PYTHON_ENV)/pytest tests/image/test_build.py tests/image/test_images_run.py $(PYTEST)
+.PHONY: mutants
+mutants: test-env ## how many small faults in the core the fast tests notice (about half an hour; tests/mutants.py --help)
+	$(PYTHON_ENV)/python tests/mutants.py
 
 .PHONY: check
 check: check-python check-shell check-modules check-easyconfigs ## all checks of style
@@ -107,12 +111,12 @@ check-easyconfigs: prerequisites python-env
 	. ./env.sh && eb --check-contrib easyconfigs/*/*/*.eb
 
 .PHONY: modules
-modules: prerequisites python-env ## write sums of easyconfigs, modules/, container-recipes/rendered/ and the table of variables anew
+modules: prerequisites python-env ## write sums of easyconfigs, modules/, container-recipes/rendered/ and tables of pages anew
 	$(PYTHON_ENV)/python -m osu_container.generate
 
 .PHONY: docs
 docs: python-env ## build the documentation as a site, with strict checks of its links
-	@NO_MKDOCS_2_WARNING=1 $(PYTHON_ENV)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON_ENV)/python -m mkdocs build --strict --quiet
 	@echo "docs: open $(CURDIR)/$(WORK)/site/index.html"
 
 .PHONY: lumi

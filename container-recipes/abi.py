@@ -8,10 +8,11 @@ Contents:
 Building, in the top folder of the repository:
   ours           bin/osu-container image build {name}
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
-  Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/{file}.def
+  the file       bin/osu-container image recipe {name} --osu {kind}, with --docker the Dockerfile
+  Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
     a registry is not reached: make a folder with Debian {number} and Python 3, for example by mmdebstrap, and add
                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
-  Docker         docker build -f container-recipes/rendered/{file}.Dockerfile -t osu .
+  Docker         docker build -f THIS_FILE -t osu .
 
 Running, two ranks on two nodes:
   as modules     module load osu-container/{approach}; srun -N2 -n2 osu_bw H H
@@ -89,7 +90,7 @@ else:
 Stage0 += hpccm.primitives.comment(__doc__.strip().format(
     mpi=f'{mpi.title} {version}', what=mpi.what, number=number, libfabric=mpi.libfabric, prefix=mpi.prefix,
     origin='PyPI wheel' if mpi.libfabric_file else f'Debian {number}', osu=contents, latency=latency, name=name,
-    note=f'\n{mpi.note}\n', file=name + ('' if osu == 'c' else '-ports'), approach=mpi.approach, pmi=mpi.pmi),
+    note=f'\n{mpi.note}\n', kind=osu, approach=mpi.approach, pmi=mpi.pmi),
     reformat=False)
 
 # Build stage: what is only needed to build stays here.

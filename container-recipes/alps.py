@@ -7,8 +7,9 @@ Contents:
 Building, in the top folder of the repository:
   ours           bin/osu-container image build {name}
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
-  Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/{name}.def{base_note}
-  Docker         docker build -f container-recipes/rendered/{name}.Dockerfile -t {name} .
+  the file       bin/osu-container image recipe {name}, with --docker the Dockerfile
+  Apptainer      apptainer build --fakeroot osu.sif THIS_FILE{base_note}
+  Docker         docker build -f THIS_FILE -t {name} .
   The processor of the machine that builds is that of the image: Alps needs aarch64. A GPU is not needed.
 
 Running on Alps, two ranks on two nodes:

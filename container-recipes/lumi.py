@@ -11,10 +11,11 @@ Contents:
 Building, in the top folder of the repository:
   ours           bin/osu-container image build {name}
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
-  Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/{name}.def
+  the file       bin/osu-container image recipe {name}, with --docker the Dockerfile
+  Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
     a registry is not reached: make a folder with that Ubuntu, and add
                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
-  Docker         docker build -f container-recipes/rendered/{name}.Dockerfile -t osu .
+  Docker         docker build -f THIS_FILE -t osu .
   Either way repo.radeon.com (AMD) and an Ubuntu mirror must be reached; a GPU is not needed.
 
 Running on LUMI, two ranks on two nodes:

@@ -9,8 +9,9 @@ Building, in the top folder of the repository:
   ours           bin/osu-container image build {name}
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name})
   and the image below as sources/{base}.sif:
-  Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/{file}.def
-  Docker         docker build -f container-recipes/rendered/{file}.Dockerfile -t osu .
+  the file       bin/osu-container image recipe {name} --osu {kind}, with --docker the Dockerfile
+  Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
+  Docker         docker build -f THIS_FILE -t osu .
                  (the image below is {base} among Docker's own)
 
 Running, two ranks on two nodes:
@@ -55,7 +56,7 @@ latency = f'{common.PYTHON_PREFIX}/bin/osu_latency'
 Stage0 += hpccm.primitives.comment(__doc__.strip().format(
     mpi4py=mpi4py_version, numpy=numpy_version, base=base, mpi=below['mpi'], libfabric=below['libfabric'],
     with_cupy=cupy_text, python=python, osu=f'{contents}, started by osu-python', latency=latency,
-    name=mpi4py_name(base, cupy), file=mpi4py_name(base, cupy) + ('' if osu == 'python' else '-ports'),
+    name=mpi4py_name(base, cupy), kind=osu,
     approach='openmpi' if openmpi else 'opensource', pmi='pmix' if openmpi else 'pmi2',
     library='cupy' if cupy == 'rocm' else 'numpy',
     note='' if below['built'] else "\nUntested: the image below was never built by this project.\n"), reformat=False)

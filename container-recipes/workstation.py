@@ -8,10 +8,11 @@ Contents:
 Building, in the top folder of the repository:
   ours           bin/osu-container image build {name}
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
-  Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/{file}.def
+  the file       bin/osu-container image recipe {name} --osu {kind}, with --docker the Dockerfile
+  Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
     a registry is not reached: make a folder with Debian {number} and Python 3, for example by mmdebstrap, and add
                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
-  Docker         docker build -f container-recipes/rendered/{file}.Dockerfile -t osu .
+  Docker         docker build -f THIS_FILE -t osu .
 
 Running, two ranks on two nodes:
   as modules     module load osu-container/pure; srun -N2 -n2 osu_bw H H
@@ -73,7 +74,7 @@ libfabric {libfabric} ends at FABRIC_{LIBFABRIC_HAS[libfabric]}. It shows that t
 Stage0 += hpccm.primitives.comment(__doc__.strip().format(
     mpich=mpich, libfabric=libfabric, number=number, osu=contents, latency=latency, name=name, note=note,
     origin='PyPI wheel' if of_wheel else f'PyPI wheel, and Debian {number}',
-    file=name + ('' if osu == 'c' else '-ports')), reformat=False)
+    kind=osu), reformat=False)
 
 # Build stage: what is only needed to build stays here.
 Stage0 += common.debian('build', release)

@@ -25,6 +25,7 @@ from osu_container.bench import modules as bench_modules
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
+from osu_container.recipes.versions import SOURCES
 from osu_container.results import files
 
 #: (approach, easyconfig, module) in the order of the table
@@ -261,12 +262,14 @@ class Demo:
 
     def install_inputs(self, easyconfig):
         """Return the files (list of Path) that the module of an easyconfig is made from."""
-        easyblocks = sorted((self.project / 'easyblocks' / 'generic').glob('*.py'))
-        found = easyblocks + sorted((self.project / 'easyconfigs').glob(f'o/*/{easyconfig}'))
+        package = self.project / 'osu_container'
+        code = [*(self.project / 'easyblocks' / 'generic').glob('*.py'), package / 'easyblock.py',
+                *(package / 'core').rglob('*.py')]
+        found = sorted(code) + sorted((self.project / 'easyconfigs').glob(f'o/*/{easyconfig}'))
         if easyconfig.startswith('osu-container'):
             return found + [self.project / 'easyconfigs/o/osu-container/run-in-container', self.image()]
         return found + [self.project / 'easyconfigs/o/osu-native/osu-port',
-                        self.project / 'sources/osu-micro-benchmarks-7.5.2.tar.gz']
+                        self.project / 'sources' / SOURCES['osu']['file']]
 
     def environment(self, module=None):
         """Return the environment (dict) of a shell after `. ./env.sh` and `module load`. Raises StepError."""

@@ -15,7 +15,7 @@ import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
 
-from osu_container.proof import loaded
+from osu_container.core.reading.libraries import sha256_of
 
 #: Variables that decide how a run behaves, whoever set them
 VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|MPI_CONTAINER_|APPTAINER|SINGULARITY)|'
@@ -79,7 +79,7 @@ def file_entry(path, *, text=False):
 
     Raises OSError if it cannot be read.
     """
-    entry = {'path': str(path), 'sha256': loaded.sha256_of(path)}
+    entry = {'path': str(path), 'sha256': sha256_of(path)}
     if text:
         entry['text'] = Path(path).read_text()
     return entry

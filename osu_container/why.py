@@ -13,10 +13,11 @@ writes docs/why.md.
 An entry:
     name       str, short and unique
     text       str, what is printed, shortened by ...; users search docs/why.md for it. No |, which ends a table's cell
-    pattern    str, regular expression; matched line by line (re.MULTILINE), without colours. Logs are long: each of
-               its alternatives has some plain letters in a row, see needle(), and no .* or \\w+ that the next match
-               could begin in: .{0,300}. White space that Lmod may turn into the end of a line is \\s+
-    cause      str, one or two sentences; {group} is replaced by what the pattern's group of that name found
+    patterns   list of what a line may have: a plain text (str), or a pair (plain text, regular expression). The text is
+               in all that the expression matches: to look for it first is some ten times faster, and logs are long.
+               Matched line by line (re.MULTILINE), without colours. No .* or \\w+ that the next match could begin in:
+               .{0,300}. White space that Lmod may turn into the end of a line is \\s+
+    cause      str, one or two sentences; {group} is replaced by what the group of that name found
     remedy     str, likewise: what to type or change, the likeliest first
     source     str, where message and remedy are from
     evidence   'measured': seen and cured, by this project or by the source; 'derived': follows from documentation or
@@ -51,7 +52,7 @@ NOT_FOUND = r"['\u2019\"`]? not found(?: \(required by (?P<by>[^)\n]{1,300})\))?
 OF_THE_LOADER = [
     {'name': 'libfabric too old',
      'text': "libfabric.so.1: version `FABRIC_1.7' not found (required by .../libmpi.so.12)",
-     'pattern': r"(?P<version>FABRIC_[\d.]*\d)" + NOT_FOUND,
+     'patterns': [(" not found", r"(?P<version>FABRIC_[\d.]*\d)" + NOT_FOUND)],
      'cause': "The libfabric that was found is older than the one that {by} was built with: it does not have "
               "{version}.",
      'remedy': "Use pure or opensource, whose libfabric is the image's; or an image whose MPI was built with an "
@@ -60,7 +61,7 @@ OF_THE_LOADER = [
      'source': 'libfabric, libfabric.map.in by release; ' + DOCS, 'evidence': 'measured'},
     {'name': 'C library too old',
      'text': "libc.so.6: version `GLIBC_2.38' not found (required by /.singularity.d/libs/...)",
-     'pattern': r"(?P<version>GLIBC_\w[\w.]{0,40})" + NOT_FOUND,
+     'patterns': [(" not found", r"(?P<version>GLIBC_\w[\w.]{0,40})" + NOT_FOUND)],
      'cause': "{by} needs {version}, and the C library of the image (or, outside of it, of the host) is older. A "
               "library of the host that is put into the container runs with the image's C library.",
      'remedy': "Use an image of a distribution at least as new as the host, or an approach that brings less of the "
@@ -68,7 +69,7 @@ OF_THE_LOADER = [
      'source': 'github.com/apptainer/apptainer, pull request 2606, issues 1621 and 3041', 'evidence': 'measured'},
     {'name': 'C++ library too old',
      'text': "libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by ...)",
-     'pattern': r"(?P<version>GLIBCXX_[\w.]{1,40}|CXXABI_[\w.]{1,40}|GCC_[\d.]+)" + NOT_FOUND,
+     'patterns': [(" not found", r"(?P<version>GLIBCXX_[\w.]{1,40}|CXXABI_[\w.]{1,40}|GCC_[\d.]+)" + NOT_FOUND)],
      'cause': "{by} needs {version} of the compiler's libraries (libstdc++, libgcc), and those that were found are "
               "older.",
      'remedy': "Use an image with a newer compiler, or an approach that brings less of the host in. If a module of "
@@ -76,7 +77,7 @@ OF_THE_LOADER = [
      'source': 'github.com/apptainer/apptainer, issue 1621', 'evidence': 'derived'},
     {'name': 'library of another version',
      'text': "libjson-c.so.5: version `JSONC_0.14' not found (required by ...)",
-     'pattern': r"version [`'](?!FABRIC_|GLIBC|CXXABI_|GCC_)(?P<version>[^\s'`]+)" + NOT_FOUND,
+     'patterns': [(" not found", r"version [`'](?!FABRIC_|GLIBC|CXXABI_|GCC_)(?P<version>[^\s'`]+)" + NOT_FOUND)],
      'cause': "{by} was built with another release of a library than the one that was found: it lacks {version}.",
      'remedy': "The library is named in front of the message: see what puts it there (osu-explain lists what the "
                "module binds), and use one that fits.",
@@ -84,15 +85,17 @@ OF_THE_LOADER = [
     {'name': 'missing library',
      'text': "error while loading shared libraries: libcxi.so.1: cannot open shared object file: ...",
      # not those of the two entries that say more of theirs
-     'pattern': r"(?:^|[\s:'(])(?![^\s:'(]{0,300}lib(?:amdhip64|hsa-runtime64|amd_comgr|[nr]ccl-net))"
-                r"(?P<library>[^\s:'(]+): cannot open shared object file",
+     'patterns': [(": cannot open shared object file",
+                   r"(?:^|[\s:'(])(?![^\s:'(]{0,300}lib(?:amdhip64|hsa-runtime64|amd_comgr|[nr]ccl-net))"
+                   r"(?P<library>[^\s:'(]+): cannot open shared object file")],
      'cause': "{library} is needed and found nowhere: neither in the image nor among what is injected.",
      'remedy': "The modules check this when they are installed, so the host has changed since: " + AGAIN + " If it "
                "is on the host in another folder, add that to library_folders of the site (docs/add-a-site.md).",
      'source': LOADER, 'evidence': 'measured'},
     {'name': 'ROCm of another release',
      'text': "libamdhip64.so.6: cannot open shared object file: No such file or directory",
-     'pattern': r"(?P<library>lib(?:amdhip64|hsa-runtime64|amd_comgr)\.so[.\d]*): cannot open shared object file",
+     'patterns': [(": cannot open shared object file",
+                   r"(?P<library>lib(?:amdhip64|hsa-runtime64|amd_comgr)\.so[.\d]*): cannot open shared object file")],
      'cause': "{library} is of ROCm. What needs it was built with another major release of ROCm than the one that is "
               "there, or there is none.",
      'remedy': "Use an image with ROCm of the same major release as the host's MPI: Cray MPICH up to 25.09 wants "
@@ -101,7 +104,8 @@ OF_THE_LOADER = [
      'source': 'LUMI training, update of January 2026; libfabric, src/hmem_rocr.c', 'evidence': 'derived'},
     {'name': 'preloaded library missing',
      'text': "ERROR: ld.so: object '...' from LD_PRELOAD cannot be preloaded (...): ignored.",
-     'pattern': r"object '(?P<library>[^'\n]+)' from LD_PRELOAD cannot be preloaded",
+     'patterns': [("' from LD_PRELOAD cannot be preloaded",
+                   r"object '(?P<library>[^'\n]+)' from LD_PRELOAD cannot be preloaded")],
      'cause': "LD_PRELOAD names {library}, which is not there or does not fit; the program goes on without it, with "
               "another MPI than was meant.",
      'remedy': "Is it your own LD_PRELOAD? Unset it. If it is the module's (osu-explain LD_PRELOAD), the host has "
@@ -109,7 +113,7 @@ OF_THE_LOADER = [
      'source': LOADER, 'evidence': 'measured'},
     {'name': 'libcxi too old',
      'text': "symbol lookup error: .../libfabric.so.1: undefined symbol: cxil_svc_get_netns",
-     'pattern': r"undefined symbol: (?P<symbol>cxil?_\w+)",
+     'patterns': [("undefined symbol: ", r"undefined symbol: (?P<symbol>cxil?_\w+)")],
      'cause': "libfabric's provider cxi calls {symbol}, which this libcxi does not have: libfabric is newer.",
      'remedy': "opensource: build the image's libcxi and libfabric from releases that belong together (libfabric "
                "2.5.0 wants the libcxi of January 2026). hybrid: the host's libcxi belongs to the host's libfabric; "
@@ -117,7 +121,7 @@ OF_THE_LOADER = [
      'source': 'github.com/ofiwg/libfabric, issues 9835 and 12036', 'evidence': 'derived'},
     {'name': 'undefined symbol',
      'text': "symbol lookup error: ...: undefined symbol: MPIX_...",
-     'pattern': r"undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)",
+     'patterns': [("undefined symbol: ", r"undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)")],
      'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of "
               "the same name, than the program was built with.",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
@@ -126,7 +130,8 @@ OF_THE_LOADER = [
      'source': LOADER, 'evidence': 'measured'},
     {'name': 'image on musl',
      'text': "Error relocating .../libfabric.so.1: ...: symbol not found",
-     'pattern': r"Error relocating (?P<where>\S+): \S+: symbol not found|Error loading shared library (?P<what>\S+?):",
+     'patterns': [(": symbol not found", r"Error relocating (?P<where>\S+): \S+: symbol not found"),
+                  ("Error loading shared library ", r"Error loading shared library (?P<what>\S+?):")],
      'cause': "{where}{what} is not found or does not fit, says the loader of musl: the image is Alpine or the like, "
               "and libraries of the host are built for glibc.",
      'remedy': "bind and hybrid need an image on glibc (Debian, Ubuntu, openSUSE, Rocky). pure and opensource bring "
@@ -134,7 +139,9 @@ OF_THE_LOADER = [
      'source': 'musl, ldso/dynlink.c; CSCS documentation, Container Engine, known issues', 'evidence': 'derived'},
     {'name': 'file of another architecture',
      'text': "wrong ELF class / invalid ELF header / Exec format error",
-     'pattern': r"(?P<what>wrong ELF class|invalid ELF header|Exec format error)",
+     'patterns': [("wrong ELF class", "(?P<what>wrong ELF class)"),
+                  ("invalid ELF header", "(?P<what>invalid ELF header)"),
+                  ("Exec format error", "(?P<what>Exec format error)")],
      'cause': "The file is for another kind of processor, or it is no program or library ({what}).",
      'remedy': "Use an image for this architecture (uname -m): LUMI and workstations are x86_64, Alps is aarch64. A "
                "path of the site may lead to a linker script instead of a library.",
@@ -144,8 +151,10 @@ OF_THE_LOADER = [
 OF_THE_NETWORK = [
     {'name': 'no provider',
      'text': "OFI fi_getinfo() failed (ofi_init.c:...:open_fabric:No data available)",
-     'pattern': r"open_fabric: ?No data available|find_provider.{0,200}No data available|getinfo(?:\(\))? failed|"
-                r"no such provider|fi_getinfo: -61",
+     'patterns': [("No data available", "open_fabric: ?No data available"),
+                  ("No data available", "find_provider.{0,200}No data available"),
+                  ("getinfo", r"getinfo(?:\(\))? failed"),
+                  "no such provider", "fi_getinfo: -61"],
      'cause': "libfabric has no provider that MPI can use: it was told to use one that is not built in or has no "
               "card here (FI_PROVIDER), or MPI asks for more than the provider has.",
      'remedy': "osu-explain FI_PROVIDER says what is asked for; unset yours if you have set it. On one node MPICH "
@@ -156,7 +165,8 @@ OF_THE_NETWORK = [
      'evidence': 'measured'},
     {'name': 'provider finds nothing',
      'text': "fi_getinfo: provider usnic returned -61 (No data available)",
-     'pattern': r"provider (?P<provider>[\w;]+) returned -61 \(No data available\)",
+     'patterns': [(" returned -61 (No data available)",
+                   r"provider (?P<provider>[\w;]+) returned -61 \(No data available\)")],
      'unless': ['no provider'],
      'cause': "The provider {provider} of libfabric has no device here, or not what was asked for. Harmless where "
               "another one is used.",
@@ -164,28 +174,30 @@ OF_THE_NETWORK = [
      'source': 'libfabric, src/fabric.c; github.com/ofiwg/libfabric, issue 7324', 'evidence': 'derived', 'last': True},
     {'name': 'no data available',
      'text': "No data available",
-     'pattern': r"(?<!-61 \()No data available", 'unless': ['no provider', 'provider finds nothing'],
+     'patterns': [("No data available", r"(?<!-61 \()No data available")],
+     'unless': ['no provider', 'provider finds nothing'],
      'cause': "libfabric's answer FI_ENODATA: nothing fits what was asked for, mostly no provider or no card.",
      'remedy': "FI_LOG_LEVEL=info srun ... shows who says so and why. Is the node one with the network's cards?",
      'source': 'libfabric, fi_errno(3)', 'evidence': 'derived', 'last': True},
     {'name': 'libfabric older than asked for',
      'text': "core:core:fi_getinfo():...<warn> Requested version is newer than library",
-     'pattern': r"Requested version is newer than library",
+     'patterns': ["Requested version is newer than library"],
      'cause': "MPI asks libfabric for the interface of a newer release than the one that was loaded.",
      'remedy': "hybrid with MPICH: export MPIR_CVAR_CH4_OFI_MAJOR_VERSION=1 MPIR_CVAR_CH4_OFI_MINOR_VERSION=22 asks "
                "for 1.22 (untested). Else an image whose MPI was built with an older libfabric, or opensource.",
      'source': 'libfabric, src/fabric.c, fi_getinfo()', 'evidence': 'derived'},
     {'name': 'provider asked for by an old name',
      'text': "MPIR_CVAR_OFI_USE_PROVIDER is no longer supported in CH4. Use FI_PROVIDER instead",
-     'pattern': r"MPIR_CVAR_OFI_USE_PROVIDER is no longer supported",
+     'patterns': ["MPIR_CVAR_OFI_USE_PROVIDER is no longer supported"],
      'cause': "MPICH 4 does not read this variable, so libfabric chooses the provider by itself.",
      'remedy': "export FI_PROVIDER instead; osu-explain FI_PROVIDER says what the module has set.",
      'source': 'MPICH 4.2.3, seen by this project, 2026-11', 'evidence': 'measured', 'last': True},
     {'name': 'no VNI on one node',
      'text': "cxi:domain:cxip_domain():...<warn> ... cxip_gen_auth_key failed: -38:Function not implemented",
-     'pattern': r"cxip_gen_auth_key(?: failed)?:? ?-38|fi_domain\b.{0,200}Function not implemented|"
-                r"Libfabric library call \(fi_domain\)|Failed to find valid default rgroup and vni|"
-                r"Couldn't open a fabric access domain\. RC: -38",
+     'patterns': [("cxip_gen_auth_key", "cxip_gen_auth_key(?: failed)?:? ?-38"),
+                  ("Function not implemented", r"fi_domain\b.{0,200}Function not implemented"),
+                  "Libfabric library call (fi_domain)", "Failed to find valid default rgroup and vni",
+                  "Couldn't open a fabric access domain. RC: -38"],
      'cause': "The step has no VNI, the key that Slingshot's card asks for: Slurm gives none to a step on one node, "
               "and none to a program that srun did not start.",
      'remedy': "srun --network=single_node_vni ..., which hybrid and opensource ask for (SLURM_NETWORK) unless you "
@@ -196,27 +208,27 @@ OF_THE_NETWORK = [
      'evidence': 'measured'},
     {'name': 'one-node VNI not allowed',
      'text': "Single-node VNI requested by user, but 'single_node_vni=...' not set in SwitchParameters",
-     'pattern': r"Single-node VNI requested by user",
+     'patterns': ["Single-node VNI requested by user"],
      'cause': "This cluster does not let users ask for a VNI on one node (SwitchParameters of slurm.conf).",
      'remedy': "export OSU_SINGLE_NODE=shm before module load, or export SLURM_NETWORK=no_vni; or ask the "
                "administrators for single_node_vni=user.",
      'source': 'Slurm, plugin switch/hpe_slingshot', 'evidence': 'derived'},
     {'name': 'VNI not found',
      'text': "... error: 0x26c450f0 (err: 5, VNI_NOT_FOUND)",
-     'pattern': r"VNI_NOT_FOUND",
+     'patterns': ["VNI_NOT_FOUND"],
      'cause': "The ranks talk under different VNIs, or one has none: they were not started by one srun. mpirun "
               "inside a job starts its helpers by srun --mpi=none.",
      'remedy': "Start the ranks by one srun, not by mpirun, and without --mpi=none.",
      'source': 'github.com/openpmix/prrte, issue 2004, 2024', 'evidence': 'derived'},
     {'name': 'match entries used up',
      'text': "[Fatal] LE resources not recovered during flow control. FI_CXI_RX_MATCH_MODE=... is required",
-     'pattern': r"LE resources not recovered|FI_CXI_RX_MATCH_MODE=\[hybrid\|software\] is required",
+     'patterns': ["LE resources not recovered", "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
      'cause': "More messages wait unmatched than the card has entries for; in mode hardware the run ends.",
      'remedy': "export FI_CXI_RX_MATCH_MODE=hybrid (or software) before srun.",
      'source': 'libfabric, prov/cxi, cxip_ux_onload_cb(), and fi_cxi(7)', 'evidence': 'derived'},
     {'name': 'event queue too small',
      'text': "cxi:core:cxip_cq_eq_progress():...<warn> ...: Cassini Event Queue overflow detected.",
-     'pattern': r"Cassini Event Queue overflow|completion queue exhaustion",
+     'patterns': ["Cassini Event Queue overflow", "completion queue exhaustion"],
      'cause': "The card reports events faster than the rank reads them, and its queue is full; the run hangs or ends.",
      'remedy': "export FI_CXI_DEFAULT_CQ_SIZE=131072 before srun, larger if it comes back. For OSU with many "
                "messages in flight, a smaller -W (window) tells whether that is it.",
@@ -224,14 +236,14 @@ OF_THE_NETWORK = [
                "MPICH's own advice", 'evidence': 'derived'},
     {'name': 'portal table entry not found',
      'text': "OFI poll failed (...:Input/output error - PTLTE_NOT_FOUND)",
-     'pattern': r"PTLTE_NOT_FOUND",
+     'patterns': ["PTLTE_NOT_FOUND"],
      'cause': "A message came to an endpoint that is gone: a rank has ended or was killed, or ran out of resources "
               "of the card. Often the consequence of another error.",
      'remedy': "Look for the first error of any rank. If there is none: export FI_CXI_RX_MATCH_MODE=software.",
      'source': 'github.com/ofiwg/libfabric, issue 10072 (open), 2024', 'evidence': 'untested'},
     {'name': 'message not delivered',
      'text': "OFI poll failed (...:Input/output error - UNDELIVERABLE)",
-     'pattern': r"\bUNDELIVERABLE\b",
+     'patterns': [("UNDELIVERABLE", r"\bUNDELIVERABLE\b")],
      'cause': "The card gave up on a message: the other node or a link is down, or it had no room to match the "
               "message.",
      'remedy': "export FI_CXI_RX_MATCH_MODE=software before srun (it helped one code and not another). If it is "
@@ -240,7 +252,7 @@ OF_THE_NETWORK = [
                '4235, 2023', 'evidence': 'untested'},
     {'name': 'memory not registered',
      'text': "cxil_map: write error",
-     'pattern': r"cxil_map: write error",
+     'patterns': ["cxil_map: write error"],
      'cause': "libcxi could not make a buffer known to the card; mostly it is GPU memory, and MPI or libfabric does "
               "not take it for that, or too much is registered already.",
      'remedy': "GPU buffers: is support for them on (osu-explain lists MPICH_GPU_SUPPORT_ENABLED or "
@@ -250,7 +262,7 @@ OF_THE_NETWORK = [
      'evidence': 'measured'},
     {'name': 'GTL not linked',
      'text': "MPIDI_CRAY_init: GPU_SUPPORT_ENABLED is requested, but GTL library is not linked",
-     'pattern': r"GPU_SUPPORT_ENABLED is requested, but GTL library is not linked",
+     'patterns': ["GPU_SUPPORT_ENABLED is requested, but GTL library is not linked"],
      'cause': "MPICH_GPU_SUPPORT_ENABLED=1 is set, and the program has not loaded Cray's GPU transport layer "
               "(libmpi_gtl_hsa.so.0) before MPI started.",
      'remedy': "bind: your own SINGULARITYENV_LD_PRELOAD must not take the place of the module's. native: build with "
@@ -260,7 +272,7 @@ OF_THE_NETWORK = [
      'evidence': 'measured'},
     {'name': 'DMABUF not usable',
      'text': "DMABUF support: could not open kernel conf file /boot/config-... error",
-     'pattern': r"[Cc]ould not open kernel conf file",
+     'patterns': [("ould not open kernel conf file", r"[Cc]ould not open kernel conf file")],
      'cause': "libfabric or RCCL looks into the kernel's configuration (/boot/config-...) to see whether DMABUF is "
               "there, and the container does not show that file.",
      'remedy': "export FI_HMEM_ROCR_USE_DMABUF=0, or bind the file: export SINGULARITY_BIND=/boot/config-$(uname "
@@ -268,8 +280,10 @@ OF_THE_NETWORK = [
      'source': 'libfabric, src/hmem_rocr.c; ' + DEIC + ', containers with CuPy, 2025', 'evidence': 'measured'},
     {'name': 'RCCL without its plugin',
      'text': "NCCL INFO NET/Plugin: Could not find: librccl-net.so. Using internal network plugin.",
-     'pattern': r"No plugin found(?: \([^)\n]*\))?, using internal implementation|Using internal net(?:work)? plugin|"
-                r"lib[nr]ccl-net[\w.-]{0,80}: cannot open shared object file",
+     'patterns': [(", using internal implementation",
+                   r"No plugin found(?: \([^)\n]*\))?, using internal implementation"),
+                  ("Using internal net", "Using internal net(?:work)? plugin"),
+                  (": cannot open shared object file", r"lib[nr]ccl-net[\w.-]{0,80}: cannot open shared object file")],
      'cause': "RCCL found no plugin for libfabric, or could not load it, and uses TCP: about 3 GB/s instead of 13.",
      'remedy': "osu-explain NCCL_NET_PLUGIN shows the image's; if there is none, the image lacks librccl-net.so. "
                "NCCL_DEBUG_SUBSYS=INIT,NET says why it was not loaded. OSU_RCCL_STRICT=1 before module load makes it "
@@ -277,7 +291,8 @@ OF_THE_NETWORK = [
      'source': DEIC + ', 2025; ' + DOCS, 'evidence': 'measured'},
     {'name': 'RCCL asked for a plugin in vain',
      'text': "NCCL WARN Error: network AWS Libfabric not found.",
-     'pattern': r"WARN Error: network (?P<network>.{1,80}?) not found|Failed to initialize any NET plugin",
+     'patterns': [("WARN Error: network ", "WARN Error: network (?P<network>.{1,80}?) not found"),
+                  "Failed to initialize any NET plugin"],
      'cause': "RCCL may use nothing else than the network that NCCL_NET names (AWS Libfabric is the plugin for "
               "libfabric), and no plugin gives it.",
      'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET says which file was looked for and why it did not load; "
@@ -286,7 +301,7 @@ OF_THE_NETWORK = [
      'source': 'NCCL and RCCL, src/net.cc; github.com/eth-cscs/cscs-docs, nccl.md', 'evidence': 'derived'},
     {'name': 'RCCL finds no interface',
      'text': "NCCL WARN Bootstrap : no socket interface found",
-     'pattern': r"Bootstrap ?: no socket interface found",
+     'patterns': [(": no socket interface found", r"Bootstrap ?: no socket interface found")],
      'cause': "No network interface of this node has a name that NCCL_SOCKET_IFNAME gives; RCCL needs one for its "
               "ranks to meet, also where the data go over cxi.",
      'remedy': "ip -brief addr lists them; on LUMI-G they are hsn0,hsn1,hsn2,hsn3, which the modules set. Unset yours "
@@ -294,7 +309,7 @@ OF_THE_NETWORK = [
      'source': 'NCCL, src/bootstrap.cc', 'evidence': 'derived'},
     {'name': 'one GPU for two ranks',
      'text': "NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on CUDA device ...",
-     'pattern': r"Duplicate GPU detected",
+     'patterns': ["Duplicate GPU detected"],
      'cause': "Two ranks of RCCL took the same GPU. osu_xccl_* choose theirs by local rank, so each rank has to see "
               "all GPUs of the node.",
      'remedy': "No --gpus-per-task, --gpu-bind or ROCR_VISIBLE_DEVICES of your own for osu_xccl_*: "
@@ -302,8 +317,8 @@ OF_THE_NETWORK = [
      'source': 'EESSI on LUMI, 2026; github.com/horovod/horovod, issue 3929', 'evidence': 'derived'},
     {'name': 'no memory of another rank',
      'text': "process_vm_readv(...) returned -1: Operation not permitted",
-     'pattern': r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|Bad address)|"
-                r"Read -1, expected \d+, errno ?= ?1\b",
+     'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|Bad address)"),
+                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b")],
      'cause': "A rank may not read the memory of another one on its node (CMA): each runs in a container, and so in a "
               "user namespace, of its own.",
      'remedy': "Open MPI: export OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma (5); UCX: "
@@ -312,7 +327,7 @@ OF_THE_NETWORK = [
                'github.com/apptainer/apptainer, issues 769 and 1227', 'evidence': 'derived'},
     {'name': 'no MPI library',
      'text': "RuntimeError: cannot load MPI library",
-     'pattern': r"cannot load MPI library",
+     'patterns': ["cannot load MPI library"],
      'cause': "mpi4py found no MPI library under the names that it knows.",
      'remedy': "In the container of this project it looks for libmpi.so.12 and libmpi.so.40; is another mpi4py on "
                "PYTHONPATH? MPI4PY_LIBMPI names the library by its path.",
@@ -322,16 +337,19 @@ OF_THE_NETWORK = [
 OF_LONE_RANKS = [
     {'name': 'ranks without PMI',
      'text': "srun started 2 tasks without the PMI of this MPI (... is not set), so each rank would be alone.",
-     'pattern': r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI",
+     'patterns': [(" tasks without the PMI of this MPI",
+                   r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI")],
      'cause': "srun has another --mpi= than this MPI knows, so each of the {tasks} ranks would be alone.",
      'remedy': "Leave out --mpi=: the module chooses by SLURM_MPI_TYPE. The message names the right one.",
      'source': WRAPPER, 'evidence': 'measured'},
     {'name': 'Open MPI without PMIx',
      'text': "No PMIx server was reachable, but a PMI1/2 was detected. ... 2 singletons will be started.",
-     'pattern': r"No PMIx server was reachable|(?P<number>\d+) singletons will be started|"
-                r"The application appears to have been direct launched|OMPI was not built with SLURM's PMI support|"
-                r"Open MPI requires access to a local PMIx server|PMIX ERROR: (?:PMIX TEMPORARILY )?UN(?:AVAIL|REACH)|"
-                r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)",
+     'patterns': ["No PMIx server was reachable",
+                  (" singletons will be started", r"(?P<number>\d+) singletons will be started"),
+                  "The application appears to have been direct launched",
+                  "OMPI was not built with SLURM's PMI support", "Open MPI requires access to a local PMIx server",
+                  ("PMIX ERROR: ", "PMIX ERROR: (?:PMIX TEMPORARILY )?UN(?:AVAIL|REACH)"),
+                  ("OPAL ERROR: ", r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)")],
      'unless': ['component of PMIx missing'],
      'cause': "srun has started Open MPI and Open MPI reaches no PMIx: srun has another --mpi=, its Slurm has no PMIx "
               "(as on LUMI), or the container hides the folders in which both meet.",
@@ -341,7 +359,7 @@ OF_LONE_RANKS = [
                '12146; github.com/apptainer/singularity, issue 5203', 'evidence': 'measured'},
     {'name': 'component of PMIx missing',
      'text': "A requested component was not found, or was unable to be opened. ... Framework: psec Component: munge",
-     'pattern': r"Framework: +(?P<framework>psec|gds|ptl)\b",
+     'patterns': [("Framework: ", r"Framework: +(?P<framework>psec|gds|ptl)\b")],
      'cause': "Slurm's PMIx tells the ranks to use a component ({framework}) that the PMIx in the container does not "
               "have; with none left MPI ends.",
      'remedy': "export PMIX_MCA_psec=native PMIX_MCA_gds=hash before srun.",
@@ -349,7 +367,7 @@ OF_LONE_RANKS = [
      'evidence': 'measured'},
     {'name': 'error text lost in PMIx',
      'text': "PMIX ERROR: UNPACK-PAST-END in file .../gds_base_fns.c at line 120",
-     'pattern': r"PMIX ERROR: UNPACK-PAST-END|num local peers",
+     'patterns': ["PMIX ERROR: UNPACK-PAST-END", "num local peers"],
      'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, could not print why. Seen "
               "where Slurm's NodeName is not the name of the machine: Open MPI then finds no peers, and the third rank "
               "of a node ends (num local peers).",
@@ -360,14 +378,16 @@ OF_LONE_RANKS = [
     {'name': 'MPICH without PMI',
      'text': "This singleton init program attempted to access some feature for which process manager support was "
              "required",
-     'pattern': r"singleton init program attempted to access|PMII_singinit: execv failed",
+     'patterns': ["singleton init program attempted to access", "PMII_singinit: execv failed"],
      'cause': "MPICH did not find the PMI of whoever started it, so each rank is alone.",
      'remedy': "srun --mpi=pmi2 for MPICH of an image; the modules choose it. Where MPICH was built for PMIx: "
                "--mpi=pmix.",
      'source': 'github.com/pmodels/mpich, issue 6924', 'evidence': 'derived'},
     {'name': "Cray's PMI not reached",
      'text': "MPIR_pmi_init(110)...: PMI_Init returned 1",
-     'pattern': r"PMI2? init failed: \d|PMI2?_Init returned \d|_pmi_mmap_init",
+     'patterns': [(" init failed: ", r"PMI2? init failed: \d"),
+                  ("_Init returned ", r"PMI2?_Init returned \d"),
+                  "_pmi_mmap_init"],
      'cause': "Cray MPICH finds out about its ranks from a file that Slurm writes for the step below "
               "/var/spool/slurmd, and could not: another --mpi=, or the container does not show the folder.",
      'remedy': "bind: leave out --mpi= (cray_shasta is LUMI's default), and do not take /var/spool/slurmd from the "
@@ -376,8 +396,8 @@ OF_LONE_RANKS = [
      'evidence': 'derived'},
     {'name': 'mpirun in the container',
      'text': "HYDU_create_process (...): execvp error on file srun (No such file or directory)",
-     'pattern': r"execvp error on file srun|No available launching agents were found|invalid PMI1 init command|"
-                r"SLURM process starter for OpenMPI was unable|unable to locate a usable \"srun\" command",
+     'patterns': ["execvp error on file srun", "No available launching agents were found", "invalid PMI1 init command",
+                  "SLURM process starter for OpenMPI was unable", 'unable to locate a usable "srun" command'],
      'cause': "mpirun (mpiexec) was called inside the container: in a job it starts ranks by srun, which the "
               "container does not have. It may then wait for ever.",
      'remedy': "No mpirun: srun in front, and the container behind it, once for each rank (srun osu_bw H H). On one "
@@ -387,9 +407,11 @@ OF_LONE_RANKS = [
                '1695; github.com/hpc/charliecloud, issue 1010', 'evidence': 'measured'},
     {'name': 'every rank alone',
      'text': "rank 0 of 1 (twice or more)",
-     'pattern': r"ank:? *0 *(?:of|out of|/) *1\b|RANK:? *0 *(?:OF|/) *1\b|rocess 0 of 1\b|"
-                r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b|This is a test with 1 processes|"
-                r"two tables in one output", 'times': 2,
+     'patterns': [("ank", r"ank:? *0 *(?:of|out of|/) *1\b"),
+                  ("RANK", r"RANK:? *0 *(?:OF|/) *1\b"),
+                  ("rocess 0 of 1", r"rocess 0 of 1\b"),
+                  ("ank", r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b"),
+                  "This is a test with 1 processes", "two tables in one output"], 'times': 2,
      'cause': "Several ranks each say that they are rank 0 of 1: they have not found each other, mostly for a wrong "
               "--mpi= of srun.",
      'remedy': "Leave out --mpi=, or name the right one: pmi2 for MPICH in a container, cray_shasta for Cray MPICH, "
@@ -399,14 +421,15 @@ OF_LONE_RANKS = [
      'evidence': 'measured'},
     {'name': 'two tables in one output',
      'text': "two tables in one output. Did every rank run alone (wrong --mpi= for srun)?",
-     'pattern': r"two tables in one output", 'unless': ['every rank alone'],
+     'patterns': ["two tables in one output"], 'unless': ['every rank alone'],
      'cause': "Each rank has measured itself: they have not found each other.",
      'remedy': "Leave out --mpi=; another cluster may lack the PMI that the site's data name under pmi (srun "
                "--mpi=list).",
      'source': 'osu_container/osu_output.py', 'evidence': 'measured'},
     {'name': 'wrong number of ranks',
      'text': "This test requires exactly two processes",
-     'pattern': r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes",
+     'patterns': [("This test requires ",
+                   r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes")],
      'unless': ['ranks without PMI', 'Open MPI without PMIx'],
      'cause': "The benchmark wants {number} ranks and has another number: srun started others, or each rank is alone "
               "because of a wrong --mpi=.",
@@ -414,7 +437,7 @@ OF_LONE_RANKS = [
      'source': "mpi4py's ports and the OSU programs; seen by this project, 2026-11", 'evidence': 'measured'},
     {'name': 'question for a key that is not there',
      'text': "_pmi2_kvs_get:key [-NONEXIST-KEY] was not found.",
-     'pattern': r"-NONEXIST-KEY\b",
+     'patterns': [("-NONEXIST-KEY", r"-NONEXIST-KEY\b")],
      'cause': "MPICH asks PMI2 for a key that does not exist, on purpose: that makes all ranks wait for each other. "
               "Cray's PMI reports it.",
      'remedy': "Harmless, says MPICH. If the run hangs afterwards the reason is another one.",
@@ -424,7 +447,8 @@ OF_LONE_RANKS = [
 OF_THE_CONTAINER = [
     {'name': 'bound file missing',
      'text': "WARNING: skipping mount of ...: no such file or directory",
-     'pattern': r"mount source (?P<path>\S+) doesn't exist|skipping mount of (?P<other>[^\s:]+)",
+     'patterns': [(" doesn't exist", r"mount source (?P<path>\S+) doesn't exist"),
+                  ("skipping mount of ", r"skipping mount of (?P<other>[^\s:]+)")],
      'cause': "{path}{other} is to be bound into the container and is not there. Apptainer starts no container then; "
               "SingularityCE may only warn, and the program meets another library.",
      'remedy': "Loading the module says which library of the host has changed: " + AGAIN + " If the path is one of "
@@ -433,15 +457,16 @@ OF_THE_CONTAINER = [
      'evidence': 'measured'},
     {'name': 'no place for a bind',
      'text': "destination /var/spool/slurmd doesn't exist in container",
-     'pattern': r"destination (?P<path>\S+) doesn't exist",
+     'patterns': [(" doesn't exist", r"destination (?P<path>\S+) doesn't exist")],
      'cause': "{path} is to be bound, and the container has no such folder and cannot make one: an image is being "
               "built, or the runtime has no overlay.",
      'remedy': "Unload the module before singularity build.",
      'source': 'LUMI training 2026-04, Containers', 'evidence': 'measured'},
     {'name': 'two sets of binds',
      'text': "WARNING: SINGULARITY_BIND and APPTAINER_BIND have different values, using the latter",
-     'pattern': r"SINGULARITY_(?P<name>BIND|BINDPATH) and APPTAINER_\w+ have different values, using the latter|"
-                r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w+ is preferred",
+     'patterns': [(" have different values, using the latter",
+                   r"SINGULARITY_(?P<name>BIND|BINDPATH) and APPTAINER_\w+ have different values, using the latter"),
+                  (" is set, but APPTAINER_", r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w+ is preferred")],
      'cause': "You have set SINGULARITY_BIND and the module has set APPTAINER_BIND; an apptainer that is started by "
               "hand ignores the first.",
      'remedy': "Use the module's commands (osu_*, osu-exec, osu-shell), which put both together, or name your "
@@ -449,21 +474,23 @@ OF_THE_CONTAINER = [
      'source': APPTAINER, 'evidence': 'measured'},
     {'name': 'older names of variables',
      'text': "INFO:    Environment variable SINGULARITYENV_X is set, but APPTAINERENV_X is preferred",
-     'pattern': r"Environment variable (?P<name>SINGULARITY\w+) is set, but APPTAINER\w+ is preferred|"
-                r"Skipping environment variable \[(?P<other>SINGULARITYENV_\w+)",
+     'patterns': [(" is set, but APPTAINER",
+                   r"Environment variable (?P<name>SINGULARITY\w+) is set, but APPTAINER\w+ is preferred"),
+                  ("Skipping environment variable [",
+                   r"Skipping environment variable \[(?P<other>SINGULARITYENV_\w+)")],
      'cause': "{name}{other} has the older name. Apptainer still takes it, unless the newer one has another value.",
      'remedy': "Harmless where only one is set. Else unset the older.",
      'source': APPTAINER, 'evidence': 'measured', 'last': True},
     {'name': 'image cannot be read',
      'text': "FATAL:   could not open image .../x.sif: ...",
-     'pattern': r"could not open image (?P<path>\S+?): (?P<why>.*)",
+     'patterns': [("could not open image ", r"could not open image (?P<path>\S+?): (?P<why>.*)")],
      'cause': "The image {path} is not there, is not readable or is no image ({why}).",
      'remedy': "module load of its module says how to get it back. A file that is too small is the page of a web "
                "server: copy the image again and check it (osu-container image verify FILE).",
      'source': APPTAINER, 'evidence': 'measured'},
     {'name': 'image without a signature',
      'text': "integrity: signature not found for object group 1",
-     'pattern': r"integrity: signature not found|image could not be verified, but build will continue",
+     'patterns': ["integrity: signature not found", "image could not be verified, but build will continue"],
      'cause': "The image is not signed, so its signature cannot be checked. Building from it and running it go on; "
               "apptainer verify ends with an error.",
      'remedy': "Harmless in a run. To check what you have: osu-container image verify FILE compares the file with its "
@@ -471,28 +498,32 @@ OF_THE_CONTAINER = [
      'source': APPTAINER + '; github.com/apptainer/apptainer, issue 1490', 'evidence': 'measured', 'last': True},
     {'name': 'signature refused',
      'text': "FATAL:   while checking container image with ECL: image signature not valid: ...",
-     'pattern': r"while checking container image with ECL|signature object \d+ not valid",
+     'patterns': ["while checking container image with ECL",
+                  ("signature object ", r"signature object \d+ not valid")],
      'cause': "This system runs only images that somebody it trusts has signed (ecl.toml), or the signature does not "
               "fit the image.",
      'remedy': "Ask the administrators whose signatures they take. If it should fit: copy the image again.",
      'source': 'github.com/apptainer/apptainer, issue 1805', 'evidence': 'derived'},
     {'name': 'program not in the image',
      'text': 'FATAL:   "osu_bw": executable file not found in $PATH',
-     'pattern': r'"(?P<program>[^"\n]+)": executable file not found in \$PATH',
+     'patterns': [('": executable file not found in $PATH',
+                   r'"(?P<program>[^"\n]+)": executable file not found in \$PATH')],
      'cause': "The image has no program {program}.",
      'remedy': "module help lists the benchmarks that the image has; osu-exec ls /opt shows what else is there. "
                "Where the OSU archive could not be had, mpi4py's ports stand in, and they are fewer.",
      'source': APPTAINER, 'evidence': 'measured'},
     {'name': 'no right to mount',
      'text': "fuse: failed to open /dev/fuse: Permission denied",
-     'pattern': r"failed to open /dev/fuse|fuse: device not found",
+     'patterns': ["failed to open /dev/fuse", "fuse: device not found"],
      'cause': "The runtime mounts the image through /dev/fuse, and this user may not open it here.",
      'remedy': "As root: modprobe fuse; chmod 666 /dev/fuse. In a container of CI: --privileged or --device "
                "/dev/fuse.",
      'source': DOCS, 'evidence': 'measured'},
     {'name': 'no user namespaces',
      'text': "ERROR  : Failed to create user namespace: ...",
-     'pattern': r"[Ff]ailed to create user namespace|Requesting capability set .{0,200} while permitted capability set",
+     'patterns': [("ailed to create user namespace", "[Ff]ailed to create user namespace"),
+                  (" while permitted capability set",
+                   "Requesting capability set .{0,200} while permitted capability set")],
      'cause': "The runtime may not do what it needs as this user: make user namespaces, or keep its capabilities.",
      'remedy': "Ubuntu 24.04: sysctl kernel.apparmor_restrict_unprivileged_userns=0, as root. A root without "
                "capabilities: 'root default capabilities = file' in apptainer.conf. LUMI has none on purpose: build "
@@ -500,27 +531,30 @@ OF_THE_CONTAINER = [
      'source': DOCS + '; LUMI training 2026-04, Containers', 'evidence': 'measured'},
     {'name': 'started inside the container',
      'text': "already in the container ...; containers do not nest.",
-     'pattern': r"already in the container|containers do not nest|[Ww]rapper called from another container",
+     'patterns': ["already in the container", "containers do not nest",
+                  ("rapper called from another container", "[Ww]rapper called from another container")],
      'cause': "A command of the module was called inside the container, which cannot start another one.",
      'remedy': "Inside, call the program itself (osu_bw is on PATH there); or start the command from the host.",
      'source': WRAPPER + '; github.com/CSCfi/hpc-container-wrapper', 'evidence': 'measured'},
     {'name': 'module not loaded',
      'text': "MPI_CONTAINER_RUNTIME is not set. Load the module of this command first: module load NAME",
-     'pattern': r"\b(?P<name>\w+(?: or \w+)?) is not set\. Load the module of this command first",
+     'patterns': [(" is not set. Load the module of this command first",
+                   r"\b(?P<name>\w+(?: or \w+)?) is not set\. Load the module of this command first")],
      'cause': "A command of the installation was called by its path, without the module that sets {name}.",
      'remedy': "module load NAME/APPROACH, e.g. osu-container/hybrid; its commands are then on PATH.",
      'source': WRAPPER, 'evidence': 'measured'},
     {'name': 'nothing bound for the entrypoint',
      'text': "there is no libfabric.so.1 in /host/lib",
-     'pattern': r"there is no (?:/host/lib|libfabric\.so\.1 in /host/lib)|"
-                r"\S+ is a link to \S+, which is not in the container",
+     'patterns': [("there is no ", r"there is no (?:/host/lib|libfabric\.so\.1 in /host/lib)"),
+                  (", which is not in the container", r"\S+ is a link to \S+, which is not in the container")],
      'cause': "The entrypoint of the image looks for the host's libfabric in /host/lib, and it is not there.",
      'remedy': "Bind its folder: module load osu-container/swap does; by hand --bind FOLDER:/host/lib,/usr:/host/usr, "
                "FOLDER from pkg-config --variable=libdir libfabric. A link counts where its file is bound too.",
      'source': ENTRYPOINT, 'evidence': 'measured'},
     {'name': 'host library does not fit the image',
      'text': "/opt/mpich/lib/libmpi.so.12 needs FABRIC_1.7, which is not in /host/lib/libfabric.so.1: ...",
-     'pattern': r"(?P<by>[^\s:]+) needs (?P<version>\S+), which is not in (?P<library>[^\s:]+)",
+     'patterns': [(", which is not in ",
+                   r"(?P<by>[^\s:]+) needs (?P<version>\S+), which is not in (?P<library>[^\s:]+)")],
      'cause': "{by} was built with something newer than {library}: it needs {version}. The entrypoint has noticed "
               "before the program started.",
      'remedy': "FABRIC_...: an image whose MPI was built with a libfabric that is not newer than the host's, or "
@@ -529,21 +563,23 @@ OF_THE_CONTAINER = [
      'source': ENTRYPOINT, 'evidence': 'measured'},
     {'name': 'library of the host not bound',
      'text': "libatomic.so.1 is neither in the image nor in the folders of the host",
-     'pattern': r"(?P<library>\S+) is neither in the image nor in the folders of the host",
+     'patterns': [(" is neither in the image nor in the folders of the host",
+                   r"(?P<library>\S+) is neither in the image nor in the folders of the host")],
      'cause': "The host's libfabric needs {library}, which the entrypoint finds nowhere below /host.",
      'remedy': "Bind the host's /usr to /host/usr; a library from elsewhere: bind its folder anywhere and name the "
                "place in OSU_SWAP_PATH. With the module: install it again, it looks for such folders.",
      'source': ENTRYPOINT, 'evidence': 'measured'},
     {'name': 'function of a library missing',
      'text': "/usr/lib/libmpi.so.12 needs the function fi_dupinfo, which no library has",
-     'pattern': r"(?P<by>\S+) needs the function (?P<symbol>\S+), which no library has",
+     'patterns': [(", which no library has", r"(?P<by>\S+) needs the function (?P<symbol>\S+), which no library has")],
      'cause': "{by} calls {symbol}, which neither the host's libraries nor the image's have: they are of two builds.",
      'remedy': "cxi...: the host's libcxi is older than its libfabric, or another one is in front. Else another image, "
                "or opensource.",
      'source': ENTRYPOINT, 'evidence': 'measured'},
     {'name': 'swap defeated by DT_RPATH',
      'text': "/opt/conda/lib/libfabric.so.1 would be loaded all the same: a DT_RPATH in the image comes first",
-     'pattern': r"(?P<library>\S+) would be loaded all the same: a DT_RPATH",
+     'patterns': [(" would be loaded all the same: a DT_RPATH",
+                   r"(?P<library>\S+) would be loaded all the same: a DT_RPATH")],
      'cause': "The image's MPI has the folder of its own libfabric, {library}, written into it; nothing can be put "
               "before that.",
      'remedy': "patchelf --set-rpath in the image writes DT_RUNPATH instead; programs of conda environments are so by "
@@ -551,52 +587,55 @@ OF_THE_CONTAINER = [
      'source': ENTRYPOINT + '; ld.so(8)', 'evidence': 'measured'},
     {'name': 'static program behind the entrypoint',
      'text': "/opt/app/bin/app is linked statically: no library can be put before its own",
-     'pattern': r"(?P<program>\S+) is linked statically: no library can be put before its own",
+     'patterns': [(" is linked statically: no library can be put before its own",
+                   r"(?P<program>\S+) is linked statically: no library can be put before its own")],
      'cause': "{program} has its libraries in itself, so the host's libfabric cannot be given to it.",
      'remedy': "Start it by apptainer exec or singularity exec, or with OSU_SWAP=0; or link it with shared libraries.",
      'source': ENTRYPOINT, 'evidence': 'measured'},
     {'name': 'image without loader of glibc',
      'text': "the image has no loader of glibc (/lib64/ld-linux-*), which the host's libraries need",
-     'pattern': r"the image has no loader of glibc",
+     'patterns': ["the image has no loader of glibc"],
      'cause': "The image is Alpine or the like; the host's libraries are built for glibc.",
      'remedy': "Use pure or opensource, or an image on glibc (Debian, Ubuntu, openSUSE, Rocky).",
      'source': ENTRYPOINT, 'evidence': 'derived'},
     {'name': 'no folder for links',
      'text': "no folder for links can be made in /tmp, /dev/shm",
-     'pattern': r"no folder for links can be made in|mktemp could not make a folder in|links cannot be made in",
+     'patterns': ["no folder for links can be made in", "mktemp could not make a folder in", "links cannot be made in"],
      'cause': "The entrypoint of the image keeps a handful of links in TMPDIR, /tmp or /dev/shm, and may write to none "
               "of them, or they are full.",
      'remedy': "export TMPDIR=FOLDER with a folder that is bound and may be written to, or free some space.",
      'source': ENTRYPOINT, 'evidence': 'measured'},
     {'name': 'RCCL plugin does not load with the host',
      'text': "WARNING: the plugin of RCCL does not load with it, so RCCL takes TCP; MPI is not affected: ...",
-     'pattern': r"the plugin of RCCL does not load with it",
+     'patterns': ["the plugin of RCCL does not load with it"],
      'cause': "RCCL's plugin in the image was built with a newer libfabric than the host's, so RCCL falls back to TCP.",
      'remedy': "An image whose plugin was built with a libfabric that is not newer than the host's, or opensource.",
      'source': ENTRYPOINT, 'evidence': 'measured'},
     {'name': 'unknown OSU_SWAP',
      'text': "OSU_SWAP=yes is unknown; known: require, 0, or not set",
-     'pattern': r"OSU_SWAP=(?P<value>\S*) is unknown",
+     'patterns': [(" is unknown", r"OSU_SWAP=(?P<value>\S*) is unknown")],
      'cause': "The variable OSU_SWAP, which the entrypoint of the image reads, has the value {value}.",
      'remedy': "export OSU_SWAP=require or OSU_SWAP=0, or unset OSU_SWAP.",
      'source': ENTRYPOINT, 'evidence': 'measured'},
     {'name': 'libfabric of the host cannot be taken',
      'text': "the libfabric of the host cannot take the place of the image's: ...",
-     'pattern': r"the libfabric of the (?:host cannot take the place of the image\S*|image is used, not the host's): "
-                r"(?P<reason>[^\n]{1,600})",
+     'patterns': [("the libfabric of the ",
+                   r"the libfabric of the (?:host cannot take the place of the image\S*|"
+                   r"image is used, not the host's): (?P<reason>[^\n]{1,600})")],
      'cause': "The entrypoint of the image could not put the host's libfabric in place: {reason}",
      'remedy': "The line says what is wrong; docs/swap.md has what an image and the binds must be like. OSU_SWAP=0 "
                "runs over the image's own libfabric.",
      'source': ENTRYPOINT, 'evidence': 'measured', 'last': True},
     {'name': 'image gone',
      'text': "The image ... is gone. Get it back with: ...",
-     'pattern': r"the image (?P<path>\S+) is missing or cannot be read|The\s+image\s+(?P<other>\S+)\s+is\s+gone\. ?Get",
+     'patterns': [(" is missing or cannot be read", r"the image (?P<path>\S+) is missing or cannot be read"),
+                  ("image", r"The\s+image\s+(?P<other>\S+)\s+is\s+gone\. ?Get")],
      'cause': "The image {path}{other} was deleted after the installation, or you may not read it.",
      'remedy': "module load of its module prints the command that brings it back.",
      'source': WRAPPER, 'evidence': 'measured'},
     {'name': "image of LUMI's module gone",
      'text': "ERROR: Cannot locate the singularity container file ...",
-     'pattern': r"Cannot\s+locate\s+the\s+singularity\s+container\s+file\s+(?P<path>\S+)",
+     'patterns': [("singularity", r"Cannot\s+locate\s+the\s+singularity\s+container\s+file\s+(?P<path>\S+)")],
      'cause': "A container module of LUMI does not find its image {path}: neither where it was installed nor in the "
               "central folder, from which old images are removed.",
      'remedy': "Install the module again with eb, or a newer one: LUMI-EasyBuild-containers has the present recipes.",
@@ -604,33 +643,35 @@ OF_THE_CONTAINER = [
      'evidence': 'derived'},
     {'name': 'container runtime gone',
      'text': "the container runtime ... is not there.",
-     'pattern': r"the container runtime (?P<path>\S+) is not there",
+     'patterns': [("the container runtime ", r"the container runtime (?P<path>\S+) is not there")],
      'cause': "{path} was there when the module was installed and is not there now, or not on this node.",
      'remedy': AGAIN + " A compute node without a runtime: ask its administrators.",
      'source': WRAPPER, 'evidence': 'measured'},
     {'name': 'no command',
      'text': "give the command to run in the container, e.g.: ...",
-     'pattern': r"give the command to run in the container",
+     'patterns': ["give the command to run in the container"],
      'cause': "osu-exec was called without a command.",
      'remedy': "osu-exec cat /etc/os-release; osu-shell gives a shell.",
      'source': WRAPPER, 'evidence': 'measured'},
     {'name': 'proof without its program',
      'text': "OSU_PROOF is set, and ... is missing.",
-     'pattern': r"OSU_PROOF is set, and (?P<path>\S+) is missing",
+     'patterns': [("OSU_PROOF is set, and ", r"OSU_PROOF is set, and (?P<path>\S+) is missing")],
      'cause': "OSU_PROOF asks for a record of each rank, and {path}, which writes it, is not in the installation.",
      'remedy': "Install the module again from a whole clone, or unset OSU_PROOF.",
      'source': WRAPPER, 'evidence': 'derived'},
     {'name': 'host has changed',
      'text': "The host has changed since this module was installed: ...",
-     'pattern': r"The\s+host\s+has\s+changed\s+since\s+this\s+module\s+was\s+installed|"
-                r"host\s+library\s+.{0,300}\s(?:is\s+gone|has\s+changed)\s+since\s+the\s+module\s+was\s+installed",
+     'patterns': [("installed", r"The\s+host\s+has\s+changed\s+since\s+this\s+module\s+was\s+installed"),
+                  ("installed",
+                   r"host\s+library\s+.{0,300}\s(?:is\s+gone|has\s+changed)\s+since\s+the\s+module\s+was\s+installed")],
      'cause': "A library of the host is another file than when the module was installed; nothing has compared it "
               "with the image.",
      'remedy': AGAIN,
      'source': DOCS, 'evidence': 'measured'},
     {'name': 'libfabric not exchanged',
      'text': "libfabric not found within /host.",
-     'pattern': r"libfabric not found within (?P<folder>\S+?)\.?(?:\s|$)|no suitable mounts available",
+     'patterns': [("libfabric not found within ", r"libfabric not found within (?P<folder>\S+?)\.?(?:\s|$)"),
+                  "no suitable mounts available"],
      'cause': "An image of HPE or Determined AI exchanges its libfabric for the host's when it starts, found none "
               "where it looks, and goes on with its own: without cxi that is TCP.",
      'remedy': "--bind /opt/cray/libfabric/1.22.0/lib64:/host/lib,/usr:/host/usr, with the release that ls "
@@ -639,14 +680,15 @@ OF_THE_CONTAINER = [
      'evidence': 'derived'},
     {'name': 'Sarus finds no MPI',
      'text': "No MPI libraries found in the container.",
-     'pattern': r"No MPI libraries found in the container",
+     'patterns': ["No MPI libraries found in the container"],
      'cause': "Sarus looks for the image's MPI by its ldconfig, and finds none.",
      'remedy': "In the recipe: the folder of libmpi.so into a file in /etc/ld.so.conf.d, and ldconfig; ldconfig -p "
                "shows it. The modules of this project want the same of an image.",
      'source': 'github.com/eth-cscs/sarus, MPI hook', 'evidence': 'derived'},
     {'name': 'Sarus refuses the MPI',
      'text': "... is not ABI compatible with container's MPI library ...",
-     'pattern': r"not [\w ]{0,40}ABI[ -]compatible with (?:the )?container(?:'s|) (?:MPI )?library",
+     'patterns': [("compatible with ",
+                   r"not [\w ]{0,40}ABI[ -]compatible with (?:the )?container(?:'s|) (?:MPI )?library")],
      'cause': "The host's MPI has another number in its file name than the image's, so they do not stand in for each "
               "other; what is compared is the name alone.",
      'remedy': "An image with an MPI of the same family and number: libmpi.so.12 is MPICH, Intel MPI, Cray MPICH and "
@@ -655,22 +697,34 @@ OF_THE_CONTAINER = [
 ]
 
 OF_LMOD = [
+    {'name': 'linked clone gone',
+     'text': "ERROR: ... No files found using glob pattern '.../UserRepo/easybuild/easyblocks/*/*.py'",
+     'patterns': ["No files found using glob pattern",
+                  (".py cannot find its package", r"mpi(?:container|native)\.py cannot find its package"),
+                  ("easyblock", r"Failed\s+to\s+obtain\s+class\s+for\s+MPI(?:Container|Native)\s+easyblock"),
+                  ("/easyconfigs/", r"Can't\s+find\s+path\s+\S{1,300}/easyconfigs/\S{1,300}/"
+                                    r"osu-(?:container|native|mpi4py)\S{0,100}\.eb")],
+     'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project: the clone that make lumi linked "
+              "was moved or deleted, or nothing names them.",
+     'remedy': "On LUMI: make lumi in a clone, which replaces dead links; to be rid of them, then make unlumi, and "
+               "load EasyBuild-user again. On a workstation: . ./env.sh.",
+     'source': 'EasyBuild 4.9.4, 5.1.2 and 5.4.1, seen by this project, 2026-11; ' + DOCS, 'evidence': 'measured'},
     {'name': 'unknown module',
      'text': 'The following module(s) are unknown: "osu-container/hybrid"',
-     'pattern': r"The\s+following\s+module\(s\)\s+are\s+unknown:\s*(?P<name>.*)",
+     'patterns': [("following", r"The\s+following\s+module\(s\)\s+are\s+unknown:\s*(?P<name>.*)")],
      'cause': "Lmod does not find {name}: it is not installed, or its folder is not on MODULEPATH.",
      'remedy': ". ./env.sh in this shell (on LUMI: module load LUMI/25.03 partition/container EasyBuild-user), and "
                "eb osu-container-hybrid.eb -r if it is not installed.",
      'source': DOCS, 'evidence': 'measured'},
     {'name': 'module of another stack',
      'text': 'These module(s) or extension(s) exist but cannot be loaded as requested: "..."',
-     'pattern': r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)",
+     'patterns': [("requested:", r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)")],
      'cause': "{name} belongs to a software stack that is not loaded in this shell.",
      'remedy': "module spider NAME says what to load before it; on LUMI: module load LUMI/25.03 partition/G first.",
      'source': LMOD, 'evidence': 'measured'},
     {'name': 'stack of LUMI without support',
      'text': "The LUMI/24.03 stack is currently unsupported as it was never tested with ...",
-     'pattern': r"LUMI/(?P<stack>\d\d\.\d\d)\s+stack\s+is\s+currently\s+unsupported",
+     'patterns': [("unsupported", r"LUMI/(?P<stack>\d\d\.\d\d)\s+stack\s+is\s+currently\s+unsupported")],
      'cause': "The stack {stack} was made for LUMI as it was before the update of January 2026: its ROCm and the "
               "libfabric of recipes from then are gone.",
      'remedy': "module load LUMI/25.03 (or 25.09), and install for that stack. Nothing else is wrong if the run was "
@@ -679,8 +733,9 @@ OF_LMOD = [
                'January 2026', 'evidence': 'derived', 'last': True},
     {'name': 'modules that exclude each other',
      'text': 'Cannot load module "..." because these module(s) are loaded: ...',
-     'pattern': r"Cannot\s+load\s+module\s+\"(?P<name>[^\"]+)\"\s+because\s+these\s+module\(s\)\s+are\s+loaded:"
-                r"\s*(?P<other>.*)",
+     'patterns': [("module(s)",
+                   r"Cannot\s+load\s+module\s+\"(?P<name>[^\"]+)\"\s+because\s+these\s+module\(s\)\s+are\s+loaded:"
+                   r"\s*(?P<other>.*)")],
      'cause': "{name} and {other} set the same variables, such as SINGULARITY_BIND, and do not go together.",
      'remedy': "module unload the loaded one; what it binds of the users' file systems the modules of this project "
                "bind as well.",
@@ -690,73 +745,80 @@ OF_LMOD = [
 OF_GPUS = [
     {'name': 'osu-gpu-bind without a map',
      'text': "OSU_GPU_MAP is not set: no module of this bundle is loaded, or it is for a site without GPUs.",
-     'pattern': r"OSU_GPU_MAP is not set",
+     'patterns': ["OSU_GPU_MAP is not set"],
      'cause': "osu-gpu-bind learns from the module which GPU, cores and card belong together, and no module of a "
               "site with GPUs is loaded.",
      'remedy': "Load the module first; on nodes without GPUs leave osu-gpu-bind out.",
      'source': GPU_BIND, 'evidence': 'measured'},
     {'name': 'osu-gpu-bind outside of srun',
      'text': "SLURM_LOCALID is not set: start it by srun, ...",
-     'pattern': r"SLURM_LOCALID is not set",
+     'patterns': ["SLURM_LOCALID is not set"],
      'cause': "Which GPU a rank gets depends on its number on the node, and srun gives that number.",
      'remedy': "Put osu-gpu-bind behind srun: srun -N2 -n2 osu-gpu-bind osu_bw D D.",
      'source': GPU_BIND, 'evidence': 'measured'},
     {'name': 'more ranks than GPUs',
      'text': "local rank 8, but the node has 8 GPUs: start at most 8 ranks on a node ...",
-     'pattern': r"local rank \d+, but the node has (?P<gpus>\d+) GPUs",
+     'patterns': [(", but the node has ", r"local rank \d+, but the node has (?P<gpus>\d+) GPUs")],
      'cause': "There are more ranks on the node than its {gpus} GPUs.",
      'remedy': "srun --ntasks-per-node={gpus} or fewer, or leave osu-gpu-bind out.",
      'source': GPU_BIND, 'evidence': 'measured'},
     {'name': 'part of the GPUs',
      'text': "the job has 4 of the node's 8 GPUs, and GPUs are numbered anew in a part of a node.",
-     'pattern': r"the job has (?P<some>\d+) of the node's (?P<all>\d+) GPUs",
+     'patterns': [(" of the node's ", r"the job has (?P<some>\d+) of the node's (?P<all>\d+) GPUs")],
      'cause': "Slurm gave {some} of {all} GPUs and numbers them anew, so the map of the node does not fit.",
      'remedy': "Ask for whole nodes: --gpus-per-node={all}, and --exclusive in partitions that share nodes.",
      'source': GPU_BIND, 'evidence': 'measured'},
     {'name': 'cores far from the GPU',
      'text': "local rank 3 belongs on the cores 0xfe000000, and the job has none of them.",
-     'pattern': r"local rank \d+ belongs on the cores (?P<mask>\S+), and the job has none of them",
+     'patterns': [(", and the job has none of them",
+                   r"local rank \d+ belongs on the cores (?P<mask>\S+), and the job has none of them")],
      'cause': "The job has other cores of the node than those next to this rank's GPU ({mask}).",
      'remedy': "Ask for whole nodes (--exclusive), or leave osu-gpu-bind out.",
      'source': GPU_BIND, 'evidence': 'measured'},
     {'name': 'unknown option of osu-gpu-bind',
      'text': "unknown option '...'; osu-gpu-bind --help lists them",
-     'pattern': r"unknown option '(?P<option>[^'\n]*)'; osu-gpu-bind --help",
+     'patterns': [("'; osu-gpu-bind --help", r"unknown option '(?P<option>[^'\n]*)'; osu-gpu-bind --help")],
      'cause': "osu-gpu-bind has no option {option}; the first word that is no option is the command.",
      'remedy': "srun ... osu-gpu-bind osu_bw D D.",
      'source': GPU_BIND, 'evidence': 'measured'},
     {'name': 'osu-explain without its data',
      'text': "osu-explain: cannot read ...: .... Install the module again: eb --rebuild",
-     'pattern': r"osu-explain: (?:cannot read |.{0,300} does not set )",
+     'patterns': [("osu-explain: ", r"osu-explain: (?:cannot read |.{0,300} does not set )")],
      'cause': "osu-explain reads a file beside the installation: it is not there, or it does not name the variable "
               "that was asked for.",
      'remedy': "The message lists the variables that the module sets. If the file cannot be read: " + AGAIN,
      'source': 'easyconfigs/o/osu-container/osu-explain', 'evidence': 'measured'},
     {'name': 'no GPU support',
      'text': "ROCm Support Not Enabled",
-     'pattern': r"asks for buffers in GPU memory|(?:ROCm|ROCM|CUDA|OpenACC) [Ss]upport [Nn]ot [Ee]nabled",
+     'patterns': ["asks for buffers in GPU memory",
+                  ("upport ", "(?:ROCm|ROCM|CUDA|OpenACC) [Ss]upport [Nn]ot [Ee]nabled")],
      'cause': "Buffers in GPU memory (D) were asked of programs that know host memory only.",
      'remedy': "osu_bw H H; or an image or installation with the C programs built for the GPU.",
      'source': PORT + '; OSU Micro-Benchmarks, c/util/osu_util_options.c', 'evidence': 'measured'},
     {'name': 'wrong arguments',
      'text': "osu_bw: error: unrecognized arguments: ...",
-     'pattern': r"osu_\w{1,40}: error: unrecognized arguments|unknown buffer place|-m: the port of \w+ starts at|"
-                r"-m: \w+ sends no messages|buffer place\(s\) given|is not a whole number of|"
-                r"MIN \d+ is larger than MAX",
+     'patterns': [(": error: unrecognized arguments", r"osu_\w{1,40}: error: unrecognized arguments"),
+                  "unknown buffer place",
+                  ("-m: the port of ", r"-m: the port of \w+ starts at"),
+                  (" sends no messages", r"-m: \w+ sends no messages"),
+                  "buffer place(s) given", "is not a whole number of",
+                  (" is larger than MAX", r"MIN \d+ is larger than MAX")],
      'cause': "The port of the benchmark does not know these arguments; it has fewer than the C program.",
      'remedy': "osu_bw --help lists them: osu_bw -m MAX -i ITERATIONS -x WARMUP H H.",
      'source': PORT, 'evidence': 'measured'},
     {'name': 'buffers of a Python benchmark',
      'text': "--buffer plain: give --buffer numpy or --buffer cupy (GPU memory)",
-     'pattern': r": give \S{1,40} numpy or \S{1,40} cupy|asks for two kinds of buffers: give one|"
-                r"buffers [^\n]{1,100}: give H H \(NumPy\) or D D \(CuPy",
+     'patterns': [(" numpy or ", r": give \S{1,40} numpy or \S{1,40} cupy"),
+                  "asks for two kinds of buffers: give one",
+                  (": give H H (NumPy) or D D (CuPy", r"buffers [^\n]{1,100}: give H H \(NumPy\) or D D \(CuPy")],
      'cause': "The Python benchmarks have both buffers in arrays of one library, NumPy's or CuPy's.",
      'remedy': "osu_py_bw --buffer numpy or osu_bw H H; osu_py_bw --buffer cupy or osu_bw D D in an image with CuPy.",
      'source': 'container-recipes/mpi4py/osu-python', 'evidence': 'measured'},
     {'name': 'packages of your own',
      'text': "error: externally-managed-environment",
-     'pattern': r"externally-managed-environment|because ensurepip is not|Can not perform a '--user' install\. User "
-                r"site-packages are (?:disabled|not visible)",
+     'patterns': ["externally-managed-environment", "because ensurepip is not",
+                  ("Can not perform a '--user' install. User site-packages are ",
+                   r"Can not perform a '--user' install\. User site-packages are (?:disabled|not visible)")],
      'cause': "The Python in the container belongs to the image, which is read-only and has no ensurepip; --user would "
               "mix the packages of all your Pythons.",
      'remedy': "A virtual environment: python -m venv --system-site-packages --without-pip env, first on the PATH in "
@@ -764,8 +826,9 @@ OF_GPUS = [
      'source': 'PEP 668; docs.python.org, venv; docs/mpi4py.md', 'evidence': 'measured'},
     {'name': 'port not installed rightly',
      'text': "no mpi4py in ...: the installation is incomplete, install it again",
-     'pattern': r"no port of that name in|no mpi4py in .{0,300}installation is incomplete|"
-                r"the mpi4py in .{0,300} is for",
+     'patterns': ["no port of that name in",
+                  ("installation is incomplete", "no mpi4py in .{0,300}installation is incomplete"),
+                  ("the mpi4py in ", "the mpi4py in .{0,300} is for")],
      'cause': "mpi4py's ports of the benchmarks are incomplete, or the system's Python was updated since.",
      'remedy': "eb osu-native.eb -r --rebuild, and for a container build the image again.",
      'source': PORT, 'evidence': 'measured'},
@@ -774,71 +837,79 @@ OF_GPUS = [
 OF_SLURM = [
     {'name': 'unknown MPI type',
      'text': "srun: error: Invalid MPI type 'pmix', --mpi=list for acceptable types",
-     'pattern': r"Invalid MPI type '(?P<type>[^'\n]+)'|cannot find mpi plugin for mpi/(?P<other>\S+)|"
-                r"Couldn't find the specified plugin name for mpi/(?P<third>\S+)",
+     'patterns': [("Invalid MPI type '", r"Invalid MPI type '(?P<type>[^'\n]+)'"),
+                  ("cannot find mpi plugin for mpi/", r"cannot find mpi plugin for mpi/(?P<other>\S+)"),
+                  ("Couldn't find the specified plugin name for mpi/",
+                   r"Couldn't find the specified plugin name for mpi/(?P<third>\S+)")],
      'cause': "This Slurm has no plugin {type}{other}{third}, which --mpi= or SLURM_MPI_TYPE names.",
      'remedy': "Leave out --mpi=; srun --mpi=list shows what there is. If the module itself asks for it, this is not "
                "the Slurm of its site.",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'PMIx library missing',
      'text': "mpi/pmix_v4: init: ... can not load PMIx library",
-     'pattern': r"mpi/pmix\w*: init: .{0,200}can not load PMIx library",
+     'patterns': [("can not load PMIx library", r"mpi/pmix\w*: init: .{0,200}can not load PMIx library")],
      'cause': "Slurm's plugin for PMIx does not find libpmix.so.",
      'remedy': "Install it on the nodes (Debian 12: libpmix-dev) and start Slurm again.",
      'source': DOCS, 'evidence': 'measured'},
     {'name': 'no controller',
      'text': "Unable to contact slurm controller (connect failure)",
-     'pattern': r"Unable to contact slurm controller|s_p_parse_file: unable to stat|s_p_parse_file: cannot stat|"
-                r"Could not establish a configuration source",
+     'patterns': ["Unable to contact slurm controller", "s_p_parse_file: unable to stat",
+                  "s_p_parse_file: cannot stat", "Could not establish a configuration source"],
      'cause': "Slurm's controller does not answer, or its slurm.conf is not there.",
      'remedy': "On the workstation: make slurm, then . ./env.sh; on a cluster try again later.",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'unknown partition',
      'text': "srun: error: invalid partition specified: ...",
-     'pattern': r"invalid partition specified: (?P<partition>\S+)|Invalid partition name specified",
+     'patterns': [("invalid partition specified: ", r"invalid partition specified: (?P<partition>\S+)"),
+                  "Invalid partition name specified"],
      'cause': "There is no partition of this name, or you may not use it.",
      'remedy': "sinfo -s lists them; on LUMI-G: standard-g, small-g, dev-g.",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'unknown account',
      'text': "Invalid account or account/partition combination specified",
-     'pattern': r"Invalid account or account/partition combination",
+     'patterns': ["Invalid account or account/partition combination"],
      'cause': "The account (project) is missing, misspelt, or has no right to this partition.",
      'remedy': "--account=project_46XXXXXXX, or export SLURM_ACCOUNT; on LUMI lumi-workspaces lists yours.",
      'source': 'Slurm, src/common/slurm_errno.c', 'evidence': 'derived'},
     {'name': 'more than the partition has',
      'text': "Requested node configuration is not available",
-     'pattern': r"Requested node configuration is not available|can not be satisfied|"
-                r"Requested partition configuration not available now|Node count specification invalid|"
-                r"Invalid generic resource \(gres\) specification|Invalid node name specified",
+     'patterns': ["Requested node configuration is not available", "can not be satisfied",
+                  "Requested partition configuration not available now", "Node count specification invalid",
+                  "Invalid generic resource (gres) specification", "Invalid node name specified"],
      'unless': ['more than the job has'],
      'cause': "The job asks for more nodes, cores or GPUs than the partition has or gives to one job.",
      'remedy': "Ask for less: sinfo -o '%P %D %c %G' shows what a partition has.",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'job is over',
      'text': "Unable to create step for job 123: Job/step already completing or completed",
-     'pattern': r"Unable to create step for job \d+: (?P<why>Job/step already completing.*|Invalid job id specified|"
-                r"Job has expired|Expired or invalid job.*)|Unable to confirm allocation for job \d+",
+     'patterns': [("Unable to create step for job ",
+                   r"Unable to create step for job \d+: (?P<why>Job/step already completing.*|Invalid job id "
+                   "specified|Job has expired|Expired or invalid job.*)"),
+                  ("Unable to confirm allocation for job ", r"Unable to confirm allocation for job \d+")],
      'cause': "srun was called in a shell of a job that has ended; SLURM_JOB_ID is still set there.",
      'remedy': "exit that shell (salloc), or unset SLURM_JOB_ID and ask for a new job.",
      'source': SLURM + '; Slurm, src/common/slurm_errno.c', 'evidence': 'measured'},
     {'name': 'more than the job has',
      'text': "srun: error: Only allocated 1 nodes asked for 2",
-     'pattern': r"Only allocated (?P<has>\d+) nodes asked for (?P<wants>\d+)|"
-                r"Unable to create step for job \d+: (?!Job/step|Invalid job id|Job has expired|Expired)(?P<why>.*)",
+     'patterns': [(" nodes asked for ", r"Only allocated (?P<has>\d+) nodes asked for (?P<wants>\d+)"),
+                  ("Unable to create step for job ",
+                   r"Unable to create step for job \d+: (?!Job/step|Invalid job id|Job has expired|Expired)"
+                   "(?P<why>.*)")],
      'cause': "srun asks for more than the job was given (nodes, tasks, memory or GPUs), or for what does not fit "
               "together. {why}",
      'remedy': "Ask for it when the job is submitted: sbatch -N, -n, --mem, --gpus-per-node; or ask srun for less.",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'step waits for another',
      'text': "srun: Job ... step creation temporarily disabled, retrying (Requested nodes are busy)",
-     'pattern': r"step creation temporarily disabled|step creation still disabled",
+     'patterns': ["step creation temporarily disabled", "step creation still disabled"],
      'cause': "Another step of the same job still has the cores (or the memory), so srun waits.",
      'remedy': "Let one step end before the next begins (wait), or srun --overlap. A step that was killed may hold "
                "them for some seconds. --mem of the first step can be what is short.",
      'source': SLURM + '; github.com/llnl/smith, issue 688; ' + DEIC + ', 2025', 'evidence': 'measured'},
     {'name': 'time limit',
      'text': "*** STEP ... CANCELLED AT ... DUE TO TIME LIMIT ***",
-     'pattern': r"DUE TO TIME LIMIT|did not end within (?P<seconds>[\d.]+) s",
+     'patterns': ["DUE TO TIME LIMIT",
+                  ("did not end within ", r"did not end within (?P<seconds>[\d.]+) s")],
      'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is too short, or the ranks "
               "wait for each other for ever.",
      'remedy': "Try the same line by hand with a longer -t. If it never ends: RCCL between nodes with ROCm 7 hangs "
@@ -846,8 +917,11 @@ OF_SLURM = [
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'out of memory',
      'text': "Detected 1 oom_kill event in StepId=... Some of the step tasks have been OOM Killed.",
-     'pattern': r"[Oo]ut [Oo]f [Mm]emory|OUT[ _]OF[ _]MEMORY|out-of-memory|oom[-_]kill|OOM Killed|"
-                r"Cannot allocate memory|hipErrorOutOfMemory",
+     'patterns': [("emory", "[Oo]ut [Oo]f [Mm]emory"),
+                  ("MEMORY", "OUT[ _]OF[ _]MEMORY"),
+                  "out-of-memory",
+                  ("kill", "oom[-_]kill"),
+                  "OOM Killed", "Cannot allocate memory", "hipErrorOutOfMemory"],
      'cause': "The node, or what the job was given of it, had no memory left, of the host or of the GPU.",
      'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or give -m a smaller largest "
                "size; osu_alltoall needs ranks x size on every rank.",
@@ -855,13 +929,15 @@ OF_SLURM = [
                'pull request 371', 'evidence': 'derived'},
     {'name': 'node failed',
      'text': "srun: error: Node failure on nid005001",
-     'pattern': r"DUE TO NODE FAILURE|Node failure on \S+",
+     'patterns': ["DUE TO NODE FAILURE",
+                  ("Node failure on ", r"Node failure on \S+")],
      'cause': "A node of the job has failed.",
      'remedy': "Submit again; --exclude=NODE leaves it out.",
      'source': 'Slurm, src/slurmd/slurmstepd', 'evidence': 'derived'},
     {'name': 'program not found',
      'text': "slurmstepd: error: execve(): osu_bw: No such file or directory",
-     'pattern': r"execve\(\): (?P<program>\S+): (?P<why>No such file or directory|Permission denied)",
+     'patterns': [("execve(): ",
+                   r"execve\(\): (?P<program>\S+): (?P<why>No such file or directory|Permission denied)")],
      'cause': "The node cannot start {program}: {why}.",
      'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun starts files only, no "
                "functions or aliases of a shell. An installation must lie on a file system that the nodes see.",
@@ -871,8 +947,8 @@ OF_SLURM = [
 OF_ANY_PROGRAM = [
     {'name': 'segmentation fault',
      'text': "srun: error: ...: task 0: Segmentation fault",
-     'pattern': r"task \S+ Segmentation fault|\] Signal: Segmentation fault|exit signal Segmentation fault|"
-                r"Process received signal",
+     'patterns': [(" Segmentation fault", r"task \S+ Segmentation fault"),
+                  "] Signal: Segmentation fault", "exit signal Segmentation fault", "Process received signal"],
      'cause': "A rank has crashed. With Open MPI in a container: ranks meet in a folder below Slurm's TmpFS, which "
               "the container does not show. Else often two libraries that do not fit each other.",
      'remedy': "Open MPI: the module binds that folder; with a runtime of your own, or where slurm.conf cannot be read "
@@ -881,7 +957,7 @@ OF_ANY_PROGRAM = [
      'source': SLURM + '; ' + DOCS, 'evidence': 'measured', 'last': True},
     {'name': 'memory damaged',
      'text': "double free or corruption (out)",
-     'pattern': r"double free or corruption|free\(\): invalid pointer|malloc\(\): corrupted",
+     'patterns': ["double free or corruption", "free(): invalid pointer", "malloc(): corrupted"],
      'cause': "A library has damaged the memory of a rank. With LINKx (FI_PROVIDER=lnx): it was told to link a "
               "provider that it cannot link, such as tcp.",
      'remedy': "LINKx: unset OSU_LINKX and load the module again, or let FI_LNX_PROV_LINKS name shm and cxi alone. "
@@ -890,27 +966,30 @@ OF_ANY_PROGRAM = [
      'evidence': 'measured', 'last': True},
     {'name': 'MPI stopped the job',
      'text': "Abort(...): Fatal error in internal_Init: Other MPI error, error stack:",
-     'pattern': r"Fatal error in (?P<call>\w+)|MPI_ABORT was invoked|application called MPI_Abort", 'last': True,
+     'patterns': [("Fatal error in ", r"Fatal error in (?P<call>\w+)"),
+                  "MPI_ABORT was invoked", "application called MPI_Abort"], 'last': True,
      'cause': "MPI or the program has ended the job; the lines behind say in which call.",
      'remedy': "Look at the last line of MPI's list: it is the first cause. FI_LOG_LEVEL=warn says more.",
      'source': 'MPICH 4.2.3, seen by this project, 2026-11', 'evidence': 'derived'},
     {'name': 'task killed',
      'text': "srun: error: ...: task 0: Killed",
-     'pattern': r"task \S+ Killed\b|task \S+ Terminated\b", 'last': True,
+     'patterns': [(" Killed", r"task \S+ Killed\b"),
+                  (" Terminated", r"task \S+ Terminated\b")], 'last': True,
      'cause': "A rank was killed from outside: memory, time, or because another rank had failed.",
      'remedy': "Look for the first error of any rank. If there is none, it was mostly memory: --mem=0, or fewer "
                "ranks.",
      'source': SLURM, 'evidence': 'derived'},
     {'name': 'program failed',
      'text': "srun: error: ...: task 0: Exited with exit code 1",
-     'pattern': r"tasks? \S+ Exited with exit code (?P<code>\d+)", 'last': True,
+     'patterns': [(" Exited with exit code ", r"tasks? \S+ Exited with exit code (?P<code>\d+)")], 'last': True,
      'cause': "A rank has ended with exit code {code}; nothing in this text that is known says why.",
      'remedy': "Look at what the program itself has printed. Exit code 127: not found, 126: not executable, 143: "
                "killed because another rank had failed.",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'output cut off',
      'text': "the table of ... ends at ... bytes, wanted ...: the run was cut off",
-     'pattern': r"the run was cut off|no number from .{0,200} in .{0,200} line", 'last': True,
+     'patterns': ["the run was cut off",
+                  ("no number from ", "no number from .{0,200} in .{0,200} line")], 'last': True,
      'cause': "The benchmark has stopped before its last message size, or has printed no numbers at all.",
      'remedy': "The reason is on its other output: look at the .err file beside it.",
      'source': 'osu_container/osu_output.py', 'evidence': 'measured'},
@@ -939,68 +1018,19 @@ SHOWN, SHOWN_GROUP, SHOWN_FILES, SHOWN_OTHERS = 240, 200, 6, 20
 COMPRESSED = {b'\x1f\x8b': 'zcat', b'\xfd7zXZ': 'xzcat', b'BZh': 'bzcat', b'\x28\xb5\x2f\xfd': 'zstdcat'}
 
 
-def _bracket(pattern, begin):
-    """Return the index (int) behind the group or the class of a regular expression that begins at begin."""
-    if pattern[begin] == '[':
-        end = begin + (2 if pattern[begin + 1] == '^' else 1)
-        end += pattern[end] == ']'  # in the first place it is a letter
-        while pattern[end] != ']':
-            end += 2 if pattern[end] == '\\' else 1
-        return end + 1
-    end = begin + 1
-    while pattern[end] != ')':
-        end = end + 2 if pattern[end] == '\\' else _bracket(pattern, end) if pattern[end] in '([' else end + 1
-    return end + 1
+def _searched(entry):
+    """Return [(regular expression, compiled; plain text that is in all that it matches)] of an entry (dict)."""
+    pairs = [(item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']]
+    return [(re.compile(expression, re.MULTILINE), text) for text, expression in pairs]
 
 
-def alternatives(pattern):
-    """Return the parts (list of str) of a regular expression of which one matches wherever it does."""
-    named = re.match(r'\(\?P<\w+>', pattern)
-    if named and _bracket(pattern, 0) == len(pattern):
-        return ['%s%s)' % (named.group(), part) for part in alternatives(pattern[named.end():-1])]
-    parts, begin, place = [], 0, 0
-    while place < len(pattern):
-        if pattern[place] == '|':
-            parts.append(pattern[begin:place])
-            begin = place + 1
-        step = 2 if pattern[place] == '\\' else 1
-        place = _bracket(pattern, place) if pattern[place] in '([' else place + step
-    return parts + [pattern[begin:]]
+def _groups(parts):
+    """Return the names (list of str) of all groups in parts, see _searched()."""
+    return sorted({name for part, _ in parts for name in part.groupindex})
 
 
-def needle(part):
-    """
-    Return the longest text (str, '' if there is none of three letters) that is in all that a part of alternatives()
-    matches. To look for it first is some ten times faster than to look for the part.
-    """
-    runs, place = [''], 0
-    while place < len(part):
-        letter, inside = part[place], ''
-        if letter in '([':
-            end, atom = _bracket(part, place), ''
-            plain = re.match(r'\((?:\?:|\?P<\w+>)', part[place:])
-            within = part[place + plain.end():end - 1] if plain else ''
-            if within and len(alternatives(within)) == 1:
-                inside = needle(within)
-        elif letter == '\\':
-            end, atom = place + 2, '' if part[place + 1].isalnum() else part[place + 1]
-        else:
-            end, atom = place + 1, '' if letter in '.^$' else letter
-        after = re.match(r'[*+?]|\{[\d,]+\}', part[end:])
-        if after and after.group() != '+':
-            atom = inside = ''  # may be absent
-        runs[-1] += atom
-        if not atom or after:
-            runs += [inside, '']
-        place = end + (after.end() if after else 0)
-    longest = max(runs, key=len)
-    return longest if len(longest) >= 3 else ''
-
-
-#: (entry, names of its groups (list of str), [(a part of its pattern, compiled; needle of this part)])
-PATTERNS = [(entry, list(re.compile(entry['pattern']).groupindex),
-             [(re.compile(part, re.MULTILINE), needle(part)) for part in alternatives(entry['pattern'])])
-            for entry in MESSAGES]
+#: (entry, names of its groups (list of str), its regular expressions with their texts, see _searched())
+PATTERNS = [(entry, _groups(parts), parts) for entry, parts in ((entry, _searched(entry)) for entry in MESSAGES)]
 
 
 def _printable(text):
@@ -1055,7 +1085,7 @@ class Search(object):
             text = text.replace('\0', '')  # what Windows writes as UTF-16 is then readable
         if '\r' in text:
             text = text.replace('\r\n', '\n')
-        there = {'': True}  # needle -> whether it is in text: several patterns have the same
+        there = {}  # plain text -> whether it is in text: several patterns have the same
         for entry, names, parts in PATTERNS:
             lines = {}  # where a line with a match begins -> the match
             for part, word in parts:
@@ -1176,8 +1206,9 @@ def listed():
     """Return all messages (list of dict: topic, name, text, cause, remedy, source, evidence), as on docs/why.md."""
     topics = {entry['name']: topic for topic, entries in TOPICS for entry in entries}
     found = []
-    for entry, names, _ in PATTERNS:
-        match = re.search(entry['pattern'], entry['text'], re.MULTILINE)
+    for entry, names, parts in PATTERNS:
+        matches = [match for match in (part.search(entry['text']) for part, _ in parts) if match]
+        match = min(matches, key=lambda match: match.start())
         found.append({'topic': topics[entry['name']], 'name': entry['name'], 'text': entry['text'],
                       'cause': filled(entry['cause'], names, match), 'remedy': filled(entry['remedy'], names, match),
                       'source': entry['source'], 'evidence': entry['evidence']})

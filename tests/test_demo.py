@@ -30,7 +30,7 @@ set -eu
 echo "$*" >>"$ROOT/eb.calls"
 echo "== building $1"
 case $1 in
-    osu-native.eb) file=osu-native/7.5.2 ;;
+    osu-native.eb) file=osu-native/9.9 ;;
     osu-container-*.eb) file=osu-container/${1#osu-container-}; file=${file%.eb} ;;
 esac
 [ ! -e "$ROOT/eb.fails" ] || { echo "ERROR: Build of $1 failed: $(cat "$ROOT/eb.fails")"; exit 1; }
@@ -63,7 +63,6 @@ def project(tmp_path, monkeypatch):
     for name in ('osu_container', 'easyblocks'):
         shutil.copytree(PROJECT / name, root / name, ignore=shutil.ignore_patterns('__pycache__'))
     (root / 'workstation').mkdir()
-    shutil.copy(PROJECT / 'workstation' / 'demo.py', root / 'workstation' / 'demo.py')
     for approach, easyconfig, _ in demo.MODULES:
         folder = root / 'easyconfigs' / 'o' / ('osu-native' if approach == 'native' else 'osu-container')
         folder.mkdir(parents=True, exist_ok=True)
@@ -175,7 +174,7 @@ def test_a_daemon_that_a_step_leaves_behind_does_not_hold_it(project, small):
 @pytest.mark.parametrize('number, code', [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_demo_ends_what_it_started(project, number, code):
     script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nsleep 60 &\necho $$ $! >"$0.pids"\nwait\n')
-    child = subprocess.Popen([sys.executable, project / 'workstation' / 'demo.py'], stdout=subprocess.PIPE,
+    child = subprocess.Popen([sys.executable, '-m', 'osu_container.demo'], cwd=project, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
     pids = project / 'workstation' / 'slurm.sh.pids'
     end = time.monotonic() + 10
@@ -258,7 +257,7 @@ def test_an_eb_that_leaves_no_module_is_an_error(project, small):
 def native(project, small, monkeypatch):
     """The orchestrator with the native module only, which runs on this machine without Slurm."""
     monkeypatch.setattr(demo, 'MODULES', demo.MODULES[:1])
-    bench_stand_in.make_native(project, '7.5.2')
+    bench_stand_in.make_native(project, '9.9')
     script(project / 'bin' / 'srun', bench_stand_in.SRUN)
     script(project / 'bin' / 'salloc', bench_stand_in.SALLOC)
     return small
@@ -307,7 +306,7 @@ def test_rerun_measures_again(project, native):
 
 def test_a_changed_module_is_measured_again_and_named(project, native, capfd):
     assert native.go('run') == 0
-    with open(project / 'modules' / 'osu-native' / '7.5.2.lua', 'a') as handle:
+    with open(project / 'modules' / 'osu-native' / '9.9.lua', 'a') as handle:
         handle.write('-- changed\n')
     time.sleep(1.1)
     again = demo.Demo(project, repeats=1)
@@ -326,7 +325,7 @@ def test_results_that_are_damaged_are_left_out_and_named(project, native, capfd)
 
 
 def test_a_failing_program_shows_its_message_and_there_is_no_table(project, native, capfd):
-    special(project, '7.5.2', 'osu_latency', "sys.exit(\"version `FABRIC_1.7' not found\")")
+    special(project, '9.9', 'osu_latency', "sys.exit(\"version `FABRIC_1.7' not found\")")
     assert native.go('run') == 1
     err = capfd.readouterr().err
     assert 'step 5/7 (run) failed: osu-container bench failed (exit code 1)' in err
@@ -342,7 +341,7 @@ def test_the_time_box_ends_after_a_whole_repeat(project, native):
 
 
 def test_a_module_that_cannot_be_loaded_shows_what_lmod_says(project, native, capfd):
-    (project / 'modules' / 'osu-native' / '7.5.2.lua').write_text('LmodError("the image x.sif was deleted")\n')
+    (project / 'modules' / 'osu-native' / '9.9.lua').write_text('LmodError("the image x.sif was deleted")\n')
     assert native.go('run') == 1
     err = capfd.readouterr().err
     assert '`module load osu-native` failed' in err and 'the image x.sif was deleted' in err
@@ -365,7 +364,7 @@ def test_a_ci_log_has_no_carriage_returns(project, small, capfd):
 def test_a_terminal_has_one_line_that_is_rewritten(project):
     script(project / 'bin' / 'eb', LONG)
     parent, terminal = pty.openpty()
-    child = subprocess.Popen([sys.executable, project / 'workstation' / 'demo.py', '--from', 'install'],
+    child = subprocess.Popen([sys.executable, '-m', 'osu_container.demo', '--from', 'install'], cwd=project,
                              stdout=terminal, stderr=subprocess.DEVNULL)
     os.close(terminal)
     seen = b''

@@ -10,6 +10,11 @@ import time
 
 import pytest
 
+try:
+    from re import _parser as parser
+except ImportError:  # before Python 3.11
+    import sre_parse as parser
+
 from osu_container import why
 from tests.docs.test_docs import headings
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
@@ -72,6 +77,10 @@ QUOTED = [
     (['no folder for links'],
      "osu-entrypoint: node7: ...: no folder for links can be made in /tmp, /dev/shm or /nowhere",
      'recorded, container-recipes/entrypoint/osu-entrypoint'),
+    (['no folder for links'], "osu-entrypoint: node7: ...: mktemp could not make a folder in /tmp",
+     'container-recipes/entrypoint/osu-entrypoint'),
+    (['no folder for links'], "osu-entrypoint: node7: ...: links cannot be made in /tmp/osu-swap.x",
+     'container-recipes/entrypoint/osu-entrypoint'),
     (['RCCL plugin does not load with the host'],
      "osu-entrypoint: node7: WARNING: the plugin of RCCL does not load with it, so RCCL takes TCP; MPI is "
      "not affected",
@@ -101,6 +110,10 @@ QUOTED = [
      "MPIDI_OFI_find_provider(84): \n"
      "find_provider(126).........: OFI call getinfo failed (init_provider.c:126:find_provider:No data available)\n"
      "srun: error: node1: task 0: Exited with exit code 143", 'recorded, MPICH 4.2.3'),
+    (['no provider'],
+     "MPIDI_OFI_find_provider(84): \n"
+     "find_provider(132).........: OFI call getinfo failed (default nic=(n/a): No data available)\n"
+     "srun: error: node1: task 0: Exited with exit code 143", 'recorded, MPICH 5.0.2'),
     (['provider finds nothing'],
      "libfabric:518212:core:core:fi_getinfo_():1021<warn> fi_getinfo: provider usnic returned -61 (No data available)",
      'github.com/ofiwg/libfabric, issue 7324'),
@@ -356,6 +369,22 @@ QUOTED = [
     (['Sarus refuses the MPI'],
      "Failed to activate MPI support. Host's MPI library /lib/libmpi.so.12 is not ABI compatible with container's MPI "
      "library /usr/lib/libmpi.so.40.", 'form as the tests of github.com/eth-cscs/sarus look for it'),
+    (['linked clone gone'],
+     "ERROR: Failed to parse configuration options: No files found using glob pattern "
+     "'/project/project_462000000/EasyBuild/UserRepo/easybuild/easyblocks/*/*.py'",
+     'recorded, EasyBuild 4.9.4, 5.1.2 and 5.4.1 after the linked clone was moved'),
+    (['linked clone gone'],
+     "ERROR: Failed to process easyconfig /home/u/EasyBuild/ebfiles_repo/container/osu-container/osu-container-hybrid"
+     ".eb: Failed to obtain class for MPIContainer easyblock (not available?): No module named "
+     "'easybuild.easyblocks.generic.mpicontainer'", 'recorded, the same with an easyblock of the user'),
+    (['linked clone gone'],
+     "ERROR: Can't find path /home/u/EasyBuild/UserRepo/easybuild/easyconfigs/o/osu-container/osu-container-bind.eb",
+     'recorded, the same with an easyblock of the user'),
+    (['linked clone gone'],
+     "ERROR: Failed to parse configuration options: Failed to import easyblock easybuild.easyblocks.generic."
+     "mpicontainer from /tmp/eb-x/included-easyblocks-y/easybuild/easyblocks/generic: /home/u/generic/mpicontainer.py "
+     "cannot find its package: No module named 'osu_container', looked for in /home/u and on Python's path.",
+     'recorded, EasyBuild 4.9.4, 5.1.2 and 5.4.1 with a copy of the easyblock'),
     (['unknown MPI type'],
      "srun: error: Couldn't find the specified plugin name for mpi/pmix looking at all files\n"
      "srun: error: cannot find mpi plugin for mpi/pmix", 'Slurm, src/interfaces'),
@@ -393,25 +422,30 @@ def test_names_are_unique_and_every_message_is_tried_on_a_text():
     assert set(NAMES) == tried
 
 
-@pytest.mark.parametrize('entry', why.MESSAGES, ids=NAMES)
-def test_entry_says_cause_remedy_source_and_how_sure(entry):
-    assert set(entry) - {'times', 'last', 'unless'} == {'name', 'text', 'pattern', 'cause', 'remedy', 'source',
-                                                        'evidence'}
-    assert re.search(entry['pattern'], entry['text'], re.M), 'the pattern does not find the text'
-    assert not re.search(r'[|\n]', entry['text'])
-    assert entry['evidence'] in {'measured', 'derived', 'untested'}
-    for key in ('cause', 'remedy', 'source'):
-        assert len(entry[key]) > 10
-    assert set(entry.get('unless', [])) <= set(NAMES)
-    groups = set(re.compile(entry['pattern']).groupindex)
-    assert set(re.findall(r'\{(\w+)\}', entry['cause'] + entry['remedy'])) <= groups
-    for path in re.findall(r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
-                           entry['source'] + ' ' + entry['remedy']):
-        assert (PROJECT / path).exists(), path
+def test_entries_say_cause_remedy_source_and_how_sure():
+    for entry in why.MESSAGES:
+        name = entry['name']
+        assert set(entry) - {'times', 'last', 'unless'} == {'name', 'text', 'patterns', 'cause', 'remedy', 'source',
+                                                            'evidence'}, name
+        _, groups, parts = next(one for one in why.PATTERNS if one[0] is entry)
+        assert any(part.search(entry['text']) for part, _ in parts), f'{name}: no pattern finds the text'
+        assert not re.search(r'[|\n]', entry['text']), name
+        assert entry['evidence'] in {'measured', 'derived', 'untested'}, name
+        assert min(len(entry[key]) for key in ('cause', 'remedy', 'source')) > 10, name
+        assert set(entry.get('unless', [])) <= set(NAMES), name
+        assert set(re.findall(r'\{(\w+)\}', entry['cause'] + entry['remedy'])) <= set(groups), name
+        for path in re.findall(r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
+                               entry['source'] + ' ' + entry['remedy']):
+            assert (PROJECT / path).exists(), (name, path)
+
+
+#: What srun, mpirun, colours and other systems do to a line
+FORMS = ('0: {}', ' 12: {}', 'nid001234: {}', 'srun: error: {}', '[1,0]<stderr>:{}', '{}\r', '{}   ',
+         '\x1b[1;31m{}\x1b[0m\x1b[K', '\x1b]0;title\x07\x1b(B{}')
 
 
 @pytest.mark.parametrize('wanted, text, source', QUOTED, ids=[f'{item[0][0]}-{n}' for n, item in enumerate(QUOTED)])
-def test_quoted_messages_are_known(wanted, text, source):
+def test_quoted_messages_are_known_whatever_stands_around_them(wanted, text, source):
     assert source
     found = why.explain('# OSU MPI Bandwidth Test v7.5\n1    2.0\n' + text + '\n')
     assert [each['name'] for each in found] == wanted
@@ -419,6 +453,8 @@ def test_quoted_messages_are_known(wanted, text, source):
     for each in found:
         assert not re.search(r'\{\w+\}|  ', each['cause'] + each['remedy']), each
         assert each['cause'][:1] != ' ' and each['source']
+    for form in FORMS:
+        assert names('\n'.join(form.format(line) for line in text.splitlines())) == wanted, form
 
 
 @pytest.mark.parametrize('text', [
@@ -429,7 +465,7 @@ def test_what_is_no_message_is_called_unknown(text):
 
 
 @pytest.mark.parametrize('line', ['1024      123.45', 'a' * 5000, '/a/path/' * 400 + ': no', '"' * 5000,
-                                  'x: (1): ' * 400])
+                                  'x: (1): ' * 400], ids=['numbers', 'letters', 'paths', 'quotes', 'labels'])
 def test_long_logs_are_read_in_one_go(line):
     """A pattern that tries again from every letter would take minutes, and is stopped after one."""
     text = (line + '\n') * (1_000_000 // len(line)) + 'x: undefined symbol: f7\n'
@@ -437,14 +473,6 @@ def test_long_logs_are_read_in_one_go(line):
            "print([each['name'] for each in why.explain(sys.stdin.read())])"
     done = run([sys.executable, '-c', code, PROJECT], input=text, timeout=60)
     assert done.stdout == "['undefined symbol']\n", done.stderr
-
-
-@pytest.mark.parametrize('wanted, text, source', QUOTED, ids=[f'{item[0][0]}-{n}' for n, item in enumerate(QUOTED)])
-def test_labels_colours_and_ends_of_lines_are_no_hindrance(wanted, text, source):
-    for form in ('0: {}', ' 12: {}', 'nid001234: {}', 'srun: error: {}', '[1,0]<stderr>:{}', '{}\r', '{}   ',
-                 '\x1b[1;31m{}\x1b[0m\x1b[K', '\x1b]0;title\x07\x1b(B{}'):
-        lines = [form.format(line) for line in ['# OSU MPI Bandwidth Test v7.5', *text.splitlines()]]
-        assert names('\n'.join(lines)) == names('\n'.join(lines) + '\n') == wanted, form
 
 
 @pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-le', 'utf-16-be', 'utf-8-sig', 'latin-1'])
@@ -471,43 +499,51 @@ def test_of_a_long_line_the_part_with_the_message_is_shown():
     assert len(found['cause']) < 500
 
 
-# ---- the patterns are looked for in parts, and a part only where its needle is
+# ---- an expression is looked for only where its plain text is
 
-@pytest.mark.parametrize('pattern, parts, needles', [
-    ('abc', ['abc'], ['abc']), ('ab', ['ab'], ['']), ('abc|def ?g', ['abc', 'def ?g'], ['abc', 'def']),
-    (r'a\|b\.c|x(?:y|z)w', [r'a\|b\.c', 'x(?:y|z)w'], ['a|b.c', '']),
-    (r'(?P<what>abc|defg)', ['(?P<what>abc)', '(?P<what>defg)'], ['abc', 'defg']),
-    (r'(?P<version>FABRIC_[\d.]*\d) no', [r'(?P<version>FABRIC_[\d.]*\d) no'], ['FABRIC_']),
-    (r'(?<!-61 \()No data', [r'(?<!-61 \()No data'], ['No data']), (r'(?!wxyz)abc', [r'(?!wxyz)abc'], ['abc']),
-    (r'abcd?', ['abcd?'], ['abc']), ('abcd+e', ['abcd+e'], ['abcd']), ('abcd{2,3}e', ['abcd{2,3}e'], ['abc']),
-    (r'(?:wxyz)?abc', [r'(?:wxyz)?abc'], ['abc']), (r'[]wxyz]abc[^]wxyz]', [r'[]wxyz]abc[^]wxyz]'], ['abc']),
-    (r'abc\w+defg', [r'abc\w+defg'], ['defg']), (r'[\]|]abc|(a|b)', [r'[\]|]abc', '(a|b)'], ['abc', '']),
+def plain_texts(parsed):
+    """Return texts (list of str) that are in all that a regular expression matches, as Python itself parses it."""
+    found = ['']
+    for kind, value in parsed:
+        kind = str(kind)
+        if kind == 'LITERAL':
+            found[-1] += chr(value)
+        elif kind == 'SUBPATTERN' or kind in ('MAX_REPEAT', 'MIN_REPEAT') and value[0] > 0:
+            first, *others = plain_texts(value[-1])
+            found[-1] += first
+            found += others if kind == 'SUBPATTERN' else [*others, '']
+        elif kind not in ('AT', 'ASSERT', 'ASSERT_NOT'):  # those take no letter
+            found.append('')
+    return found
+
+
+@pytest.mark.parametrize('expression, texts', [
+    ('abc', ['abc']), ('ab.c', ['ab', 'c']), (r'a\|b\.c', ['a|b.c']), ('x(?:yy|zz)w', ['x', 'w']),
+    (r'(?P<version>FABRIC_[\d.]*\d) no', ['FABRIC_', '', ' no']), (r'(?<!-61 \()No data', ['No data']),
+    (r'(?!wxyz)abc', ['abc']), ('abcd?e', ['abc', 'e']), ('abcd+e', ['abcd', 'e']), ('(?:wxyz)?abc', ['', 'abc']),
+    ('[]wxyz]abc[^]wxyz]', ['', 'abc', '']), (r'abc\w+\bdefg', ['abc', '', 'defg']),
 ])
-def test_a_pattern_is_taken_apart(pattern, parts, needles):
-    assert why.alternatives(pattern) == parts
-    assert [why.needle(part) for part in parts] == needles
+def test_the_plain_texts_of_an_expression_are_known(expression, texts):
+    assert plain_texts(parser.parse(expression)) == texts
 
 
-def test_every_part_has_a_needle_and_together_they_find_what_the_pattern_finds():
-    texts = [text for _, text, _ in QUOTED] + [entry['text'] for entry in why.MESSAGES]
+def test_the_plain_text_of_every_expression_is_in_all_that_it_matches():
     for entry, _, parts in why.PATTERNS:
-        whole = re.compile(entry['pattern'], re.MULTILINE)
-        for text in texts:
-            begins = {text.rfind('\n', 0, match.start()) for match in whole.finditer(text)}
-            assert begins == {text.rfind('\n', 0, match.start()) for part, word in parts if word in text
-                              for match in part.finditer(text)}, (entry['name'], text)
-        assert all(word for _, word in parts), f"{entry['name']}: it would be looked for everywhere, which takes long"
+        for part, text in parts:
+            assert any(text in one for one in plain_texts(parser.parse(part.pattern))), (entry['name'], text)
+            assert len(text) >= 3, f"{entry['name']}: it would be looked for everywhere, which takes long"
 
 
 def test_no_pattern_takes_long_where_its_beginning_comes_again_and_again():
-    """Every needle, and every text that is known, thousands of times in one line. A bad pattern takes many seconds."""
+    """Every needle and every known text, thousands of times in one line. A bad pattern takes many seconds."""
     words = {word for _, _, parts in why.PATTERNS for _, word in parts}
     words |= {entry['text'][:end] for entry in why.MESSAGES for end in (len(entry['text']) // 2, None)}
-    words |= {re.match(r'(?:\w|[ /:`\'"-])*', entry['pattern']).group() for entry in why.MESSAGES} - {''}
+    words |= {re.match(r'(?:\w|[ /:`\'"-])*', part.pattern).group()
+              for _, _, parts in why.PATTERNS for part, _ in parts} - {''}
     for word in sorted(words):
         begin = time.process_time()
-        why.explain(word * (100_000 // len(word)))
-        assert time.process_time() - begin < 2, word
+        why.explain(word * (40_000 // len(word)))
+        assert time.process_time() - begin < 1, word
 
 
 def test_one_rank_that_is_alone_is_no_error():
@@ -586,12 +622,10 @@ def running_headings():
     return [message.replace('...', 'X') for message, _ in headings() if f'`{message}`' in wanted]
 
 
-@pytest.mark.parametrize('message', running_headings())
-def test_what_troubleshooting_says_about_running_is_known_here_too(message):
-    text = message.replace('X tasks', '4 tasks').replace('has X GPUs', 'has 8 GPUs')
-    text = text.replace('local rank X', 'local rank 9').replace('the job has X of', 'the job has 4 of')
-    text = text.replace("the node's X GPUs", "the node's 8 GPUs").replace('X is not set. Load', 'SIF is not set. Load')
-    assert why.explain(f'srun: {text}\n'), text
+def test_what_troubleshooting_says_about_running_is_known_here_too():
+    messages = running_headings()
+    assert len(messages) > 15
+    assert [message for message in messages if not why.explain(f'srun: {message}\n')] == []
 
 
 # ---- the loader, really
@@ -807,15 +841,15 @@ class Endless(io.RawIOBase):
 
 
 def test_of_a_long_log_a_part_is_held_at_a_time():
-    """24 MB, of which the peak of what is held (as Python counts it) is a few of the blocks."""
+    """16 MB, of which the peak of what is held (as Python counts it) is a few of the blocks."""
     import tracemalloc
     part = b'libfabric:1:2::cxi:core:cxip():1<info> nid1: nothing to be seen here\n' * (why.BLOCK // 70)
-    log = Endless(part, 24)
+    log = Endless(part, 16)
     tracemalloc.start()
     search = why.search_in(log)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert search.found() == [] and search.lines == 24 * part.count(b'\n')
+    assert search.found() == [] and search.lines == 16 * part.count(b'\n')
     assert log.most == why.BLOCK and peak < 12 * why.BLOCK
 
 
@@ -833,14 +867,14 @@ def test_where_a_log_is_cut_into_parts_makes_no_difference(monkeypatch, block, e
 
 
 def test_a_line_without_an_end_is_read_in_parts():
-    log = Endless(b'progress 12 %\r' * (why.BLOCK // 14), 20)
+    log = Endless(b'progress 12 %\r' * (why.BLOCK // 14), 6)
     search = why.search_in(log)
     assert search.found() == [] and search.lines == 1
 
 
 def test_binary_junk_is_unknown_text():
     import random
-    junk = bytes(random.Random(6).getrandbits(8) for _ in range(200_000))
+    junk = random.Random(6).getrandbits(8 * 50_000).to_bytes(50_000, 'big')
     done = run([sys.executable, WHY], input=junk.decode('latin-1'), env={**os.environ, 'LC_ALL': 'C.UTF-8'})
     assert done.returncode == 1 and 'None of the' in done.stdout and done.stderr == ''
     found = why.search_in(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)).found()
@@ -909,10 +943,10 @@ def test_what_slurm_says_is_known(slurm, script, wanted):
 
 @pytest.fixture(scope='module')
 def modules(slurm, tmp_path_factory):
-    """Function (script) as slurm's, with osu-container/pure, openmpi and osu-native in a folder of the tests."""
+    """Function (script) as slurm's, with osu-container/pure and openmpi in a folder of the tests."""
     folder = tmp_path_factory.mktemp('installed')
     ready = f'export EASYBUILD_PREFIX={folder}; . {PROJECT}/env.sh; '
-    text = slurm(ready + 'eb osu-container-pure.eb osu-container-openmpi.eb osu-native.eb -r && echo installed')
+    text = slurm(ready + 'eb osu-container-pure.eb osu-container-openmpi.eb -r && echo installed')
     assert text.rstrip().endswith('installed'), text[-3000:]
     return lambda script, **variables: slurm(ready + script, **variables)
 
@@ -922,22 +956,22 @@ def modules(slurm, tmp_path_factory):
 @pytest.mark.parametrize('script, wanted', [
     ('module load osu-container/pure; srun --mpi=none -N2 -n2 osu_bw H H', 'ranks without PMI'),
     ('module load osu-container/pure; FI_PROVIDER=nonesuch srun -N2 -n2 osu_latency H H', 'no provider'),
-    ('module load osu-native; FI_PROVIDER=nonesuch srun -N2 -n2 osu_latency H H', 'no provider'),
     ('module load osu-container/pure; srun -N1 -n1 osu-exec nonesuch', 'program not in the image'),
     ('module load osu-container/pure; srun -N2 -n2 osu_bw D D', 'no GPU support'),
-    ('module load osu-native; srun -N2 -n3 osu_bw H H', 'wrong number of ranks'),
-    ('module load osu-native; srun --mpi=none -N2 -n2 osu_bw H H', 'wrong number of ranks'),
-    ('module load osu-native; cd $EBROOTOSUMINNATIVE; srun --mpi=none -N2 -n2 /usr/bin/python3 -I -c "import os, sys; '
-     "sys.path.insert(0, 'lib/python'); os.environ['MPI4PY_LIBMPI'] = os.path.realpath('lib/libmpi.so.12'); from "
-     "mpi4py "
-     "import MPI; print('rank', MPI.COMM_WORLD.rank, 'of', MPI.COMM_WORLD.size)\"", 'every rank alone'),
+    ('module load osu-container/pure; srun -N2 -n3 osu_bw H H', 'wrong number of ranks'),
+    # by its path in the image, which the module's own command would refuse
+    ('module load osu-container/pure; srun --mpi=none -N2 -n2 apptainer exec "$SIF" /opt/osu/bin/osu_bw H H',
+     'wrong number of ranks'),
+    ('module load osu-container/pure; srun --mpi=none -N2 -n2 apptainer exec "$SIF" /usr/bin/python3 -I -c "import sys;'
+     " sys.path.insert(0, '/opt/osu/lib/python'); from mpi4py import MPI; "
+     "print('rank', MPI.COMM_WORLD.rank, 'of', MPI.COMM_WORLD.size)\"", 'every rank alone'),
     ('module load osu-container/pure; osu-exec "$CONTAINERROOT/bin/osu_bw" H H', 'started inside the container'),
     ('module load osu-container/pure; APPTAINER_BIND=/nonesuch osu-exec true', 'bound file missing'),
     ('module load osu-container/pure; SINGULARITY_BIND=/tmp APPTAINER_BIND=/usr:/mnt apptainer exec $SIF true',
      'two sets of binds'),
     ('apptainer exec /nonesuch.sif true', 'image cannot be read'),
     ('head -c 4096 /dev/zero >$HOME/x.sif; apptainer exec $HOME/x.sif true', 'image cannot be read'),
-    ('module load osu-container/pure; MPIR_CVAR_OFI_USE_PROVIDER=tcp srun -N2 -n2 osu_bw -m 4 H H',
+    ('module load osu-container/pure; MPIR_CVAR_OFI_USE_PROVIDER=tcp srun -N2 -n2 osu_latency -m 4 -i 10 H H',
      'provider asked for by an old name'),
     # the sum of the image is checked, its signature is not there: apptainer verify says so
     ('module load osu-container/pure; apptainer verify "$SIF" 2>&1', 'image without a signature'),

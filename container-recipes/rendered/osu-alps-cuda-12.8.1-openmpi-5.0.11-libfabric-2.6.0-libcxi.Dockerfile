@@ -9,8 +9,9 @@
 # Building, in the top folder of the repository:
 #   ours           bin/osu-container image build osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi
 #   or by hand, with the sources in sources/ (bin/osu-container image fetch osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi):
-#   Apptainer      apptainer build --fakeroot osu.sif container-recipes/rendered/osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.def
-#   Docker         docker build -f container-recipes/rendered/osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.Dockerfile -t osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi .
+#   the file       bin/osu-container image recipe osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi, with --docker the Dockerfile
+#   Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
+#   Docker         docker build -f THIS_FILE -t osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi .
 #   The processor of the machine that builds is that of the image: Alps needs aarch64. A GPU is not needed.
 #
 # Running on Alps, two ranks on two nodes:

@@ -84,9 +84,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.log.warning("No C source: %s", err)
             self.src = []
             sources, commands = self.cfg['sources'], self.cfg['commands']
-            self.fetch_sources(sources=[name for name in sources if name in commands],
-                               checksums=[sha256 for name, sha256 in zip(sources, self.cfg['checksums'])
-                                          if name in commands])
+            kept = [pair for pair in zip(sources, self.cfg['checksums']) if pair[0] in commands]
+            self.fetch_sources(sources=[name for name, _ in kept], checksums=[sha256 for _, sha256 in kept])
             self.ports = self.find_ports()
             print_msg("WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C "
                       "programs", self.cfg['sources'][0], self.cfg['stand_in']['name'], log=self.log)
@@ -158,10 +157,9 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         mkdir(bindir)
         programs = [path for pattern in ('libexec/*', 'libexec/*/*', 'libexec/*/*/*', 'libexec/*/*/*/*')
                     for path in glob.glob(os.path.join(folder, pattern, self.cfg['program_prefix'] + '*'))]
-        for path in programs:
-            if os.access(path, os.X_OK) and os.path.isfile(path):
-                symlink(os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path)),
-                        use_abspath_source=False)
+        for path in (path for path in programs if os.access(path, os.X_OK) and os.path.isfile(path)):
+            symlink(os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path)),
+                    use_abspath_source=False)
         self.facts['programs'] = sorted(os.listdir(bindir))
         self.facts['host']['rccl_plugin'] = self.rccl_plugin()
         self.facts['prgenv'] = self.prgenv

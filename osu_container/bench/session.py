@@ -178,33 +178,19 @@ class Session:
     def ask(self, module):
         """Run a module once; return ({'netmod', 'provider'}, why it cannot be used (str) or None)."""
         nobody = {'netmod': None, 'provider': None}
-        nodes = min(2, self.wanted.nodes)
-        label = f'{plan.series_names(self.modules)[module.name]}-start'
-        raw, errors = self.folder / 'raw' / f'{label}.txt', self.folder / 'raw' / f'{label}.err'
-        proofs = self.folder / 'proof' / label
         mine = next((run for run in self.runs if self.wanted.run and run.module == module.name), None)
         if mine and mine.skip:
             return nobody, None
         if not mine and 'osu_latency' not in module.programs:
             return nobody, f"{module.name} has no osu_latency"
+        label = f'{plan.series_names(self.modules)[module.name]}-start'
+        raw, errors = self.folder / 'raw' / f'{label}.txt', self.folder / 'raw' / f'{label}.err'
+        proofs = self.folder / 'proof' / label
         limit, ranks = (self.wanted.run['limit'], mine.case.ranks) if mine else (ASK_LIMIT, 2)
-        command = [*(mine.srun if mine else plan.srun_line(nodes, 2, self.site, bind=False))]
-        behind = command[len(command) - (command[-1] == 'osu-gpu-bind'):]
-        command = command[:len(command) - len(behind)]
-        if self.wanted.scheduler != 'local':
-            command += reframe_settings.job_options(self.site, partition=self.wanted.partition, account=self.wanted.account)
-        command += [str(RANK_PROOF), str(proofs), *behind, *(mine.program if mine else ASK_PROGRAM)]
-        with open(raw, 'w') as out, open(errors, 'w') as err:
-            child = subprocess.Popen(command, env={**module.environment, **ASK}, stdin=subprocess.DEVNULL, stdout=out,
-                                     stderr=err, start_new_session=True)
-            try:
-                code = child.wait(timeout=limit)
-            except subprocess.TimeoutExpired:
-                end_group(child)
-                return nobody, f"it did not end within {limit} s ({errors})"
-            except BaseException:
-                end_group(child)
-                raise
+        try:
+            code = _run_into(raw, errors, self.ask_command(mine, proofs), {**module.environment, **ASK}, limit)
+        except subprocess.TimeoutExpired:
+            return nobody, f"it did not end within {limit} s ({errors})"
         text = raw.read_text(errors='replace')
         try:
             if code:
@@ -219,12 +205,22 @@ class Session:
             return nobody, measure.reason(str(problem), text + '\n' + errors.read_text(errors='replace'))
         promise = module.facts
         broken = judging.broken_promises(found, promise['comes_from'], promise['container'])
-        netmod, provider = osu_output.network_of(text)
         if broken:
             return nobody, 'it does not run what it promises: ' + '; '.join(broken[:3])
-        # MPICH says its netmod, which nothing outside of it shows. An MPI that says nothing has been looked at.
-        seen = {(one.get('network') or {}).get('provider') for one in found}
-        return {'netmod': netmod, 'provider': provider or (seen.pop() if len(seen) == 1 else None)}, None
+        return _network_said(text, found), None
+
+    def ask_command(self, mine, proofs):
+        """
+        Return the command (list of str) that runs a module once.
+
+        :param mine: plan.Run of the user's own program, None for osu_latency; proofs: Path, folder of the proofs
+        """
+        command = [*(mine.srun if mine else plan.srun_line(min(2, self.wanted.nodes), 2, self.site, bind=False))]
+        behind = [command.pop()] if command[-1] == 'osu-gpu-bind' else []
+        if self.wanted.scheduler != 'local':
+            command += reframe_settings.job_options(self.site, partition=self.wanted.partition,
+                                                    account=self.wanted.account)
+        return [*command, str(RANK_PROOF), str(proofs), *behind, *(mine.program if mine else ASK_PROGRAM)]
 
     def repeat(self, number, runs):
         """Run the session of a repeat (int) with runs (list of plan.Run) under ReFrame."""
@@ -290,6 +286,30 @@ class Session:
                     run, number, 'failed', measure.reason(said, _stage_output(entry))))
             elif entry.get('fail_phase') not in (None, 'sanity'):  # measured, but missing in ReFrame's own logs
                 self.say(f"{run.name}, repeat {number}: {said}; its numbers are kept, see {log}")
+
+
+def _run_into(out, err, command, environment, limit):
+    """
+    Run command (list of str) with its streams into the files out and err (Path); return its exit code (int).
+
+    Raises subprocess.TimeoutExpired after limit (s); then, and when this program is interrupted, it is ended.
+    """
+    with open(out, 'w') as stdout, open(err, 'w') as stderr:
+        child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                                 start_new_session=True)
+        try:
+            return child.wait(timeout=limit)
+        except BaseException:
+            end_group(child)
+            raise
+
+
+def _network_said(text, proofs):
+    """Return {'netmod', 'provider'} (str or None) as the output text (str) of a run has it, else its proofs (list)."""
+    netmod, provider = osu_output.network_of(text)
+    # MPICH says its netmod, which nothing outside of it shows. An MPI that says nothing has been looked at.
+    seen = {(one.get('network') or {}).get('provider') for one in proofs}
+    return {'netmod': netmod, 'provider': provider or (seen.pop() if len(seen) == 1 else None)}
 
 
 def _stage_output(entry):

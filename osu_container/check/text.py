@@ -45,34 +45,44 @@ def _wrapped(title, words):
 
 def page(facts, site, host, verdicts, best, single):
     """Return the text for people; single: bool, one approach was asked for."""
-    libraries = ', '.join('%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi'])
-    lines = ["%s\n    MPI: %s%s" % (facts['path'], libraries or 'none',
-                                    ''.join('; %s %s' % (name, facts[key]) for name, key in (
-                                        ('ROCm', 'rocm'), ('CUDA', 'cuda')) if facts[key])),
-             *(["    described by its name, and the host by the data of its site: nothing was looked into"]
-               if image_is_described(host) else []),
-             "    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''), '']
-    others = []
+    others = [one for one in verdicts if not single and
+              [finding.rule for finding in one.findings if finding.level == 'fails'][:1] == ['other MPI']]
+    lines = _head(facts, site, host)
     for one in verdicts:
-        if not single and [finding.rule for finding in one.findings if finding.level == 'fails'][:1] == ['other MPI']:
-            others.append(one)
-            continue
-        lines.append('%-12s%s' % (one.approach, one.level.upper()))
-        if one.mpi != 'none':
-            lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (one.mpi, one.libfabric, one.launch)))
-        for finding in one.findings:
-            lines.append(_wrapped('note' if finding.level == NOTE else 'because', finding.reason))
-            if finding.level != NOTE:
-                lines += [_wrapped('evidence', '%s: %s' % item) for item in finding.evidence]
-            if finding.remedy:
-                lines.append(_wrapped('do', finding.remedy))
-        lines.append('')
+        if one not in others:
+            lines += _verdict_lines(one)
     if others:
         lines += [textwrap.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
             one.approach for one in others), WIDTH), '']
     if not single:
         lines.append(_advice(best, facts))
     return '\n'.join(lines).rstrip()
+
+
+def _head(facts, site, host):
+    """Return the lines (list of str) on the image and the site."""
+    libraries = ', '.join('%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi'])
+    gpu = ''.join('; %s %s' % (name, facts[key]) for name, key in (('ROCm', 'rocm'), ('CUDA', 'cuda')) if facts[key])
+    lines = ["%s\n    MPI: %s%s" % (facts['path'], libraries or 'none', gpu)]
+    if image_is_described(host):
+        lines.append("    described by its name, and the host by the data of its site: nothing was looked into")
+    return lines + ["    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''),
+                    '']
+
+
+def _verdict_lines(verdict):
+    """Return the lines (list of str) on one Verdict: its word, what would run, each finding."""
+    lines = ['%-12s%s' % (verdict.approach, verdict.level.upper())]
+    if verdict.mpi != 'none':
+        lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (verdict.mpi, verdict.libfabric,
+                                                                         verdict.launch)))
+    for finding in verdict.findings:
+        lines.append(_wrapped('note' if finding.level == NOTE else 'because', finding.reason))
+        if finding.level != NOTE:
+            lines += [_wrapped('evidence', '%s: %s' % item) for item in finding.evidence]
+        if finding.remedy:
+            lines.append(_wrapped('do', finding.remedy))
+    return lines + ['']
 
 
 def _advice(best, facts):

@@ -171,7 +171,9 @@ def _staged(curve, host):
     return sizes if best and of_host and least <= best / of_host <= most else []
 
 
-_DEIC = 'DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", 2025-03-07'
+#: Source of most rules
+DEIC = ('DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", '
+                  '2025-03-07')
 _LUMI_2026 = 'alazzaro/openmpi_on_ss11, LUMI-G, 2026-03'
 
 RULES = (
@@ -185,8 +187,8 @@ RULES = (
                    'error that names its cause; our modules of bind, hybrid, opensource and native set it. The image '
                    'needs MPICH of device ch4:ofi, 3.1.4 has none. At 4 to 5 GB/s with the provider lnx: that of '
                    'libfabric 2.2.0 is slow, ofiwg/libfabric #11392.',
-            source=_DEIC + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: 2.4 against '
-                   '12.2 GB/s'),
+            source=DEIC + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: '
+                   '2.4 against 12.2 GB/s'),
         BANDWIDTHS | LATENCIES, None, _tcp),
     Rule(
         Trouble(
@@ -195,7 +197,7 @@ RULES = (
                  'times slower than with other releases.',
             remedy='Take an image with MPICH 4 (`osu-container image list`). With another MPI: is it the fast network '
                    'that TCP took (FI_TCP_IFACE=hsn0), or that of the management? Untested.',
-            source=_DEIC + ': compatibility notes, "slow (~400MBs)"'),
+            source=DEIC + ': compatibility notes, "slow (~400MBs)"'),
         BANDWIDTHS, None, _slow_tcp),
     Rule(
         Trouble(
@@ -207,8 +209,8 @@ RULES = (
             remedy='`unset CXI_FORK_SAFE CXI_FORK_SAFE_HP` inside the container; our modules do. For RCCL and Open MPI '
                    'FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1 is enough: 2.9 µs were measured with Open MPI on LUMI. With '
                    'MPICH 4.3.1 or newer MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0 must go with it.',
-            source=_DEIC + ': results of opensource. libfabric prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI on LUMI, '
-                   '2026-05-21'),
+            source=DEIC + ': results of opensource. libfabric prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI '
+                   'on LUMI, 2026-05-21'),
         LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES, DEVICE, _device_copy),
     Rule(
         Trouble(
@@ -218,7 +220,7 @@ RULES = (
                  'the provider lnx, not with hardware or hybrid matching of the provider cxi.',
             remedy='FI_CXI_RX_MATCH_MODE=hybrid, as HPE advises for RCCL, or hardware. Untested for the runs of 2025, '
                    'which did not set it.',
-            source=_DEIC + ': "weird drop at 8192 for RCCL". ' + _LUMI_2026 + ': osu_xccl_bibw, osu_xccl_latency and '
+            source=DEIC + ': "weird drop at 8192 for RCCL". ' + _LUMI_2026 + ': osu_xccl_bibw, osu_xccl_latency and '
                    'osu_bibw D D by rx_match_mode. HewlettPackard/shs-ccl-docs'),
         RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES, frozenset(['D D']), _dip),
     Rule(
@@ -229,7 +231,7 @@ RULES = (
                  'other MPIs do not. The cause is derived.',
             remedy='FI_CXI_RDZV_THRESHOLD=16384 FI_CXI_RDZV_EAGER_SIZE=2048 with libfabric before 2.4. It is what Cray '
                    'MPICH sets by itself; untested with others.',
-            source=_DEIC + ': latency of hybrid and opensource. MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes '
+            source=DEIC + ': latency of hybrid and opensource. MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes '
                    'of libfabric 2.4.0'),
         LATENCIES, None, _early_rendezvous),
     Rule(
@@ -242,7 +244,7 @@ RULES = (
                    'NCCL_NET="AWS Libfabric" turns the fallback into an error. The plugin must not be built with a '
                    'newer libfabric than it meets ("FABRIC_1.7 not found"). With the plugin loaded, '
                    'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
-            source=_DEIC + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
+            source=DEIC + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
                    'lacks the folder of the plugin'),
         RCCL_BANDWIDTHS | RCCL_LATENCIES, None, _rccl_sockets),
     Rule(
@@ -253,7 +255,7 @@ RULES = (
             remedy='MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1 and MPIR_CVAR_ENABLE_GPU=1 for MPICH; our modules of hybrid and '
                    'opensource set them where there are GPUs. MPICH_GPU_SUPPORT_ENABLED=1 and the GTL library for Cray '
                    'MPICH. None over TCP.',
-            source=_DEIC + ': compatibility notes, "devices are 1/4th speed but works"'),
+            source=DEIC + ': compatibility notes, "devices are 1/4th speed but works"'),
         BANDWIDTHS, frozenset(['D D']), _staged),
 )
 

@@ -13,13 +13,14 @@ from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.settings import host_libraries, runs_on
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.recipes.images_slingshot import IMAGES
 
-RENDERED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))),
-                        'container-recipes', 'rendered')
 #: On any x86_64 machine: what `make demo` builds
 ANY_MACHINE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 ANY_OPENMPI = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 ALPS = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
+#: Images for Slingshot, by release of ROCm and libfabric, with libcxi or without
+SLINGSHOT_IMAGE = re.compile(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)$')
 PMI_VARIABLES = {'pmi2': 'PMI_FD', 'pmix': 'PMIX_RANK', 'cray_shasta': 'PALS_APINFO'}
 KEYS = ('value', 'why', 'source', 'date', 'evidence')
 
@@ -34,6 +35,11 @@ def name_for(survey):
 def site_of(survey, name):
     """Return the whole entry (OrderedDict) of a site that survey (Survey) found, without its name."""
     return _Entry(survey).site(name)
+
+
+def slingshot_recipes():
+    """Return the matches (list) of SLINGSHOT_IMAGE for the images with names, by name."""
+    return [match for match in map(SLINGSHOT_IMAGE.match, sorted(IMAGES)) if match]
 
 
 class _Entry(object):
@@ -190,7 +196,7 @@ class _Entry(object):
         """By approach the image of this project that fits best."""
         runnable = [name for name in sorted(APPROACHES) if APPROACHES[name]['container']
                     and runs_on(APPROACHES[name], entry)]
-        source, evidence = 'container-recipes/rendered', 'derived'
+        source, evidence = '`osu-container image list`', 'derived'
         if self.survey.value('architecture') == 'aarch64':
             value = dict((name, ALPS) for name in runnable if name == 'openmpi')
             why = "of the images here only Alps' is for aarch64, and it has Open MPI: give your own, --try-amend=image="
@@ -216,29 +222,22 @@ class _Entry(object):
 
     def slingshot_images(self):
         """Return (file name without libcxi, with libcxi, release of ROCm) of the images for Slingshot."""
-        try:
-            names = os.listdir(RENDERED)
-        except OSError:
-            names = []
-        found = [re.match(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)\.def$', name)
-                 for name in sorted(names)]
-        found = [match for match in found if match] or [re.match(
-            r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)\.def$', name) for name in (
-            'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.def',
-            'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def')]
-        host = release(self.survey.value('rocm') or '')
-        # the nearest that is not newer, else the oldest; without ROCm it does not matter
-        rocms = sorted(set(match.group(2) for match in found), key=release)
-        fitting = [rocm for rocm in rocms if not host or release(rocm) <= host]
-        rocm = fitting[-1] if fitting else rocms[0]
+        found = slingshot_recipes()
+        rocm = self.nearest_rocm(set(match.group(2) for match in found))
+        found = sorted((match for match in found if match.group(2) == rocm), key=lambda match: release(match.group(3)))
         limit = release(self.survey.libraries.get('libfabric', {}).get('release') or '') or (1, 22, 0)
-        plain = sorted((match for match in found if match.group(2) == rocm and not match.group(4)),
-                       key=lambda match: release(match.group(3)))
+        plain = [match for match in found if not match.group(4)]
         older = [match for match in plain if release(match.group(3)) <= limit]
-        libcxi = [match for match in found if match.group(2) == rocm and match.group(4)]
+        libcxi = [match for match in found if match.group(4)]
         # the MPICH of the published runs over the libfabric that LUMI has
         best = [match for match in libcxi if match.group(3) == '1.22.0'] or libcxi
         return (older or plain)[-1].group(1) + '.sif', best[0].group(1) + '.sif', rocm
+
+    def nearest_rocm(self, releases):
+        """Return the newest of releases (set of str) that is not newer than the host's ROCm, else the oldest."""
+        host, ordered = release(self.survey.value('rocm') or ''), sorted(releases, key=release)
+        fitting = [rocm for rocm in ordered if not host or release(rocm) <= host]  # without ROCm it does not matter
+        return fitting[-1] if fitting else ordered[0]
 
     def jobs(self, entry):
         """How a job is asked for."""
@@ -264,42 +263,51 @@ class _Entry(object):
 
     def native(self, entry):
         """What a native build uses: the vendor's drivers and modules, or an mpicc."""
-        survey, host = self.survey, self.survey.host
-        libmpi = survey.value('libraries.libmpi')
-        environment = host.variable('PE_ENV').lower()
+        libmpi = self.survey.value('libraries.libmpi')
+        if libmpi and self.survey.cray and '/opt/cray/' in libmpi:
+            return self.native_of_cray(libmpi, entry['gpu']['value'] or '')
+        return self.native_by_mpicc(libmpi)
+
+    def native_of_cray(self, libmpi, target):
+        """Cray's compiler drivers with the loaded modules; libmpi: path (str), target: of the GPUs, '' without."""
+        survey, environment = self.survey, self.survey.host.variable('PE_ENV').lower()
         loaded = survey.value('modules.loaded', [])
-        if libmpi and survey.cray and '/opt/cray/' in libmpi:
-            target = entry['gpu']['value'] or ''
-            cuda = target.startswith('sm_')
-            gtl = survey.value('libraries.libmpi_gtl_%s' % ('cuda' if cuda else 'hsa'), '') if target else ''
-            gtl = os.path.basename(gtl)
-            modules = [name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0] for name in loaded
-                       if re.match(r'PrgEnv-|craype-accel-|rocm/|cudatoolkit/', name)]
-            available = survey.value('modules.available', [])
-            if not any(name.startswith('PrgEnv-') for name in modules):
-                environment = 'gnu'
-                modules = ['PrgEnv-gnu'] + (['craype-accel-' + (
-                    'nvidia' + target[len('sm_'):] if cuda else 'amd-' + target)] if target else [])
-                rocm = os.path.basename(survey.value('rocm') or '').replace('rocm-', 'rocm/')
-                modules += [rocm] if target and rocm in available else []
-                survey.lacks('a loaded programming environment', 'LOADEDMODULES: no PrgEnv-...', "the modules of the "
-                             "native build are a guess (%s): load yours and look again" % ' '.join(modules))
-            rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else '')
-            with_gpu = '--enable-cuda --with-cuda=$CUDA_HOME ' if cuda else '--enable-rocm --with-rocm=$ROCM_PATH '
-            return self.fact(
-                OrderedDict([('mpicc', 'cc'), ('mpicxx', 'CC'), ('libmpi', libmpi), ('python', '/usr/bin/python3'),
-                             ('prgenv', environment or 'gnu'), ('modules', modules), ('plugin', None),
-                             ('configopts', (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath),
-                             ('needed', [gtl] if gtl else [])]),
-                "Cray's compiler drivers take MPI from the loaded modules", 'LOADEDMODULES, PE_ENV',
-                'derived' if environment and loaded else 'untested')
-        found = []
+        cuda = target.startswith('sm_')
+        gtl = os.path.basename(survey.value('libraries.libmpi_gtl_%s' % ('cuda' if cuda else 'hsa'), '')
+                               if target else '')
+        modules = [name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0] for name in loaded
+                   if re.match(r'PrgEnv-|craype-accel-|rocm/|cudatoolkit/', name)]
+        if not any(name.startswith('PrgEnv-') for name in modules):
+            environment, modules = 'gnu', self.guessed_modules(target)
+            survey.lacks('a loaded programming environment', 'LOADEDMODULES: no PrgEnv-...', "the modules of the "
+                         "native build are a guess (%s): load yours and look again" % ' '.join(modules))
+        with_gpu = '--enable-cuda --with-cuda=$CUDA_HOME ' if cuda else '--enable-rocm --with-rocm=$ROCM_PATH '
+        rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else '')
+        return self.fact(
+            OrderedDict([('mpicc', 'cc'), ('mpicxx', 'CC'), ('libmpi', libmpi), ('python', '/usr/bin/python3'),
+                         ('prgenv', environment or 'gnu'), ('modules', modules), ('plugin', None),
+                         ('configopts', (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath),
+                         ('needed', [gtl] if gtl else [])]),
+            "Cray's compiler drivers take MPI from the loaded modules", 'LOADEDMODULES, PE_ENV',
+            'derived' if environment and loaded else 'untested')
+
+    def guessed_modules(self, target):
+        """Return the modules (list of str) of a native build where none is loaded; target: of the GPUs, '' without."""
+        if not target:
+            return ['PrgEnv-gnu']
+        gpu = 'nvidia' + target[len('sm_'):] if target.startswith('sm_') else 'amd-' + target
+        rocm = os.path.basename(self.survey.value('rocm') or '').replace('rocm-', 'rocm/')
+        available = self.survey.value('modules.available', [])
+        return ['PrgEnv-gnu', 'craype-accel-' + gpu] + ([rocm] if rocm in available else [])
+
+    def native_by_mpicc(self, libmpi):
+        """The mpicc beside libmpi (path or None) or on PATH."""
+        survey, host, found = self.survey, self.survey.host, []
         if libmpi:
             found.append((os.path.dirname(os.path.dirname(libmpi)) + '/bin/mpicc', 'bin/mpicc beside the libmpi'))
-        on_path = host.find('mpicc')
-        if on_path:
-            found.append((host.inside(on_path), 'mpicc on PATH'))
-        for path, source in found if libmpi else []:
+            on_path = host.find('mpicc')
+            found += [(host.inside(on_path), 'mpicc on PATH')] if on_path else []
+        for path, source in found:
             if os.access(host.at(path), os.X_OK):
                 return self.fact(OrderedDict([
                     ('mpicc', path), ('mpicxx', re.sub(r'mpicc$', 'mpicxx', path)), ('libmpi', libmpi),

@@ -23,6 +23,11 @@ COMMAND_FOLDERS = ('/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin')
 SCRIPT = re.compile(br'\s*(/\*.*?\*/\s*)*(OUTPUT_FORMAT|GROUP|INPUT)\b', re.S)
 
 
+def newest_first(paths):
+    """Return paths (list of str) by the numbers in them, the highest first."""
+    return sorted(paths, key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True)
+
+
 class Said(object):
     """What a command said: output (str, both streams), code (int or None), problem (str or None), seconds (float)."""
 

@@ -23,37 +23,50 @@ def wrapped(text, first, follow):
 
 def report_of(found):
     """Return the report (str) on what was found (dict, see cli.found_now)."""
-    counts = dict((word, sum(fact['evidence'] == word for fact in found['facts'].values()))
-                  for word in ('measured', 'derived', 'untested'))
-    lines = ['%s (%s node), %s%s: %d facts (%s)' % (
-        found['node'], found['kind'], found['date'], ', below ' + found['root'] if found['root'] else '',
-        len(found['facts']), ', '.join('%d %s' % (counts[word], word) for word in ('measured', 'derived', 'untested')))]
+    lines = [_head(found)]
     for section, title in SECTIONS:
         facts = [(key, fact) for key, fact in found['facts'].items() if fact['section'] == section]
-        if facts:
-            lines += ['', title]
-        for key, fact in facts:
-            name = key.replace('libraries.', '').replace('files.', '')
-            note = ' (%s)' % fact['note'] if fact['note'] and fact['note'] != shown(fact['value']) else ''
-            lines.append(wrapped(shown(fact['value']) + note, '  %-17s ' % name, 20))
-            how = 'by' if fact['evidence'] == 'measured' else fact['evidence'] + ':'
-            lines.append(wrapped('%s %s' % (how, fact['source']), ' ' * 20, 23))
-    lines += ['', 'What can be installed']
-    for approach, why in found['approaches']:
-        lines.append(wrapped('yes' if why is None else why if why.startswith('only') else 'no: ' + why,
-                             '  %-17s ' % approach, 20))
+        lines += _part(title, [line for key, fact in facts for line in _fact_lines(key, fact)])
+    lines += ['', 'What can be installed'] + [_approach_line(approach, why) for approach, why in found['approaches']]
     for title, matters in (('Not found, and what follows from it', True), ('Not here, and not needed', False)):
-        entries = [entry for entry in found['missing'] if entry['matters'] == matters]
-        if entries:
-            lines += ['', title]
-        for entry in entries:
-            lines.append(wrapped('%s: %s' % (entry['what'], entry['consequence']), '  - ', 4))
-            if matters:
-                lines.append(wrapped('looked: ' + entry['looked'], '    ', 6))
-    if found['remarks']:
-        lines += ['', 'Odd'] + [wrapped(remark, '  - ', 4) for remark in found['remarks']]
-    silent = [each for each in found['commands'] if each['problem']]
-    if silent:
-        lines += ['', 'Commands without an answer'] + [
-            wrapped('`%s`: %s' % (each['command'], each['problem']), '  - ', 4) for each in silent]
+        lines += _part(title, [line for entry in found['missing'] if entry['matters'] == matters
+                               for line in _missing_lines(entry)])
+    lines += _part('Odd', [wrapped(remark, '  - ', 4) for remark in found['remarks']])
+    lines += _part('Commands without an answer', [wrapped('`%s`: %s' % (each['command'], each['problem']), '  - ', 4)
+                                                  for each in found['commands'] if each['problem']])
     return '\n'.join(lines) + '\n'
+
+
+def _head(found):
+    """Return the first line: which node, when, and how many facts of which evidence."""
+    counts = ', '.join('%d %s' % (sum(fact['evidence'] == word for fact in found['facts'].values()), word)
+                       for word in ('measured', 'derived', 'untested'))
+    return '%s (%s node), %s%s: %d facts (%s)' % (
+        found['node'], found['kind'], found['date'], ', below ' + found['root'] if found['root'] else '',
+        len(found['facts']), counts)
+
+
+def _part(title, lines):
+    """Return lines (list of str) of a part with its title in front, nothing where there are none."""
+    return ['', title] + lines if lines else []
+
+
+def _fact_lines(key, fact):
+    """Return the lines on a fact (dict): its value, and what showed it."""
+    name = key.replace('libraries.', '').replace('files.', '')
+    value = shown(fact['value'])
+    note = ' (%s)' % fact['note'] if fact['note'] and fact['note'] != value else ''
+    how = 'by' if fact['evidence'] == 'measured' else fact['evidence'] + ':'
+    return [wrapped(value + note, '  %-17s ' % name, 20), wrapped('%s %s' % (how, fact['source']), ' ' * 20, 23)]
+
+
+def _approach_line(approach, why):
+    """Return the line on an approach; why: None or why it cannot be installed (str)."""
+    text = 'yes' if why is None else why if why.startswith('only') else 'no: ' + why
+    return wrapped(text, '  %-17s ' % approach, 20)
+
+
+def _missing_lines(entry):
+    """Return the lines on what is not there (dict); where it was looked for only if that matters."""
+    lines = [wrapped('%s: %s' % (entry['what'], entry['consequence']), '  - ', 4)]
+    return lines + ([wrapped('looked: ' + entry['looked'], '    ', 6)] if entry['matters'] else [])

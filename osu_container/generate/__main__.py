@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 #: Modules of this package, in this order: rendered modules hold the sums of easyconfigs, pages show what was rendered
-STEPS = ('easyconfig_sums', 'module_files', 'page_tables', 'results_pages', 'figures_page', 'entrypoint_defaults',
+STEPS = ('easyconfigs', 'module_files', 'page_tables', 'results_pages', 'figures_page', 'entrypoint_defaults',
          'recipe_files')
 
 

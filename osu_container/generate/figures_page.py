@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Write the figures of docs/figures.md from the newest file in osu_container/figures/results/; the text around them is left as it is.
+Write the figures of docs/figures.md from the newest file in osu_container/figures/results/, between its markers.
 
 usage: python -m osu_container.generate.figures_page [--check]
 """
@@ -65,22 +65,35 @@ def promises(figures):
     return table(rows)
 
 
+def ratios(figures):
+    """Return the table of the group approaches: approaches down, benchmarks across."""
+    cells = {}
+    for each in figures:
+        approach, _, case = each['name'].removesuffix(' / native').partition(', ')
+        cells.setdefault(approach, {})[case] = shown(each) + ('' if each['met'] else ' **missed**')
+    wanted = {each['name'].partition(', ')[2].split()[0]: f"{'at most' if each['at_most'] else 'at least'} "
+              f"{number(each['wanted'])}" for each in figures}
+    cases = list(dict.fromkeys(case for row in cells.values() for case in row))
+    rows = [['', *cases], *([approach, *(row.get(case, '') for case in cases)] for approach, row in cells.items())]
+    promised = ', '.join(f'{limit} for {benchmark}' for benchmark, limit in wanted.items())
+    return f'Ratios to native; wanted: {promised}.\n\n{table(rows)}'
+
+
 def starts(figures):
-    """Return the two tables of the group start: the whole srun and MPI_Init, ranks down, ways across."""
-    text = ''
-    for key, title in (('total', 'The whole `srun`, seconds, and its ratio to native'),
-                       ('init', '`MPI_Init` of the slowest rank, milliseconds, and its ratio to native')):
-        at = {(each['ranks'], each['way'], each['of']): each for each in figures}
-        rows = [['ranks', *WAYS.values()]]
-        for ranks in sorted({each['ranks'] for each in figures}):
-            row = [str(ranks)]
-            for way in WAYS:
-                ratio = at.get((ranks, way, f'{key} ratio'))
-                one = dict(at[ranks, way, key], unit='')
-                row.append(shown(one) + (f"; {number(ratio['median'])}" if ratio else ''))
-            rows.append(row)
-        text += f'{title}:\n\n{table(rows)}\n'
-    return text
+    """Return the table of the group start: ranks down, ways across, the whole srun and MPI_Init."""
+    at = {(each['ranks'], each['way'], each['of']): each for each in figures}
+    rows = [['ranks', *WAYS.values()]]
+    for ranks in sorted({each['ranks'] for each in figures}):
+        row = [str(ranks)]
+        for way in WAYS:
+            cell = f"{shown(dict(at[ranks, way, 'total'], unit=''))}, {number(at[ranks, way, 'init']['median'])}"
+            both = [at.get((ranks, way, f'{key} ratio')) for key in ('total', 'init')]
+            if all(both):
+                cell += f" ({', '.join(number(ratio['median']) for ratio in both)})"
+            row.append(cell)
+        rows.append(row)
+    return ('The whole `srun` in seconds, then `MPI_Init` of the slowest rank in milliseconds; in round brackets the '
+            f'ratios of both to native:\n\n{table(rows)}\n')
 
 
 def costs(figures):
@@ -114,7 +127,7 @@ def content(path, data):
               'start': 'Start of many ranks on one node', 'proof': 'What a proof of two ranks costs',
               'commands': 'How long check and discover take',
               'growth': 'Cost as input grows'}
-    writers = {'start': starts, 'growth': lambda figures: promises(
+    writers = {'approaches': ratios, 'start': starts, 'growth': lambda figures: promises(
         [each for each in figures if each['met'] is not None]) + '\n' + costs(figures)}
     for group, figures in data['groups'].items():
         text += f"## {titles[group]}\n\n{writers.get(group, promises)(figures)}\n"

@@ -3,15 +3,15 @@
 Write the tables and the figure of the documentation that follow from data; the text around them is left as it is.
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
-how sure. docs/images.md, <!-- compatibility-table -->: what was published about images, and what follows for today.
-docs/index.md, <!-- picture -->: the figure of osu_container/generate/picture.py in words; docs/pictures/approaches.svg is that figure.
+how sure; <!-- what-works -->: what is known of each approach on each site (what_works.py).
+docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
 docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (stand-in/pairs.json).
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
-docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: osu_container/generate/site_tables.py.
+docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: site_tables.py.
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
-docs/why.md, <!-- messages -->: what `osu-container why` knows. README.md, <!-- what-works -->: osu_container/generate/what_works.py.
+docs/why.md, <!-- messages -->: what `osu-container why` knows.
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
@@ -21,7 +21,7 @@ import sys
 
 from osu_container.check import examination
 from osu_container.compare.thresholds import MARGINS
-from osu_container.compare.troubles import RULES
+from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import site_words, switch_of
@@ -31,10 +31,11 @@ from osu_container.core.deciding.settings import pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate import picture, site_tables, what_works
-from osu_container.image.catalogue import published_rows
 from osu_container.places import PROJECT
 from osu_container.why import listed
 
+#: A source that many variables have; the table names it once
+LUMI_2025 = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
 #: What osu-gpu-bind sets for each rank
 OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
 
@@ -82,48 +83,39 @@ def settings_of(approach, site):
     return found
 
 
-def variables_table():
-    """Return the table (str) of every variable by approach on the sites of LUMI."""
-    rows, sites = {}, lumi_sites()
-    possible = [name for name in APPROACHES if any(runs_on(APPROACHES[name], site) for site in sites)]
+def variables_by_site(sites, possible):
+    """
+    Return {(name, condition, as shown, why): (entry, approaches, names of sites)} of the variables that are ever set.
+
+    :param sites: entries (list of dict); possible: names (list of str) of the approaches that run on one of them
+    """
+    found = {}
     for site in sites:
         for approach in [name for name in possible if runs_on(APPROACHES[name], site)]:
             for shown, entry in settings_of(APPROACHES[approach], site):
                 holds, condition = decided(entry, site)
                 if holds:
-                    row = rows.setdefault((entry['name'], condition, shown, entry['why']), (entry, set(), set()))
+                    row = found.setdefault((entry['name'], condition, shown, entry['why']), (entry, set(), set()))
                     row[1].add(approach)
                     row[2].add(site['name'])
-    lines = [['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+    return found
+
+
+def variables_table():
+    """Return the table (str) of every variable by approach on the sites of LUMI."""
+    sites = lumi_sites()
+    possible = [name for name in APPROACHES if any(runs_on(APPROACHES[name], site) for site in sites)]
+    rows = variables_by_site(sites, possible)
+    lines = {}
     for (_, condition, shown, why), (entry, approaches, found_on) in sorted(rows.items(), key=lambda row: row[0]):
         if found_on != {site['name'] for site in sites} and 'nodes' not in condition:
             condition = ', '.join([*sorted(found_on), *([condition] if condition else [])])
         names = 'all' if approaches == set(possible) else ', '.join(name for name in possible if name in approaches)
-        lines.append([shown, names, condition or 'always', why, entry['evidence'],
-                      f'{entry["source"]}, {entry["date"]}'])
-    return markdown(lines)
-
-
-def today():
-    """Return {(libcxi, libfabric, mpich): {approach: word of the verdict}} of the published rows on today's LUMI."""
-    cells = examination.examination(examination.NOW)
-    keys = [(row['libcxi'], row['libfabric'], row['mpich']) for row in examination.rows()]
-    count = len(examination.APPROACHES)
-    return {key: {cell.approach: cell.verdict.level for cell in cells[count * n:count * (n + 1)]}
-            for n, key in enumerate(keys)}
-
-
-def compatibility_table():
-    """Return the table (str, Markdown) of the published combinations, then and now."""
-    lines = [['libcxi', 'libfabric', 'MPICH', 'pure', 'bind', 'hybrid', 'opensource', 'default', 'hybrid now',
-              'opensource now'], ['---'] * 10]
-    now = today()
-    for row in published_rows():
-        words = now[row['libcxi'], row['libfabric'], row['mpich']]
-        lines.append([row[key].replace('??', '?') for key in (
-            'libcxi', 'libfabric', 'mpich', 'pure', 'bind', 'hybrid', 'opensource', 'built_by_default')]
-            + [words['hybrid'], words['opensource']])
-    return markdown(lines)
+        rest = (names, condition or 'always', why, entry['evidence'], f'{entry["source"]}, {entry["date"]}')
+        lines.setdefault(rest, []).append(shown)  # variables that differ in their names only share a row
+    text = markdown([['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+                    + [['<br>'.join(names), *rest] for rest, names in lines.items()])
+    return f"{text.replace(LUMI_2025, 'DeiC')}\nDeiC: {LUMI_2025}.\n" if LUMI_2025 in text else text
 
 
 def lower_first(sentence):
@@ -149,25 +141,33 @@ def seen_table():
 def examination_table():
     """Return the table (str, Markdown) of the measured cells, published and predicted, and the counts."""
     cells = [cell for cell in examination.examination() if cell.outcome != 'not measured']
-    lines = [['', 'image', 'approach', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 7]
+    rows = {}  # cells that differ in their images alone are one row
     for cell in cells:
-        lines.append([cell.outcome, cell.image, cell.approach, examination.MARKS[cell.mark][1], cell.note,
-                      cell.verdict.level, cell.why.replace('image:', '')])
+        predicted = f"{'**wrong**: ' if cell.outcome == 'wrong' else ''}{cell.verdict.level}"
+        key = (cell.approach, examination.MARKS[cell.mark][1], cell.note, predicted, cell.why.replace('image:', ''))
+        rows.setdefault(key, []).append(cell.image)
+    lines = [['approach', 'images', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 6]
+    lines += [[key[0], '; '.join(images), *key[1:]] for key, images in
+              sorted(rows.items(), key=lambda row: examination.APPROACHES.index(row[0][0]))]
     counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
                                                                                             'wrong'))
     return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n'
 
 
 def prediction_table():
-    """Return the table (str, Markdown) of the published combinations on today's LUMI: predictions."""
-    lines = [['image', *examination.APPROACHES, 'why not'], ['---'] * (len(examination.APPROACHES) + 2)]
-    cells = examination.examination(examination.NOW)
+    """Return the table (str, Markdown) of the predictions for the published images on today's LUMI, and why."""
+    lines = [['image', *examination.APPROACHES], ['---'] * (len(examination.APPROACHES) + 1)]
+    cells, reasons = examination.examination(examination.NOW), {}
     for start in range(0, len(cells), len(examination.APPROACHES)):
         row = cells[start:start + len(examination.APPROACHES)]
-        reasons = dict.fromkeys(f'{cell.approach}: {cell.why.replace("image:", "")}' for cell in row
-                                if cell.verdict.level not in ('works', 'works slowly'))
-        lines.append([row[0].image, *(cell.verdict.level for cell in row), '; '.join(reasons)])
-    return markdown(lines)
+        lines.append([row[0].image, *(cell.verdict.level for cell in row)])
+        for cell in row:
+            if cell.verdict.level not in ('works', 'works slowly'):
+                reasons.setdefault((cell.approach, cell.verdict.level, cell.why.replace('image:', '')),
+                                   []).append(cell.image)
+    notes = ''.join(f"* {approach}, {word}, with {'; '.join(images)}: {why}\n"
+                    for (approach, word, why), images in reasons.items())
+    return f'{markdown(lines)}\n{notes}'
 
 
 #: Series of lumi-mpi4py-2025-07 (mpich_source, libfabric) -> which MPI Python had, in words
@@ -200,33 +200,36 @@ def markdown(lines):
 
 
 def margins_table():
-    """Return the table (str, Markdown) of the margins of `osu-container compare`."""
+    """Return the table (str, Markdown) of the margins of `osu-container compare`; a source is written out once."""
     lines = [['benchmark', 'with repeats', 'single values', 'why', 'source'], ['---', '--:', '--:', '---', '---']]
-    lines += [[f'`{row.benchmarks}`', f'{100 * row.repeated:g} %', f'{100 * row.single:g} %', row.why, row.source]
-              for row in MARGINS]
+    first = {}
+    for row in MARGINS:
+        same = first.setdefault(row.source, row.benchmarks)
+        lines.append([f'`{row.benchmarks}`', f'{100 * row.repeated:g} %', f'{100 * row.single:g} %', row.why,
+                      row.source if same == row.benchmarks else f'as `{same}`'])
     return markdown(lines)
 
 
 def troubles_table():
-    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises."""
+    """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises, and DEIC."""
     lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
-    lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source]
+    lines += [[f'`{one.name}`', one.title, one.text, one.remedy, one.source.replace(DEIC, '[1]')]
               for one in (rule.trouble for rule in RULES)]
-    return markdown(lines)
+    return f'{markdown(lines)}\n[1] {DEIC}\n'
 
 
 def messages_tables():
-    """Return a table (str, Markdown) for each topic of the messages that `osu-container why` knows."""
-    parts, topic = [], None
+    """Return a table (str, Markdown) for each topic of the messages that other programs than this project's print."""
+    parts = {}
     for each in listed():
-        if each['topic'] != topic:
-            topic = each['topic']
-            parts.append(f'## {topic}\n\n| name | message | cause | remedy | source |\n|---|---|---|---|---|\n')
-        ticks = '``' if '`' in each['text'] else '`'
-        words = [each['cause'], each['remedy'], f"{each['evidence']}; {each['source']}"]
-        cells = [each['name'], f"{ticks}{each['text']}{ticks}", *(word.replace('*', '\\*') for word in words)]
-        parts[-1] += f"| {' | '.join(cells)} |\n"
-    return '\n'.join(parts)
+        ours = not each['source'].startswith('docs/') and (PROJECT / each['source'].split('; ')[0]).is_file()
+        if not ours:
+            ticks = '``' if '`' in each['text'] else '`'
+            cause, remedy = each['cause'].replace('*', '\\*'), each['remedy'].replace('*', '\\*')
+            parts.setdefault(each['topic'], []).append([f"{ticks}{each['text']}{ticks}",
+                                                        f"{cause} *{each['evidence']}*", remedy])
+    head = [['message', 'cause', 'what to do'], ['---'] * 3]
+    return '\n'.join(f'## {topic}\n\n{markdown(head + rows)}' for topic, rows in parts.items())
 
 
 def of_site(site):
@@ -237,9 +240,9 @@ def of_site(site):
 
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
-    PROJECT / 'README.md': {'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}'},
-    PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
-    PROJECT / 'docs' / 'images.md': {'compatibility-table': compatibility_table},
+    PROJECT / 'docs' / 'approaches.md': {
+        'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}',
+        'variables-table': variables_table},
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},

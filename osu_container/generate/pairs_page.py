@@ -1,4 +1,4 @@
-"""The tables of docs/pairs.md, from stand-in/pairs.json, which `stand-in/pairs --record` wrote. Standard library only."""
+"""The tables of docs/pairs.md, from stand-in/pairs.json, which `stand-in/pairs --record` wrote."""
 import json
 import re
 
@@ -44,14 +44,21 @@ def summary():
 
 
 def every_pair():
-    """Return the table (str, Markdown) of all pairs: the verdict with its reason beside what happened."""
-    lines = [['MPI', 'image', 'libfabric', 'approach', 'verdict', 'because', 'happened', 'it said', 'agrees'],
-             ['---'] * 9]
+    """
+    Return the table (str, Markdown) of all pairs: the verdict with its reason beside what happened.
+
+    Pairs that differ in the release of the MPI alone are one row; a verdict that does not agree is marked.
+    """
+    rows = {}
     for one in read()['pairs']:
         reasons = [reason.replace('image:', '') for reason in one['because'][:1]]
         more = len(one['because']) - 1
-        lines.append([one['mpi'], f"Debian {one['debian']}", f"{one['libfabric']} of the {one['owner']}",
-                      one['approach'], one['verdict'], ''.join(reasons) + (f'; and {more} more' if more > 0 else ''),
-                      one['happened'], f"``{one['text']}``" if one['happened'] == 'fails' else one['text'],
-                      one['agrees']])
+        name, _, release = one['mpi'].rpartition(' ')
+        because = f": {reasons[0]}{f'; and {more} more' if more > 0 else ''}" if reasons else ''
+        differs = '' if one['agrees'] == 'yes' else f" (agrees: {one['agrees']})"
+        key = (f"Debian {one['debian']}", f"{one['libfabric']} of the {one['owner']}", one['verdict'] + because,
+               (f"``{one['text']}``" if one['happened'] == 'fails' else f"runs: {one['text']}") + differs)
+        rows.setdefault((name, *key), []).append(release)
+    lines = [['MPI', 'image', 'libfabric', 'verdict', 'what happened'], ['---'] * 5]
+    lines += [[f"{name} {', '.join(releases)}", *key] for (name, *key), releases in rows.items()]
     return _table(lines)

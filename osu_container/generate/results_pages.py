@@ -4,7 +4,8 @@ Write what docs/results shows of the published figures, with the command that ev
 
 usage: python -m osu_container.generate.results_pages [--check]
 
-The figures, and the tables in index.md between <!-- tables --> and <!-- /tables -->. With --check nothing is written, exit code 1 if a file is stale.
+The figures, and the tables in index.md between <!-- tables --> and <!-- /tables -->. With --check nothing is written,
+exit code 1 if a file is stale.
 report.html comes into the site only (osu_container/generate/site_report.py).
 """
 import re
@@ -29,10 +30,17 @@ TABLES = ('osu_bw, ', 'osu_latency, ', 'osu_xccl_bw, ', 'osu_xccl_latency, ')
 PLACE = re.compile(r'(?<=<!-- tables -->\n).*(?=<!-- /tables -->)', re.S)
 
 
+def narrow(table):
+    """Return a table (str, Markdown) without its columns of mixed buffers, which the report shows."""
+    rows = [line.strip('|').split('|') for line in table.splitlines()]
+    kept = [number for number, title in enumerate(rows[0]) if not re.match(r' ?(H D|D H):', title)]
+    return '\n'.join('|{}|'.format('|'.join(row[number] for number in kept)) for row in rows)
+
+
 def tables(markdown):
     """Return the tables (str) of a report in Markdown that index.md shows, with their captions."""
     blocks = markdown.split('\n\n')
-    found = [f'{caption}\n\n{table}\n' for caption, table in zip(blocks, blocks[1:])
+    found = [f'{caption}\n\n{narrow(table)}\n' for caption, table in zip(blocks, blocks[1:])
              if caption.startswith(tuple(f'**{name}' for name in TABLES)) and table.startswith('|')]
     if len(found) < len(TABLES):
         raise SystemExit(f"{sys.argv[0]}: the report has {len(found)} of the tables {', '.join(TABLES)}")

@@ -8,17 +8,20 @@ README.md or as the list of its files. Copies of Markdown may lead to further co
 """
 import posixpath
 import re
+from pathlib import Path
 
 from mkdocs.structure.files import File
 from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
 
-from osu_container.places import PROJECT
+from osu_container import places
 
 #: Cells of tables with at least this many characters get the class "sentence" (site/site.css)
 SENTENCE = 40
 #: Folder of the copies in the site
 COPIES = 'repository'
+#: The repository whose files are copied: on_config() takes the folder of mkdocs.yml
+PROJECT = places.PROJECT
 #: A link in Markdown: its target without white space, and an optional anchor
 LINK = re.compile(r'(?<=\]\()([^)\s#]+)(#[^)\s]*)?(?=\))')
 #: Not searched for links: code blocks and code spans
@@ -86,6 +89,12 @@ def copy_of(path):
     text = source.read_text()
     fence = '`' * max(4, 1 + max((len(row) for row in re.findall('`+', text)), default=0))
     return f'{head}# `{path}`\n\n{fence}{{.{language} linenums="1"}}\n{text.rstrip()}\n{fence}\n', set()
+
+
+def on_config(config):
+    """Take the folder of mkdocs.yml as the repository."""
+    global PROJECT
+    PROJECT = Path(config.config_file_path).resolve().parent
 
 
 def on_files(files, config):

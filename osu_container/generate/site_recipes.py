@@ -8,7 +8,8 @@ RECIPES: list of dict
     rendered   file below modules/ that is compared with it
     items      list of Item
 
-An item whose reason is '' must be set by the rendered file; one with a reason must not (tests/core/data/test_sites_others.py).
+An item whose reason is '' must be set by the rendered file; one with a reason must not
+(tests/core/data/test_sites_others.py).
 """
 from __future__ import annotations
 
@@ -164,26 +165,10 @@ def sets(text):
     :param text: str, of a Lua module, or of a file for podman-hpc (its first line that is data is `name:`)
     Values that depend on a switch of the user count: the module can set them.
     """
-    found = {kind: set() for kind in KINDS}
     lines = [line for line in text.splitlines() if not line.lstrip().startswith(('--', '#'))]
     text = '\n'.join(lines) + '\n'
-    if re.search(r'^cli_arg: ', text, re.M):
-        arguments = [line.strip()[2:].strip('"') for line in lines if line.startswith('  - ')]
-        binds = [line for line in arguments if line.startswith('/')]
-        for line in arguments:
-            if line.startswith('-e '):
-                found['variable' if '=' in line else 'pass'].add(line[3:])
-        found['option'] = {line for line in arguments if line.startswith('--')}
-        preload = re.search(r'-e LD_PRELOAD=(\S+)', text)
-        preloads = preload.group(1).split(':') if preload else []
-    else:
-        for name, value in re.findall(r'(?:pushenv|default)\("(\w+)", "([^"]*)"\)', text):
-            found['variable'].add(f'{name}={value}')
-        found['option'] |= {f'srun --mpi={value}' for value in re.findall(r'"SLURM_MPI_TYPE", "(\w+)"', text)}
-        files = re.search(r'setenv\("MPI_CONTAINER_FILES", "([^"]*)"\)', text)
-        binds = re.findall(r'append_path\("\w+_BIND", "([^"]*)"', text)
-        binds += [entry.split('|')[0] for entry in files.group(1).split(',')] if files else []
-        preloads = re.findall(r'prepend_path\("\w+ENV_LD_PRELOAD", "([^"]*)"\)', text)
+    podman = re.search(r'^cli_arg: ', text, re.M)
+    found, binds, preloads = _sets_of_podman(lines, text) if podman else _sets_of_lua(text)
     for bind in binds:
         source, _, target = bind.partition(':')
         found['bind'].add(source if source == target else bind)
@@ -192,3 +177,28 @@ def sets(text):
             found['library folder'].add(source.rpartition('/')[0])
     found['preload'] = {path.rpartition('/')[2] for path in preloads}
     return found
+
+
+def _sets_of_podman(lines, text):
+    """Return (what sets() returns but binds, binds, preloaded paths: lists of str) of a file for podman-hpc."""
+    found = {kind: set() for kind in KINDS}
+    arguments = [line.strip()[2:].strip('"') for line in lines if line.startswith('  - ')]
+    for line in arguments:
+        if line.startswith('-e '):
+            found['variable' if '=' in line else 'pass'].add(line[3:])
+    found['option'] = {line for line in arguments if line.startswith('--')}
+    preload = re.search(r'-e LD_PRELOAD=(\S+)', text)
+    return (found, [line for line in arguments if line.startswith('/')],
+            preload.group(1).split(':') if preload else [])
+
+
+def _sets_of_lua(text):
+    """Return (what sets() returns but binds, binds, preloaded paths: lists of str) of a Lua module."""
+    found = {kind: set() for kind in KINDS}
+    for name, value in re.findall(r'pushenv\("(\w+)", (?:os\.getenv\("\w+"\) or )?"([^"]*)"\)', text):
+        found['variable'].add(f'{name}={value}')
+    found['option'] |= {f'srun --mpi={value}' for value in re.findall(r'"SLURM_MPI_TYPE", "(\w+)"', text)}
+    files = re.search(r'setenv\("MPI_CONTAINER_FILES", "([^"]*)"\)', text)
+    binds = re.findall(r'append_path\("\w+_BIND", "([^"]*)"', text)
+    binds += [entry.split('|')[0] for entry in files.group(1).split(',')] if files else []
+    return found, binds, re.findall(r'prepend_path\("\w+ENV_LD_PRELOAD", "([^"]*)"\)', text)

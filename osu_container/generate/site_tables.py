@@ -1,4 +1,4 @@
-"""Tables of the pages of one system, from data: osu_container/generate/page_tables.py puts them into docs/frontier.md and its like."""
+"""Tables of the pages of one system, from data: page_tables.py puts them into docs/frontier.md and its like."""
 
 from osu_container.check.described import described_host, our_image
 from osu_container.core.data.approaches import APPROACHES
@@ -47,9 +47,10 @@ def recipes(site):
         if recipe['site'] == site:
             groups = {}
             for item in recipe['items']:
-                groups.setdefault((item.kind, item.reason), []).append(f'`{item.what}`')
-            for number, ((kind, reason), names) in enumerate(groups.items()):
-                lines.append([recipe['name'] if number == 0 else '', f"{kind}: {', '.join(names)}",
+                groups.setdefault(item.reason, {}).setdefault(item.kind, []).append(f'`{item.what}`')
+            for number, (reason, kinds) in enumerate(groups.items()):
+                lines.append([recipe['name'] if number == 0 else '',
+                              '; '.join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items()),
                               'not' if reason else 'the same', reason])
     return lines
 

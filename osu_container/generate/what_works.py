@@ -1,5 +1,5 @@
 """
-README's table of what is known of each approach on each site: measured (by whom), derived, untested.
+The table of docs/approaches.md: what is known of each approach on each site: measured (by whom), derived, untested.
 
 A cell is 'measured' where somebody has run the approach on that system, with libraries like those of the module; RUNS
 names who. Nobody but this project has run these modules themselves, and it has on a workstation only. Every other cell

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from . import ImageError, base, engines, fetch, sbom, sign, stages
-from .catalogue import IMAGES, RECIPE_VERSION, RENDERED, SOURCES, sha256_of, shown
+from .catalogue import IMAGES, PROJECT, RECIPE_VERSION, SOURCES, recipe_text, sha256_of, shown
 from .contents import sif_file, unpack
 from .progress import Steps, duration, run, say, write_file
 
@@ -59,7 +59,7 @@ class Build:
         self.record = Path(f'{self.sif}.json')
         self.log = options.log or options.work.parent / 'log' / f'image-{name}.log'
         self.archive, self.links = None, {}
-        self.variant = self.osu = self.engine = None
+        self.kind = self.variant = self.osu = self.engine = None
 
     # ---- what goes in ----------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class Build:
 
     def use(self, kind, archive=None):
         """Take a variant of the image; archive: of the C programs."""
-        self.variant, self.archive = self.entry['variants'][kind], archive
+        self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
         if archive:
             real = self.options.osu_sha256 == SOURCES['osu']['sha256']
             self.osu = f"{SOURCES['osu']['version']} C" if real else f"archive {self.options.osu_sha256[:12]} C"
@@ -120,23 +120,19 @@ class Build:
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
     def recipe(self, suffix='.def'):
-        """Return the path of the rendered file. Raises ImageError if it is not there."""
-        path = RENDERED / f"{self.variant['rendered']}{suffix}"
-        if not path.exists():
-            raise ImageError(f"no {path}. Add {self.name} to osu_container/recipes/images.py and run "
-                             "osu_container/generate/recipe_files.py")
-        return path
+        """Return the text of the definition file, with '.Dockerfile' that of the Dockerfile. Raises ImageError."""
+        return recipe_text(self.name, self.kind, suffix)
 
     def inputs(self):
         """Return what the image depends on, as a dict of plain values: the same inputs need no new build."""
-        recipe = self.recipe()
         sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] or self.found_sum(key) for key in self.keys()}
         if self.archive:
             sums[self.archive.name] = self.options.osu_sha256
         for name in self.variant['files']:
-            sums[Path(name).name] = sha256_of(RENDERED.parents[1] / name)
+            sums[Path(name).name] = sha256_of(PROJECT / name)
         return {
-            'recipe': shown(recipe), 'recipe-sha256': sha256_of(recipe), 'recipe-version': RECIPE_VERSION,
+            'recipe': f"{self.variant['rendered']}.def", 'recipe-sha256': stages.sum_of(self.recipe()),
+            'recipe-version': RECIPE_VERSION,
             'osu': self.osu, 'sources': sums, 'base': self.base_identity(), 'arguments': self.options.arguments,
         }
 
@@ -319,7 +315,7 @@ class Build:
 
     def stages(self, arguments):
         """Return the stages (list of stages.Stage) of the definition file."""
-        return stages.read(self.recipe().read_text(), arguments)
+        return stages.read(self.recipe(), arguments)
 
     def get_sources(self):
         """Have all sources with the right sums."""
@@ -399,7 +395,7 @@ class Build:
 
     def by_dockerfile(self, parts, arguments, context, new, temporary):
         """Build the Dockerfile to an OCI archive, make the SIF of that, and run the recipe's own test in it."""
-        recipe = self.recipe('.Dockerfile').read_text()
+        recipe = self.recipe('.Dockerfile')
         if self.archive:
             recipe = recipe.replace(SOURCES['osu']['sha256'], self.options.osu_sha256).replace(
                 f'"{SOURCES["osu"]["version"]} C"', f'"{self.osu}"')
@@ -448,8 +444,8 @@ class Build:
         if 'image' in entry['base']:
             below = Build(entry['base']['image'], dataclasses.replace(self.options, output=None))
             with contextlib.suppress(OSError, ValueError):
-                variant = variant_built(below.name, json.loads(below.record.read_text()))
-                parts = {**(variant['parts'] if variant else {}), **parts}
+                kind = kind_built(below.name, json.loads(below.record.read_text()))
+                parts = {**(below.entry['variants'][kind]['parts'] if kind else {}), **parts}
         return parts
 
     def signature(self, new):
@@ -490,21 +486,24 @@ def changed_since_built(sif):
         write_file(record, json.dumps(known, indent=2) + '\n')
 
 
-def variant_built(name, record):
-    """Return the variant (dict) of an image that a record (dict) says was built, None if there is none like it."""
+def kind_built(name, record):
+    """Return which benchmark programs (key of the variants) a record (dict) says were built, None for none of today."""
     recipe = Path(record.get('inputs', {}).get('recipe', ''))
-    return next((item for item in IMAGES[name]['variants'].values() if item['rendered'] == recipe.stem), None)
+    return next((kind for kind, item in IMAGES[name]['variants'].items() if item['rendered'] == recipe.stem), None)
 
 
 def looks_current(name, record):
     """Return whether a record (dict) says that an image was built from the inputs of today; no SIF is read."""
-    variant, inputs = variant_built(name, record), record.get('inputs', {})
-    if variant is None:
+    kind, inputs = kind_built(name, record), record.get('inputs', {})
+    if kind is None:
         return False
-    sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] for key in variant['sources']
+    sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] for key in IMAGES[name]['variants'][kind]['sources']
             if key != 'osu' and SOURCES[key]['sha256']}
-    return (inputs.get('recipe-sha256') == sha256_of(RENDERED / f"{variant['rendered']}.def")
-            and inputs.get('recipe-version') == RECIPE_VERSION
+    try:
+        same = inputs.get('recipe-sha256') == stages.sum_of(recipe_text(name, kind))
+    except ImageError:  # no HPCCM here: what can be compared decides
+        same = True
+    return (same and inputs.get('recipe-version') == RECIPE_VERSION
             and all(inputs['sources'].get(file) == total for file, total in sums.items()))
 
 

@@ -1,4 +1,4 @@
-"""The named images: what osu_container/recipes/images.py says of them, found by name or pattern, and their state here."""
+"""The named images: what osu_container/recipes/images.py says of them, found by name or pattern; their state here."""
 from __future__ import annotations
 
 import difflib
@@ -6,21 +6,21 @@ import fnmatch
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
 from osu_container.recipes.images import FAMILIES, IMAGES
+from osu_container.recipes.render import RECIPES, RENDERED, render
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
 from ..check.examination import rows as published_rows
 from . import ImageError
 
-RECIPES = PROJECT / 'container-recipes'
-RENDERED = RECIPES / 'rendered'
-
 __all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'RECIPES', 'RENDERED',
-           'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'sha256_of', 'shown', 'state']
+           'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'recipe_text', 'sha256_of',
+           'shown', 'state']
 
 
 def shown(path):
@@ -54,6 +54,23 @@ def find(patterns):
             raise ImageError(f"no image is called {pattern!r}.{hint} All names: osu-container image list")
         wanted |= fitting
     return [name for name in IMAGES if name in wanted]
+
+
+def recipe_text(name, kind, suffix='.def'):
+    """Return the definition file of an image, with '.Dockerfile' its Dockerfile: as checked in, else by HPCCM.
+
+    kind: the benchmark programs in it, a key of its variants. Raises ImageError where it takes HPCCM and there is none.
+    """
+    path = RENDERED / f"{IMAGES[name]['variants'][kind]['rendered']}{suffix}"
+    if path.exists():
+        return path.read_text()
+    try:
+        return render(name, kind, suffix)
+    except ModuleNotFoundError as err:
+        if err.name != 'hpccm':
+            raise
+        raise ImageError(f"the recipe of {name} is written by HPCCM, and {sys.executable} has none. Install it: `make "
+                         f"python-env`, or: {sys.executable} -m pip install hpccm") from err
 
 
 def image_of(path):

@@ -11,7 +11,7 @@ from pathlib import Path
 from osu_container.places import PROJECT
 
 from . import ImageError, base, engines
-from .catalogue import FAMILIES, IMAGES, RENDERED, SOURCES, find, shown, state
+from .catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, shown, state
 from .progress import write_file
 
 EPILOG = """
@@ -39,6 +39,13 @@ def add_arguments(parser):
     below = command('show', show, "show what is in an image, what its build takes and how to run it")
     below.add_argument('names', nargs='+', metavar='NAME')
     _add_sources(below)
+
+    below = command('recipe', print_recipe,
+                    "print the definition file of an image, for Apptainer; its head says how to build it by hand")
+    below.add_argument('name', metavar='NAME')
+    below.add_argument('--osu', choices=('c', 'mpi4py', 'python'), help="with these benchmark programs (default: those "
+                       "in C, else the first that `image show` names)")
+    below.add_argument('--docker', action='store_true', help="the Dockerfile instead")
 
     below = command('fetch', fetch_sources, "download and check the sources of images, so that their build needs no "
                     "network; without NAME those of all")
@@ -180,20 +187,32 @@ def show(options):
         start = entry['base']
         lines.append(('base', ' '.join(f'{kind} {value}' for kind, value in start.items())))
         for kind, variant in entry['variants'].items():
-            lines.append((f'variant {kind}', f"container-recipes/rendered/{variant['rendered']}.def, .Dockerfile"))
+            lines.append((f'variant {kind}', f"osu-container image recipe {name} --osu {kind}"))
             lines += [('', f"{SOURCES[key]['name']} {SOURCES[key]['version']} ({SOURCES[key]['licence']})"
                        + ('' if SOURCES[key]['sha256'] else ', checked by its commit: no sha256 is published'))
                       for key in variant['sources']]
         lines += [('takes', f"about {entry['minutes']:g} min on two cores, {entry['gigabytes']:g} GB of disk"),
                   ('weighs', _weights(options.sources / f'{name}.sif')),
                   ('build', f"osu-container image build {name}"),
-                  ('by hand', f"see the head of {shown(RENDERED)}/{next(iter(entry['variants'].values()))['rendered']}"
-                              ".def")]
+                  ('by hand', f"see the head of what osu-container image recipe {name} prints")]
         print(('\n' if number else '') + name)
         for title, text in lines:
             for line in str(text).splitlines():
                 print(f"  {title:14} {line}")
                 title = ''
+    return 0
+
+
+def print_recipe(options):
+    """Print one definition file or Dockerfile."""
+    names = find([options.name])
+    if len(names) > 1:
+        raise ImageError(f"{options.name} means {len(names)} images: {', '.join(names)}. Name one")
+    variants = IMAGES[names[0]]['variants']
+    kind = options.osu or next(iter(variants))
+    if kind not in variants:
+        raise ImageError(f"--osu {kind}: {names[0]} is made with {' or '.join(variants)}")
+    print(recipe_text(names[0], kind, '.Dockerfile' if options.docker else '.def'), end='')
     return 0
 
 

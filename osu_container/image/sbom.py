@@ -437,15 +437,23 @@ def problems(sif, document, work=None):
     sums = {item['fileName'][1:]: next((each['checksumValue'] for each in item['checksums']
                                         if each['algorithm'] == 'SHA256'), None) for item in document['files']}
     links = {path: target for path, (target, _) in links_of(document).items()}
-    for path in sorted({*items, *sums, *links}):
-        item = items.get(path)
-        if item is None:
-            found.append(f"missing: {path}")
-        elif path not in sums and path not in links:
-            found.append(f"additional: {path}")
-        elif item.target != links.get(path):
-            found.append(f"link: {path} leads to {item.target or 'nothing, it is a file'}, "
-                         f"wanted {links.get(path) or 'a file'}")
-        elif item.target is None and item.sha256 != sums[path]:
-            found.append(f"changed: {path}, sha256 {item.sha256}, wanted {sums[path]}")
-    return found
+    differences = (_difference(path, items.get(path), sums, links) for path in sorted({*items, *sums, *links}))
+    return found + [text for text in differences if text]
+
+
+def _difference(path, item, sums, links):
+    """
+    Return how a path (str) of an image is not as its document says (str), None if it is.
+
+    :param item: what is there, None if nothing is; sums: {path: sha256} and links: {path: target} of the document
+    """
+    if item is None:
+        return f"missing: {path}"
+    if path not in sums and path not in links:
+        return f"additional: {path}"
+    if item.target != links.get(path):
+        return (f"link: {path} leads to {item.target or 'nothing, it is a file'}, "
+                f"wanted {links.get(path) or 'a file'}")
+    if item.target is None and item.sha256 != sums[path]:
+        return f"changed: {path}, sha256 {item.sha256}, wanted {sums[path]}"
+    return None

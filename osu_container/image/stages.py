@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 
 from . import ImageError
-from .catalogue import sha256_of
+from .catalogue import SOURCES, sha256_of
 
+#: What HPCCM writes in front of every stage but the first, and the head for people: no image depends on it
+COMMENT = re.compile(r'(?m)^#.*\n?')
 ARGUMENT = re.compile(r'\{\{ *(\w+) *\}\}')
 
 
@@ -35,13 +37,18 @@ class Stage:
         for name in sorted(self.files):
             path = Path(folder) / name
             if not path.exists():
-                raise ImageError(f"stage {self.name} copies {name} in, which is not in {folder}")
+                raise ImageError(f"stage {self.name} copies {name} in, which is not in {folder}. {_cure(name)}")
             inside = sorted(item for item in path.rglob('*') if item.is_file()) if path.is_dir() else [path]
             for item in inside:
                 digest.update(f'\0{name}\0{item.name}\0{sha256_of(item)}'.encode())
         for name in sorted(self.uses):
             digest.update(f'\0{name}\0{keys[name]}'.encode())
         return digest.hexdigest()[:16]
+
+
+def sum_of(text):
+    """Return the sha256 of a definition file without its comments: another comment is no other image."""
+    return hashlib.sha256(COMMENT.sub('', text).encode()).hexdigest()
 
 
 def read(text, arguments):
@@ -59,8 +66,7 @@ def _stage(text, arguments, number):
     """Return the Stage of one part of a definition file."""
     defaults = dict(re.findall(r'(?m)^\s+(\w+)=(.*)$', _section(text, 'arguments')))
     text = re.sub(r'(?ms)^%arguments\n.*?(?=^%|\Z)', '', text)
-    # what HPCCM writes in front of every stage but the first
-    text = re.sub(r'(?m)^#.*\n?', '', text).strip() + '\n'
+    text = COMMENT.sub('', text).strip() + '\n'
 
     def value(found):
         name = found.group(1)
@@ -84,6 +90,14 @@ def _stage(text, arguments, number):
 def _section(text, name):
     """Return the lines of all sections of a name, '' if there are none."""
     return ''.join(re.findall(rf'(?ms)^%{name}\n(.*?)(?=^%|\Z)', text))
+
+
+def _cure(name):
+    """Return what to do about a file (path in the build folder) that a definition file names and that is not there."""
+    if name.startswith('sources/') and name.rpartition('/')[2] not in {source['file'] for source in SOURCES.values()}:
+        return ("The definition file is older than osu_container/recipes/versions.py, which names no such archive: run "
+                "`make modules`")
+    return "Its entry in osu_container/recipes/images.py must name it under 'sources' or 'files'"
 
 
 def test_section(text):

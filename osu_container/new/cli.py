@@ -168,38 +168,56 @@ def _eb_options(options, path, verdict):
     return found + (['--force'] if verdict.level == 'fails' else [])
 
 
-def main(options):
-    """Write the easyconfig and print what follows; return 0. Raises NewError and what reading image and host raises."""
+def _check(options):
+    """Raise NewError for an image or a --sysroot with which nothing can be done."""
     if os.path.isdir(options.image):
         raise NewError("%s is a folder, and a module holds one file: pack it first by apptainer build NAME.sif %s"
                        % (options.image, options.image))
     if options.sysroot and not os.path.isdir(options.sysroot):
         raise NewError("--sysroot: there is no folder %s" % options.sysroot)
-    name = _module_name(options)
-    site, root = this_site(options.site, options.sysroot, options.site_file)
-    host = Host(os.path.abspath(root) if root else '')
+
+
+def _look(options, site, host):
+    """
+    Print what the image is and which approaches work with it; return (found, verdicts, labels).
+
+    found: list of Command; verdicts: list of Verdict, of every approach with a container; labels: dict of the image.
+    """
     with Image(options.image, '') as image:
         found = _commands(image, options.command)
         program = next((one.elf for one in found if one.elf), None)
         verdicts = [ask(approach_entry(one), site, image, host, program) for one in CONTAINERS]
-        chosen = next((one for one in verdicts if one.approach == (options.approach or recommended(verdicts, site))),
-                      None)
+        wanted = options.approach or recommended(verdicts, site)
+        chosen = next((one for one in verdicts if one.approach == wanted), None)
         print(_page(image, found, site, host, verdicts, chosen))
-        labels = image.labels
+        return found, verdicts, image.labels
+
+
+def _write(options, path, text):
+    """Write the easyconfig text to path and say so; with --dry-run only show it."""
+    if options.dry_run:
+        print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
+        return
+    with open(path, 'w') as handle:
+        handle.write(text)
+    print('\nwritten: %s' % path)
+
+
+def main(options):
+    """Write the easyconfig and print what follows; return 0. Raises NewError and what reading image and host raises."""
+    _check(options)
+    name = _module_name(options)
+    site, root = this_site(options.site, options.sysroot, options.site_file)
+    found, verdicts, labels = _look(options, site, Host(os.path.abspath(root) if root else ''))
     verdict = _chosen(options, verdicts, site)
     path = _target(options, name, verdict.approach)
     example = options.example or found[0].name
     text = easyconfig.text_of(name, verdict.approach, os.path.basename(options.image), sha256_of(options.image),
                               options.command or [one.name for one in found], example,
                               APPROACHES[verdict.approach]['title'], labels)
+    _write(options, path, text)
     other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
                   and one.level in ('works', 'works slowly')), None)
-    if options.dry_run:
-        print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
-    else:
-        with open(path, 'w') as handle:
-            handle.write(text)
-        print('\nwritten: %s' % path)
     print('\nNext:')
     for line in easyconfig.following(path, name, verdict.approach, example, _eb_options(options, path, verdict), other):
         print('    ' + line)

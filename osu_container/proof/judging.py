@@ -398,23 +398,38 @@ def judge(run, promise=None):
 
 def _unseen(run, promise):
     """Return what could not be shown of a run (list of str)."""
-    notes = []
-    dark = [proof for proof in run.proofs if not (proof.get('network') or {}).get('layer')]
-    if dark:
-        wanted = sorted({name for proof in dark for name in _wanted(proof, promise.provider, promise.asked)})
-        why = "it ended before its network was open, or it needs none" if all(
-            proof.get('complete', True) for proof in dark) else "the sampler was ended with the step"
-        notes.append("the provider of %s was not seen%s: %s" % (
-            rank_text(dark), ' (promised: %s)' % ' or '.join(wanted) if wanted else '', why))
-    own = sorted({proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in run.proofs} - {'', promise.provider})
-    if own and promise.provider and not promise.asked:
-        notes.append("FI_PROVIDER is %s for the ranks, the module had set %s: what you set counts" % (
-            ' and '.join(own), promise.provider))
-    unknown = [proof for proof in run.proofs if (proof.get('world') or {}).get('size') is None]
-    if unknown:
-        how = (unknown[0].get('world') or {}).get('how') or 'it ended too early'
-        notes.append("how many ranks the MPI of %s sees cannot be told: %s" % (rank_text(unknown), how))
-    return notes
+    notes = [_unseen_network(run.proofs, promise), _own_provider(run.proofs, promise), _unseen_world(run.proofs)]
+    return [note for note in notes if note]
+
+
+def _unseen_network(proofs, promise):
+    """Return the note (str or None) on ranks of proofs (list of dict) whose network did not show."""
+    dark = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
+    if not dark:
+        return None
+    wanted = sorted({name for proof in dark for name in _wanted(proof, promise.provider, promise.asked)})
+    why = "it ended before its network was open, or it needs none" if all(
+        proof.get('complete', True) for proof in dark) else "the sampler was ended with the step"
+    return "the provider of %s was not seen%s: %s" % (
+        rank_text(dark), ' (promised: %s)' % ' or '.join(wanted) if wanted else '', why)
+
+
+def _own_provider(proofs, promise):
+    """Return the note (str or None) on a FI_PROVIDER of the ranks that is not the one of promise (Promise)."""
+    own = sorted({proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs} - {'', promise.provider})
+    if not own or not promise.provider or promise.asked:
+        return None
+    return "FI_PROVIDER is %s for the ranks, the module had set %s: what you set counts" % (
+        ' and '.join(own), promise.provider)
+
+
+def _unseen_world(proofs):
+    """Return the note (str or None) on ranks of proofs (list of dict) of which it does not show how many they see."""
+    unknown = [proof for proof in proofs if (proof.get('world') or {}).get('size') is None]
+    if not unknown:
+        return None
+    how = (unknown[0].get('world') or {}).get('how') or 'it ended too early'
+    return "how many ranks the MPI of %s sees cannot be told: %s" % (rank_text(unknown), how)
 
 
 # ---- together --------------------------------------------------------------------------------------------------------

@@ -174,33 +174,46 @@ def network_of(what, libraries, environment, addresses):
     :param what: dict, from opened(); libraries: names (iterable) of those that are mapped
     :param environment: dict of the process; addresses: dict, from interfaces()
     """
-    def found(layer, provider, domains, how):
-        return {'layer': layer, 'provider': provider, 'domains': sorted(set(domains)), 'how': how, 'opened': what}
-
     over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in what['shared'])
     layer = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
+    shown = _by_device(what['devices'], layer, libraries, environment) or _by_sockets(
+        what['sockets'], layer, environment, addresses)
+    if shown is None:
+        return None
+    layer, provider, domains, how = shown
+    return {'layer': layer, 'provider': provider, 'domains': sorted(set(domains)), 'how': how, 'opened': what}
+
+
+def _by_device(devices, layer, libraries, environment):
+    """Return (layer, provider, domains, how) as the open devices (list of str) show it, None where none is open."""
     for pattern, provider in DEVICES:
-        names = [pattern.match(path).group(1) for path in what['devices'] if pattern.match(path)]
-        if names:
-            how = "it has %s open" % ', '.join('/dev/' + name for name in names)
-            if layer != 'libfabric':
-                return found(layer, None, names, how)
-            both = 'libucp' in libraries and provider == 'verbs' and environment.get('MPIR_CVAR_CH4_NETMOD') != 'ofi'
-            return found(None if both else layer, provider, names, how)
-    listens = [one for one in what['sockets'] if one['state'] == 'listens']
+        names = [pattern.match(path).group(1) for path in devices if pattern.match(path)]
+        if not names:
+            continue
+        how = "it has %s open" % ', '.join('/dev/' + name for name in names)
+        if layer != 'libfabric':
+            return layer, None, names, how
+        both = 'libucp' in libraries and provider == 'verbs' and environment.get('MPIR_CVAR_CH4_NETMOD') != 'ofi'
+        return None if both else layer, provider, names, how
+    return None
+
+
+def _by_sockets(sockets, layer, environment, addresses):
+    """Return (layer, provider, domains, how) as sockets (see sockets_of()) show it, None where nothing shows."""
+    listens = [one for one in sockets if one['state'] == 'listens']
     own = [one for one in listens if one['address'] in addresses]
-    if not listens and not over_ucx:
+    domains = [addresses[one['address']] for one in own]
+    if layer == 'ucx':
+        return layer, None, domains, "it has memory segments of UCX" + (" and listens at TCP ports" if own else "")
+    if not listens:
         return None
     if layer == 'libfabric' and own:
         named = [name for name in providers_wanted(environment.get('FI_PROVIDER')) if name in TCP]
-        return found(layer, named[0] if named else 'tcp', [addresses[one['address']] for one in own],
-                     "it listens at %s" % ', '.join('%s:%d' % (one['address'], one['port']) for one in own))
-    if over_ucx:
-        return found(layer, None, [addresses[one['address']] for one in own],
-                     "it has memory segments of UCX" + (" and listens at TCP ports" if own else ""))
-    return found('mpi', 'tcp' if layer == 'mpi' else None, [addresses[one['address']] for one in own],
-                 "it listens at TCP ports of all addresses, as libfabric does not" if layer == 'libfabric' else
-                 "it listens at TCP ports and has no libfabric")
+        return layer, named[0] if named else 'tcp', domains, "it listens at %s" % ', '.join(
+            '%s:%d' % (one['address'], one['port']) for one in own)
+    if layer == 'libfabric':
+        return 'mpi', None, domains, "it listens at TCP ports of all addresses, as libfabric does not"
+    return 'mpi', 'tcp', domains, "it listens at TCP ports and has no libfabric"
 
 
 # ---- how many ranks MPI sees -----------------------------------------------------------------------------------------
@@ -228,35 +241,50 @@ def world_of(environment, family, libraries, files, what):
     """
     tasks = environment.get('SLURM_STEP_NUM_TASKS') or environment.get('SLURM_NTASKS')
     tasks = int(tasks) if tasks and tasks.isdigit() else None
-
-    def seen(size, pmi, how):
-        return {'size': size, 'tasks': tasks, 'pmi': pmi, 'how': how}
-
     speaks_pmix = family == 'Open MPI' or 'libpmix' in libraries
     if what['manager'] and speaks_pmix:
-        return seen(tasks, 'PMIx', "it is connected to the PMIx server %s" % what['manager'])
-    if speaks_pmix and family == 'Open MPI':
-        if _same_task(environment, 'PMIX_RANK'):
-            return seen(tasks, 'PMIx', "PMIX_RANK is set")
-        if 'libpmi' in libraries or 'libpmi2' in libraries:
-            return seen(None, None, "it has a PMI library of Slurm, whose state does not show")
-        return seen(1, None, "PMIX_RANK is not set, and Open MPI finds the other ranks by PMIx only")
-    if family == 'Cray MPICH' and any(environment.get(name) for name in _PALS):
-        return seen(tasks, 'PALS', "%s is set" % next(name for name in _PALS if environment.get(name)))
-    number = environment.get('PMI_FD', '')
+        size, pmi, how = tasks, 'PMIx', "it is connected to the PMIx server %s" % what['manager']
+    elif family == 'Open MPI':
+        size, pmi, how = _world_of_open_mpi(environment, libraries, tasks)
+    else:
+        size, pmi, how = (_world_by_pmi(environment, family, files, tasks)
+                          or _world_without_pmi(environment, family, speaks_pmix, tasks))
+    return {'size': size, 'tasks': tasks, 'pmi': pmi, 'how': how}
+
+
+def _world_of_open_mpi(environment, libraries, tasks):
+    """Return (size, pmi, how) of an Open MPI that is not connected to a PMIx server; see world_of()."""
+    if _same_task(environment, 'PMIX_RANK'):
+        return tasks, 'PMIx', "PMIX_RANK is set"
+    if 'libpmi' in libraries or 'libpmi2' in libraries:
+        return None, None, "it has a PMI library of Slurm, whose state does not show"
+    return 1, None, "PMIX_RANK is not set, and Open MPI finds the other ranks by PMIx only"
+
+
+def _world_by_pmi(environment, family, files, tasks):
+    """Return (size, pmi, how) where a manager of PMI or PALS shows, None where none does; see world_of()."""
+    pals = [name for name in _PALS if environment.get(name)]
+    if family == 'Cray MPICH' and pals:
+        return tasks, 'PALS', "%s is set" % pals[0]
+    number, size = environment.get('PMI_FD', ''), environment.get('PMI_SIZE', '')
     if number.isdigit() and (files.get(int(number)) or '').startswith('socket:'):
-        size = environment.get('PMI_SIZE', '')
-        return seen(int(size) if size.isdigit() else tasks, 'PMI', "PMI_FD=%s is an open socket%s" % (
-            number, ", PMI_SIZE=%s" % size if size else ''))
+        return int(size) if size.isdigit() else tasks, 'PMI', "PMI_FD=%s is an open socket%s" % (
+            number, ", PMI_SIZE=%s" % size if size else '')
     if environment.get('PMI_PORT'):
-        return seen(tasks, 'PMI', "PMI_PORT is set")
-    if family in ('MPICH', 'Intel MPI', 'Cray MPICH'):
-        if speaks_pmix:
-            return seen(None, None, "it has libpmix, whose state does not show")
-        if number.isdigit() and _same_task(environment, 'PMI_RANK') and environment.get('PMI_SIZE') == str(tasks):
-            return seen(None, None, "PMI_FD=%s is closed, as after MPI_Finalize" % number)
-        if number.isdigit():
-            return seen(1, None, "PMI_FD=%s is no open socket of this process, but left from an outer step" % number)
-        return seen(1, None, "none of %s is set, and %s finds the other ranks by PMI only" % (
-            ', '.join(_PMI[:2] + (_PALS if family == 'Cray MPICH' else ())), family))
-    return seen(None, None, "libmpi is of no known family")
+        return tasks, 'PMI', "PMI_PORT is set"
+    return None
+
+
+def _world_without_pmi(environment, family, speaks_pmix, tasks):
+    """Return (size, None, how) where no process manager shows; see world_of()."""
+    number = environment.get('PMI_FD', '')
+    if family not in ('MPICH', 'Intel MPI', 'Cray MPICH'):
+        return None, None, "libmpi is of no known family"
+    if speaks_pmix:
+        return None, None, "it has libpmix, whose state does not show"
+    if number.isdigit() and _same_task(environment, 'PMI_RANK') and environment.get('PMI_SIZE') == str(tasks):
+        return None, None, "PMI_FD=%s is closed, as after MPI_Finalize" % number
+    if number.isdigit():
+        return 1, None, "PMI_FD=%s is no open socket of this process, but left from an outer step" % number
+    return 1, None, "none of %s is set, and %s finds the other ranks by PMI only" % (
+        ', '.join(_PMI[:2] + (_PALS if family == 'Cray MPICH' else ())), family)

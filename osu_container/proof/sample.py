@@ -33,7 +33,7 @@ LOOK_AGAIN = 0.01   # seconds to the look that confirms: short programs end soon
 RAN = 0.001         # seconds on a core without mapping more: the loader maps the next library within microseconds
 AGREED = 0.25       # seconds of looks that agree which are enough for a process that waits: for a file, or its peers
 SETTLE = 2.0        # seconds that libfabric may come after libmpi; MPICH of kind ch3:nemesis never loads one
-GONE = 1.0          # seconds without a sign of the process after which it has ended, see sample()
+GONE = 1.0          # seconds without a sign of the process after which it has ended, see _Presence
 GIVE_UP = 600.0     # seconds after which nothing is expected any more: containers on a busy file system start slowly
 NETWORK_FIRST = 0.02  # seconds from the libraries to the first look at the network
 SUMS = 0.3          # seconds after the libraries from which on their sums are made: not while ranks start
@@ -56,6 +56,56 @@ def _ran(pid):
     return int(fields[0]) / 1e9 if fields else None
 
 
+class _Looks:
+    """Looks that agree: the loader is done with mapping. known: Rank, once two have agreed, or None."""
+
+    def __init__(self, inherited):
+        """:param inherited: set of str, sockets that the process has from its parent."""
+        self.inherited, self.known = inherited, None
+        self.found = self.since = self.agreed = self.ran = None
+
+    def settle(self, found, now):
+        """
+        Return whether known is the process of the rank for sure, with the look found (see _look()) at the time now.
+
+        A shell that only starts the program is not taken for it: a preloaded library is in that shell too, but exec
+        soon changes the executable.
+        """
+        previous, self.found = self.found, found
+        if found and self.since is None:
+            self.since = now
+        if found != previous:
+            self.known = self.known if found is None else None
+            return False
+        if not found or ('libfabric' not in found[2] and now - self.since <= SETTLE):
+            return False
+        if self.known is None:
+            self.known, self.agreed, self.ran = Rank(found[0], found[2], self.inherited), now, _ran(found[0])
+            return False
+        return now - self.agreed > AGREED or (self.ran is not None and (_ran(found[0]) or 0) - self.ran > RAN)
+
+
+class _Presence:
+    """
+    Whether a process is there.
+
+    Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another program, the process
+    is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start time; another start time is another process
+    that was given the pid.
+    """
+
+    def __init__(self, pid):
+        """:param pid: int."""
+        self.pid, self.begin, self.unseen = pid, None, None
+
+    def unseen_since(self, now):
+        """Return the time (float) since which it has not been seen, None if it is there now."""
+        stat = loaded.stat(self.pid)
+        self.begin = self.begin or (stat and stat[1])
+        self.unseen = None if stat and stat[1] == self.begin else self.unseen or now
+        return self.unseen
+
+
 def sample(root, inherited=(), give_up=GIVE_UP):
     """
     Watch process root (int, pid) until it or a descendant has MPI loaded.
@@ -63,33 +113,17 @@ def sample(root, inherited=(), give_up=GIVE_UP):
     :param inherited: set of str, sockets that the process has from its parent; give_up: float, seconds
     :return: (Rank, or None if there is no MPI; the reason (str) for that, or None)
     """
-    begin = None
     start = time.monotonic()
-    found = since = unseen = None
-    known = agreed = ran = None
+    looks, presence = _Looks(inherited), _Presence(root)
     while True:
         before = time.monotonic()
-        previous, found = found, _look(root)
+        found = _look(root)
         now = time.monotonic()
-        if found and since is None:
-            since = now
-        # Looks that agree: the loader is done with mapping, and a shell that only starts the program is not taken for
-        # it (a preloaded library is in that shell too, but exec soon changes the executable).
-        if found != previous:
-            known = known if found is None else None
-        elif found and ('libfabric' in found[2] or now - since > SETTLE):
-            if known is None:
-                known, agreed, ran = Rank(found[0], found[2], inherited), now, _ran(found[0])
-            elif now - agreed > AGREED or (ran is not None and (_ran(found[0]) or 0) - ran > RAN):
-                return known, None
-        # Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another program, the
-        # process is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start time; another start time is
-        # another process that was given the pid.
-        stat = loaded.stat(root)
-        begin = begin or (stat and stat[1])
-        unseen = None if stat and stat[1] == begin else unseen or now
-        if unseen and known:
-            return known, None  # it has ended before it could be looked at once more
+        if looks.settle(found, now):
+            return looks.known, None
+        unseen = presence.unseen_since(now)
+        if unseen and looks.known:
+            return looks.known, None  # it has ended before it could be looked at once more
         if unseen and now - unseen > GONE:
             return None, "the program ended before it had loaded an MPI library, or before it could be looked at twice"
         if now - start > give_up:

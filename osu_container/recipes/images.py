@@ -1,6 +1,6 @@
 """Every image that has a name: what is in it, for whom, and what its build takes. Plain data; the recipes do the work.
 
-IMAGES: name (of the SIF and of the files in rendered/, without suffix) -> dict with
+IMAGES: name (of the SIF, without suffix) -> dict with
     family        'lumi', 'workstation', 'alps', 'abi' or 'mpi4py'
     recipe        file of this folder
     purpose       one line: for which approach and host
@@ -14,7 +14,7 @@ IMAGES: name (of the SIF and of the files in rendered/, without suffix) -> dict 
     minutes       of the build on two cores, without downloads (measured for what our tests build, else estimated)
     gigabytes     of disk that the build needs beside the image (the same)
     variants      by benchmark programs, 'c' (the C programs), 'mpi4py' (its ports of them) or 'python': dict with
-        rendered      name of the files in rendered/, without suffix
+        rendered      name of its definition file and Dockerfile (osu_container/recipes/render.py), without suffix
         arguments     of the recipe
         sources       keys of SOURCES in versions.py
         files         other files of this repository that the build copies in

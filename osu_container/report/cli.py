@@ -82,6 +82,17 @@ def _check(options):
     outputs = [path for path in (options.output, options.markdown, options.csv) if path]
     if not outputs and not options.figures:
         raise ReportError("nothing to write: name the page by -o FILE, or --markdown, --csv, --figures")
+    _check_choice(options)
+    for number, path in enumerate(outputs):
+        if path.absolute() in [other.absolute() for other in outputs[:number]]:
+            raise ReportError(f"{path} is named twice: each output needs a file of its own")
+        _check_output(path, options.force)
+    if options.figures and options.figures.exists() and not options.figures.is_dir():
+        raise ReportError(f"{options.figures} is no folder: --figures wants one for its files")
+
+
+def _check_choice(options):
+    """Raise ReportError where the options on what is shown contradict each other."""
     if bool(options.runs) == options.published:
         raise ReportError("name runs, or --published: " + (
             "not both" if options.published else "`osu-container report latest -o report.html` shows the newest run"))
@@ -89,17 +100,16 @@ def _check(options):
         raise ReportError("--published chooses what stands behind the curves: leave out --reference and --no-reference")
     if options.reference and options.no_reference:
         raise ReportError("--reference and --no-reference contradict each other: leave out one")
-    for number, path in enumerate(outputs):
-        if path.absolute() in [other.absolute() for other in outputs[:number]]:
-            raise ReportError(f"{path} is named twice: each output needs a file of its own")
-        if path.is_dir():
-            raise ReportError(f"{path} is a folder: wanted the name of a file")
-        if path.exists() and not options.force:
-            raise ReportError(f"{path} is there already: use --force to replace it, or choose another name")
-        if not path.absolute().parent.is_dir():
-            raise ReportError(f"{path.absolute().parent} is no folder: make it first")
-    if options.figures and options.figures.exists() and not options.figures.is_dir():
-        raise ReportError(f"{options.figures} is no folder: --figures wants one for its files")
+
+
+def _check_output(path, force):
+    """Raise ReportError where the file path (Path) cannot be written; force: bool, it may replace one."""
+    if path.is_dir():
+        raise ReportError(f"{path} is a folder: wanted the name of a file")
+    if path.exists() and not force:
+        raise ReportError(f"{path} is there already: use --force to replace it, or choose another name")
+    if not path.absolute().parent.is_dir():
+        raise ReportError(f"{path.absolute().parent} is no folder: make it first")
 
 
 def behind(datasets, options):
@@ -163,36 +173,51 @@ def figures(made, folder, force, progress):
 
     Raises ReportError if one of the files is there and force is False; then none is written.
     """
-    from . import charts, page, study
-    wanted, studies = [], []
-    for section in made.sections:
-        subtitle = ', '.join(one.title for one in section.datasets)
-        one_host = study.of(section)
-        if one_host:
-            studies.append((one_host.key, one_host.specification('One host MPI under several images', subtitle)))
-        for view in section.views:
-            plain, legends = (page.charts_of(view, legend=legend, interactive=False) for legend in (False, True))
-            wanted += [(chart, legend, view.case.title + (f': {chart.title.lower()}' if chart.title else ''), subtitle)
-                       for chart, legend in zip(plain, legends)]
-        for view, rows in section.breakdowns():
-            chart = page.added_chart(view, rows, interactive=False)
-            wanted.append((chart, page.added_chart(view, rows, legend=True, interactive=False),
-                           f'{view.case.title}: what is added to native', subtitle))
-    keys = [key for key, _ in studies] + [chart.key for chart, _, _, _ in wanted]
+    from . import charts
+    drawn = [figure for section in made.sections for figure in _studies(section)]
+    drawn += [figure for section in made.sections for figure in _charts(section)]
+    keys = [key for key, _ in drawn]
     paths = [folder / f'{key}.{kind}' for key in keys for kind in ('svg', 'png')]
     there = [path for path in paths if path.exists()]
     if there and not force:
         raise ReportError(f"{there[0]} is there already" + (f", and {len(there) - 1} more" if there[1:] else '')
                           + ": use --force to replace them, or choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    specs = studies + [(chart.key, chart.complete(legend=legend.spec, title=title, subtitle=subtitle))
-                       for chart, legend, title, subtitle in wanted]
-    for number, (key, spec) in enumerate(specs, 1):
+    for number, (key, specification) in enumerate(drawn, 1):
+        spec = specification()
         write_file(folder / f'{key}.svg', charts.svg(spec).encode())
         write_file(folder / f'{key}.png', charts.png(spec))
         if number % 10 == 0:
-            progress(f"{number} of {len(specs)} figures")
+            progress(f"{number} of {len(drawn)} figures")
     return paths
+
+
+def _studies(section):
+    """Return [(key, function that returns the Vega-Lite specification)] of the study of a content.Section, if any."""
+    from . import study
+    one_host, subtitle = study.of(section), ', '.join(one.title for one in section.datasets)
+    if not one_host:
+        return []
+    return [(one_host.key, lambda: one_host.specification('One host MPI under several images', subtitle))]
+
+
+def _charts(section):
+    """Return [(key, function that returns the Vega-Lite specification)] of all other charts of a content.Section."""
+    from . import page
+    subtitle, found = ', '.join(one.title for one in section.datasets), []
+
+    def add(chart, legend, title):
+        """Keep a chart; the chart legend has its legend."""
+        found.append((chart.key, lambda: chart.complete(legend=legend.spec, title=title, subtitle=subtitle)))
+
+    for view in section.views:
+        plain, legends = (page.charts_of(view, legend=legend, interactive=False) for legend in (False, True))
+        for chart, legend in zip(plain, legends):
+            add(chart, legend, view.case.title + (f': {chart.title.lower()}' if chart.title else ''))
+    for view, rows in section.breakdowns():
+        add(page.added_chart(view, rows, interactive=False),
+            page.added_chart(view, rows, legend=True, interactive=False), f'{view.case.title}: what is added to native')
+    return found
 
 
 def write_file(path, data):

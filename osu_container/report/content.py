@@ -277,6 +277,25 @@ def section(title, datasets, behind=(), progress=lambda text: None):
     :param progress: called with a line (str) of what is done
     Raises ReportError if the datasets have neither figures nor failures, or one is there twice.
     """
+    _check(datasets)
+    made = Section(title, slug(title if len(datasets) > 1 else datasets[0].name), list(datasets))
+    styles, labels = _styles(datasets)
+    views = _views(made.key, datasets, styles, labels)
+    made.views = [view for title, _ in GROUPS for view in views if group_of(view.case.benchmark) == title]
+    made.names = list(labels.values())
+    order = {name: number for number, name in enumerate(made.names)}
+    for number, view in enumerate(made.views, 1):
+        view.curves.sort(key=lambda curve: order[curve.name])
+        _compare(view)
+        if number % 50 == 0:
+            progress(f"{number} of {len(made.views)} cases compared with native")
+    _put_behind(made, behind)
+    made.details = {one.name: details.of(one) for one in datasets if one.kind == 'run' and one.path}
+    return made
+
+
+def _check(datasets):
+    """Raise ReportError if datasets (list of Dataset) have nothing to show, or one is there twice."""
     names = [one.name for one in datasets]
     for name in names:
         if names.count(name) > 1:
@@ -284,33 +303,30 @@ def section(title, datasets, behind=(), progress=lambda text: None):
     if not any(one.series or one.failures for one in datasets):
         raise ReportError(f"{', '.join(names)}: no figures and no failures, so there is nothing to show. Did the run "
                           "end before its first measurement?")
-    made = Section(title, slug(title if len(datasets) > 1 else names[0]), list(datasets))
-    styles, labels = _styles(datasets)
+
+
+def _views(key, datasets, styles, labels):
+    """Return the Views (list), one a case, with the curves of datasets; key: of the Section; else as of _styles()."""
     views = {}
     for dataset in datasets:
         for series in dataset.series:
             view = views.get(series.case)
             if view is None:
-                view = views[series.case] = View(series.case, f'{made.key}-{slug(series.case.title)}')
-            key = dataset.name, series.name
-            curve = Curve(labels[key], series, dataset, styles[key], stats=statistics_of(series))
+                view = views[series.case] = View(series.case, f'{key}-{slug(series.case.title)}')
+            which = dataset.name, series.name
+            curve = Curve(labels[which], series, dataset, styles[which], stats=statistics_of(series))
             view.curves.append(curve)
             if series.name == native_name(dataset):
                 view.natives[dataset.name] = curve
-    made.views = [view for title, _ in GROUPS for view in views.values() if group_of(view.case.benchmark) == title]
-    made.names = list(labels.values())
-    order = {name: number for number, name in enumerate(made.names)}
-    for number, view in enumerate(made.views, 1):
-        view.curves.sort(key=lambda curve: order[curve.name])
-        for curve in view.curves:
-            native = view.native_of(curve)
-            if native is not None and native is not curve and set(curve.stats) & set(native.stats):
-                curve.comparison = compare.compare_series(curve.series, native.series, paired=True)
-        if number % 50 == 0:
-            progress(f"{number} of {len(made.views)} cases compared with native")
-    _put_behind(made, behind)
-    made.details = {one.name: details.of(one) for one in datasets if one.kind == 'run' and one.path}
-    return made
+    return list(views.values())
+
+
+def _compare(view):
+    """Compare the curves of a View with their native, where both have a size."""
+    for curve in view.curves:
+        native = view.native_of(curve)
+        if native is not None and native is not curve and set(curve.stats) & set(native.stats):
+            curve.comparison = compare.compare_series(curve.series, native.series, paired=True)
 
 
 def _styles(datasets):

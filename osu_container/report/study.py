@@ -94,23 +94,25 @@ class Study:
 
     def specification(self, title=None, subtitle=None):
         """Return the Vega-Lite specification (dict) of the figure with all in it, on light paper."""
-        rows = [point.row() for point in self.latency if point.size] + [point.row() for point in self.alltoall]
-        drawn = {row['series'] for row in rows}
+        latency = [point.row() for point in self.latency if point.size]
+        drawn = {row['series'] for row in latency + [point.row() for point in self.alltoall]}
         names = [name for name in self.names if name in drawn]
         styles = [style for name, style in zip(self.names, self.styles) if name in drawn]
-        parts = []
-        if any(point.size for point in self.latency):
-            parts.append(_panel([point.row() for point in self.latency if point.size], 'bytes', names, styles,
-                                title=f'{LATENCY}, 2 ranks on two nodes', width=WIDTH - 90, height=300))
-        small = [_panel([point.row() for point in self.alltoall if point.size == size], 'ranks', names, styles,
-                        title=f'{ALLTOALL}, {size_text(size)}', width=(WIDTH - 150) / 2, height=170)
-                 for size in SIZES if any(point.size == size for point in self.alltoall)]
+        parts = [_panel(latency, 'bytes', names, styles, title=f'{LATENCY}, 2 ranks on two nodes', width=WIDTH - 90,
+                        height=300)] if latency else []
+        small = self._alltoall_panels(names, styles)
         parts += [altair.hconcat(*small[first:first + 2]) for first in range(0, len(small), 2)]
         spec = altair.vconcat(*parts).resolve_scale(color='shared', shape='shared', strokeDash='shared').to_dict()
         spec['config'] = charts.theme(styles, background='white')
         if title:
             spec['title'] = {'text': title, **({'subtitle': subtitle} if subtitle else {})}
         return json.loads(json.dumps(spec))
+
+    def _alltoall_panels(self, names, styles):
+        """Return the Altair charts of alltoall (list), one a message size that was measured."""
+        by_size = {size: [point.row() for point in self.alltoall if point.size == size] for size in SIZES}
+        return [_panel(rows, 'ranks', names, styles, title=f'{ALLTOALL}, {size_text(size)}', width=(WIDTH - 150) / 2,
+                       height=170) for size, rows in by_size.items() if rows]
 
 
 def _panel(rows, by, names, styles, *, title, width, height):

@@ -210,6 +210,7 @@ def summaries(section):
 
 
 def _summary(section, benchmark, placement, variant, views):
+    """Return the Table of the Views of one benchmark, placement and variant (str); see summaries()."""
     case = views[0].case
     unit = charts.UNITS[case.unit]
     columns, picks = [Column('series')], []
@@ -217,20 +218,24 @@ def _summary(section, benchmark, placement, variant, views):
         for title, pick in _picks(view):
             columns.append(Column(title or unit, view.case.buffers, True))
             picks.append((view, pick))
-    names = [name for name in section.names if any(curve.name == name for view in views for curve in view.shown)
-             or any(failure.case == view.case and failure.name == name for view in views for one in section.datasets
-                    for failure in one.failures)]
-    rows = []
-    for name in names:
-        row = [Cell(name)]
-        for view, pick in picks:
-            curve = next((curve for curve in view.shown if curve.name == name), None)
-            row.append(_measured(view, curve, pick(curve)) if curve else _absent(section, view.case, name))
-        rows.append(row)
+    rows = [[Cell(name), *(_picked(section, view, pick, name) for view, pick in picks)]
+            for name in section.names if any(_is_in(section, view, name) for view in views)]
     title = ', '.join(part for part in (benchmark, placement, variant) if part)
     more = 'more' if case.more_is_better else 'less'
     return Table(f'{title}: {unit}, {more} is better', columns, rows, [],
                  f'{section.key}-summary-{content.slug(title)}', 'summary')
+
+
+def _is_in(section, view, name):
+    """Return whether the series name has a curve in a View, or failed in it."""
+    return any(curve.name == name for curve in view.shown) or any(
+        failure.case == view.case and failure.name == name for one in section.datasets for failure in one.failures)
+
+
+def _picked(section, view, pick, name):
+    """Return the Cell of the series name in a View, at the size that pick (a function, see _picks()) gives."""
+    curve = next((curve for curve in view.shown if curve.name == name), None)
+    return _measured(view, curve, pick(curve)) if curve else _absent(section, view.case, name)
 
 
 def _picks(view):

@@ -72,7 +72,7 @@ def module_line(approach):
     entry = APPROACHES[approach.partition('-')[0]]
     container = approach != 'native'
     name = f'osu-container/{approach}' if container else 'osu-native'
-    path = f'/opt/easybuild/modules/all/{name if container else "osu-native/7.5.2"}.lua'
+    path = f'/opt/easybuild/modules/all/{name if container else "osu-native/1.0"}.lua'
     line = {'name': name, 'approach': approach, 'container': container, 'comes_from': entry['comes_from'],
             'module_file': {'path': path, 'sha256': _sum(path), 'text': f'help([==[\n{name}\n]==])\n'},
             'variables': {'FI_PROVIDER': 'tcp', 'MPIR_CVAR_CH4_NETMOD': 'ofi', 'OSU_CONTAINER_APPROACH': approach},

@@ -78,8 +78,6 @@ def _entries(path, problems):
                 try:
                     entry = json.loads(row.decode(), parse_constant=_no_constant, object_pairs_hook=_no_doubles)
                 except (json.JSONDecodeError, UnicodeDecodeError) as err:
-                    if empty and _is_format_1(path.read_bytes()):
-                        raise ResultsError(f"{path} {_OLD}") from err
                     if not row.endswith(b'\n'):  # it was being written
                         problems.append(f"{path}:{number}: the last line is cut off (the run was killed); left out")
                         break
@@ -109,26 +107,10 @@ def lines(path):
     return list(_entries(find(path), problems)), problems
 
 
-#: What is said of the one file that demo wrote before there was bench
-_OLD = f"has format 1 (results.json), wanted version {VERSION} ({NAME}): measure again"
-
-
-def _is_format_1(data):
-    """Return True if data (bytes, or a dict of the first line) is the record of a run in format 1, one JSON object."""
-    if isinstance(data, bytes):
-        try:
-            data = json.loads(data)
-        except ValueError:
-            return False
-    return isinstance(data, dict) and data.get('format') == 1 and 'modules' in data
-
-
 def _check_line(path, number, entry, *, first):
     """Raise ResultsError unless entry has the keys of its kind, and unless the first line is that of a run."""
     kind = entry.get('kind') if isinstance(entry, dict) else None
     if first:
-        if _is_format_1(entry):
-            raise ResultsError(f"{path} {_OLD}")
         if kind != 'run' or entry.get('format') != FORMAT:
             raise ResultsError(f"{path}:{number} is no results file: the first line must say "
                                f'"kind": "run", "format": "{FORMAT}"')

@@ -94,7 +94,7 @@ def _of_module(typed):
             problems.append(f"passed over: {err}")
             continue
         for name, module in dataset.modules.items():
-            base = name.partition('/')[0] if module['approach'] == 'native' else name  # osu-native/7.5.2
+            base = name.partition('/')[0] if module['approach'] == 'native' else name  # osu-native/RELEASE
             if typed in (name, base):
                 chosen = dataset.only(module['approach'])
                 if chosen.series:

@@ -36,7 +36,8 @@ from osu_container.core.deciding.facts import FactsError, find_runtime, read_fac
 from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import Container
-from osu_container.core.reading.elf import GLIBC_SONAMES, ElfError
+from osu_container.core.reading.closure import GLIBC_SONAMES
+from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.loader import load
 from osu_container.core.reading.sif import ImageError
@@ -287,26 +288,45 @@ def _happened(pair, output, proofs):
         hangs = [line for line in output.splitlines() if line.endswith('it hangs')]
         alone = osu_output.ALONE in str(err)
         return Outcome('fails', hangs[0] if hangs else str(err) if alone else _message(output), output)
-    if table.zeros:
-        return Outcome('fails', 'figures of 0', output)
-    if len(proofs) < 2 or not all(proof['found'] for proof in proofs):
-        reasons = [proof.get('reason') for proof in proofs if not proof['found']]
-        return Outcome('fails', f"figures without a proof: {'; '.join(filter(None, reasons)) or 'no file'}", output)
+    found = _seen_networks(proofs)
+    networks = ' and '.join(sorted(' '.join(filter(None, one)) for one in found)) or NOT_SEEN
+    problem = (('figures of 0' if table.zeros else None) or _unproved(proofs) or _other_library(pair, proofs)
+               or _one_node(proofs))
+    if not problem and found - {('libfabric', SITE['provider']['value']), ('libfabric', None)}:
+        problem = f'went over {networks}'
+    return Outcome('fails', problem, output) if problem else Outcome('runs', networks, output)
+
+
+def _seen_networks(proofs):
+    """Return {(layer, provider or None)} of the networks that proofs (list of dict) show."""
+    return {(proof['network']['layer'], proof['network']['provider']) for proof in proofs
+            if proof.get('network') and proof['network']['layer']}  # None: it cannot be told
+
+
+def _unproved(proofs):
+    """Return why proofs (list of dict) do not show what both ranks ran (str), None if they do."""
+    if len(proofs) >= 2 and all(proof['found'] for proof in proofs):
+        return None
+    reasons = [proof.get('reason') for proof in proofs if not proof['found']]
+    return f"figures without a proof: {'; '.join(filter(None, reasons)) or 'no file'}"
+
+
+def _other_library(pair, proofs):
+    """Return which library the ranks ran with that is not the one of pair (str), None if all are."""
     meant = [('libfabric', pair.owner, pair.libfabric), ('libmpi', approach_of(pair)['comes_from']['libmpi'], None)]
     for proof in proofs:
         for name, owner, release in meant:
             one = proof['libraries'].get(name) or {'where': 'nobody', 'release': 'none', 'path': None}
             if one['where'] != owner or (release and one['release'] != release):
-                text = f"ran with {name} {one['release']} of the {one['where']}, {one['path']}"
-                return Outcome('fails', text, output)
-    if len({proof['node'] for proof in proofs}) < 2:
-        return Outcome('fails', f"both ranks ran on {proofs[0]['node']}", output)
-    seen = {(proof['network']['layer'], proof['network']['provider']) for proof in proofs
-            if proof.get('network') and proof['network']['layer']}  # None: it cannot be told
-    networks = ' and '.join(sorted(' '.join(filter(None, one)) for one in seen)) or NOT_SEEN
-    if seen - {('libfabric', SITE['provider']['value']), ('libfabric', None)}:
-        return Outcome('fails', f'went over {networks}', output)
-    return Outcome('runs', networks, output)
+                return f"ran with {name} {one['release']} of the {one['where']}, {one['path']}"
+    return None
+
+
+def _one_node(proofs):
+    """Return that both ranks ran on one node (str), None if on two."""
+    if len({proof['node'] for proof in proofs}) >= 2:
+        return None
+    return f"both ranks ran on {proofs[0]['node']}"
 
 
 #: Rule of a failing verdict -> function: its reason (str) -> regular expressions, one of which a run must have printed

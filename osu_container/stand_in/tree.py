@@ -29,7 +29,8 @@ import zipfile
 from pathlib import Path
 
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.reading.elf import ElfError, closure
+from osu_container.core.reading.closure import closure
+from osu_container.core.reading.elf import ElfError
 from osu_container.places import PROJECT
 from osu_container.recipes.versions import SOURCES
 from osu_container.stand_in.systems import HOSTS

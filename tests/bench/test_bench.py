@@ -24,9 +24,9 @@ PYTHON = PROJECT / '.workstation' / 'venv' / 'bin' / 'python'
 GPU_SITES = [name for name in SITES if site_entry(name)['gpu']['value']]
 
 
-def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARKS), osu='7.5.2'):
+def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARKS), osu='9.9'):
     """A module that has all programs."""
-    name = 'osu-native/7.5.2' if approach == 'native' else f'osu-container/{approach}'
+    name = 'osu-native/9.9' if approach == 'native' else f'osu-container/{approach}'
     made = modules.Module(name, approach, site, {}, set(programs))
     made.facts = {'image': {'labels': {'org.osu-container.osu': osu}}}
     return made
@@ -127,10 +127,10 @@ def test_two_modules_of_one_approach_have_the_names_of_their_versions():
     found = [module('hybrid', 'lumi-25.03') for name in ('hybrid', 'hybrid-c')]
     found[1].name = 'osu-container/hybrid-c'
     assert plan.series_names([module(), *found]) == {
-        'osu-native/7.5.2': 'native', 'osu-container/hybrid': 'hybrid', 'osu-container/hybrid-c': 'hybrid-c'}
+        'osu-native/9.9': 'native', 'osu-container/hybrid': 'hybrid', 'osu-container/hybrid-c': 'hybrid-c'}
 
 
-@pytest.mark.parametrize('label', ['mpi4py 4.1.2 ports, NumPy 2.4.6 buffers', '7.5.2 Python'])
+@pytest.mark.parametrize('label', ['mpi4py 4.1.2 ports, NumPy 2.4.6 buffers', '9.9 Python'])
 def test_figures_of_the_python_benchmarks_are_kept_apart_by_their_arrays(label):
     runs = plan.make('published', [module('opensource', 'lumi-25.03', osu=label)], site_entry('lumi-25.03'), nodes=2)
     assert {(run.case.buffers, run.case.variant) for run in runs if not run.skip} == {

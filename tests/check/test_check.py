@@ -314,7 +314,7 @@ def test_published_has_its_own_images_and_hosts(more):
 # ---- Python 3.6
 
 FILES = sorted([*(PROJECT / 'osu_container/check').glob('*.py'), PROJECT / 'osu_container/cli.py', COMMAND,
-                *(PROJECT / 'easyblocks/generic').glob('_mpicontainer_*.py')])
+                *(PROJECT / 'osu_container/core').rglob('*.py')])
 
 
 @pytest.mark.parametrize('path', FILES, ids=[path.name for path in FILES])

@@ -16,8 +16,9 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_entry
-from osu_container.discover import differ, entry, survey, write
+from osu_container.discover import differ, entry, mpi, survey, write
 from osu_container.discover.host import Host
+from osu_container.recipes.images import IMAGES
 from osu_container.stand_in.systems import HOSTS
 from tests.core.data.test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
 from tests.helpers.machine import PROJECT, PYTHON_36, STATE, clean_shell, compile_library, run
@@ -351,7 +352,7 @@ def test_commands_that_hang_or_fail_are_ended_and_listed(own, tmp_path):
      ['pmix', 'none', 'pmix_v4', 'pmix_v3']),
 ])
 def test_lists_of_srun_are_read_in_every_form(text, kinds):
-    assert survey.mpi_kinds(text) == kinds
+    assert mpi.mpi_kinds(text) == kinds
 
 
 def test_a_spool_folder_with_the_nodes_name_is_bound_by_the_folder_above(own):
@@ -574,7 +575,7 @@ def test_easybuild_refuses_a_site_file_that_is_none(eb, tmp_path):
     (['--force'], '--force is for -o FILE'), (['--compare', 'a', '-o', 'b'], 'leave -o and --name out'),
     (['--compare', 'a', 'b', 'c'], 'one or two'), (['--compare', '/nowhere/x'], 'neither a file, nor a folder'),
     (['--compare', str(PROJECT)], 'has no facts.json'), (['--compare', str(PROJECT / 'README.md')], 'neither Python'),
-    (['--compare', str(MAKE.parent / 'systems.py')], 'does not say what a system was like'),
+    (['--compare', str(PROJECT / 'osu_container/stand_in/systems.py')], 'does not say what a system was like'),
     (['--compare', str(PROJECT / 'modules/workstation/facts.json')], 'does not say what a system was like'),
     (['--patience', 'x'], 'invalid float'),
 ])
@@ -599,7 +600,7 @@ def test_images_for_slingshot_are_not_newer_than_the_host(rocm, libfabric, plain
     names = entry._Entry(seen).slingshot_images()
     assert names[:2] == (f'osu-lumi-rocm-{plain}.sif', f'osu-lumi-rocm-{opensource}.sif')
     for name in names[:2]:
-        assert (PROJECT / 'container-recipes/rendered' / name.replace('.sif', '.def')).exists()
+        assert name[:-len('.sif')] in IMAGES
 
 
 def test_a_machine_of_another_architecture_is_told_that_there_is_no_image(tree):
@@ -614,7 +615,7 @@ def test_a_machine_of_another_architecture_is_told_that_there_is_no_image(tree):
 
 def test_names_of_images_for_any_machine_are_those_of_recipes():
     for name in (entry.ANY_MACHINE, entry.ANY_OPENMPI, entry.ALPS):
-        assert (PROJECT / 'container-recipes/rendered' / name.replace('.sif', '.def')).exists()
+        assert name[:-len('.sif')] in IMAGES
 
 
 # Comparing

@@ -151,7 +151,7 @@ def test_the_native_build_of_a_discovered_programming_environment_runs(frontier)
     """With the modules loaded that a user builds with; a small archive in place of the benchmarks'."""
     sources = frontier.folder / 'sources'
     sources.mkdir()
-    sha256 = osu_archive.make_archive(sources / 'osu-micro-benchmarks-7.5.2.tar.gz')
+    sha256 = osu_archive.make_archive(sources / osu_archive.ARCHIVE)
     recipe = frontier.folder / 'osu-native.eb'
     shipped = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
     recipe.write_text(re.sub(r"(?m)^(checksums = \[\s+)'\w{64}'", rf"\1'{sha256}'", shipped))
@@ -163,7 +163,7 @@ def test_the_native_build_of_a_discovered_programming_environment_runs(frontier)
     assert (done.returncode, done.stderr) == (0, '')
     assert 'a loaded programming environment' not in done.stdout
     frontier.install(recipe, '-r', f'--try-amend=site={site}')
-    folder = frontier.eb.prefix / 'software/osu-native/7.5.2-frontier-found'
+    folder = frontier.eb.prefix / f'software/osu-native/{osu_archive.RELEASE}-frontier-found'
     assert 'libmpi_gtl_hsa.so.0' in elf_facts(str(next(folder.glob('libexec/**/osu_bw')))).needed
     done = frontier.shell(f'module use {modules}; module load osu-native && srun -N2 -n2 osu_latency -m 1024 H H')
     assert done.returncode == 0 and re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr

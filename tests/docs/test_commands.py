@@ -20,6 +20,7 @@ import pytest
 from osu_container.core.data.sites import SITES
 from osu_container.results import example_runs as results_data
 from tests.helpers.machine import PROJECT, run
+from tests.helpers.osu_archive import RELEASE
 
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
 SITE_PACKAGES = sysconfig.get_path('purelib')
@@ -28,8 +29,8 @@ IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 
 #: Why a command is not run here
 REASONS = {
-    'LUMI': "needs LUMI's modules, Slurm partitions or file systems; tests/stand_in/test_stand_in_run.py has what can be shown",
-    'system': "needs Frontier, Setonix or Perlmutter; tests/core/data/test_sites_others.py has what a stand-in can show",
+    'LUMI': "needs LUMI's modules, Slurm or file systems; tests/stand_in/test_stand_in_run.py has what can be shown",
+    'system': "needs Frontier, Setonix or Perlmutter; tests/core/data/test_sites_others.py has what can be shown",
     'mpi4py': "needs the modules osu-mpi4py, with which tests/runs/test_mpi4py.py runs it",
     'network': "needs a server, an account or a registry",
     'GPU': "needs a GPU node",
@@ -53,11 +54,10 @@ WAYS = {
 #: First line of code blocks that are no commands -> what they are
 NOT_COMMANDS = {
     r'SIF: labels': 'a picture',
-    r'\$ lmp -in in\.lj, two nodes': 'the end of bench, as tests/new/test_new_run.py finds it',
     r'step \d+\.0: ': 'a report, as tests/proof/test_proof_run.py finds it',
     r'OVERRIDES = \{': 'a file in Python, run by tests/generate/test_page_tables.py',
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_swap.py finds it',
-    r' +--- bandwidth': 'the table of the demo, compared by tests/test_demo.py',
+    r' +--- bandwidth': 'what make demo printed on one machine',
     r'from osu_container\.': 'Python, run below',
 }
 #: What must be there before a command runs, because another block of its page makes it
@@ -117,9 +117,9 @@ COMMANDS = [
     Rule('mpi4py', r'osu-container check FILE\.sif --approach bind --program /opt/conda/bin/app', '/mpi4py'),
     Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
     # README: the life of a clone
-    Rule('long', r'make (demo|test|test-fast|check|docs|setup|bench( BENCH=".*")?)'),
-    Rule('writes', r'make modules|benchmarks/page\.py'),
-    Rule('long', r'\.workstation/venv/bin/python benchmarks/figures\.py .*'),
+    Rule('long', r'make (demo|test|test-fast|test-all|mutants|check|docs|setup|figures( FIGURES=".*")?)'),
+    Rule('writes', r'make modules|\.workstation/venv/bin/python -m osu_container\.generate figures_page'),
+    Rule('long', r'\.workstation/venv/bin/python -m osu_container\.figures\.cli .*'),
     Rule('destroys', r'make (stop|clean|uninstall)'),
     Rule('run', r'make (help|lumi|unlumi)'),
     # LUMI
@@ -142,7 +142,7 @@ COMMANDS = [
     Rule('LUMI', r'eb \$EBU_USER_PREFIX/.*'),
     Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi|swap'),
     Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
-    Rule('GPU', r'srun .*osu-gpu-bind .*', ON_LUMI),
+    Rule('GPU', r'srun .*osu-gpu-bind .*', f'{ON_LUMI}|README'),
     Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
     Rule('modules, shell', r'module load osu-container/hybrid', ON_LUMI),
     # Modules, here
@@ -153,13 +153,11 @@ COMMANDS = [
     Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'swap'),
     Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'swap'),
     # Check: every verdict is an answer
-    Rule('shown', r'\$ osu-container check --published \| tail -n 1'),
     Rule('run', r'osu-container check --published( --site lumi-25\.03)?'),
     Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier'),
     Rule('modules', r'osu-container check FILE\.sif( --.*)?', codes=(0, 4, 5, 6)),
     Rule('modules', r'\$ osu-container check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0\.sif( --.*)?',
          codes=(0, 6)),
-    Rule('modules', r'\$ module load osu-container/hybrid && osu-container proof -- srun -N2 -n2 osu_latency H H'),
     # Proof
     Rule('modules, shell', r'osu-container proof (-o proofs )?-- srun -N2 -n2 osu_\w+ H H'),
     Rule('modules', r'osu-container proof proofs( --json)?|osu-proof osu-proof-\*'),
@@ -319,7 +317,7 @@ def installed(scratch):
     # not the native builds of one site each, which need that site's paths
     names = sorted(path.name for path in (PROJECT / 'easyconfigs/o').glob('*/os*-*.eb')
                    if not any(path.stem.endswith(f'-{site}') for site in SITES))
-    done = scratch(f"eb {' '.join(names)} OSU-Micro-Benchmarks-7.5.2-osu-container-hybrid.eb -r", timeout=600)
+    done = scratch(f"eb {' '.join(names)} OSU-Micro-Benchmarks-{RELEASE}-osu-container-hybrid.eb -r", timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return scratch
 
@@ -361,7 +359,7 @@ def test_easybuild_takes_the_options(scratch, line):
 def test_command_installs_a_module(scratch, tmp_path, line):
     done = scratch(line.script(), timeout=300, EASYBUILD_PREFIX=str(tmp_path))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    wanted = re.search(r'osu-(\w+-\w+|native)\.eb -r', line.command).group(1).partition('-')[2] or '7.5.2'
+    wanted = re.search(r'osu-(\w+-\w+|native)\.eb -r', line.command).group(1).partition('-')[2] or RELEASE
     assert [path.name for path in tmp_path.glob('modules/all/osu-*/*.lua')] == [f'{wanted}.lua']
     bundle = re.search(r'OSU-Micro-Benchmarks-(\S+)\.eb', line.command)
     assert not bundle or (tmp_path / f'modules/all/OSU-Micro-Benchmarks/{bundle.group(1)}.lua').exists()

@@ -143,7 +143,7 @@ def test_every_easybuild_installs_the_native_benchmarks(any_eb):
     any_eb.local(workstation())
     done = any_eb('osu-native.eb', '-r')
     assert done.returncode == 0, done.stdout[-3000:]
-    root = any_eb.prefix / 'software' / 'osu-native' / '7.5.2'
+    root = any_eb.prefix / 'software' / 'osu-native' / osu_archive.RELEASE
     assert {'osu_bw', 'osu_latency', 'osu_barrier'} <= {path.name for path in (root / 'bin').iterdir()}
     shown = clean_shell(f'module use {any_eb.prefix}/modules/all; module load osu-native; osu_bw --help')
     assert shown.returncode == 0 and 'osu_bw' in shown.stdout, shown.stderr
@@ -152,7 +152,7 @@ def test_every_easybuild_installs_the_native_benchmarks(any_eb):
 @pytest.fixture
 def c_archive(tmp_path):
     """An archive with the layout and build interface of the OSU Micro-Benchmarks, and an easyconfig with its sum."""
-    archive = tmp_path / 'archive' / 'osu-micro-benchmarks-7.5.2.tar.gz'
+    archive = tmp_path / 'archive' / osu_archive.ARCHIVE
     archive.parent.mkdir()
     sha256 = osu_archive.make_archive(archive)
     text = (PROJECT / OSU_NATIVE).read_text()
@@ -169,11 +169,11 @@ def test_every_easybuild_builds_c_programs_where_their_archive_is_at_hand(any_eb
     any_eb.environment['EASYBUILD_INSTALLPATH'] = str(any_eb.prefix)
     done = any_eb(easyconfig)
     assert done.returncode == 0, done.stdout[-3000:]
-    program = any_eb.prefix / 'software/osu-native/7.5.2/bin/osu_bw'
+    program = any_eb.prefix / f'software/osu-native/{osu_archive.RELEASE}/bin/osu_bw'
     assert program.resolve().read_bytes().startswith(b'\x7fELF') and 'libexec' in str(program.resolve())
     shown = clean_shell(f'module use "{any_eb.prefix}/modules/all"; module help osu-native; module load osu-native; '
                         'readelf -d "$(type -P osu_bw)"')
-    assert '(7.5.2 C)' in shown.stderr
+    assert f'({osu_archive.RELEASE} C)' in shown.stderr
     assert f'{STATE}/host/opt/mpich/5.0.2/lib' in shown.stdout
 
 

@@ -9,6 +9,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import elf_facts
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, EasyBuild, StandIn, folded, run
+from tests.helpers.osu_archive import RELEASE
 
 EASYCONFIGS = PROJECT / 'easyconfigs' / 'o' / 'osu-native'
 PLUGINS = sorted(PROJECT.glob('easyconfigs/a/aws-ofi-*/*.eb'))
@@ -41,7 +42,7 @@ def native(site):
 
 def easyconfig(site):
     """Return the easyconfig (Path) of site."""
-    return EASYCONFIGS / f'osu-native-7.5.2-{site}.eb'
+    return EASYCONFIGS / f'osu-native-{RELEASE}-{site}.eb'
 
 
 def parameters(path):
@@ -59,7 +60,7 @@ class Stack(StandIn):
         self.folder = folder
         sources = folder / 'sources'
         sources.mkdir()
-        self.sha256 = osu_archive.make_archive(sources / 'osu-micro-benchmarks-7.5.2.tar.gz')
+        self.sha256 = osu_archive.make_archive(sources / osu_archive.ARCHIVE)
         self.eb.environment.update(MODULEPATH=f'{self.tree}/opt/cray/pe/lmod/modulefiles',
                                    EASYBUILD_SOURCEPATH=str(sources))
         # RCCL's plugin cannot be built without ROCm: a module and a file have its name.
@@ -90,7 +91,7 @@ class Stack(StandIn):
 
     def root(self, suffix=''):
         """Folder of the installation."""
-        return self.eb.prefix / 'software' / 'osu-native' / f'7.5.2-{self.site}{suffix}'
+        return self.eb.prefix / 'software' / 'osu-native' / f'{RELEASE}-{self.site}{suffix}'
 
     def shell(self, script, **variables):
         """Run a bash script with the modules of the tree as well."""
@@ -141,7 +142,7 @@ def resolved(done):
 def with_plugin(site, suffix=''):
     """Return what `eb -r` installs for site."""
     plugin = native(site)['plugin']
-    return ([f'{plugin[0]}/{plugin[1]}-{site}'] if plugin else []) + [f'osu-native/7.5.2-{site}{suffix}']
+    return ([f'{plugin[0]}/{plugin[1]}-{site}'] if plugin else []) + [f'osu-native/{RELEASE}-{site}{suffix}']
 
 
 # ---- easyconfigs
@@ -234,7 +235,7 @@ def test_loaded_stack_and_partition_choose_the_easyconfig(eb, site, modulepath):
 def test_on_a_workstation_it_stays_itself(any_eb):
     any_eb.local("SITE = 'workstation'\n")
     any_eb.environment.update(LUMI_STACK_VERSION='25.03', LUMI_STACK_PARTITION='G')
-    assert resolved(any_eb('osu-native.eb', '-r', '--dry-run')) == ['osu-native/7.5.2']
+    assert resolved(any_eb('osu-native.eb', '-r', '--dry-run')) == [f'osu-native/{RELEASE}']
 
 
 def test_unknown_machine_or_site_is_told_so(eb):
@@ -257,7 +258,7 @@ def test_workstation_has_no_other_compilers(eb):
 def test_programs_are_built_by_cc_and_linked_with_what_the_site_says(site, stack):
     this = stack(site)
     facts = json.loads((this.root() / 'facts.json').read_text())
-    assert facts['programs'] == ['osu_bw', 'osu_latency'] and facts['programs_are'] == '7.5.2 C'
+    assert facts['programs'] == ['osu_bw', 'osu_latency'] and facts['programs_are'] == f'{RELEASE} C'
     assert facts['prgenv'] == native(site)['prgenv']
     assert sorted(path.name for path in (this.root() / 'bin').iterdir()) == COMMANDS + facts['programs']
     for name in facts['programs']:
@@ -313,7 +314,7 @@ def test_every_easybuild_installs_the_same_by_osu_native_eb(any_eb, tmp_path, ow
     for path, options in ((easyconfig(ONE_GPU), []), (EASYCONFIGS / 'osu-native.eb', [f'--try-amend=site={ONE_GPU}'])):
         done = this.install(this.copy_of(path), '-r', '--rebuild', *options)
         assert done.returncode == 0, done.stdout
-        text = this.eb.module(f'osu-native/7.5.2-{ONE_GPU}').read_text()
+        text = this.eb.module(f'osu-native/{RELEASE}-{ONE_GPU}').read_text()
         texts.append(text.partition('local root')[2])
     assert texts[0] == texts[1]
 
@@ -323,8 +324,8 @@ def test_the_compiler_of_the_site_is_the_default(own_stack):
     for options in ([], ['--try-amend=prgenv=gnu']):
         done = this.install(this.copy_of(EASYCONFIGS / 'osu-native.eb'), f'--try-amend=site={ONE_GPU}', *options)
         assert done.returncode == 0, done.stdout
-    shown = this.shell('module load osu-native; type -P osu_bw; echo $PE_ENV; module load osu-native/7.5.2-'
-                       f'{ONE_GPU}-gnu; type -P osu_bw; echo $PE_ENV')
+    shown = this.shell('module load osu-native; type -P osu_bw; echo $PE_ENV; '
+                       f'module load osu-native/{RELEASE}-{ONE_GPU}-gnu; type -P osu_bw; echo $PE_ENV')
     assert shown.stdout.split() == [f'{this.root()}/bin/osu_bw', 'AMD', f"{this.root('-gnu')}/bin/osu_bw", 'GNU']
     assert json.loads((this.root('-gnu') / 'facts.json').read_text())['prgenv'] == 'gnu'
 
@@ -338,7 +339,7 @@ def test_without_the_accelerator_module_it_says_what_lacks_and_what_to_load(site
     assert f"osu_bw is not linked with {native(site)['needed'][0]}" in text
     assert f"module load {' '.join(native(site)['modules'])}" in text
     assert 'osu_bw needs libmpi.so.12' in text and '2 of 2 programs: osu_bw osu_latency' in text
-    assert not this.root().exists() and not this.eb.module(f'osu-native/7.5.2-{site}').exists()
+    assert not this.root().exists() and not this.eb.module(f'osu-native/{RELEASE}-{site}').exists()
 
 
 @pytest.mark.parametrize('version', ['newest', '4.9.4'])
@@ -384,7 +385,7 @@ def test_ports_are_no_baseline_on_a_cray(own_stack):
     this.eb.environment['EASYBUILD_SOURCEPATH'] = str(PROJECT / 'sources')
     path = this.copy_of(EASYCONFIGS / 'osu-native.eb', **{r'source_urls = .*': '', 'osu-micro-benchmarks': 'no-such'})
     done = this.install(path, f'--try-amend=site={ONE_CPU}')
-    assert done.returncode != 0 and 'no-such-7.5.2.tar.gz' in done.stdout and 'stand in for' not in done.stdout
+    assert done.returncode != 0 and f'no-such-{RELEASE}.tar.gz' in done.stdout and 'stand in for' not in done.stdout
 
 
 def test_ports_have_the_same_commands(eb):
@@ -395,7 +396,7 @@ def test_ports_have_the_same_commands(eb):
     (folder / 'osu-native.eb').write_text(re.sub(r'source_urls = .*', '', text).replace('osu-micro-bench', 'no-such'))
     done = eb(folder / 'osu-native.eb', '-r')
     assert done.returncode == 0 and 'stand in for' in done.stdout, done.stdout
-    root = eb.prefix / 'software' / 'osu-native' / '7.5.2'
+    root = eb.prefix / 'software' / 'osu-native' / RELEASE
     assert set(COMMANDS) < {path.name for path in (root / 'bin').iterdir()}
     programs = json.loads((root / 'facts.json').read_text())['programs']
     assert 'osu_bw' in programs and not set(COMMANDS) & set(programs)

@@ -3,7 +3,7 @@
 It exercises the way from the archive to C programs where the real archive cannot be had. The programs measure, and
 print in the format of the real ones, but say in their first line that they are not these.
 
-    python3 tests/helpers/osu_archive.py FILE.tar.gz        writes the archive and prints its sha256
+    python3 -m tests.helpers.osu_archive FILE.tar.gz        writes the archive and prints its sha256
 """
 
 import gzip
@@ -13,6 +13,10 @@ import sys
 import tarfile
 from pathlib import Path
 
+from osu_container.recipes.versions import SOURCES
+
+#: The release that everything here is for, and the name of its archive
+RELEASE, ARCHIVE = SOURCES['osu']['version'], SOURCES['osu']['file']
 PROGRAMS = ('osu_bw', 'osu_latency')
 
 CONFIGURE = """\
@@ -230,7 +234,7 @@ FILES = {
 }
 
 
-def make_archive(path, version='7.5.2'):
+def make_archive(path, version=RELEASE):
     """Write the archive, the same bytes at every call, and return its sha256 (64 hex digits).
 
     path: file to write, .tar.gz; version: that in the name of the archive's folder.

@@ -29,7 +29,7 @@ from osu_container.image import build as image_build
 from osu_container.image.progress import Steps, duration
 from tests.helpers.machine import PROJECT, interruptible
 from tests.helpers.osu_archive import PROGRAMS as C_PROGRAMS
-from tests.helpers.osu_archive import make_archive
+from tests.helpers.osu_archive import RELEASE, make_archive
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
@@ -68,17 +68,18 @@ def test_list_ends_quietly_when_its_reader_does():
     assert (done.stdout.count('\n'), done.stderr) == (1, '')
 
 
-@pytest.mark.parametrize('name', catalogue.IMAGES)
-def test_show_says_all_that_is_known(name):
-    entry = catalogue.IMAGES[name]
-    text = command('show', name).stdout
-    assert text.startswith(f'{name}\n') and entry['purpose'] in text and entry['unbuilt'] in text
-    for variant in entry['variants'].values():
-        assert f"rendered/{variant['rendered']}.def" in text
-        for key in variant['sources']:
-            assert f"{catalogue.SOURCES[key]['name']} {catalogue.SOURCES[key]['version']} (" in text
-    row = compatibility.row_of(entry)
-    assert (row is not None) == ('opensource: ' in text)
+def test_show_says_all_that_is_known():
+    shown = dict(zip(catalogue.IMAGES, command('show', '*').stdout.split('\n\n')))
+    for name, entry in catalogue.IMAGES.items():
+        text = shown[name]
+        assert text.startswith(f'{name}\n') and entry['purpose'] in text and entry['unbuilt'] in text, name
+        for kind, variant in entry['variants'].items():
+            assert f"osu-container image recipe {name} --osu {kind}\n" in text, name
+            for key in variant['sources']:
+                source = catalogue.SOURCES[key]
+                assert f"{source['name']} {source['version']} (" in text, (name, key)
+        row = compatibility.row_of(entry)
+        assert (row is not None) == ('opensource: ' in text), name
 
 
 @pytest.mark.parametrize(('patterns', 'number'), [
@@ -108,7 +109,7 @@ def test_wrong_use_is_said_plainly(arguments, code, message):
 
 def test_help_names_every_command():
     text = command('--help').stdout
-    for name in ('list', 'show', 'fetch', 'build', 'verify', 'sign', 'push', 'pull', 'clean'):
+    for name in ('list', 'show', 'recipe', 'fetch', 'build', 'verify', 'sign', 'push', 'pull', 'clean'):
         assert re.search(rf'(?m)^    {name} ', text), name
         assert command(name, '--help').returncode == 0
 
@@ -215,7 +216,12 @@ def test_key_of_a_stage_tells_whether_it_must_be_made_again(tmp_path, change):
 
 def test_file_that_a_stage_copies_must_be_there(tmp_path):
     build, _ = stages.read(TWO_STAGES, {})
-    with pytest.raises(ImageError, match='stage build copies sources/a.txt in, which is not in '):
+    wanted = ('stage build copies sources/a.txt in, which is not in .*\\. The definition file is older than '
+              'osu_container/recipes/versions.py, .*: run `make modules`$')
+    with pytest.raises(ImageError, match=wanted):
+        build.key(tmp_path, 'base', {})
+    build.files[0] = 'sources/' + catalogue.SOURCES['osu']['file']  # known, but not put there
+    with pytest.raises(ImageError, match="Its entry in osu_container/recipes/images.py must name it under 'sources'"):
         build.key(tmp_path, 'base', {})
 
 
@@ -388,7 +394,7 @@ def build(tmp_path, monkeypatch):
 
 def test_ports_are_taken_where_the_archive_is_not_to_be_had(build, capsys):
     made = build()
-    assert made.osu == 'mpi4py 4.1.2 ports' and made.recipe().stem == f'{NAME}-ports'
+    assert made.osu == 'mpi4py 4.1.2 ports' and made.inputs()['recipe'] == f'{NAME}-ports.def'
     out = capsys.readouterr().out
     assert 'trying to download it' in out and "using mpi4py's ports of the benchmarks, not the C programs" in out
     build(download=False)
@@ -401,7 +407,7 @@ def test_archive_in_an_easybuild_source_path_gives_the_c_programs(build, tmp_pat
     place.mkdir(parents=True)
     (place / catalogue.SOURCES['osu']['file']).write_text('x')
     made = build(sourcepath=(tmp_path, tmp_path / 'nowhere', tmp_path / 'my sources'))
-    assert made.osu == '7.5.2 C' and made.recipe().stem == NAME and made.archive.parent == place
+    assert made.osu == f'{RELEASE} C' and made.inputs()['recipe'] == f'{NAME}.def' and made.archive.parent == place
     assert made.keys() == ['mpich-4.2.3']
     assert made.inputs()['sources'][catalogue.SOURCES['osu']['file']] == hashlib.sha256(b'x').hexdigest()
 
@@ -569,13 +575,13 @@ class Tiny:
         with tarfile.open(self.archive, 'w:gz') as archive:
             archive.add(folder / 'tiny.txt', 'tiny.txt')
         total = hashlib.sha256(self.archive.read_bytes()).hexdigest()
-        recipes = self.root / 'container-recipes'
+        recipes, rendered = self.root / 'osu_container' / 'recipes', self.root / 'container-recipes' / 'rendered'
         (recipes / 'images.py').write_text(TINY_CATALOGUE)
         with open(recipes / 'versions.py', 'a') as stream:
             stream.write(TINY_SOURCES.replace('SUM', total))
         self.base = folder / 'base'
         self.make_base()
-        (recipes / 'rendered').mkdir()
+        rendered.mkdir()
         for name in ('osu-tiny-a', 'osu-tiny-b'):
             self.definition(name).write_text(
                 TINY.replace('NAME', name).replace('SUM', total).replace('ROOT', str(self.base)))
@@ -702,7 +708,8 @@ def descendants(process):
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize('sign', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize('sign', [signal.SIGKILL, *(pytest.param(sign, marks=pytest.mark.full)
+                                                    for sign in (signal.SIGINT, signal.SIGTERM))])
 def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
     tiny('build', 'osu-tiny-a')
     old = tiny.sif().read_bytes()
@@ -779,7 +786,7 @@ def test_image_that_the_user_put_there_is_kept(tiny):
 
 @pytest.mark.apptainer
 def test_too_little_room_is_said_before_anything_is_done(tiny):
-    path = tiny.root / 'container-recipes' / 'images.py'
+    path = tiny.root / 'osu_container' / 'recipes' / 'images.py'
     before = path.read_text()
     path.write_text(before.replace("'gigabytes': 0.1", "'gigabytes': 1e9"))
     try:
@@ -903,6 +910,7 @@ def in_image(sif, *command):
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
+@pytest.mark.full
 @pytest.mark.apptainer
 def test_image_from_nothing_interrupted_once_finishes(tmp_path):
     """The promise of the README of container-recipes, with nothing at hand: neither sources nor base."""
@@ -934,8 +942,8 @@ def test_definition_file_is_built_by_hand_as_its_head_says(apptainer, tmp_path):
     """By a person who has neither HPCCM nor our command, but a folder with Debian."""
     definition = catalogue.RENDERED / f'{NAME}-ports.def'
     said = re.search(r'(?m)^# +Apptainer +apptainer (build .*)$', definition.read_text()).group(1)
-    words = [tmp_path / 'osu.sif' if word == 'osu.sif' else word for word in said.split()]
-    assert catalogue.RECIPES.name in said and '--fakeroot' in words
+    assert '--fakeroot' in said and said.endswith(' osu.sif THIS_FILE')
+    words = [{'osu.sif': tmp_path / 'osu.sif', 'THIS_FILE': definition}.get(word, word) for word in said.split()]
     folder = base.folder_of(base.command('auto', 'bookworm', '')[1], PROJECT / '.workstation' / 'image')
     done = subprocess.run([apptainer, words[0], '--build-arg', 'BOOTSTRAP=localimage', '--build-arg', f'BASE={folder}',
                            *words[1:]], cwd=PROJECT, capture_output=True, text=True, timeout=300)
@@ -943,6 +951,7 @@ def test_definition_file_is_built_by_hand_as_its_head_says(apptainer, tmp_path):
     assert 'MPICH 4.2.3' in in_image(tmp_path / 'osu.sif', 'cat', '/.singularity.d/labels.json')
 
 
+@pytest.mark.full
 @pytest.mark.apptainer
 def test_dockerfile_is_built_by_buildah_from_the_same_base(tmp_path):
     sif = tmp_path / f'{NAME}.sif'
@@ -962,7 +971,7 @@ def test_dockerfile_is_built_by_buildah_from_the_same_base(tmp_path):
 def c_image(tmp_path_factory):
     """Image with the programs of the test archive; returns (path of the SIF, output of the build)."""
     folder = tmp_path_factory.mktemp('c image')
-    archive = folder / 'osu-micro-benchmarks-7.5.2.tar.gz'
+    archive = folder / catalogue.SOURCES['osu']['file']
     total = make_archive(archive)
     sif = folder / 'c.sif'
     done = command('build', NAME, '--osu-archive', archive, '--osu-sha256', total, '--output', sif, '--log',

@@ -19,7 +19,22 @@ FAILING = [name for name in BUILT if IMAGES[name]['fails']]
 OPENMPI = next(name for name in BUILT if name.startswith('osu-abi-openmpi'))
 WITH_PYTHON = [name for name in BUILT if IMAGES[name]['family'] == 'mpi4py']
 FILES = PROJECT / 'container-recipes' / 'mpi4py'
-needs_slurm = [pytest.mark.apptainer, pytest.mark.slurm]
+
+
+def cases(names, sample, *marks):
+    """Return names as cases of a test with marks; those that are not in sample only run with all tests (full)."""
+    return [pytest.param(name, marks=[*marks, *([] if name in sample else [pytest.mark.full])]) for name in names]
+
+
+def one_of_each(names):
+    """Return of images (list of names) one for each family, MPI, and whether it loads with its own libfabric."""
+    kinds = {}
+    for name in names:
+        kinds.setdefault((IMAGES[name]['family'], 'openmpi' in name, bool(IMAGES[name]['fails'])), name)
+    return set(kinds.values())
+
+
+NEEDS_SLURM = [pytest.mark.apptainer, pytest.mark.slurm]
 
 
 def chosen_approaches():
@@ -78,7 +93,7 @@ def test_all_approaches_are_tried():
     assert set(APPROACH_OF.values()) == {'pure', 'bind', 'opensource', 'hybrid', 'openmpi'}
 
 
-@pytest.mark.parametrize('name', [pytest.param(name, marks=needs_slurm) for name in BUILT])
+@pytest.mark.parametrize('name', cases(BUILT, one_of_each(BUILT), *NEEDS_SLURM))
 def test_image_runs_on_two_nodes(built, shell, name):
     approach = APPROACH_OF[name]
     assert built(name).stat().st_size < 200e6
@@ -96,7 +111,7 @@ def test_image_runs_on_two_nodes(built, shell, name):
     assert says.group(2, 4) == {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(approach, ('image', 'image'))
 
 
-@pytest.mark.parametrize('name', [pytest.param(name, marks=pytest.mark.apptainer) for name in FAILING])
+@pytest.mark.parametrize('name', cases(FAILING, one_of_each(BUILT), pytest.mark.apptainer))
 def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(built, shell, tmp_path, name):
     built(name)
     lacking = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
@@ -104,7 +119,7 @@ def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(bu
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize('approach', ['pure', 'bind', 'hybrid', 'opensource'])
+@pytest.mark.parametrize('approach', cases(['pure', 'bind', 'hybrid', 'opensource'], ['bind']))
 def test_open_mpi_is_refused_by_every_other_approach(built, shell, tmp_path, approach):
     built(OPENMPI)
     assert_refused(shell(install(approach, OPENMPI)), tmp_path / 'prefix', 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
@@ -117,7 +132,7 @@ def test_another_mpi_is_refused_by_approach_openmpi(built, shell, tmp_path):
     assert_refused(shell(install('openmpi', name)), tmp_path / 'prefix', 'is MPICH ABI (libmpi.so.12)', 'libmpi.so.40')
 
 
-@pytest.mark.parametrize('name', [pytest.param(name, marks=needs_slurm) for name in WITH_PYTHON])
+@pytest.mark.parametrize('name', cases(WITH_PYTHON, WITH_PYTHON[:1], *NEEDS_SLURM))
 def test_buffers_of_python_benchmarks_are_arrays(built, shell, name, tmp_path):
     approach = APPROACH_OF[name]
     built(name)
@@ -130,7 +145,7 @@ def test_buffers_of_python_benchmarks_are_arrays(built, shell, name, tmp_path):
     assert 'GPU memory, and this image has no CuPy' in done.stderr and len(table(done.stdout)) == 4
 
 
-@pytest.mark.parametrize('name', [pytest.param(name, marks=needs_slurm) for name in WITH_PYTHON])
+@pytest.mark.parametrize('name', cases(WITH_PYTHON, WITH_PYTHON[:1], *NEEDS_SLURM))
 def test_bench_keeps_figures_of_numpy_arrays_apart(built, shell, tmp_path, name):
     built(name)
     approach = APPROACH_OF[name]

@@ -25,7 +25,7 @@ from tests.helpers.machine import PROJECT, run
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 PORT = 'easyconfigs/o/osu-native/osu-port'
 WHEN = datetime.datetime(2026, 1, 2, 3, 4, 5)
-LABELS = {'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0', 'libcxi': 'none', 'gpu': 'none', 'osu': '7.5.2 C',
+LABELS = {'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0', 'libcxi': 'none', 'gpu': 'none', 'osu': '9.9 C',
           'recipe-version': '1'}
 
 
@@ -85,7 +85,7 @@ class Little:
                             'sha256': sha256((self.sources / file).read_bytes())}
                       for key, name, version, file, licence in (
                           ('mpich-4.2.3', 'mpich', '4.2.3', 'mpich.whl', 'mpich2'),
-                          ('osu', 'osu-micro-benchmarks', '7.5.2', 'osu.tar.gz', 'BSD-3-Clause'))}
+                          ('osu', 'osu-micro-benchmarks', '9.9', 'osu.tar.gz', 'BSD-3-Clause'))}
         self.parts = {'/opt/mpich': ['mpich-4.2.3'], '/opt/osu': ['osu', PORT]}
         self.inputs = {'recipe': 'some.def', 'sources': {}}
         self.fill()
@@ -161,7 +161,7 @@ class Little:
         work = self.folder / 'work'
         work.mkdir(exist_ok=True)
         try:
-            return sbom.make(sif or self.sif(), entry, self.known, '7.5.2 C', self.inputs, self.sources, work, created)
+            return sbom.make(sif or self.sif(), entry, self.known, '9.9 C', self.inputs, self.sources, work, created)
         finally:
             assert list(work.iterdir()) == []
 
@@ -449,7 +449,7 @@ def test_summary_counts_files_evidence_and_megabytes(clean):
     text = sbom.explain(document)
     links = sum(path.is_symlink() for path in clean.root.rglob('*'))
     assert f"{len(document['files'])} files and {links} links, all explained; 3.0 MB" in text
-    assert sbom.heaviest(document)[0][:2] == ('osu-micro-benchmarks', '7.5.2') and '7.5.2 3.0 MB' in text
+    assert sbom.heaviest(document)[0][:2] == ('osu-micro-benchmarks', '9.9') and '9.9 3.0 MB' in text
     assert sum(sbom.evidence_of(document).values()) == len(document['files']) + links
     assert '2 built' in text and '2 as in the wheel' in text
     assert all(kind in origins.KINDS for kind in sbom.evidence_of(document))

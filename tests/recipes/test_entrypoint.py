@@ -461,7 +461,7 @@ def test_a_plugin_that_does_not_load_is_said_and_mpi_runs(world, parts):
 # ---- variables
 
 def test_defaults_are_those_of_the_data():
-    done = run([sys.executable, FOLDER / 'write-defaults', '--check'])
+    done = run([sys.executable, '-m', 'osu_container.generate.entrypoint_defaults', '--check'], cwd=PROJECT)
     assert (done.returncode, done.stderr) == (0, '')
     rows = [line.split() for line in (FOLDER / 'defaults').read_text().splitlines() if line and line[0] != '#']
     of_swap = {variable['name']: variable['value'] for variable in APPROACHES['swap']['variables']

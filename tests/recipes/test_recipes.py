@@ -1,6 +1,10 @@
-"""Recipes: every source is pinned, what is checked in is what HPCCM renders, and it is what a person can build from."""
+"""Recipes: every source is pinned, what they render to builds, and what is checked in is current.
+
+Rendering takes a few milliseconds, so every test looks at all files of all images; a failing one names its file.
+"""
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -9,29 +13,39 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.image import stages
-from osu_container.image.catalogue import FAMILIES, IMAGES, RECIPES, RENDERED, SOURCES, published_rows
+from osu_container.image import ImageError, build, catalogue, stages
+from osu_container.image.catalogue import FAMILIES, IMAGES, SOURCES, published_rows, recipe_text
+from osu_container.recipes.render import KEPT, RECIPES, RENDERED, file_names, render
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT
 
 SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
-FILES = sorted(RENDERED.iterdir())
-DEFINITIONS = [path for path in FILES if path.suffix == '.def']
-VARIANTS = [(name, kind) for name, entry in IMAGES.items() for kind in entry['variants']]
+COMMAND = PROJECT / 'bin' / 'osu-container'
 
 # What is pinned
 
 
-@pytest.mark.parametrize('key', SOURCES)
-def test_source_is_pinned(key):
-    source = SOURCES[key]
-    if source['sha256'] is None:  # then it is said why, and the commit that the archive names stands in its place
-        assert len(source['why']) > 20 and re.fullmatch(r'[0-9a-f]{12,40}', source['commit'])
-    else:
-        assert SHA256.fullmatch(source['sha256'])
-    assert source['licence'] and source['name'] and source['version']
-    assert source['url'] == 'PyPI' or re.fullmatch(r'https://\S+', source['url'])
-    assert not re.search(r'(heads/|/(main|master)[./])', source['url']), 'a branch moves'
+@pytest.fixture(scope='module')
+def texts():
+    """Every definition file and Dockerfile of every image: file name -> text, as HPCCM renders it now."""
+    return {file: render(name, kind, Path(file).suffix) for file, (name, kind) in file_names().items()}
+
+
+@pytest.fixture(scope='module')
+def definitions(texts):
+    """Those of Apptainer only."""
+    return {file: text for file, text in texts.items() if file.endswith('.def')}
+
+
+def test_every_source_is_pinned():
+    for key, source in SOURCES.items():
+        if source['sha256'] is None:  # then it is said why, and the commit that the archive names stands in its place
+            assert len(source['why']) > 20 and re.fullmatch(r'[0-9a-f]{12,40}', source['commit']), key
+        else:
+            assert SHA256.fullmatch(source['sha256']), key
+        assert source['licence'] and source['name'] and source['version'], key
+        assert source['url'] == 'PyPI' or re.fullmatch(r'https://\S+', source['url']), key
+        assert not re.search(r'(heads/|/(main|master)[./])', source['url']), f'{key}: a branch moves'
 
 
 def test_no_two_sources_are_the_same():
@@ -56,22 +70,21 @@ def test_other_files_pin_the_same_sums():
 
 # What has a name
 
-@pytest.mark.parametrize('name', IMAGES)
-def test_entry_of_an_image_is_whole(name):
-    entry = IMAGES[name]
-    assert entry['family'] in FAMILIES and (RECIPES / entry['recipe']).is_file()
-    assert re.fullmatch(r'(osu|alps)-[a-z0-9.+-]+', name) and entry['purpose']
-    assert entry['minutes'] > 0 and entry['gigabytes'] > 0
-    assert len(entry['base']) == 1 and set(entry['base']) <= {'debian', 'image', 'registry'}
-    assert entry['base'].get('image', name) in IMAGES
-    for variant in entry['variants'].values():
-        for key in variant['sources']:
-            assert key in SOURCES, key
-        for file in variant['files']:
-            assert (PROJECT / file).is_file(), file
-        explained = {key for keys in variant['parts'].values() for key in keys}
-        assert explained <= {*SOURCES, *variant['files']}
-        assert all(path.startswith('/') for path in variant['parts'])
+def test_entry_of_every_image_is_whole():
+    for name, entry in IMAGES.items():
+        assert entry['family'] in FAMILIES and (RECIPES / entry['recipe']).is_file(), name
+        assert re.fullmatch(r'(osu|alps)-[a-z0-9.+-]+', name) and entry['purpose'], name
+        assert entry['minutes'] > 0 and entry['gigabytes'] > 0, name
+        assert len(entry['base']) == 1 and set(entry['base']) <= {'debian', 'image', 'registry'}, name
+        assert entry['base'].get('image', name) in IMAGES, name
+        for variant in entry['variants'].values():
+            for key in variant['sources']:
+                assert key in SOURCES, (name, key)
+            for file in variant['files']:
+                assert (PROJECT / file).is_file(), (name, file)
+            explained = {key for keys in variant['parts'].values() for key in keys}
+            assert explained <= {*SOURCES, *variant['files']}, name
+            assert all(path.startswith('/') for path in variant['parts']), name
 
 
 def test_no_source_is_there_for_nothing():
@@ -102,145 +115,224 @@ def test_image_of_a_site_is_in_the_catalogue():
 
 # What is rendered
 
-def render(folder, *arguments):
-    """Run the render command of a copy of the recipes."""
-    return subprocess.run([sys.executable, folder / 'render', *arguments], capture_output=True, text=True, timeout=300)
+def generator(project, *arguments):
+    """Run the generator of a project's rendered files."""
+    return subprocess.run([sys.executable, '-m', 'osu_container.generate.recipe_files', *arguments], cwd=project,
+                          capture_output=True, text=True, timeout=300)
 
 
-def test_rendered_text_is_current():
-    done = render(RECIPES, '--check')
+def copy_of_project(folder):
+    """Return a copy (Path) of what the generators and the command read."""
+    for name in ('bin', 'osu_container', 'container-recipes'):
+        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
+    return folder
+
+
+def test_checked_in_text_is_current():
+    done = generator(PROJECT, '--check')
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
 
 
+def test_every_recipe_has_a_file_that_is_checked_in():
+    assert {path.name for path in RENDERED.iterdir()} == set(KEPT)
+    definitions = [IMAGES[file_names()[file][0]]['recipe'] for file in KEPT if file.endswith('.def')]
+    assert sorted(definitions) == sorted(path.name for path in RECIPES.glob('*.py'))
+    # a Dockerfile only where a page builds it
+    pages = ''.join(path.read_text() for path in (PROJECT / 'docs').glob('*.md'))
+    assert {file for file in KEPT if file.endswith('.Dockerfile')} == set(
+        re.findall(r'container-recipes/rendered/(\S+\.Dockerfile)', pages))
+
+
 def test_stale_and_orphaned_text_is_found_and_named(tmp_path):
-    copy = tmp_path / 'container-recipes'
-    shutil.copytree(RECIPES, copy, ignore=shutil.ignore_patterns('__pycache__'))
+    copy = copy_of_project(tmp_path)
+    versions, rendered = copy / 'osu_container/recipes/versions.py', copy / 'container-recipes/rendered'
     wheel = SOURCES['mpich-4.2.3']['sha256']
-    (copy / 'versions.py').write_text((copy / 'versions.py').read_text().replace(wheel, '0' * 64))
-    (copy / 'rendered' / 'osu-nobody.def').write_text('')
-    done = render(copy, '--check')
+    versions.write_text(versions.read_text().replace(wheel, '0' * 64))
+    (rendered / 'osu-nobody.def').write_text('')
+    done = generator(copy, '--check')
     assert done.returncode == 1
+    name = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def'
+    assert f'{name}' in done.stderr and 'osu-abi-openmpi' not in done.stderr
+    assert 'osu-nobody.def' in done.stderr and 'Run python -m osu_container.generate.recipe_files' in done.stderr
+    assert generator(copy).returncode == 0
+    assert generator(copy, '--check').returncode == 0
+    assert '0' * 64 in (rendered / name).read_text()
+
+
+def test_a_recipe_that_is_not_checked_in_is_rendered(texts):
+    for file, (name, kind) in file_names().items():
+        if file not in KEPT:
+            assert not (RENDERED / file).exists() and recipe_text(name, kind, Path(file).suffix) == texts[file], file
+
+
+@pytest.mark.parametrize('arguments, wanted', [
+    (['osu-abi-openmpi-5.0.11-libfabric-2.5.1'], 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.def'),
+    (['osu-workstation-mpich-5.0.2-libfabric-2.5.1', '--osu', 'mpi4py', '--docker'],
+     'osu-workstation-mpich-5.0.2-libfabric-2.5.1-ports.Dockerfile')])
+def test_command_prints_a_recipe(texts, arguments, wanted):
+    done = subprocess.run([COMMAND, 'image', 'recipe', *arguments], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, texts[wanted], '')
+
+
+@pytest.mark.parametrize('arguments, message', [
+    (['lumi'], 'Name one'),
+    (['osu-abi-openmpi-5.0.11-libfabric-2.5.1', '--osu', 'python'], 'is made with c or mpi4py')])
+def test_command_says_which_recipe_it_cannot_print(arguments, message):
+    done = subprocess.run([COMMAND, 'image', 'recipe', *arguments], capture_output=True, text=True)
+    assert done.returncode == 1 and message in done.stderr
+
+
+def test_without_hpccm_what_is_checked_in_is_enough_and_the_rest_names_the_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'hpccm', None)  # what import raises for a module that is not there
+    for file in KEPT:
+        name, kind = file_names()[file]
+        assert recipe_text(name, kind, Path(file).suffix) == (RENDERED / file).read_text()
+    with pytest.raises(ImageError, match='written by HPCCM, and .* has none. Install it: `make python-env`, or:'):
+        recipe_text('osu-workstation-mpich-5.0.2-libfabric-2.5.1', 'c')
+
+
+def test_a_comment_makes_no_other_image(texts, monkeypatch):
     name = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
-    assert f'{name}.def, ' in done.stderr and f'{name}-ports.Dockerfile' in done.stderr
-    assert 'osu-nobody.def' in done.stderr and 'Run osu_container/generate/recipe_files.py' in done.stderr
-    assert 'mpich-4.3.2' not in done.stderr
-    assert render(copy).returncode == 0
-    assert render(copy, '--check').returncode == 0
-    assert '0' * 64 in (copy / 'rendered' / f'{name}.def').read_text()
+    text = texts[f'{name}.def']
+    assert stages.sum_of('# another head\n' + text) == stages.sum_of(text) != stages.sum_of(text + '    true\n')
+    versions = {SOURCES[key]['file']: SOURCES[key]['sha256'] for key in IMAGES[name]['variants']['c']['sources']}
+    inputs = {'recipe': f'container-recipes/rendered/{name}.def', 'recipe-sha256': stages.sum_of(text),
+              'recipe-version': catalogue.RECIPE_VERSION, 'sources': versions}
+    assert build.looks_current(name, {'inputs': inputs})
+    other = stages.sum_of(text + '    true\n')
+    assert not build.looks_current(name, {'inputs': {**inputs, 'recipe-sha256': other}})
+    assert not build.looks_current(name, {'inputs': {**inputs, 'recipe': 'osu-nobody.def'}})
+    monkeypatch.setitem(sys.modules, 'hpccm', None)
+    assert build.looks_current(name, {'inputs': inputs})
 
 
-def test_two_files_are_rendered_for_every_variant_of_every_image():
-    wanted = {f"{IMAGES[name]['variants'][kind]['rendered']}{suffix}"
-              for name, kind in VARIANTS for suffix in ('.def', '.Dockerfile')}
-    assert {path.name for path in FILES} == wanted and len(wanted) == 2 * len(VARIANTS)
+# What is in it
+
+def test_header_says_what_is_in_the_image(texts):
+    for file, text in texts.items():
+        header = re.match(r'(#.*\n)+', text).group(0)
+        name, kind = file_names()[file]
+        command = re.search(r'osu-container (image recipe \S+( --osu \w+)?), with --docker', header).group(1).split()
+        assert command[2] == name and (command[4:] or [next(iter(IMAGES[name]['variants']))]) == [kind], file
+        for part in ('Contents:', 'Building', 'Running', 'apptainer build --fakeroot osu.sif THIS_FILE',
+                     'docker build -f THIS_FILE'):
+            assert part in header, file
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
-def test_header_says_what_is_in_the_image(path):
-    header = re.match(r'(#.*\n)+', path.read_text()).group(0)
-    for part in ('Contents:', 'Building', 'Running', f'rendered/{path.stem}.def', f'rendered/{path.stem}.Dockerfile'):
-        assert part in header
+def test_labels_say_what_is_in_the_image(texts):
+    label = re.compile(r'\borg\.(osu-container\.[a-z-]+|opencontainers\.image\.[a-z]+)[ =]"?([^"\\\n]+)')
+    for file, text in texts.items():
+        labels = dict(label.findall(text))
+        for name in ('mpi', 'libfabric', 'libcxi', 'gpu', 'osu', 'recipe-version'):
+            assert labels.get(f'osu-container.{name}'), (file, name)
+        for name in ('title', 'version', 'licenses'):
+            assert labels.get(f'opencontainers.image.{name}'), (file, name)
+        assert not file.endswith('.def') or 'org.opencontainers.image.created' in text, file
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
-def test_labels_say_what_is_in_the_image(path):
-    text = path.read_text()
-    labels = dict(re.findall(r'\borg\.(osu-container\.[a-z-]+|opencontainers\.image\.[a-z]+)[ =]"?([^"\\\n]+)', text))
-    for name in ('mpi', 'libfabric', 'libcxi', 'gpu', 'osu', 'recipe-version'):
-        assert labels.get(f'osu-container.{name}'), name
-    for name in ('title', 'version', 'licenses'):
-        assert labels.get(f'opencontainers.image.{name}'), name
-    assert path.suffix != '.def' or 'org.opencontainers.image.created' in text
+def test_every_source_is_checked_before_it_is_used(texts):
+    by_file = {source['file']: source for source in SOURCES.values()}
+    for file, text in texts.items():
+        # a source may be copied into several stages, and each checks it
+        for part in re.split(r'(?im)^(?=bootstrap: |from )', text)[1:]:
+            copied = {name for name in re.findall(r'sources/(\S+)\s', part) if not name.endswith('.sif')}
+            for name in copied:
+                source = by_file[name]
+                if source['sha256'] is None:
+                    check = re.search(rf'{re.escape(name)}[^\n]* grep -aq "comment={source["commit"]}', part)
+                else:
+                    check = re.search(rf'echo "(\S+|{{{{ OSU_SHA256 }}}})  \S+/{re.escape(name)}" *\| *sha256sum -c',
+                                      part)
+                    assert not check or check.group(1) in (source['sha256'], '{{ OSU_SHA256 }}'), (file, name)
+                assert check, f'{file}: {name} is used unchecked'
+                if '{{ OSU_SHA256 }}' in check.group(0):
+                    assert f"OSU_SHA256={source['sha256']}" in part, file
+                uses = [found.start() for found in re.finditer(
+                    rf'(?:zipfile -e|tar -x\S*|pip install|install -D)[^\n]* \S*{re.escape(name)}', part)]
+                assert all(check.start() < use for use in uses), (file, name)
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
-def test_every_source_is_checked_before_it_is_used(path):
-    text = path.read_text()
-    # a source may be copied into several stages, and each checks it
-    for part in re.split(r'(?im)^(?=bootstrap: |from )', text)[1:]:
-        copied = {name for name in re.findall(r'sources/(\S+)\s', part) if not name.endswith('.sif')}
-        for name in copied:
-            source = next(source for source in SOURCES.values() if source['file'] == name)
-            if source['sha256'] is None:
-                check = re.search(rf'{re.escape(name)}[^\n]* grep -aq "comment={source["commit"]}', part)
-            else:
-                check = re.search(rf'echo "(\S+|{{{{ OSU_SHA256 }}}})  \S+/{re.escape(name)}" *\| *sha256sum -c', part)
-                assert not check or check.group(1) in (source['sha256'], '{{ OSU_SHA256 }}'), name
-            assert check, f'{name} is used unchecked'
-            if '{{ OSU_SHA256 }}' in check.group(0):
-                assert f"OSU_SHA256={source['sha256']}" in part
-            uses = [found.start() for found in re.finditer(
-                rf'(?:zipfile -e|tar -x\S*|pip install|install -D)[^\n]* \S*{re.escape(name)}', part)]
-            assert all(check.start() < use for use in uses), name
-
-
-@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
-def test_what_must_not_be_in_an_image_is_not(path):
-    text = path.read_text()
+def test_what_must_not_be_in_an_image_is_not(texts):
     # LD_LIBRARY_PATH would stand before what a module injects; CXI_FORK_SAFE slows every small device message,
     # whatever its value (docs/approaches.md); a branch or a switched-off check is what we do not build from.
-    for word in ('LD_LIBRARY_PATH=', 'CXI_FORK_SAFE', 'git clone', 'wget ', 'curl ', '--no-check-certificate',
-                 'trusted=yes', '--allow-unauthenticated', ':latest', 'rocminfo'):
-        assert word not in re.sub(r'(?m)^#.*$', '', text), word
+    for file, text in texts.items():
+        for word in ('LD_LIBRARY_PATH=', 'CXI_FORK_SAFE', 'git clone', 'wget ', 'curl ', '--no-check-certificate',
+                     'trusted=yes', '--allow-unauthenticated', ':latest', 'rocminfo'):
+            assert word not in re.sub(r'(?m)^#.*$', '', text), (file, word)
 
 
-@pytest.mark.parametrize('path', DEFINITIONS, ids=lambda path: path.name)
-def test_definition_file_falls_into_stages_that_find_what_they_copy(path):
-    found = stages.read(path.read_text(), {})
-    names = [stage.name for stage in found]
-    assert len(set(names)) == len(names)
-    for number, stage in enumerate(found):
-        assert set(stage.uses) <= set(names[:number]), stage.name
-        assert '{{' not in stage.text
-        for file in stage.files:
-            name = file.rpartition('/')[2]
-            assert (PROJECT / file).is_file() or any(source['file'] == name for source in SOURCES.values()), file
-    tested = [number for number, stage in enumerate(found) if stages.test_section(stage.text)]
-    # an image to build upon has no programs that could be tried
-    assert tested == ([len(found) - 1] if path.name.startswith('osu-') else [])
+def test_definition_files_fall_into_stages_that_find_what_they_copy(definitions):
+    archives = {source['file'] for source in SOURCES.values()}
+    for path, text in definitions.items():
+        found = stages.read(text, {})
+        names = [stage.name for stage in found]
+        assert len(set(names)) == len(names), path
+        for number, stage in enumerate(found):
+            assert set(stage.uses) <= set(names[:number]), (path, stage.name)
+            assert '{{' not in stage.text, path
+            for file in stage.files:
+                assert (PROJECT / file).is_file() or file.rpartition('/')[2] in archives, (path, file)
+        tested = [number for number, stage in enumerate(found) if stages.test_section(stage.text)]
+        # an image to build upon has no programs that could be tried
+        assert tested == ([len(found) - 1] if path.startswith('osu-') else []), path
 
 
-@pytest.mark.parametrize('path', [path for path in DEFINITIONS if path.name.startswith('osu-')],
-                         ids=lambda path: path.name)
-def test_image_is_tested_by_itself(path):
-    text = stages.test_section(stages.read(path.read_text(), {})[-1].text)
-    assert 'set -e' in text and 'ldd' in text
-    name = next(name for name, kind in VARIANTS if IMAGES[name]['variants'][kind]['rendered'] == path.stem)
-    if IMAGES[name]['fails']:
-        missing = re.search(r'FABRIC_[\d.]+', IMAGES[name]['fails']).group(0)
-        assert missing in text and 'mpiexec' not in text
-    else:
-        assert re.search(r'(mpiexec|mpirun)\S* .*-n(p)? 2 .*osu_latency', text)
+def test_images_are_tested_by_themselves(definitions):
+    for file, definition in definitions.items():
+        if not file.startswith('osu-'):
+            continue
+        text = stages.test_section(stages.read(definition, {})[-1].text)
+        assert 'set -e' in text and 'ldd' in text, file
+        fails = IMAGES[file_names()[file][0]]['fails']
+        if fails:
+            missing = re.search(r'FABRIC_[\d.]+', fails).group(0)
+            assert missing in text and 'mpiexec' not in text, file
+        else:
+            assert re.search(r'(mpiexec|mpirun)\S* .*-n(p)? 2 .*osu_latency', text), file
 
 
 # What other programs say of it
 
-def shell_texts(path):
-    """Return [(name, script)] of everything in a rendered file that a shell runs."""
-    if path.suffix == '.Dockerfile':
-        lines = path.read_text().replace('\\\n', ' ').splitlines()
-        return [(f'RUN {number}', line[4:]) for number, line in enumerate(lines) if line.startswith('RUN ')]
-    found = []
-    for stage in stages.read(path.read_text(), {}):
-        for number, (section, body) in enumerate(re.findall(r'(?ms)^%(post|test)\n(.*?)(?=^%|\Z)', stage.text)):
-            found.append((f'{stage.name} %{section} {number}', body))
-    return found
+def shell_texts(file, text):
+    """Return [script] of everything in a rendered file that a shell runs."""
+    if file.endswith('.Dockerfile'):
+        return [line[4:] for line in text.replace('\\\n', ' ').splitlines() if line.startswith('RUN ')]
+    return [body for stage in stages.read(text, {})
+            for body in re.findall(r'(?ms)^%(?:post|test)\n(.*?)(?=^%|\Z)', stage.text)]
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
-def test_shellcheck_has_nothing_to_say(path, tmp_path):
-    scripts = []
-    for number, (_, text) in enumerate(shell_texts(path)):
-        script = tmp_path / f'{number}.sh'
-        script.write_text(f'#!/bin/sh -ex\n{text}\n')  # as Apptainer and Docker's && do
-        scripts.append(script)
-    assert scripts
-    done = subprocess.run([Path(sys.executable).parent / 'shellcheck', '--severity=info', *scripts],
+def test_shellcheck_has_nothing_to_say(texts, tmp_path):
+    """Of each script once: the images have most of theirs in common. It names a file of all that have it."""
+    scripts = {}
+    for file, text in texts.items():
+        found = shell_texts(file, text)
+        assert found, file
+        for script in found:
+            scripts.setdefault(script, file)
+    for number, (script, file) in enumerate(scripts.items()):
+        # as Apptainer and Docker's && do
+        (tmp_path / f'{file}-{number}.sh').write_text(f'#!/bin/sh -ex\n{script}\n')
+    scripts = sorted(os.listdir(tmp_path))
+    done = subprocess.run([Path(sys.executable).parent / 'shellcheck', '--severity=info', *scripts], cwd=tmp_path,
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-def test_hadolint_has_nothing_to_say():
+def one_of_each(files):
+    """Return of files (list of names) one for each recipe, choice of programs, and form that instructions depend on."""
+    forms = {}
+    for file in files:
+        name, kind = file_names()[file]
+        forms.setdefault((IMAGES[name]['recipe'], kind, 'libcxi' in name, 'cupy' in name, *IMAGES[name]['base']), file)
+    return list(forms.values())
+
+
+@pytest.mark.parametrize('choose', [one_of_each, pytest.param(list, marks=pytest.mark.full)])
+def test_hadolint_has_nothing_to_say(texts, tmp_path, choose):
+    files = choose([file for file in texts if file.endswith('.Dockerfile')])
+    assert {IMAGES[file_names()[file][0]]['recipe'] for file in files} == {path.name for path in RECIPES.glob('*.py')}
+    for file in files:
+        (tmp_path / file).write_text(texts[file])
     done = subprocess.run([Path(sys.executable).parent / 'hadolint', '--config', RECIPES / '.hadolint.yaml',
-                           *(path for path in FILES if path.suffix == '.Dockerfile')], capture_output=True, text=True)
+                           *sorted(os.listdir(tmp_path))], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -9,8 +9,10 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.generate.easyconfigs import BLOCK
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, clean_shell, run
+from tests.helpers.osu_archive import RELEASE
 
 pytestmark = pytest.mark.apptainer
 
@@ -18,18 +20,19 @@ FOLDER = PROJECT / 'easyconfigs' / 'o' / 'OSU-Micro-Benchmarks'
 CONTAINERS = [name for name in APPROACHES
               if APPROACHES[name]['container'] and runs_on(APPROACHES[name], site_entry('workstation'))]
 #: name of the EESSI module -> the module that it loads
-MODULES = {'7.5.2-osu-native': 'osu-native/7.5.2',
-           **{f'7.5.2-osu-container-{name}': f'osu-container/{name}' for name in CONTAINERS}}
-SITE = PROJECT / 'benchmarks' / 'eessi_site.py'
+MODULES = {f'{RELEASE}-osu-native': f'osu-native/{RELEASE}',
+           **{f'{RELEASE}-osu-container-{name}': f'osu-container/{name}' for name in CONTAINERS}}
+SITE = PROJECT / 'regression' / 'eessi_site.py'
 #: image that the C programs are put into
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 
 
 def test_there_is_an_easyconfig_for_every_approach():
     names = {path.name for path in FOLDER.glob('*.eb')}
-    assert names == {f'OSU-Micro-Benchmarks-7.5.2-osu-container-{name}.eb' for name in APPROACHES
-                     if APPROACHES[name]['container']} | {'OSU-Micro-Benchmarks-7.5.2-osu-native.eb'}
-    assert all(len(path.read_text().splitlines()) < 35 for path in FOLDER.glob('*.eb'))
+    assert names == {f'OSU-Micro-Benchmarks-{RELEASE}-osu-container-{name}.eb' for name in APPROACHES
+                     if APPROACHES[name]['container']} | {f'OSU-Micro-Benchmarks-{RELEASE}-osu-native.eb'}
+    # beside the block of the software stacks, which is written
+    assert all(len(BLOCK.sub('', path.read_text()).splitlines()) < 35 for path in FOLDER.glob('*.eb'))
 
 
 def test_every_easybuild_installs_them_and_they_load_and_unload(any_eb):
@@ -44,8 +47,9 @@ def test_every_easybuild_installs_them_and_they_load_and_unload(any_eb):
         assert lines[:2] in ([loaded, f'OSU-Micro-Benchmarks/{name}'], [f'OSU-Micro-Benchmarks/{name}', loaded]), lines
         assert lines[2] == f"{any_eb.prefix}/software/{loaded}/bin/osu_latency", shown.stdout + shown.stderr
         assert ' '.join(lines[3:]) == 'No modules loaded', shown.stdout
-    swapped = clean_shell(f'module use {any_eb.prefix}/modules/all; module load OSU-Micro-Benchmarks/7.5.2-osu-native\n'
-                          'module swap OSU-Micro-Benchmarks OSU-Micro-Benchmarks/7.5.2-osu-container-pure\n'
+    swapped = clean_shell(f'module use {any_eb.prefix}/modules/all\n'
+                          f'module load OSU-Micro-Benchmarks/{RELEASE}-osu-native\n'
+                          f'module swap OSU-Micro-Benchmarks OSU-Micro-Benchmarks/{RELEASE}-osu-container-pure\n'
                           'type -P osu_latency')
     assert '/osu-container/pure/bin/osu_latency' in swapped.stdout, swapped.stderr
 
@@ -73,17 +77,17 @@ def shell(tmp_path_factory):
     assert started.returncode == 0, started.stdout + started.stderr
     sources = folder / 'sources'
     sources.mkdir()
-    sha256 = osu_archive.make_archive(sources / 'osu-micro-benchmarks-7.5.2.tar.gz')
+    sha256 = osu_archive.make_archive(sources / osu_archive.ARCHIVE)
     built = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', IMAGE, '--osu-archive',
-                 sources / 'osu-micro-benchmarks-7.5.2.tar.gz', '--osu-sha256', sha256, '--output', sources / 'c.sif',
+                 sources / osu_archive.ARCHIVE, '--osu-sha256', sha256, '--output', sources / 'c.sif',
                  '--log', folder / 'build.log'], timeout=600)
     assert built.returncode == 0, built.stdout + built.stderr
     native = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
     (folder / 'osu-native.eb').write_text(re.sub(r"(?m)^(checksums = \[\s+)'\w{64}'", rf"\1'{sha256}'", native))
-    done = call('eb $FOLDER/osu-native.eb OSU-Micro-Benchmarks-7.5.2-osu-native.eb -r && '
+    done = call(f'eb $FOLDER/osu-native.eb OSU-Micro-Benchmarks-{RELEASE}-osu-native.eb -r && '
                 'eb osu-container-hybrid.eb --try-amend=image=c.sif && '
-                'eb OSU-Micro-Benchmarks-7.5.2-osu-container-hybrid.eb '
-                'OSU-Micro-Benchmarks-7.5.2-osu-container-pure.eb -r',
+                f'eb OSU-Micro-Benchmarks-{RELEASE}-osu-container-hybrid.eb '
+                f'OSU-Micro-Benchmarks-{RELEASE}-osu-container-pure.eb -r',
                 timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return call
@@ -99,7 +103,7 @@ def test_the_suite_lists_our_modules(shell):
     found = re.findall(r"^- (EESSI_OSU_\w+) %benchmark_info=\S+?(osu_\w+) .*'OSU-Micro-Benchmarks/([^']+)'\) "
                        r"%scale=(\w+)",
                        done.stdout, re.M)
-    for module in ('7.5.2-osu-native', '7.5.2-osu-container-hybrid', '7.5.2-osu-container-pure'):
+    for module in [f'{RELEASE}-osu-{name}' for name in ('native', 'container-hybrid', 'container-pure')]:
         mine = {(test, benchmark, scale) for test, benchmark, name, scale in found if name == module}
         assert {('EESSI_OSU_pt2pt_CPU', benchmark, scale) for benchmark in ('osu_bw', 'osu_latency')
                 for scale in ('2_cores', '1cpn_2nodes', '1_node', '2_nodes')} <= mine
@@ -116,7 +120,7 @@ def test_its_tests_of_two_nodes_run_through_our_modules(shell):
     cases = [case for each in session['runs'] for case in each['testcases']]
     assert len(cases) == 4 and all(case['result'] == 'pass' for case in cases)
     assert {(*case['modules'], case['executable']) for case in cases} == {
-        (f'OSU-Micro-Benchmarks/7.5.2-osu-{name}', program) for name in ('native', 'container-hybrid')
+        (f'OSU-Micro-Benchmarks/{RELEASE}-osu-{name}', program) for name in ('native', 'container-hybrid')
         for program in ('osu_bw', 'osu_latency')}
     assert all(value > 0 for case in cases for value, *_ in case['perfvalues'].values())
     logs = list((_folder(shell) / 'reframe' / 'perflogs').rglob('*.log'))

@@ -224,14 +224,6 @@ def test_another_version_is_refused(version, run):
                             "it with the osu-container that wrote it")
 
 
-@pytest.mark.parametrize('indent', [None, 1])
-def test_the_record_of_format_1_is_named(indent, tmp_path):
-    path = tmp_path / 'results.json'
-    path.write_text(json.dumps({'format': 1, 'modules': [], 'machine': {}}, indent=indent))
-    with pytest.raises(files.ResultsError, match=r'has format 1 \(results.json\), wanted version 2 .*: measure again'):
-        files.read(path)
-
-
 def test_another_file_is_no_results_file(tmp_path):
     for text in ('{"kind": "run", "format": "something else", "version": 2}\n', '{"a": 1}\n', '[]\n', '"text"\n'):
         (tmp_path / files.NAME).write_text(text)

@@ -58,7 +58,7 @@ def test_every_rank_loads_what_the_approach_promises(shell, approach, tmp_path):
 
 def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand(shell, tmp_path):
     """The whole C way, with an archive that has the layout and build interface of the real one."""
-    archive = tmp_path / 'osu-micro-benchmarks-7.5.2.tar.gz'
+    archive = tmp_path / osu_archive.ARCHIVE
     sha256 = osu_archive.make_archive(archive)
     built = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', IMAGE, '--osu-archive', archive,
                  '--osu-sha256', sha256, '--output', tmp_path / 'c.sif', '--log', tmp_path / 'build.log'], timeout=600)
@@ -69,7 +69,7 @@ def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand
     done = shell(f'eb {tmp_path}/osu-native.eb && eb osu-container-hybrid.eb -r --try-amend=image=c.sif', timeout=600,
                  **install)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    for module, programs in (('osu-native', '7.5.2 C'), ('osu-container/hybrid', 'C)')):
+    for module, programs in (('osu-native', f'{osu_archive.RELEASE} C'), ('osu-container/hybrid', 'C)')):
         done = shell(f'module load {module} && srun osu_bw H H -m 1024; module help {module}', **install)
         assert done.returncode == 0 and {1, 1024} <= set(table(done.stdout)), done.stdout + done.stderr
         assert 'mpi4py' not in done.stdout + done.stderr and programs in done.stderr

@@ -9,7 +9,7 @@ import pytest
 
 from osu_container.core.deciding import verdict as verdict_rules
 from osu_container.core.deciding.rules.finding import finding, rule
-from osu_container.core.reading.elf import closure
+from osu_container.core.reading.closure import closure
 from osu_container.core.reading.libraries import read_library
 from osu_container.stand_in import pairs as this
 from tests.helpers.machine import PROJECT, run

@@ -10,7 +10,8 @@ import pytest
 
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import overridden, site_entry
-from osu_container.core.reading.elf import closure, elf_facts
+from osu_container.core.reading.closure import closure
+from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.libraries import read_library
 from osu_container.stand_in.systems import HOSTS
 from tests.helpers.machine import PROJECT, STATE, clean_shell, run

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.machine import PROJECT, clean_shell, folded, run
+from tests.helpers.osu_archive import RELEASE
 
 #: What env.sh says that it sets
 NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
@@ -386,16 +387,15 @@ def test_uninstall_removes_our_modules_and_no_others(tree, tmp_path):
     prefix = tmp_path / 'eb'
     make_installation(prefix, 'osu-container', 'pure', "easyblock = 'MPIContainer'\n")
     make_installation(prefix, 'osu-container', 'mine', "easyblock = 'Tarball'\n")
-    make_installation(prefix, 'osu-native', '7.5.2', "easyblock = 'MPINative'\n")
-    make_installation(prefix, 'OSU-Micro-Benchmarks', '7.5.2-osu-container-pure',
-                      (PROJECT / 'easyconfigs/o/OSU-Micro-Benchmarks/OSU-Micro-Benchmarks-7.5.2-osu-container-pure.eb'
-                       ).read_text())
+    make_installation(prefix, 'osu-native', RELEASE, "easyblock = 'MPINative'\n")
+    make_installation(prefix, 'OSU-Micro-Benchmarks', f'{RELEASE}-osu-container-pure',
+                      next(PROJECT.glob('easyconfigs/o/OSU-Micro-Benchmarks/*-osu-container-pure.eb')).read_text())
     make_installation(prefix, 'OSU-Micro-Benchmarks', '7.5-gompi-2023b', "easyblock = 'ConfigureMake'\n")
     make_installation(prefix, 'zlib', '1.3', "easyblock = 'ConfigureMake'\n")
-    (prefix / 'modules/all/osu-native/default').symlink_to('7.5.2.lua')
+    (prefix / 'modules/all/osu-native/default').symlink_to(f'{RELEASE}.lua')
     done = script(tree, 'clean.sh', '--modules', EASYBUILD_PREFIX=prefix)
     assert done.returncode == 0, done.stdout
-    assert 'osu-container/pure osu-native/7.5.2 OSU-Micro-Benchmarks/7.5.2-osu-container-pure' in done.stdout
+    assert f'osu-container/pure osu-native/{RELEASE} OSU-Micro-Benchmarks/{RELEASE}-osu-container-pure' in done.stdout
     assert f'kept {prefix}/software/osu-container/mine' in done.stdout
     left = sorted(str(path.relative_to(prefix)) for path in prefix.rglob('*') if path.is_file() or path.is_symlink())
     assert left == sorted(

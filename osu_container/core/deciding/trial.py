@@ -13,7 +13,8 @@ import re
 from collections import OrderedDict, namedtuple
 
 from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
-from osu_container.core.reading.elf import ElfError, closure, elf_facts
+from osu_container.core.reading.closure import closure
+from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load, of_name
 from osu_container.core.reading.sif import ImageError
@@ -132,8 +133,8 @@ class Container(object):
             return self.injected[posixpath.basename(path)].path
         return self.image.real(path)
 
-    def default(self, soname):
-        """Return the path (str) that the image's ld.so finds by default, or None."""
+    def default(self, soname, machine):
+        """Return the path (str) that the image's ld.so finds by default, or None; its cache decides, not machine."""
         return self.image.libraries.get(soname)
 
     def facts(self, paths):

@@ -1,16 +1,12 @@
 """
-What a native build needs to know of its software stack: dependencies, the environment that they bring, what programs
-must be linked with.
+What a native build needs to know of its software stack: modules, the environment that they bring, what programs must be
+linked with.
 """
 import os
 import re
 import shutil
 
-from easybuild.framework.easyconfig.constants import EXTERNAL_MODULE_MARKER
-
-from osu_container.core.deciding.site_choice import SettingsError
 from osu_container.core.reading.elf import ElfError, elf_facts
-from osu_container.easyblock import this_site
 
 #: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
 RCCL_PLUGIN = 'lib/librccl-net.so'
@@ -21,31 +17,6 @@ USES_MPI = re.compile(r'libmpi(?!_gtl)')
 def modules_of(native, prgenv):
     """Return the modules (list of str) that a native build loads; native: the site's value (dict); prgenv: str."""
     return ['PrgEnv-' + prgenv if name.startswith('PrgEnv-') else name for name in native.get('modules', [])]
-
-
-def stack_parameters(site, prgenv):
-    """
-    Return {'versionsuffix': str, 'dependencies': list} of an easyconfig for the software stack of a site.
-
-    osu-native.eb calls it, so that it is the easyconfig of the machine on which it is read. A site without programming
-    environment has no such easyconfig, nor has a machine that is not known; MPINative then says what is wrong.
-
-    :param site: str or None, the easyconfig parameter; None: the site of this machine
-    :param prgenv: str or None, the easyconfig parameter; None: the site's
-    """
-    try:
-        entry = this_site(site)
-    except SettingsError:
-        return {'versionsuffix': '', 'dependencies': []}
-    native = entry['native']['value'] or {}
-    own = native.get('prgenv')
-    if not own:
-        return {'versionsuffix': '', 'dependencies': []}
-    stack, prgenv = '-' + entry['name'], prgenv or own
-    dependencies = [(name, EXTERNAL_MODULE_MARKER) for name in modules_of(native, prgenv)]
-    if native.get('plugin'):
-        dependencies.append(tuple(native['plugin']) + (stack,))
-    return {'versionsuffix': stack + ('' if prgenv == own else '-' + prgenv), 'dependencies': dependencies}
 
 
 def environment_problems(native, prgenv, environment):

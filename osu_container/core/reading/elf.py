@@ -1,7 +1,10 @@
 """
-ELF facts of libraries, read with readelf (binutils), and the dependency closure of a set of libraries.
+ELF facts of libraries, read with readelf (binutils). Nothing is loaded or run.
 
-Nothing here loads or runs a library. All functions work on Python 3.6 with the standard library only.
+All functions work on Python 3.6 with the standard library only. core/reading/libraries.py has a second reader, class
+Elf. One cannot plainly serve both: Elf knows sections of 64-bit little-endian files only and runs on compute nodes,
+which need no binutils; here the machine of any ELF file is wanted, with symbols, versions and relocations, of up to 200
+files by one readelf.
 """
 import os
 import re
@@ -18,16 +21,6 @@ from collections import OrderedDict, namedtuple
 #: stop nothing and are left out of verneed.
 ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef interpreter dynamic '
                                   'undefined defined')
-
-#: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
-#: the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc manual page ld.so(8): the loader and
-#: libc are one build).
-GLIBC_SONAMES = frozenset([
-    'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1', 'libBrokenLocale.so.1', 'libanl.so.1', 'libc.so.6', 'libdl.so.2',
-    'libm.so.6', 'libmvec.so.1', 'libnsl.so.1', 'libnss_compat.so.2', 'libnss_dns.so.2', 'libnss_files.so.2',
-    'libpthread.so.0', 'libresolv.so.2', 'librt.so.1', 'libthread_db.so.1', 'libutil.so.1',
-])
-
 
 class ElfError(Exception):
     """A file that is no ELF library, or a library that cannot be found."""
@@ -62,6 +55,10 @@ def _readelf(paths):
     return found
 
 
+#: How the parts of readelf's output begin that are read line by line; what follows a part of versions is not read
+_PART = re.compile(r'\n(Version (?:needs|definition|symbols) section|Symbol table |Relocation section)[^\n]*')
+
+
 def parse_readelf(path, text):
     """
     Return the ElfFacts that the output of `readelf -W -h -l -d -r -V --dyn-syms` (text) holds for the file path.
@@ -75,52 +72,12 @@ def parse_readelf(path, text):
     def entries(tag):
         return re.findall(r'\(%s\).*?\[(.*?)\]' % tag, text)
 
-    soname = entries('SONAME')
-    verneed, verdef, undefined, defined, early, copied = OrderedDict(), set(), {}, set(), set(), set()
-    section = provider = None
-    for line in text.splitlines():
-        if line.startswith('Version needs section'):
-            section = 'needs'
-        elif line.startswith('Version definition section'):
-            section = 'defs'
-        elif line.startswith('Version symbols section'):
-            section = None
-        elif line.startswith('Symbol table '):
-            section = 'symbols'
-        elif line.startswith('Relocation section'):
-            section = 'relocations'
-        elif section == 'needs':
-            found = re.search(r'\bFile: (\S+)', line)
-            if found:
-                provider = found.group(1)
-            found = re.search(r'\bName: (\S+) +Flags: (?!.*WEAK)', line)
-            if found and provider:
-                verneed.setdefault(provider, set()).add(found.group(1))
-        elif section == 'defs':
-            found = re.search(r'\bName: (\S+)', line)
-            if found:
-                verdef.add(found.group(1))
-        elif section == 'relocations':
-            # 000000003fd8  000300000006 R_X86_64_GLOB_DAT 0000000000000000 free@GLIBC_2.2.5 + 0
-            fields = line.split(None, 5)
-            if len(fields) > 4 and 'JUMP_SL' not in fields[2]:  # those are of calls, which may wait
-                early.add(fields[4])
-                if fields[2].endswith('_COPY'):
-                    copied.add(fields[4])
-        elif section == 'symbols':
-            #   212: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND fi_getinfo@FABRIC_1.7 (9)
-            fields = line.split()
-            if len(fields) < 8 or fields[4] not in ('GLOBAL', 'WEAK', 'UNIQUE'):
-                continue
-            symbol = fields[7].replace('@@', '@')
-            if fields[6] != 'UND':
-                defined.update((symbol, symbol.partition('@')[0]))
-            elif fields[4] != 'WEAK':
-                undefined[symbol] = False
-
+    soname, lines = entries('SONAME'), _lines_of_parts(text)
+    early, copied = _relocated(lines.get('Relocation section', []))
+    defined, undefined = _symbols(lines.get('Symbol table ', []))
     for symbol in copied:  # room in a program for data of a library, which must have it
         defined -= {symbol, symbol.partition('@')[0]}
-        undefined[symbol] = False
+        undefined.add(symbol)
     # the flag -z now is in DT_FLAGS or DT_FLAGS_1
     flags = ' '.join(re.findall(r'\(FLAGS(?:_1)?\)\s+(.*)', text))
     now = bool(re.search(r'\b(BIND_)?NOW\b', flags))
@@ -129,9 +86,67 @@ def parse_readelf(path, text):
         path=path, soname=soname[0] if soname else None, machine=machine.group(1), needed=entries('NEEDED'),
         rpath=[d for e in entries('RPATH') for d in e.split(':') if d],
         runpath=[d for e in entries('RUNPATH') for d in e.split(':') if d],
-        verneed=verneed, verdef=verdef, interpreter=interpreter.group(1) if interpreter else None,
+        verneed=_versions_needed(lines.get('Version needs section', [])),
+        verdef=_versions_defined(lines.get('Version definition section', [])),
+        interpreter=interpreter.group(1) if interpreter else None,
         dynamic=bool(re.search(r'^Dynamic section at', text, re.M)),
         undefined=dict((symbol, now or symbol in early) for symbol in undefined), defined=defined)
+
+
+def _lines_of_parts(text):
+    """Return {how a part of readelf's output (text) begins: its lines (list of str)}; those that begin alike in one."""
+    pieces, found = _PART.split(text), {}
+    for begin, piece in zip(pieces[1::2], pieces[2::2]):
+        found.setdefault(begin, []).extend(piece.splitlines())
+    return found
+
+
+def _versions_needed(lines):
+    """Return OrderedDict soname of the provider -> set of version names, by lines (list of str), without weak needs."""
+    found, provider = OrderedDict(), None
+    for line in lines:
+        file = re.search(r'\bFile: (\S+)', line)
+        if file:
+            provider = file.group(1)
+        name = re.search(r'\bName: (\S+) +Flags: (?!.*WEAK)', line)
+        if name and provider:
+            found.setdefault(provider, set()).add(name.group(1))
+    return found
+
+
+def _versions_defined(lines):
+    """Return the version names (set of str) that a library defines, by lines (list of str)."""
+    names = (re.search(r'\bName: (\S+)', line) for line in lines)
+    return set(name.group(1) for name in names if name)
+
+
+def _relocated(lines):
+    """Return (symbols that are looked up when a file is loaded, those whose data are copied), by lines: sets of str."""
+    early, copied = set(), set()
+    for line in lines:
+        # 000000003fd8  000300000006 R_X86_64_GLOB_DAT 0000000000000000 free@GLIBC_2.2.5 + 0
+        fields = line.split(None, 5)
+        if len(fields) > 4 and 'JUMP_SL' not in fields[2]:  # those are of calls, which may wait
+            early.add(fields[4])
+            if fields[2].endswith('_COPY'):
+                copied.add(fields[4])
+    return early, copied
+
+
+def _symbols(lines):
+    """Return (symbols that are offered, those that are needed, without weak ones), by lines (list of str): sets."""
+    defined, undefined = set(), set()
+    for line in lines:
+        #   212: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND fi_getinfo@FABRIC_1.7 (9)
+        fields = line.split()
+        if len(fields) < 8 or fields[4] not in ('GLOBAL', 'WEAK', 'UNIQUE'):
+            continue
+        symbol = fields[7].replace('@@', '@')
+        if fields[6] != 'UND':
+            defined.update((symbol, symbol.partition('@')[0]))
+        elif fields[4] != 'WEAK':
+            undefined.add(symbol)
+    return defined, undefined
 
 
 def elf_facts(path):
@@ -154,48 +169,3 @@ def all_elf_facts(paths):
             except ElfError:  # a script, or a text that stands in for a library
                 continue
     return found
-
-
-def _search_folders(facts, default_folders):
-    """Folders in which ld.so looks for the needed libraries of facts (RPATH only counts without RUNPATH, ld.so(8))."""
-    own = facts.runpath or facts.rpath
-    origin = os.path.dirname(facts.path)
-    return [d.replace('$ORIGIN', origin).replace('${ORIGIN}', origin) for d in own] + list(default_folders)
-
-
-def closure(paths, default_folders, provided, one_build=(), read=elf_facts, is_file=os.path.isfile):
-    """
-    Return (libraries, missing): what must come along when the libraries paths are put into another system.
-
-    :param paths: list of str, the libraries to start from
-    :param default_folders: list of str, folders that the host's ld.so searches by default
-    :param provided: function soname -> bool, true when the other system has that library on its own default path
-    :param one_build: folders (list of str) whose libraries come along also where the other system has the same soname
-    :param read, is_file: functions path -> ElfFacts and path -> bool, where the files are not those of this machine
-    :return: libraries: OrderedDict soname -> ElfFacts, the start libraries first;
-             missing: list of (soname, ElfFacts of who needs it) that neither system has
-    Raises ElfError when a start library is missing or is no ELF file.
-    """
-    libraries, missing = OrderedDict(), []
-    todo = []
-    for path in paths:
-        facts = read(path)
-        libraries[facts.soname or os.path.basename(path)] = facts
-        todo.append(facts)
-    while todo:
-        facts = todo.pop(0)
-        for soname in facts.needed:
-            if soname in libraries or soname in GLIBC_SONAMES:
-                continue
-            fixed = any(is_file(os.path.join(folder, soname)) for folder in one_build)
-            if provided(soname) and not fixed:
-                continue
-            for folder in _search_folders(facts, list(one_build) + list(default_folders)):
-                path = os.path.join(folder, soname)
-                if is_file(path):
-                    libraries[soname] = read(path)
-                    todo.append(libraries[soname])
-                    break
-            else:
-                missing.append((soname, facts))
-    return libraries, missing

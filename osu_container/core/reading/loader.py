@@ -64,14 +64,14 @@ def where(name, by, container, library_path, program=None, machine=None):
     if '/' in name:
         return (name, 'path') if container.exists(name) else (None, None)
     for folder, why in search_folders(by, container, library_path, program):
-        path = folder + '/' + name
-        if container.exists(path) and _fits(path, container, machine):
+        path = folder.rstrip('/') + '/' + name
+        if container.exists(path) and fits(path, container, machine):
             return path, why
-    path = container.default(name)
+    path = container.default(name, machine)
     return (path, 'default path') if path else (None, None)
 
 
-def _fits(path, container, machine):
+def fits(path, container, machine):
     """Return whether the file path (str) is for machine (str or None), or is no library: that ends the search."""
     found = container.facts([path]).get(path) if machine else None
     return found is None or found[1].machine == machine
@@ -147,8 +147,9 @@ def load(starts, container, library_path, later=()):
 
     :param starts: list of str: libraries that are preloaded, and last the program, or a library that is opened.
                    Names without / are searched as for dlopen()
-    :param container: has exists(path) -> bool, real(path) -> path without links, default(soname) -> path or None,
-                      facts(paths) -> {path: (origin, ElfFacts)} of those that are ELF files, and lib: what $LIB means
+    :param container: has exists(path) -> bool, real(path) -> path without links, default(soname, machine as where()
+                      has it) -> path or None, facts(paths) -> {path: (origin, ElfFacts)} of those that are ELF files,
+                      and lib: what $LIB means
     :param library_path: list of str, folders of LD_LIBRARY_PATH in the container
     :param later: paths (list of str) of libraries that are opened when all else is there
     """

@@ -27,7 +27,7 @@ def help_lines(settings, programs_are, example):
     Return the lines (list of str) that a user reads in `module help`.
 
     :param settings: Settings
-    :param programs_are: str, what the programs are, e.g. '7.5.2 C', '' where nothing says it
+    :param programs_are: str, what the programs are, such as '7.5 C', '' where nothing says it
     :param example: str, a command to show behind srun
     """
     network = "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider)

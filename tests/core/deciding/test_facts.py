@@ -17,7 +17,7 @@ from osu_container.core.deciding.facts import (
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import Host
-from osu_container.core.reading.elf import closure
+from osu_container.core.reading.closure import closure
 from osu_container.core.reading.image import parse_environment
 from tests.helpers.machine import compile_library
 

@@ -175,7 +175,7 @@ def outcomes():
 
 def test_all_that_was_measured_is_examined(cells):
     assert collections.Counter(cell.approach for cell in cells) == MEASURED and sum(MEASURED.values()) == 35
-    with open(PROJECT / 'container-recipes' / 'compatibility.csv') as stream:
+    with open(PROJECT / 'osu_container' / 'check' / 'compatibility.csv') as stream:
         marks = [row[approach] for row in csv.DictReader(stream) for approach in MEASURED]
     assert [cell.mark for cell in published.examination()] == marks
     assert len(cells) == sum(mark in ('Y', '(Y)', 'N') for mark in marks)

@@ -1,9 +1,9 @@
-"""ELF facts and dependency closures of small real libraries, compiled here."""
+"""ELF facts of small real libraries, compiled here."""
 import sys
 
 import pytest
 
-from osu_container.core.reading.elf import ElfError, all_elf_facts, closure, elf_facts
+from osu_container.core.reading.elf import ElfError, all_elf_facts, elf_facts
 from tests.helpers.elf_folder import LOADER, ElfFolder
 from tests.helpers.machine import compile_library
 
@@ -37,25 +37,6 @@ def test_a_file_that_is_no_library_is_an_error_with_its_name(tmp_path, content):
 def test_a_missing_library_is_an_error_with_its_path(tmp_path):
     with pytest.raises(ElfError, match=r'libnone\.so does not exist'):
         elf_facts(str(tmp_path / 'libnone.so'))
-
-
-def test_closure_takes_what_the_image_lacks_and_never_glibc(tmp_path):
-    deep = compile_library(tmp_path / 'system' / 'libdeep.so.1')
-    given = compile_library(tmp_path / 'system' / 'libgiven.so.1')
-    middle = compile_library(tmp_path / 'private' / 'libmiddle.so.1', needed=[deep, given])
-    top = compile_library(tmp_path / 'libtop.so.1', needed=[middle], rpath='$ORIGIN/private')
-    libraries, missing = closure([str(top)], [str(tmp_path / 'system')], lambda soname: soname == 'libgiven.so.1')
-    assert list(libraries) == ['libtop.so.1', 'libmiddle.so.1', 'libdeep.so.1']
-    assert libraries['libmiddle.so.1'].path == str(middle)
-    assert missing == []
-
-
-def test_closure_names_what_neither_side_has_and_who_needs_it(tmp_path):
-    gone = compile_library(tmp_path / 'libgone.so.1')
-    top = compile_library(tmp_path / 'libtop.so.1', needed=[gone])
-    gone.unlink()
-    _, missing = closure([str(top)], [str(tmp_path)], lambda soname: False)
-    assert [(soname, facts.path) for soname, facts in missing] == [('libgone.so.1', str(top))]
 
 
 SYMBOLS = '''

@@ -1,0 +1,149 @@
+"""What must come along with libraries of a host, beside what the loader of this machine loads with the same files."""
+import random
+
+import pytest
+
+from osu_container.core.reading.closure import closure
+from osu_container.core.reading.elf import elf_facts
+from tests.helpers.elf_folder import LIBC, ElfFolder, real_load
+from tests.helpers.machine import compile_library
+
+PROGRAM, TOP = '/bin/program', '/opt/top/libtop.so'
+#: Where the loader of this machine looks by default
+DEFAULT = ['/lib/x86_64-linux-gnu', '/usr/lib/x86_64-linux-gnu', '/lib', '/usr/lib']
+MULTIARCH = 'x86_64-linux-gnu' in LIBC
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return ElfFolder(tmp_path / 'host')
+
+
+def of_folder(folder, start=TOP):
+    """Return ([path], set of names that are missing) of the closure of one library, paths as in the ElfFolder."""
+    def read(path):
+        return elf_facts(str(folder.on(path)))._replace(path=path)
+
+    libraries, missing = closure([start], DEFAULT, lambda soname: False, (), read,
+                                 lambda path: folder.on(path).is_file())
+    return [facts.path for facts in libraries.values()], {soname for soname, _ in missing}
+
+
+def both(folder):
+    """Return (what the real loader loads with a program that needs TOP, the same of closure()), and what they miss."""
+    folder.program(PROGRAM, [TOP])
+    return real_load(folder, PROGRAM), of_folder(folder)
+
+
+def top(folder, *places, needed=('libb.so',), **options):
+    """Link TOP, and libb.so to several places."""
+    for place in places:
+        folder.library(f'{place}/libb.so')
+    return folder.library(TOP, needed, soname=TOP, **options)
+
+
+def foreign(folder, path):
+    """Write a library of another kind of processor."""
+    folder.library(path)
+    content = bytearray(folder.on(path).read_bytes())
+    content[18:20] = (183 if content[18] == 62 else 62).to_bytes(2, 'little')
+    return folder.write(path, bytes(content))
+
+
+#: name -> (function that fills a folder, the libraries in the end, those that are missing)
+CASES = {
+    'default path': (lambda it: top(it, '/usr/lib'), ['/usr/lib/libb.so'], []),
+    'the first default folder': (lambda it: top(it, '/lib', '/usr/lib'), ['/lib/libb.so'], []),
+    'DT_RUNPATH before the default path': (
+        lambda it: top(it, '/r', '/usr/lib', runpath='/none:/r'), ['/r/libb.so'], []),
+    'a folder with / at its end': (lambda it: top(it, '/opt/top/r', runpath='$ORIGIN/r//'), ['/opt/top/r/libb.so'], []),
+    'DT_RPATH is inherited': (
+        lambda it: top(it, '/r', '/usr/lib', needed=['liba.so'], rpath='/r').library('/r/liba.so', ['libb.so']),
+        ['/r/liba.so', '/r/libb.so'], []),
+    'DT_RPATH of a library in between is inherited, the nearest first': (
+        lambda it: top(it, '/r', '/s', needed=['liba.so'], rpath='/r')
+        .library('/r/liba.so', ['libc1.so'], rpath='/s').library('/s/libc1.so', ['libb.so']),
+        ['/r/liba.so', '/s/libc1.so', '/s/libb.so'], []),
+    '$ORIGIN of an inherited DT_RPATH is the folder of who has it': (
+        lambda it: top(it, '/opt/top/sub', '/usr/lib/sub', needed=['liba.so'], rpath='$ORIGIN/sub')
+        .library('/usr/lib/liba.so', ['libb.so']), ['/usr/lib/liba.so', '/opt/top/sub/libb.so'], []),
+    'DT_RUNPATH is not inherited': (
+        lambda it: top(it, '/r', needed=['liba.so'], runpath='/r').library('/r/liba.so', ['libb.so']),
+        ['/r/liba.so'], ['libb.so']),
+    'DT_RUNPATH takes away DT_RPATH that would be inherited': (
+        lambda it: top(it, '/r', '/usr/lib', needed=['liba.so'], rpath='/r')
+        .library('/r/liba.so', ['libb.so'], runpath='/none'), ['/r/liba.so', '/usr/lib/libb.so'], []),
+    'another machine in DT_RUNPATH': (
+        lambda it: foreign(top(it, '/usr/lib', runpath='/r'), '/r/libb.so'), ['/usr/lib/libb.so'], []),
+    'another machine in DT_RPATH': (
+        lambda it: foreign(top(it, '/s', rpath='/r:/s'), '/r/libb.so'), ['/s/libb.so'], []),
+    'another machine in a default folder': (
+        lambda it: foreign(top(it, '/usr/lib'), '/lib/libb.so'), ['/usr/lib/libb.so'], []),
+    'of another machine only': (lambda it: foreign(top(it), '/usr/lib/libb.so'), [], ['libb.so']),
+    '$LIB': (lambda it: top(it.with_libc(), '/opt/lib64', '/opt/lib/x86_64-linux-gnu', runpath='/opt/$LIB'),
+             ['/opt/lib/x86_64-linux-gnu/libb.so' if MULTIARCH else '/opt/lib64/libb.so'], []),
+    '${LIB} in an inherited DT_RPATH': (
+        lambda it: top(it.with_libc(), '/opt/lib64', '/opt/lib/x86_64-linux-gnu', needed=['liba.so'],
+                       rpath='/opt/${LIB}').library('/usr/lib/liba.so', ['libb.so']),
+        ['/usr/lib/liba.so', '/opt/lib/x86_64-linux-gnu/libb.so' if MULTIARCH else '/opt/lib64/libb.so'], []),
+    'a needed name with a slash is a path': (
+        lambda it: top(it, '/s', needed=['/s/libb.so']), ['/s/libb.so'], []),
+    'breadth first': (
+        lambda it: top(it, needed=['liba.so', 'libd.so']).library('/usr/lib/liba.so', ['libe.so'])
+        .library('/usr/lib/libd.so', ['libf.so', 'libe.so']).library('/usr/lib/libe.so').library('/usr/lib/libf.so'),
+        [f'/usr/lib/lib{letter}.so' for letter in 'adef'], []),
+}
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_what_comes_along_is_what_the_real_loader_loads(folder, name):
+    fill, paths, missing = CASES[name]
+    fill(folder)
+    real, ours = both(folder)
+    assert real == ([TOP, *paths], set(missing))
+    assert ours == real
+
+
+NAMES = [f'lib{letter}.so' for letter in 'abcdefghijkl']
+PLACES = ['/usr/lib', '/lib', '/p', '/q', '/p/sub']
+SEARCHES = [None, None, {'runpath': '/q'}, {'rpath': '/q'}, {'runpath': '/p:/q'}, {'rpath': '$ORIGIN/sub'},
+            {'runpath': '$ORIGIN'}, {'rpath': '/p/sub:/none'}, {'rpath': '/p', 'runpath': '/p/sub'},
+            {'rpath': '${ORIGIN}/../q'}]
+
+
+@pytest.mark.parametrize('seed', range(12))
+def test_what_comes_along_in_graphs_by_chance_is_what_the_real_loader_loads(folder, seed):
+    """Twelve names in five folders, with copies, files of another machine, circles and holes."""
+    chance = random.Random(seed)
+
+    def options(least, most):
+        return {'needed': chance.sample(NAMES, chance.randint(least, most)), **(chance.choice(SEARCHES) or {})}
+
+    for name in NAMES:
+        for place in chance.sample(PLACES, chance.choice([0, 1, 1, 2, 3])):
+            if chance.random() < 0.15:
+                foreign(folder, f'{place}/{name}')
+            else:
+                folder.library(f'{place}/{name}', **options(0, 3))
+    folder.library(TOP, soname=TOP, **options(1, 5))
+    real, ours = both(folder)
+    assert ours == real
+
+
+def test_what_the_image_has_stays_out_and_so_does_glibc(tmp_path):
+    deep = compile_library(tmp_path / 'system' / 'libdeep.so.1')
+    given = compile_library(tmp_path / 'system' / 'libgiven.so.1')
+    middle = compile_library(tmp_path / 'private' / 'libmiddle.so.1', needed=[deep, given])
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[middle], rpath='$ORIGIN/private')
+    libraries, missing = closure([str(top)], [str(tmp_path / 'system')], lambda soname: soname == 'libgiven.so.1')
+    assert list(libraries) == ['libtop.so.1', 'libmiddle.so.1', 'libdeep.so.1']
+    assert libraries['libmiddle.so.1'].path == str(middle)
+    assert missing == []
+
+
+def test_what_neither_side_has_is_named_and_who_needs_it(tmp_path):
+    gone = compile_library(tmp_path / 'libgone.so.1')
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[gone])
+    gone.unlink()
+    _, missing = closure([str(top)], [str(tmp_path)], lambda soname: False)
+    assert [(soname, facts.path) for soname, facts in missing] == [('libgone.so.1', str(top))]

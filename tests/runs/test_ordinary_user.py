@@ -1,0 +1,76 @@
+"""
+What matters of namespaces, files and rights, once more as an ordinary user: root hides missing rights.
+
+Where the tests run as root they make an account, give it a clone of its own with the same downloads, set that up by the
+target that a person types, and run there what has the marker as_user. Where they run as an ordinary user that has happened
+already.
+"""
+import os
+import pwd
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.machine import PROJECT, run
+
+pytestmark = [pytest.mark.apptainer, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
+
+ACCOUNT = 'osu-tester'
+
+
+def as_user(*command, folder='/', **kwargs):
+    """Run a command (strings) in a folder as the account, in the environment of a log-in."""
+    home = pwd.getpwnam(ACCOUNT).pw_dir
+    # how this machine reaches package mirrors
+    kept = [f'{name}={value}' for name, value in os.environ.items()
+            if name.startswith(('PIP_', 'UV_')) or name.lower() in ('http_proxy', 'https_proxy', 'no_proxy')]
+    return run(['runuser', '-u', ACCOUNT, '--', 'env', '-i', f'HOME={home}', f'USER={ACCOUNT}', 'LC_ALL=C.UTF-8',
+                'PATH=/usr/local/bin:/usr/bin:/bin', *kept, 'sh', '-c', 'cd "$0" && exec "$@"', folder, *command], **kwargs)
+
+
+@pytest.fixture(scope='module')
+def clone():
+    """A clone in the home folder of a fresh account, which has been set up there; all is gone afterwards."""
+    remove()
+    done = run(['useradd', '--create-home', '--shell', '/bin/bash', ACCOUNT])
+    assert done.returncode == 0, done.stderr
+    home = Path(pwd.getpwnam(ACCOUNT).pw_dir)
+    folder = home / 'clone'
+    try:
+        tracked = run(['git', '-C', PROJECT, 'ls-files', '-co', '--exclude-standard']).stdout.split('\n')
+        for name in filter(None, tracked):
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROJECT / name, target, follow_symlinks=False)
+        for path in (PROJECT / 'sources').iterdir():  # what was downloaded and built already
+            if path.is_file() and path.name != 'README.md':
+                shutil.copy(path, folder / 'sources')
+        run(['chown', '-R', f'{ACCOUNT}:', home])
+        done = as_user('make', 'setup', folder=folder, timeout=900)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        yield folder
+    finally:
+        if folder.exists():
+            as_user('make', 'stop', folder=folder)
+        remove()
+
+
+def remove():
+    """Remove the account with its processes and its home folder, if it is there."""
+    try:
+        pwd.getpwnam(ACCOUNT)
+    except KeyError:
+        return
+    run(['pkill', '-KILL', '-u', ACCOUNT])
+    done = run(['userdel', '--remove', '--force', ACCOUNT])
+    assert done.returncode in (0, 12), done.stderr  # 12: its mail folder is not there
+
+
+def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(clone):
+    done = as_user(clone / '.workstation/venv/bin/pytest', '-m', 'as_user', '-q', '-p', 'no:cacheprovider', folder=clone,
+                   timeout=900)
+    summary = done.stdout.strip().splitlines()[-1]
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert int(re.search(r'(\d+) passed', summary).group(1)) > 10, summary
