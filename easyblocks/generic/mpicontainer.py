@@ -150,7 +150,7 @@ class MPIContainer(SiteEasyBlock):
         """Add what the approach sets on this site."""
         settings, image = self.settings(), self.facts['image']
         return super(MPIContainer, self).make_module_extra(*args, **kwargs) + module_text.common_text(
-            self.module_generator, settings, self.cfg['family']) + module_text.container_text(
+            self.module_generator, settings, self.name, self.cfg['family']) + module_text.container_text(
             self.module_generator, settings, image['file'], self.facts['host']['runtime']['command'],
             self.again(), 'SIF' + convert_name(self.name, upper=True), self.facts.get('wrapper', False))
 

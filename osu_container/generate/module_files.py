@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """
-Render modules/<site>/<module>/<approach>.lua: the exact text of every module, for people to read.
+Render modules/<site>/<module>/<approach>.lua: the text of every module, for people to read.
 
 The text is written by the easyblock itself (eb --module-only) from the facts in modules/<site>/facts.json. Those of the
-workstation are of a real image and a real host, recorded by --record. Those of the other sites are
-recorded by --record-stand-in: the modules are installed from a folder that has the system's paths
-(stand-in/), so libraries, sizes and releases are those of the stand-in; each such text says so in its first line.
-Machine-dependent paths are replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
-apptainer or singularity the runtime's path.
+workstation are of a real image and a real host, and --record takes them. Those of the other sites are taken by
+--record-stand-in: the modules are installed from a folder that has the system's paths (stand-in/), so which libraries
+there are and their releases are those of the stand-in; each such text says so in its second line.
+What each installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of
+host paths, apptainer or singularity the runtime's path, BYTES and TIME are the size and the time stamp of a library.
 
 usage: python -m osu_container.generate.module_files [--record | --record-stand-in] [--check] [--eb COMMAND]
 """
@@ -33,8 +33,13 @@ MODULES = PROJECT / 'modules'
 #: Names of the modules that run in a container, each a folder of easyconfigs
 CONTAINERS = ('osu-container', 'osu-mpi4py')
 INSTALL, HOST = '@INSTALL@', '@HOST@'
-STAND_IN_LINE = ("-- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs "
-                 "are those of a stand-in, not of the system: see stand-in/README.md\n")
+FIRST_LINE = ("-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, "
+              "BYTES and TIME.\n")
+STAND_IN_LINE = ("-- Which host libraries there are, their releases and the list of programs are those of a stand-in, "
+                 "not of the system: see stand-in/README.md\n")
+#: What only a warning of `module load` and the full check of an installation need. A stand-in's would be read as the
+#: system's.
+NOT_OF_THE_SYSTEM = {'size': 0, 'mtime': 0, 'sha256': None, 'build_id': None}
 #: from here on the text is EasyBuild's and changes with its version
 FOOTER = '-- Built with EasyBuild version'
 
@@ -87,15 +92,19 @@ def render(eb, site, scratch):
         module = prefix / 'modules' / 'all' / f'{name}.lua'
         if not module.is_file():
             raise RuntimeError(f"{' '.join(command)} made no {module}:\n{said}")
-        text = module.read_text().replace(str(prefix / 'software' / name), INSTALL)
-        texts[name] = (STAND_IN_LINE if site in stand_ins() else '') + normal_text(text)
+        texts[name] = for_reading(module.read_text().replace(str(prefix / 'software' / name), INSTALL), site)
     return texts
 
 
-def normal_text(text):
-    """Return module text without what differs from one EasyBuild version to the next (EBDEVEL line, footer)."""
+def for_reading(text, site):
+    """
+    Return the text of an installed module of site (str) with first lines that say what was replaced.
+
+    Left out is what differs from one EasyBuild version to the next: the EBDEVEL line and the footer.
+    """
     lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
-    return '\n'.join(lines).rstrip() + '\n'
+    text = re.sub(r'^( +compare\(".*"), \d+, \d+\)$', r'\1, BYTES, TIME)', '\n'.join(lines), flags=re.M)
+    return FIRST_LINE + (STAND_IN_LINE if site in stand_ins() else '') + text.rstrip() + '\n'
 
 
 def targets():
@@ -133,12 +142,20 @@ def record(site, prefix=None, placeholder=HOST):
             entry['image']['file'] = image_of(module, approach_entry(approach), site_entry(site))
             # the image that was installed there is that of the workstation
             entry['image']['gpu'] = bool(re.search('rocm|cuda', entry['image']['file']))
+            for library in entry['host'].get('injected', []):
+                library.update(NOT_OF_THE_SYSTEM)
     if not facts:
-        sys.exit(f"module_files: nothing to record: no {prefix}/software/{'|'.join(CONTAINERS)}/*/facts.json. "
-                 "Install the modules first (make demo)")
+        sys.exit(f"module_files: nothing to record: no {prefix}/software/"
+                 f"{'|'.join(CONTAINERS)}/*/facts.json. Install the modules first (make demo)")
     target = MODULES / site / 'facts.json'
     target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(facts, indent=2, sort_keys=True) + '\n')
+    target.write_text(compact(facts))
+
+
+def compact(facts):
+    """Return facts as JSON (str) with one line for each list and each dict that holds no other dict."""
+    text = json.dumps(facts, indent=1, sort_keys=True) + '\n'
+    return re.sub(r'\{[^{}]*\}|\[[^][{}]*\]', lambda inner: re.sub(r'\s*\n\s*', ' ', inner.group()), text)
 
 
 def easyconfigs(site):

@@ -195,7 +195,7 @@ def _sets_of_podman(lines, text):
 def _sets_of_lua(text):
     """Return (what sets() returns but binds, binds, preloaded paths: lists of str) of a Lua module."""
     found = {kind: set() for kind in KINDS}
-    for name, value in re.findall(r'pushenv\("(\w+)", (?:os\.getenv\("\w+"\) or )?"([^"]*)"\)', text):
+    for name, value in re.findall(r'(?:pushenv|default)\("(\w+)", "([^"]*)"\)', text):
         found['variable'].add(f'{name}={value}')
     found['option'] |= {f'srun --mpi={value}' for value in re.findall(r'"SLURM_MPI_TYPE", "(\w+)"', text)}
     files = re.search(r'setenv\("MPI_CONTAINER_FILES", "([^"]*)"\)', text)

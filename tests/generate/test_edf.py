@@ -53,8 +53,8 @@ def test_file_is_valid(path):
 def test_variables_are_those_of_the_module():
     lua = (MODULES / 'alps' / 'osu-container' / 'openmpi.lua').read_text()
     # the last of several: the one that counts without a switch
-    module = dict(re.findall(r'pushenv\("(\w+)", os\.getenv\("\w+"\) or "([^"]*)"\)', lua))
-    switched = set(re.findall(r'^if switches\["[^"]+"\] then\n    pushenv\("(\w+)".*\nend$', lua, re.M))
+    module = dict(re.findall(r'default\("(\w+)", "([^"]*)"\)', lua))
+    switched = set(re.findall(r'^if \w+ == "\w+" then\n    default\("(\w+)".*\nend$', lua, re.M))
     assert tomllib.loads(ALPS.read_text())['env'] == {name: value for name, value in module.items()
                                                      if name not in switched | {'SLURM_MPI_TYPE'}}
 

@@ -195,7 +195,7 @@ def test_every_easybuild_takes_the_easyconfig(place, tmp_path, version):
     first, second = (re.sub(r'/\S*/(prefix|software)/', '', path.read_text()) for path in (
         older.module('openmpi/openmpi'), place.folder / 'prefix/modules/all/openmpi/openmpi.lua'))
     # EB...: EasyBuild's own
-    ours = re.compile(r'^(?:setenv|pushenv|family|append_path|prepend_path)\("(?!EB).*$', re.M)
+    ours = re.compile(r'^(?:setenv|default|pushenv|family|append_path|prepend_path)\("(?!EB).*$', re.M)
     assert ours.findall(first) == ours.findall(second) and len(ours.findall(first)) > 8
 
 

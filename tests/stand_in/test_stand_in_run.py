@@ -239,12 +239,12 @@ def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand
     this = stack(site)
     for approach in CONTAINERS:
         def names(text):
-            return set(re.findall(r'^ *(?:pushenv|setenv|append_path|prepend_path)\("(\w+)"', text, re.M))
+            return set(re.findall(r'^ *(?:default|pushenv|setenv|append_path|prepend_path)\("(\w+)"', text, re.M))
         installed = this.eb.module(f'osu-container/{approach}').read_text()
         rendered = (PROJECT / 'modules' / site / 'osu-container' / f'{approach}.lua').read_text()
         extra = names(rendered) - names(installed)
         assert names(installed) - names(rendered) <= {'EBDEVELOSUMINCONTAINER'}
-        assert all(re.match(r'FI_CXI_|MPIR_CVAR_|SLURM_NETWORK|NCCL_NET$|MPI_CONTAINER_UNSET|OSU_LOADED_WITH', name)
+        assert all(re.match(r'FI_CXI_|MPIR_CVAR_|SLURM_NETWORK|NCCL_NET$|MPI_CONTAINER_UNSET|OSU_\w+_OF_OSU_\w+', name)
                    for name in extra), extra
 
 

@@ -1,4 +1,5 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
+-- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -39,66 +40,60 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmix")
--- switches, as they were when the module was loaded; module help says what each does
-local switches = {}
-local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
-if mode() ~= "unload" then
-    loaded_with = ""
-    for _, name in ipairs({"OSU_LINKX"}) do
-        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
-    end
-end
-for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
-setenv("OSU_LOADED_WITH", loaded_with)
+-- switches (module help says what each does): unload goes by what they were at load
+local linkx = os.getenv(mode() == "unload" and "OSU_LINKX_OF_OSU_CONTAINER" or "OSU_LINKX") or ""
+setenv("OSU_LINKX_OF_OSU_CONTAINER", linkx)
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- small copies from GPU memory by the CPU, through GDRCopy, which is in the image [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; 2026-11-21; derived]
-pushenv("FI_HMEM_CUDA_USE_GDRCOPY", os.getenv("FI_HMEM_CUDA_USE_GDRCOPY") or "1")
+default("FI_HMEM_CUDA_USE_GDRCOPY", "1")
 -- what lnx links: shared memory with each card, | between the cards [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); fi_lnx(7); 2026-11-21; derived] if OSU_LINKX=1
-if switches["OSU_LINKX=1"] then
-    pushenv("FI_LNX_PROV_LINKS", os.getenv("FI_LNX_PROV_LINKS") or "shm+cxi:cxi0|shm+cxi:cxi1|shm+cxi:cxi2|shm+cxi:cxi3")
+if linkx == "1" then
+    default("FI_LNX_PROV_LINKS", "shm+cxi:cxi0|shm+cxi:cxi1|shm+cxi:cxi2|shm+cxi:cxi3")
 end
 -- LINKx: libfabric's provider lnx, which links others [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
 -- the provider of this network or an error, never another one in silence [approach openmpi; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
-if switches["OSU_LINKX=1"] then
-    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "lnx")
+if linkx == "1" then
+    default("FI_PROVIDER", "lnx")
 else
-    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+    default("FI_PROVIDER", "cxi")
 end
 -- shared memory copies once, by xpmem, where the node has it [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
-if switches["OSU_LINKX=1"] then
-    pushenv("FI_SHM_USE_XPMEM", os.getenv("FI_SHM_USE_XPMEM") or "1")
+if linkx == "1" then
+    default("FI_SHM_USE_XPMEM", "1")
 end
 -- each of the four cards reaches every card of another node [site alps; CSCS documentation, NCCL; 2026-11-21; derived]
-pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+default("NCCL_CROSS_NIC", "1")
 -- the card reads GPU memory itself [site alps; CSCS documentation, NCCL; 2026-11-21; derived]
-pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+default("NCCL_NET_GDR_LEVEL", "PHB")
 -- NCCL meets and, without a plugin, sends over the interfaces whose names begin so [site alps; CSCS documentation, NCCL; 2026-11-21; derived]
-pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn")
+default("NCCL_SOCKET_IFNAME", "hsn")
 -- one-sided messages stay off the ways that would go past libfabric, or open the card a second time [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; github.com/open-mpi/ompi/issues/13803; 2026-11-21; derived] if OSU_LINKX=1
 -- one-sided messages stay off the ways that would go past libfabric, or open the card a second time [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; github.com/open-mpi/ompi/issues/13803; 2026-11-21; derived]
-if switches["OSU_LINKX=1"] then
-    pushenv("OMPI_MCA_btl", os.getenv("OMPI_MCA_btl") or "^tcp,ofi,vader,openib")
+if linkx == "1" then
+    default("OMPI_MCA_btl", "^tcp,ofi,vader,openib")
 else
-    pushenv("OMPI_MCA_btl", os.getenv("OMPI_MCA_btl") or "^tcp,ofi,vader,openib")
+    default("OMPI_MCA_btl", "^tcp,ofi,vader,openib")
 end
 -- that network library is libfabric [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
-pushenv("OMPI_MCA_mtl", os.getenv("OMPI_MCA_mtl") or "ofi")
+default("OMPI_MCA_mtl", "ofi")
 -- lnx has address tables only: with Open MPI's own choice, a map, MPI_Init fails [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, osu_alltoall with up to 8 ranks; 2026-11-21; derived] if OSU_LINKX=1
-if switches["OSU_LINKX=1"] then
-    pushenv("OMPI_MCA_mtl_ofi_av", os.getenv("OMPI_MCA_mtl_ofi_av") or "table")
+if linkx == "1" then
+    default("OMPI_MCA_mtl_ofi_av", "table")
 end
 -- LINKx: libfabric's provider lnx, which links others [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
 -- Open MPI leaves out the providers tcp, shm and others unless they are named [approach openmpi; ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude; 2026-11-21; derived]
-if switches["OSU_LINKX=1"] then
-    pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "lnx")
+if linkx == "1" then
+    default("OMPI_MCA_opal_common_ofi_provider_include", "lnx")
 else
-    pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "cxi")
+    default("OMPI_MCA_opal_common_ofi_provider_include", "cxi")
 end
 -- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
-pushenv("OMPI_MCA_pml", os.getenv("OMPI_MCA_pml") or "cm")
+default("OMPI_MCA_pml", "cm")
 -- what ranks tell each other goes by messages: Slurm's PMIx may be of another release, whose shared memory this one cannot read [approach openmpi; on a workstation PMIx 4.2.2 of Slurm offers ds21 and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, 2026-11-21; 2026-11-21; derived]
-pushenv("PMIX_MCA_gds", os.getenv("PMIX_MCA_gds") or "hash")
+default("PMIX_MCA_gds", "hash")
 -- the security domain of Slurm's PMIx; otherwise PMIx prints warnings [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
-pushenv("PMIX_MCA_psec", os.getenv("PMIX_MCA_psec") or "native")
+default("PMIX_MCA_psec", "native")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=openmpi container=yes libmpi=image libfabric=image pmi=pmix provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is
@@ -110,7 +105,7 @@ setenv("OSU_GPU_MAP", "0:0xffffffffffffffffff:cxi0 1:0xffffffffffffffffff0000000
 setenv("OSU_GPU_VARIABLES", "CUDA_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
 local sif = pathJoin(root, "osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif")
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif") .. " is gone. Get it back with: eb osu-container-openmpi.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-openmpi.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
@@ -133,7 +128,10 @@ setenv("MPI_CONTAINER_FILES", "/run/cxi:/run/cxi,{tmpfs}/spmix_appdir_{SLURM_JOB
 -- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- taken away by bin/run-in-container, unless you have set it yourself
-pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+local unset = ""
+if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
+if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
+pushenv("MPI_CONTAINER_UNSET", unset)
 -- scratch, store and the fast file system
 append_path("APPTAINER_BIND", "/capstor:/capstor", ",")
 append_path("APPTAINER_BIND", "/iopsstor:/iopsstor", ",")

@@ -1,4 +1,5 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
+-- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -43,53 +44,51 @@ family("slurm_mpi")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
--- switches, as they were when the module was loaded; module help says what each does
-local switches = {}
-local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
-if mode() ~= "unload" then
-    loaded_with = ""
-    for _, name in ipairs({"OSU_RCCL_ALT_READ", "OSU_RCCL_STRICT", "OSU_SINGLE_NODE"}) do
-        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
-    end
-end
-for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
-setenv("OSU_LOADED_WITH", loaded_with)
+-- switches (module help says what each does): unload goes by what they were at load
+local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU_CONTAINER" or "OSU_RCCL_ALT_READ") or ""
+setenv("OSU_RCCL_ALT_READ_OF_OSU_CONTAINER", rccl_alt_read)
+local rccl_strict = os.getenv(mode() == "unload" and "OSU_RCCL_STRICT_OF_OSU_CONTAINER" or "OSU_RCCL_STRICT") or ""
+setenv("OSU_RCCL_STRICT_OF_OSU_CONTAINER", rccl_strict)
+local single_node = os.getenv(mode() == "unload" and "OSU_SINGLE_NODE_OF_OSU_CONTAINER" or "OSU_SINGLE_NODE") or ""
+setenv("OSU_SINGLE_NODE_OF_OSU_CONTAINER", single_node)
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- bytes that a rendezvous message sends ahead, as Cray MPICH has it with that threshold [approach hybrid; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); 2026-11-21; untested]
-pushenv("FI_CXI_RDZV_EAGER_SIZE", os.getenv("FI_CXI_RDZV_EAGER_SIZE") or "2048")
+default("FI_CXI_RDZV_EAGER_SIZE", "2048")
 -- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach hybrid; fi_cxi(7), libfabric main caf5652c; HewlettPackard/shs-ccl-docs; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
-if switches["OSU_RCCL_ALT_READ=1"] then
-    pushenv("FI_CXI_RDZV_PROTO", os.getenv("FI_CXI_RDZV_PROTO") or "alt_read")
+if rccl_alt_read == "1" then
+    default("FI_CXI_RDZV_PROTO", "alt_read")
 end
 -- messages up to this many bytes go eagerly: takes away the step at 8 to 16 KiB of the old default 2048 [approach hybrid; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default; 2026-11-21; untested]
-pushenv("FI_CXI_RDZV_THRESHOLD", os.getenv("FI_CXI_RDZV_THRESHOLD") or "16384")
+default("FI_CXI_RDZV_THRESHOLD", "16384")
 -- the provider of this network or an error, never another one in silence [approach hybrid; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
-if not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+if single_node ~= "shm" then
+    default("FI_PROVIDER", "cxi")
 end
 -- MPICH hands buffers in GPU memory to libfabric instead of copying them; off by default [approach hybrid; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR; 2025-03-07; measured]
-pushenv("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", os.getenv("MPIR_CVAR_CH4_OFI_ENABLE_HMEM") or "1")
+default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")
 -- MPICH avoids cxi when all ranks are on one node, and with FI_PROVIDER=cxi nothing else is left [approach hybrid; MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it; 2026-11-21; untested] if OSU_SINGLE_NODE!=shm
-if not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("MPIR_CVAR_SINGLE_HOST_ENABLED", os.getenv("MPIR_CVAR_SINGLE_HOST_ENABLED") or "0")
+if single_node ~= "shm" then
+    default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")
 end
 -- each of the four cards reaches every card of another node [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested]
-pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+default("NCCL_CROSS_NIC", "1")
 -- RCCL's threads may use all cores of the rank's node: four times the bandwidth in osu_xccl_bw [site lumi-25.03; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; 2025-03-07; measured]
-pushenv("NCCL_IGNORE_CPU_AFFINITY", os.getenv("NCCL_IGNORE_CPU_AFFINITY") or "1")
+default("NCCL_IGNORE_CPU_AFFINITY", "1")
 -- RCCL takes the plugin or ends; it would fall back to TCP without a word [approach hybrid; HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested] if OSU_RCCL_STRICT=1
-if switches["OSU_RCCL_STRICT=1"] then
-    pushenv("NCCL_NET", os.getenv("NCCL_NET") or "AWS Libfabric")
+if rccl_strict == "1" then
+    default("NCCL_NET", "AWS Libfabric")
 end
 -- the card reads GPU memory itself; set 0 where a run hangs, as seen with ROCm 7 [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; laifs-container-recipes#30; 2026-11-21; untested]
-pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+default("NCCL_NET_GDR_LEVEL", "PHB")
 -- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.03; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
-pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn0,hsn1,hsn2,hsn3")
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
 -- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach hybrid; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
 -- a step on one node gets a VNI, without which cxi has no key [approach hybrid; srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
-if switches["OSU_RCCL_ALT_READ=1"] then
-    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni,disable_rdzv_get")
-elseif not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni")
+if rccl_alt_read == "1" then
+    default("SLURM_NETWORK", "single_node_vni,disable_rdzv_get")
+elseif single_node ~= "shm" then
+    default("SLURM_NETWORK", "single_node_vni")
 end
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
@@ -102,11 +101,11 @@ setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
 -- the user may delete the copy in the installation; then the site's own is taken
-for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
-    if not isFile(sif) and isFile(pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")) then sif = pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") end
+if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
 end
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-hybrid.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-hybrid.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
@@ -114,27 +113,25 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
--- host libraries as they were at installation: path, bytes, time stamp, what
-local host_libraries = {
-    {"/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
-}
+-- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
+local changed = {}
+local function compare(path, what, bytes, time)
+    local now, date = lfs.attributes(path), "!%Y-%m-%d"
+    local was = what .. ", " .. bytes .. " bytes of " .. os.date(date, time)
+    if not now then
+        table.insert(changed, path .. " is gone (it was " .. was .. ")")
+    elseif now.size ~= bytes or now.modification ~= time then
+        table.insert(changed, path .. " was " .. was .. ", and is now " .. now.size .. " bytes of " ..
+            os.date(date, now.modification))
+    end
+end
 if mode() == "load" then
-    local changed = {}
-    for _, was in ipairs(host_libraries) do
-        local now = lfs.attributes(was[1])
-        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
-        if not now then
-            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
-        elseif now.size ~= was[2] or now.modification ~= was[3] then
-            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
-                os.date("!%Y-%m-%d", now.modification))
-        end
-    end
-    if changed[1] then
-        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-            ". Programs may fail or be slow. Install it again: eb osu-container-hybrid.eb -r --rebuild")
-    end
+    compare("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", "libfabric 1.22.0", BYTES, TIME)
+    compare("/usr/lib64/libcxi.so.1", "libcxi.so.1", BYTES, TIME)
+end
+if changed[1] then
+    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+        ". Programs may fail or be slow. Install it again: eb osu-container-hybrid.eb -r --rebuild")
 end
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "singularity")
@@ -147,7 +144,10 @@ setenv("MPI_CONTAINER_FILES", "/run/cxi:/run/cxi,/boot/config-{kernel}:/boot/con
 -- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- taken away by bin/run-in-container, unless you have set it yourself
-pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+local unset = ""
+if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
+if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
+pushenv("MPI_CONTAINER_UNSET", unset)
 -- the host's network library with its cxi provider; the same for all stacks
 append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
 -- the host's libfabric reaches the Slingshot card through it

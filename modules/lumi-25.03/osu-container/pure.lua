@@ -1,4 +1,5 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
+-- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -40,18 +41,20 @@ family("slurm_mpi")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
-pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+default("FI_PROVIDER", "tcp")
 -- each of the four cards reaches every card of another node [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested]
-pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+default("NCCL_CROSS_NIC", "1")
 -- RCCL's threads may use all cores of the rank's node: four times the bandwidth in osu_xccl_bw [site lumi-25.03; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; 2025-03-07; measured]
-pushenv("NCCL_IGNORE_CPU_AFFINITY", os.getenv("NCCL_IGNORE_CPU_AFFINITY") or "1")
+default("NCCL_IGNORE_CPU_AFFINITY", "1")
 -- RCCL over TCP as well, also where the image has a plugin [approach pure; NCCL documentation, NCCL_NET; 2026-11-21; derived]
-pushenv("NCCL_NET", os.getenv("NCCL_NET") or "Socket")
+default("NCCL_NET", "Socket")
 -- the card reads GPU memory itself; set 0 where a run hangs, as seen with ROCm 7 [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; laifs-container-recipes#30; 2026-11-21; untested]
-pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+default("NCCL_NET_GDR_LEVEL", "PHB")
 -- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.03; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
-pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn0,hsn1,hsn2,hsn3")
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is
@@ -62,11 +65,11 @@ setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
 -- the user may delete the copy in the installation; then the site's own is taken
-for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
-    if not isFile(sif) and isFile(pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")) then sif = pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") end
+if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
 end
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-pure.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-pure.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)

@@ -1,4 +1,5 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
+-- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -39,21 +40,23 @@ family("slurm_mpi")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "cray_shasta")
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
-pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+default("FI_PROVIDER", "cxi")
 -- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-24.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
-pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")
+default("MPIR_CVAR_ENABLE_GPU", "0")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is
 setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif")
 -- the user may delete the copy in the installation; then the site's own is taken
-for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
-    if not isFile(sif) and isFile(pathJoin(folder, "osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif")) then sif = pathJoin(folder, "osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif") end
+if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif") then
+    sif = "/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif"
 end
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-lumi-rocm-6.0.3-mpich-3.1.4-libfabric-1.15.2.sif") .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
@@ -61,30 +64,28 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
--- host libraries as they were at installation: path, bytes, time stamp, what
-local host_libraries = {
-    {"/opt/cray/pe/mpich/8.1.29/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 6225785, 1767225600, "MPICH 3.4.3"},
-    {"/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
-    {"/opt/cray/pe/pmi/6.1.14/lib/libpmi.so.0", 15160, 1767225600, "libpmi.so.0"},
-    {"/opt/cray/pe/pmi/6.1.14/lib/libpmi2.so.0", 15160, 1767225600, "libpmi2.so.0"},
-}
+-- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
+local changed = {}
+local function compare(path, what, bytes, time)
+    local now, date = lfs.attributes(path), "!%Y-%m-%d"
+    local was = what .. ", " .. bytes .. " bytes of " .. os.date(date, time)
+    if not now then
+        table.insert(changed, path .. " is gone (it was " .. was .. ")")
+    elseif now.size ~= bytes or now.modification ~= time then
+        table.insert(changed, path .. " was " .. was .. ", and is now " .. now.size .. " bytes of " ..
+            os.date(date, now.modification))
+    end
+end
 if mode() == "load" then
-    local changed = {}
-    for _, was in ipairs(host_libraries) do
-        local now = lfs.attributes(was[1])
-        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
-        if not now then
-            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
-        elseif now.size ~= was[2] or now.modification ~= was[3] then
-            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
-                os.date("!%Y-%m-%d", now.modification))
-        end
-    end
-    if changed[1] then
-        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-            ". Programs may fail or be slow. Install it again: eb osu-container-bind.eb -r --rebuild")
-    end
+    compare("/opt/cray/pe/mpich/8.1.29/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", "MPICH 3.4.3", BYTES, TIME)
+    compare("/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1", "libfabric 1.22.0", BYTES, TIME)
+    compare("/usr/lib64/libcxi.so.1", "libcxi.so.1", BYTES, TIME)
+    compare("/opt/cray/pe/pmi/6.1.14/lib/libpmi.so.0", "libpmi.so.0", BYTES, TIME)
+    compare("/opt/cray/pe/pmi/6.1.14/lib/libpmi2.so.0", "libpmi2.so.0", BYTES, TIME)
+end
+if changed[1] then
+    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+        ". Programs may fail or be slow. Install it again: eb osu-container-bind.eb -r --rebuild")
 end
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=cray_shasta gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "singularity")
@@ -98,7 +99,10 @@ setenv("MPI_CONTAINER_FILES", "/var/spool/slurmd:/var/spool/slurmd,/run/cxi:/run
 -- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- taken away by bin/run-in-container, unless you have set it yourself
-pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+local unset = ""
+if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
+if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
+pushenv("MPI_CONTAINER_UNSET", unset)
 -- Cray MPICH 8.1.29 under the soname of the MPICH ABI, for programs linked with any MPICH
 append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.29/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
 -- the network library of LUMI until January 2026

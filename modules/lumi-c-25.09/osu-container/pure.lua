@@ -1,4 +1,5 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
+-- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -39,21 +40,23 @@ family("slurm_mpi")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
-pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+default("FI_PROVIDER", "tcp")
 -- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-25.09; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
-pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")
+default("MPIR_CVAR_ENABLE_GPU", "0")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is
 setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0.sif")
 -- the user may delete the copy in the installation; then the site's own is taken
-for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
-    if not isFile(sif) and isFile(pathJoin(folder, "osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0.sif")) then sif = pathJoin(folder, "osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0.sif") end
+if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0.sif"
 end
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-pure.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-pure.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)

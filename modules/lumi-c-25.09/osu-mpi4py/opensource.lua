@@ -1,4 +1,5 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
+-- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -43,37 +44,33 @@ family("slurm_mpi")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
--- switches, as they were when the module was loaded; module help says what each does
-local switches = {}
-local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
-if mode() ~= "unload" then
-    loaded_with = ""
-    for _, name in ipairs({"OSU_RCCL_ALT_READ", "OSU_SINGLE_NODE"}) do
-        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
-    end
-end
-for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
-setenv("OSU_LOADED_WITH", loaded_with)
+-- switches (module help says what each does): unload goes by what they were at load
+local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU_MPI4PY" or "OSU_RCCL_ALT_READ") or ""
+setenv("OSU_RCCL_ALT_READ_OF_OSU_MPI4PY", rccl_alt_read)
+local single_node = os.getenv(mode() == "unload" and "OSU_SINGLE_NODE_OF_OSU_MPI4PY" or "OSU_SINGLE_NODE") or ""
+setenv("OSU_SINGLE_NODE_OF_OSU_MPI4PY", single_node)
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- bytes that a rendezvous message sends ahead, as Cray MPICH has it with that threshold [approach opensource; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); 2026-11-21; untested]
-pushenv("FI_CXI_RDZV_EAGER_SIZE", os.getenv("FI_CXI_RDZV_EAGER_SIZE") or "2048")
+default("FI_CXI_RDZV_EAGER_SIZE", "2048")
 -- messages up to this many bytes go eagerly: takes away the step at 8 to 16 KiB of the old default 2048 [approach opensource; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default; 2026-11-21; untested]
-pushenv("FI_CXI_RDZV_THRESHOLD", os.getenv("FI_CXI_RDZV_THRESHOLD") or "16384")
+default("FI_CXI_RDZV_THRESHOLD", "16384")
 -- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
-if not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+if single_node ~= "shm" then
+    default("FI_PROVIDER", "cxi")
 end
 -- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-25.09; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
-pushenv("MPIR_CVAR_ENABLE_GPU", os.getenv("MPIR_CVAR_ENABLE_GPU") or "0")
+default("MPIR_CVAR_ENABLE_GPU", "0")
 -- MPICH avoids cxi when all ranks are on one node, and with FI_PROVIDER=cxi nothing else is left [approach opensource; MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it; 2026-11-21; untested] if OSU_SINGLE_NODE!=shm
-if not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("MPIR_CVAR_SINGLE_HOST_ENABLED", os.getenv("MPIR_CVAR_SINGLE_HOST_ENABLED") or "0")
+if single_node ~= "shm" then
+    default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")
 end
 -- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach opensource; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
 -- a step on one node gets a VNI, without which cxi has no key [approach opensource; srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
-if switches["OSU_RCCL_ALT_READ=1"] then
-    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni,disable_rdzv_get")
-elseif not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni")
+if rccl_alt_read == "1" then
+    default("SLURM_NETWORK", "single_node_vni,disable_rdzv_get")
+elseif single_node ~= "shm" then
+    default("SLURM_NETWORK", "single_node_vni")
 end
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
@@ -81,11 +78,11 @@ setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=
 setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif")
 -- the user may delete the copy in the installation; then the site's own is taken
-for _, folder in ipairs({"/appl/local/containers/easybuild-sif-images"}) do
-    if not isFile(sif) and isFile(pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif")) then sif = pathJoin(folder, "osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif") end
+if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif") then
+    sif = "/appl/local/containers/easybuild-sif-images/osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif"
 end
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif") .. " is gone. Get it back with: eb osu-mpi4py-opensource.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-mpi4py-opensource.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
@@ -104,7 +101,10 @@ setenv("MPI_CONTAINER_FILES", "/run/cxi:/run/cxi,/boot/config-{kernel}:/boot/con
 -- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- taken away by bin/run-in-container, unless you have set it yourself
-pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+local unset = ""
+if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
+if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
+pushenv("MPI_CONTAINER_UNSET", unset)
 -- the users' data and LUMI's software
 append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
 append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")

@@ -1,4 +1,5 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
+-- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -40,44 +41,40 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "cray_shasta")
--- switches, as they were when the module was loaded; module help says what each does
-local switches = {}
-local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
-if mode() ~= "unload" then
-    loaded_with = ""
-    for _, name in ipairs({"OSU_RCCL_ALT_READ", "OSU_RCCL_STRICT"}) do
-        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
-    end
-end
-for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
-setenv("OSU_LOADED_WITH", loaded_with)
+-- switches (module help says what each does): unload goes by what they were at load
+local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU_CONTAINER" or "OSU_RCCL_ALT_READ") or ""
+setenv("OSU_RCCL_ALT_READ_OF_OSU_CONTAINER", rccl_alt_read)
+local rccl_strict = os.getenv(mode() == "unload" and "OSU_RCCL_STRICT_OF_OSU_CONTAINER" or "OSU_RCCL_STRICT") or ""
+setenv("OSU_RCCL_STRICT_OF_OSU_CONTAINER", rccl_strict)
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- libfabric does not register host memory with CUDA, which hung NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("FI_CXI_DISABLE_HOST_REGISTER", os.getenv("FI_CXI_DISABLE_HOST_REGISTER") or "1")
+default("FI_CXI_DISABLE_HOST_REGISTER", "1")
 -- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach bind; fi_cxi(7), libfabric main caf5652c; HewlettPackard/shs-ccl-docs; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
-if switches["OSU_RCCL_ALT_READ=1"] then
-    pushenv("FI_CXI_RDZV_PROTO", os.getenv("FI_CXI_RDZV_PROTO") or "alt_read")
+if rccl_alt_read == "1" then
+    default("FI_CXI_RDZV_PROTO", "alt_read")
 end
 -- how libfabric learns that memory was given back: against hangs of NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("FI_MR_CACHE_MONITOR", os.getenv("FI_MR_CACHE_MONITOR") or "userfaultfd")
+default("FI_MR_CACHE_MONITOR", "userfaultfd")
 -- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
-pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+default("FI_PROVIDER", "cxi")
 -- Cray MPICH takes buffers in GPU memory only then; it needs the GTL library too [approach bind; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs over Cray MPICH set it; 2025-03-07; measured]
-pushenv("MPICH_GPU_SUPPORT_ENABLED", os.getenv("MPICH_GPU_SUPPORT_ENABLED") or "1")
+default("MPICH_GPU_SUPPORT_ENABLED", "1")
 -- each rank takes the card nearest to its GPU; only Cray MPICH reads it [approach bind; LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
-pushenv("MPICH_OFI_NIC_POLICY", os.getenv("MPICH_OFI_NIC_POLICY") or "GPU")
+default("MPICH_OFI_NIC_POLICY", "GPU")
 -- each of the four cards reaches every card of another node [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+default("NCCL_CROSS_NIC", "1")
 -- RCCL takes the plugin or ends; it would fall back to TCP without a word [approach bind; HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested] if OSU_RCCL_STRICT=1
-if switches["OSU_RCCL_STRICT=1"] then
-    pushenv("NCCL_NET", os.getenv("NCCL_NET") or "AWS Libfabric")
+if rccl_strict == "1" then
+    default("NCCL_NET", "AWS Libfabric")
 end
 -- the card reads GPU memory itself [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+default("NCCL_NET_GDR_LEVEL", "PHB")
 -- NCCL meets and, without a plugin, sends over the interfaces whose names begin so [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn")
+default("NCCL_SOCKET_IFNAME", "hsn")
 -- the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach bind; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
-if switches["OSU_RCCL_ALT_READ=1"] then
-    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "disable_rdzv_get")
+if rccl_alt_read == "1" then
+    default("SLURM_NETWORK", "disable_rdzv_get")
 end
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=" .. (os.getenv("FI_PROVIDER") or ""))
@@ -89,7 +86,7 @@ setenv("OSU_GPU_MAP", "0:0xffff000000000000:cxi0 1:0xffff00000000:cxi1 2:0xffff0
 setenv("OSU_GPU_VARIABLES", "CUDA_VISIBLE_DEVICES=gcd")
 local sif = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
@@ -97,30 +94,28 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
--- host libraries as they were at installation: path, bytes, time stamp, what
-local host_libraries = {
-    {"/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", 12272561, 1767225600, "MPICH 4.1.3"},
-    {"/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
-    {"/opt/cray/pe/mpich/9.0.1/gtl/lib/libmpi_gtl_cuda.so.0", 15176, 1767225600, "libmpi_gtl_cuda.so.0"},
-    {"/opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4/lib64/libcudart.so.12", 15168, 1767225600, "libcudart.so.12"},
-}
+-- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
+local changed = {}
+local function compare(path, what, bytes, time)
+    local now, date = lfs.attributes(path), "!%Y-%m-%d"
+    local was = what .. ", " .. bytes .. " bytes of " .. os.date(date, time)
+    if not now then
+        table.insert(changed, path .. " is gone (it was " .. was .. ")")
+    elseif now.size ~= bytes or now.modification ~= time then
+        table.insert(changed, path .. " was " .. was .. ", and is now " .. now.size .. " bytes of " ..
+            os.date(date, now.modification))
+    end
+end
 if mode() == "load" then
-    local changed = {}
-    for _, was in ipairs(host_libraries) do
-        local now = lfs.attributes(was[1])
-        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
-        if not now then
-            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
-        elseif now.size ~= was[2] or now.modification ~= was[3] then
-            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
-                os.date("!%Y-%m-%d", now.modification))
-        end
-    end
-    if changed[1] then
-        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-            ". Programs may fail or be slow. Install it again: eb osu-container-bind.eb -r --rebuild")
-    end
+    compare("/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", "MPICH 4.1.3", BYTES, TIME)
+    compare("/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1", "libfabric 1.22.0", BYTES, TIME)
+    compare("/usr/lib64/libcxi.so.1", "libcxi.so.1", BYTES, TIME)
+    compare("/opt/cray/pe/mpich/9.0.1/gtl/lib/libmpi_gtl_cuda.so.0", "libmpi_gtl_cuda.so.0", BYTES, TIME)
+    compare("/opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4/lib64/libcudart.so.12", "libcudart.so.12", BYTES, TIME)
+end
+if changed[1] then
+    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+        ". Programs may fail or be slow. Install it again: eb osu-container-bind.eb -r --rebuild")
 end
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=cray_shasta gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
@@ -135,7 +130,10 @@ setenv("MPI_CONTAINER_FILES", "/var/spool/slurmd:/var/spool/slurmd,/run/cxi:/run
 -- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- taken away by bin/run-in-container, unless you have set it yourself
-pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+local unset = ""
+if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
+if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
+pushenv("MPI_CONTAINER_UNSET", unset)
 -- Cray MPICH 9.0.1 under the soname of the MPICH ABI, for programs linked with any MPICH
 append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
 -- the host's network library with its cxi provider; 1.22.0 is no longer there

@@ -1,4 +1,5 @@
--- Rendered for reading. Host libraries (which, size, time stamp, release) and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
+-- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see stand-in/README.md
 help([==[
 
 Description
@@ -41,55 +42,53 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
--- switches, as they were when the module was loaded; module help says what each does
-local switches = {}
-local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
-if mode() ~= "unload" then
-    loaded_with = ""
-    for _, name in ipairs({"OSU_RCCL_ALT_READ", "OSU_RCCL_STRICT", "OSU_SINGLE_NODE"}) do
-        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
-    end
-end
-for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
-setenv("OSU_LOADED_WITH", loaded_with)
+-- switches (module help says what each does): unload goes by what they were at load
+local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU_CONTAINER" or "OSU_RCCL_ALT_READ") or ""
+setenv("OSU_RCCL_ALT_READ_OF_OSU_CONTAINER", rccl_alt_read)
+local rccl_strict = os.getenv(mode() == "unload" and "OSU_RCCL_STRICT_OF_OSU_CONTAINER" or "OSU_RCCL_STRICT") or ""
+setenv("OSU_RCCL_STRICT_OF_OSU_CONTAINER", rccl_strict)
+local single_node = os.getenv(mode() == "unload" and "OSU_SINGLE_NODE_OF_OSU_CONTAINER" or "OSU_SINGLE_NODE") or ""
+setenv("OSU_SINGLE_NODE_OF_OSU_CONTAINER", single_node)
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- libfabric does not register host memory with CUDA, which hung NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("FI_CXI_DISABLE_HOST_REGISTER", os.getenv("FI_CXI_DISABLE_HOST_REGISTER") or "1")
+default("FI_CXI_DISABLE_HOST_REGISTER", "1")
 -- bytes that a rendezvous message sends ahead, as Cray MPICH has it with that threshold [approach hybrid; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); 2026-11-21; untested]
-pushenv("FI_CXI_RDZV_EAGER_SIZE", os.getenv("FI_CXI_RDZV_EAGER_SIZE") or "2048")
+default("FI_CXI_RDZV_EAGER_SIZE", "2048")
 -- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach hybrid; fi_cxi(7), libfabric main caf5652c; HewlettPackard/shs-ccl-docs; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
-if switches["OSU_RCCL_ALT_READ=1"] then
-    pushenv("FI_CXI_RDZV_PROTO", os.getenv("FI_CXI_RDZV_PROTO") or "alt_read")
+if rccl_alt_read == "1" then
+    default("FI_CXI_RDZV_PROTO", "alt_read")
 end
 -- messages up to this many bytes go eagerly: takes away the step at 8 to 16 KiB of the old default 2048 [approach hybrid; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default; 2026-11-21; untested]
-pushenv("FI_CXI_RDZV_THRESHOLD", os.getenv("FI_CXI_RDZV_THRESHOLD") or "16384")
+default("FI_CXI_RDZV_THRESHOLD", "16384")
 -- how libfabric learns that memory was given back: against hangs of NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("FI_MR_CACHE_MONITOR", os.getenv("FI_MR_CACHE_MONITOR") or "userfaultfd")
+default("FI_MR_CACHE_MONITOR", "userfaultfd")
 -- the provider of this network or an error, never another one in silence [approach hybrid; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
-if not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "cxi")
+if single_node ~= "shm" then
+    default("FI_PROVIDER", "cxi")
 end
 -- MPICH hands buffers in GPU memory to libfabric instead of copying them; off by default [approach hybrid; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR; 2025-03-07; measured]
-pushenv("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", os.getenv("MPIR_CVAR_CH4_OFI_ENABLE_HMEM") or "1")
+default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")
 -- MPICH avoids cxi when all ranks are on one node, and with FI_PROVIDER=cxi nothing else is left [approach hybrid; MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it; 2026-11-21; untested] if OSU_SINGLE_NODE!=shm
-if not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("MPIR_CVAR_SINGLE_HOST_ENABLED", os.getenv("MPIR_CVAR_SINGLE_HOST_ENABLED") or "0")
+if single_node ~= "shm" then
+    default("MPIR_CVAR_SINGLE_HOST_ENABLED", "0")
 end
 -- each of the four cards reaches every card of another node [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("NCCL_CROSS_NIC", os.getenv("NCCL_CROSS_NIC") or "1")
+default("NCCL_CROSS_NIC", "1")
 -- RCCL takes the plugin or ends; it would fall back to TCP without a word [approach hybrid; HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested] if OSU_RCCL_STRICT=1
-if switches["OSU_RCCL_STRICT=1"] then
-    pushenv("NCCL_NET", os.getenv("NCCL_NET") or "AWS Libfabric")
+if rccl_strict == "1" then
+    default("NCCL_NET", "AWS Libfabric")
 end
 -- the card reads GPU memory itself [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("NCCL_NET_GDR_LEVEL", os.getenv("NCCL_NET_GDR_LEVEL") or "PHB")
+default("NCCL_NET_GDR_LEVEL", "PHB")
 -- NCCL meets and, without a plugin, sends over the interfaces whose names begin so [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-pushenv("NCCL_SOCKET_IFNAME", os.getenv("NCCL_SOCKET_IFNAME") or "hsn")
+default("NCCL_SOCKET_IFNAME", "hsn")
 -- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach hybrid; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
 -- a step on one node gets a VNI, without which cxi has no key [approach hybrid; srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
-if switches["OSU_RCCL_ALT_READ=1"] then
-    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni,disable_rdzv_get")
-elseif not switches["OSU_SINGLE_NODE=shm"] then
-    pushenv("SLURM_NETWORK", os.getenv("SLURM_NETWORK") or "single_node_vni")
+if rccl_alt_read == "1" then
+    default("SLURM_NETWORK", "single_node_vni,disable_rdzv_get")
+elseif single_node ~= "shm" then
+    default("SLURM_NETWORK", "single_node_vni")
 end
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
@@ -102,7 +101,7 @@ setenv("OSU_GPU_MAP", "0:0xffff000000000000:cxi0 1:0xffff00000000:cxi1 2:0xffff0
 setenv("OSU_GPU_VARIABLES", "CUDA_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
 local sif = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-container-hybrid.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-hybrid.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
@@ -110,27 +109,25 @@ setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
--- host libraries as they were at installation: path, bytes, time stamp, what
-local host_libraries = {
-    {"/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1", 1063513, 1767225600, "libfabric 1.22.0"},
-    {"/usr/lib64/libcxi.so.1", 15160, 1767225600, "libcxi.so.1"},
-}
+-- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
+local changed = {}
+local function compare(path, what, bytes, time)
+    local now, date = lfs.attributes(path), "!%Y-%m-%d"
+    local was = what .. ", " .. bytes .. " bytes of " .. os.date(date, time)
+    if not now then
+        table.insert(changed, path .. " is gone (it was " .. was .. ")")
+    elseif now.size ~= bytes or now.modification ~= time then
+        table.insert(changed, path .. " was " .. was .. ", and is now " .. now.size .. " bytes of " ..
+            os.date(date, now.modification))
+    end
+end
 if mode() == "load" then
-    local changed = {}
-    for _, was in ipairs(host_libraries) do
-        local now = lfs.attributes(was[1])
-        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
-        if not now then
-            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
-        elseif now.size ~= was[2] or now.modification ~= was[3] then
-            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
-                os.date("!%Y-%m-%d", now.modification))
-        end
-    end
-    if changed[1] then
-        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-            ". Programs may fail or be slow. Install it again: eb osu-container-hybrid.eb -r --rebuild")
-    end
+    compare("/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1", "libfabric 1.22.0", BYTES, TIME)
+    compare("/usr/lib64/libcxi.so.1", "libcxi.so.1", BYTES, TIME)
+end
+if changed[1] then
+    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+        ". Programs may fail or be slow. Install it again: eb osu-container-hybrid.eb -r --rebuild")
 end
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
@@ -144,7 +141,10 @@ setenv("MPI_CONTAINER_FILES", "/run/cxi:/run/cxi")
 -- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
 -- taken away by bin/run-in-container, unless you have set it yourself
-pushenv("MPI_CONTAINER_UNSET", (os.getenv("CXI_FORK_SAFE") and "" or "CXI_FORK_SAFE ") .. (os.getenv("CXI_FORK_SAFE_HP") and "" or "CXI_FORK_SAFE_HP "))
+local unset = ""
+if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
+if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
+pushenv("MPI_CONTAINER_UNSET", unset)
 -- the host's network library with its cxi provider; 1.22.0 is no longer there
 append_path("APPTAINER_BIND", "/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
 -- the host's libfabric reaches the Slingshot card through it

@@ -1,3 +1,4 @@
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
 help([==[
 
 Description
@@ -38,17 +39,19 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
-pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+default("FI_PROVIDER", "tcp")
 -- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; 2026-11-21; measured]
-pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")
+default("MPIR_CVAR_CH4_NETMOD", "ofi")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is
 setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-mpi4py-bind.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-mpi4py-bind.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
@@ -56,27 +59,25 @@ setenv("SIFOSUMINMPI4PY", sif)
 setenv("CONTAINERROOT", root)
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
--- host libraries as they were at installation: path, bytes, time stamp, what
-local host_libraries = {
-    {"@HOST@/opt/mpich/5.0.2/lib/libmpi.so.12", 13349257, 1795236224, "MPICH 5.0.2"},
-    {"@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1", 1249177, 1795236224, "libfabric 2.5.1"},
-}
+-- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
+local changed = {}
+local function compare(path, what, bytes, time)
+    local now, date = lfs.attributes(path), "!%Y-%m-%d"
+    local was = what .. ", " .. bytes .. " bytes of " .. os.date(date, time)
+    if not now then
+        table.insert(changed, path .. " is gone (it was " .. was .. ")")
+    elseif now.size ~= bytes or now.modification ~= time then
+        table.insert(changed, path .. " was " .. was .. ", and is now " .. now.size .. " bytes of " ..
+            os.date(date, now.modification))
+    end
+end
 if mode() == "load" then
-    local changed = {}
-    for _, was in ipairs(host_libraries) do
-        local now = lfs.attributes(was[1])
-        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%Y-%m-%d", was[3])
-        if not now then
-            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
-        elseif now.size ~= was[2] or now.modification ~= was[3] then
-            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
-                os.date("!%Y-%m-%d", now.modification))
-        end
-    end
-    if changed[1] then
-        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-            ". Programs may fail or be slow. Install it again: eb osu-mpi4py-bind.eb -r --rebuild")
-    end
+    compare("@HOST@/opt/mpich/5.0.2/lib/libmpi.so.12", "MPICH 5.0.2", BYTES, TIME)
+    compare("@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1", "libfabric 2.5.1", BYTES, TIME)
+end
+if changed[1] then
+    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+        ". Programs may fail or be slow. Install it again: eb osu-mpi4py-bind.eb -r --rebuild")
 end
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")

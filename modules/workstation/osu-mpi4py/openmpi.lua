@@ -1,3 +1,4 @@
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
 help([==[
 
 Description
@@ -39,64 +40,58 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmix")
--- switches, as they were when the module was loaded; module help says what each does
-local switches = {}
-local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
-if mode() ~= "unload" then
-    loaded_with = ""
-    for _, name in ipairs({"OSU_LINKX"}) do
-        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
-    end
-end
-for switch in loaded_with:gmatch("%S+") do switches[switch] = true end
-setenv("OSU_LOADED_WITH", loaded_with)
+-- switches (module help says what each does): unload goes by what they were at load
+local linkx = os.getenv(mode() == "unload" and "OSU_LINKX_OF_OSU_MPI4PY" or "OSU_LINKX") or ""
+setenv("OSU_LINKX_OF_OSU_MPI4PY", linkx)
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- what lnx links: shared memory with each card, | between the cards [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); fi_lnx(7); 2026-11-21; derived] if OSU_LINKX=1
-if switches["OSU_LINKX=1"] then
-    pushenv("FI_LNX_PROV_LINKS", os.getenv("FI_LNX_PROV_LINKS") or "shm")
+if linkx == "1" then
+    default("FI_LNX_PROV_LINKS", "shm")
 end
 -- LINKx: libfabric's provider lnx, which links others [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
 -- the provider of this network or an error, never another one in silence [approach openmpi; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
-if switches["OSU_LINKX=1"] then
-    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "lnx")
+if linkx == "1" then
+    default("FI_PROVIDER", "lnx")
 else
-    pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+    default("FI_PROVIDER", "tcp")
 end
 -- shared memory copies once, by xpmem, where the node has it [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
-if switches["OSU_LINKX=1"] then
-    pushenv("FI_SHM_USE_XPMEM", os.getenv("FI_SHM_USE_XPMEM") or "1")
+if linkx == "1" then
+    default("FI_SHM_USE_XPMEM", "1")
 end
 -- one-sided messages stay off the ways that would go past libfabric, or open the card a second time [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; github.com/open-mpi/ompi/issues/13803; 2026-11-21; derived] if OSU_LINKX=1
-if switches["OSU_LINKX=1"] then
-    pushenv("OMPI_MCA_btl", os.getenv("OMPI_MCA_btl") or "^tcp,ofi,vader,openib")
+if linkx == "1" then
+    default("OMPI_MCA_btl", "^tcp,ofi,vader,openib")
 end
 -- waiting ranks of Open MPI give their core away: there are more of them than cores. osu_alltoall with 8 ranks takes 1.7 instead of 65 ms [site workstation; osu_alltoall, 16 bytes, 8 ranks over tcp on 2 cores, Open MPI 5.0.11, 2026-11-21; 2026-11-21; measured]
-pushenv("OMPI_MCA_mpi_yield_when_idle", os.getenv("OMPI_MCA_mpi_yield_when_idle") or "1")
+default("OMPI_MCA_mpi_yield_when_idle", "1")
 -- that network library is libfabric [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
-pushenv("OMPI_MCA_mtl", os.getenv("OMPI_MCA_mtl") or "ofi")
+default("OMPI_MCA_mtl", "ofi")
 -- lnx has address tables only: with Open MPI's own choice, a map, MPI_Init fails [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, osu_alltoall with up to 8 ranks; 2026-11-21; derived] if OSU_LINKX=1
-if switches["OSU_LINKX=1"] then
-    pushenv("OMPI_MCA_mtl_ofi_av", os.getenv("OMPI_MCA_mtl_ofi_av") or "table")
+if linkx == "1" then
+    default("OMPI_MCA_mtl_ofi_av", "table")
 end
 -- LINKx: libfabric's provider lnx, which links others [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); 2026-11-21; derived] if OSU_LINKX=1
 -- Open MPI leaves out the providers tcp, shm and others unless they are named [approach openmpi; ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude; 2026-11-21; derived]
-if switches["OSU_LINKX=1"] then
-    pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "lnx")
+if linkx == "1" then
+    default("OMPI_MCA_opal_common_ofi_provider_include", "lnx")
 else
-    pushenv("OMPI_MCA_opal_common_ofi_provider_include", os.getenv("OMPI_MCA_opal_common_ofi_provider_include") or "tcp")
+    default("OMPI_MCA_opal_common_ofi_provider_include", "tcp")
 end
 -- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
-pushenv("OMPI_MCA_pml", os.getenv("OMPI_MCA_pml") or "cm")
+default("OMPI_MCA_pml", "cm")
 -- what ranks tell each other goes by messages: Slurm's PMIx may be of another release, whose shared memory this one cannot read [approach openmpi; on a workstation PMIx 4.2.2 of Slurm offers ds21 and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, 2026-11-21; 2026-11-21; derived]
-pushenv("PMIX_MCA_gds", os.getenv("PMIX_MCA_gds") or "hash")
+default("PMIX_MCA_gds", "hash")
 -- the security domain of Slurm's PMIx; otherwise PMIx prints warnings [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
-pushenv("PMIX_MCA_psec", os.getenv("PMIX_MCA_psec") or "native")
+default("PMIX_MCA_psec", "native")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=openmpi container=yes libmpi=image libfabric=image pmi=pmix provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is
 setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif")
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif") .. " is gone. Get it back with: eb osu-mpi4py-openmpi.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-mpi4py-openmpi.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)

@@ -1,3 +1,4 @@
+-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
 help([==[
 
 Description
@@ -38,17 +39,19 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
+-- a default: what you have set yourself wins
+local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
-pushenv("FI_PROVIDER", os.getenv("FI_PROVIDER") or "tcp")
+default("FI_PROVIDER", "tcp")
 -- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; 2026-11-21; measured]
-pushenv("MPIR_CVAR_CH4_NETMOD", os.getenv("MPIR_CVAR_CH4_NETMOD") or "ofi")
+default("MPIR_CVAR_CH4_NETMOD", "ofi")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=opensource container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is
 setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
 if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. pathJoin(root, "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif") .. " is gone. Get it back with: eb osu-mpi4py-opensource.eb -r --rebuild")
+    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-mpi4py-opensource.eb -r --rebuild")
 end
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)

@@ -6,6 +6,7 @@ with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
 """
 import json
 import os
+import re
 from itertools import groupby
 
 from osu_container.core.data.approaches import APPROACHES, SWITCHES
@@ -19,11 +20,6 @@ EVERY_FAMILY = 'slurm_mpi'
 def lua_string(value):
     """Return value (str) as a Lua string literal. JSON's escapes of quotes, backslashes and line ends are Lua's too."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def lua_list(values):
-    """Return values (list of str or int) as the text of a Lua list."""
-    return '{%s}' % ', '.join(str(value) if isinstance(value, int) else lua_string(value) for value in values)
 
 
 def help_lines(settings, programs_are, example):
@@ -50,10 +46,20 @@ def help_lines(settings, programs_are, example):
     return lines
 
 
+def _local_of(switch):
+    """Return the name of the Lua variable that holds a switch (str), e.g. 'rccl_strict' for 'OSU_RCCL_STRICT'."""
+    return switch.replace('OSU_', '', 1).lower()
+
+
 def _condition(when):
     """Return the Lua text of the condition when (str, 'SWITCH=VALUE' or 'SWITCH!=VALUE')."""
     name, value, negative = switch_of(when)
-    return '%sswitches["%s=%s"]' % ('not ' if negative else '', name, value)
+    return '%s %s %s' % (_local_of(name), '~=' if negative else '==', lua_string(value))
+
+
+#: pushenv keeps what was there before and restores it on unload; setenv in an `if not os.getenv(...)` would see its own
+#: value on unload and leave it behind.
+DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name) or value) end\n'
 
 
 def default_lines(entries):
@@ -62,12 +68,10 @@ def default_lines(entries):
 
     :param entries: list of dict, the entries of one variable; the first whose `when` holds counts, without one that
                     holds the variable is left alone
-    pushenv keeps what was there before and restores it on unload; setenv in an `if not os.getenv(...)` would see its
-    own value on unload and leave it behind.
     """
     text, word = '', 'if'
     for entry in entries:
-        line = 'pushenv("%s", os.getenv("%s") or %s)\n' % (entry['name'], entry['name'], lua_string(entry['value']))
+        line = 'default("%s", %s)\n' % (entry['name'], lua_string(entry['value']))
         if not entry.get('when'):
             return text + ('else\n    %send\n' % line if text else line)
         text += '%s %s then\n    %s' % (word, _condition(entry['when']), line)
@@ -75,27 +79,22 @@ def default_lines(entries):
     return text + 'end\n'
 
 
-#: Unloading must undo what loading did, so it goes by the switches of that time. pushenv(NAME, false) would be shorter,
-#: but ends in an error in a subshell of Lmod 8.7.32 (github.com/TACC/Lmod/issues/745).
-SWITCHES_TEXT = """local switches = {}
-local loaded_with = os.getenv("OSU_LOADED_WITH") or ""
-if mode() ~= "unload" then
-    loaded_with = ""
-    for _, name in ipairs(%s) do
-        if os.getenv(name) then loaded_with = loaded_with .. name .. "=" .. os.getenv(name) .. " " end
-    end
-end
-for switch in loaded_with:gmatch("%%S+") do switches[switch] = true end
-setenv("OSU_LOADED_WITH", loaded_with)
+#: Unload must undo what load did, also when the user has changed the switch since. It would be shorter to call
+#: pushenv(NAME, false) for what a switch turns off, but that ends in an error in a subshell of Lmod 8.7.32
+#: (github.com/TACC/Lmod/issues/745). Each module name has a variable of its own, because Lmod loads the new module of a
+#: family before it unloads the old one.
+SWITCH_TEXT = """local %(local)s = os.getenv(mode() == "unload" and "%(kept)s" or "%(switch)s") or ""
+setenv("%(kept)s", %(local)s)
 """
 
 
-def switches_text(generator, settings):
-    """Return the text that reads the switches which the user may have set before loading."""
+def switches_text(generator, settings, name):
+    """Return the text that reads the switches which the user may have set before loading; name (str): the module's."""
     if not settings.switches:
         return ''
-    return generator.comment("switches, as they were when the module was loaded; module help says what each does") + (
-        SWITCHES_TEXT % lua_list(settings.switches))
+    return generator.comment("switches (module help says what each does): unload goes by what they were at load") + (
+        ''.join(SWITCH_TEXT % {'switch': switch, 'local': _local_of(switch), 'kept': '%s_OF_%s' % (
+            switch, re.sub(r'\W', '_', name).upper())} for switch in settings.switches))
 
 
 def refusals_text(generator, settings):
@@ -120,6 +119,8 @@ def reason(fact):
 def variables_text(generator, settings):
     """Return the text that sets the variables of settings, each with its reasons above it."""
     lines = []
+    if settings.variables:
+        lines += [generator.comment("a default: what you have set yourself wins"), DEFAULT_TEXT]
     for _, group in groupby(settings.variables, key=lambda variable: variable['name']):
         entries = list(group)
         lines += [generator.comment(reason(entry) + (' if ' + entry['when'] if entry.get('when') else ''))
@@ -139,18 +140,21 @@ def promise_text(generator, settings):
 
 
 #: The programs of a native module are started directly, so nothing of this project is there that could watch them but
-#: srun's own task prolog. Unloading goes by what is set, not by OSU_PROOF: that may be gone by then.
-WATCH_TEXT = """local prolog = pathJoin(root, "proof", "osu_container", "proof", "task-prolog")
-local before = os.getenv("SLURM_TASK_PROLOG") or ""
-if mode() == "unload" and before == prolog or mode() ~= "unload" and (os.getenv("OSU_PROOF") or "0") ~= "0" then
-    setenv("OSU_PROOF_PROLOG", before)
-    pushenv("SLURM_TASK_PROLOG", prolog)
+#: srun's own task prolog. Unload goes by what load has set, not by OSU_PROOF: that may be gone by then.
+WATCH_TEXT = """local watched = os.getenv(mode() == "unload" and "OSU_PROOF_PROLOG" or "OSU_PROOF") or "0"
+if watched ~= "0" then
+    setenv("OSU_PROOF_PROLOG", os.getenv("SLURM_TASK_PROLOG") or "")
+    pushenv("SLURM_TASK_PROLOG", pathJoin(root, "proof", "osu_container", "proof", "task-prolog"))
 end
 """
 
 
-def common_text(generator, settings, family):
-    """Return the text that container and native modules share: family, --mpi= of srun, variables with defaults."""
+def common_text(generator, settings, name, family):
+    """
+    Return the text that container and native modules share: family, --mpi= of srun, variables with defaults.
+
+    :param name: str, of the module; family: str, Lmod's
+    """
     lines = ["\n", generator.comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
              'family("%s")\n' % family,
              generator.comment("SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time"),
@@ -160,7 +164,7 @@ def common_text(generator, settings, family):
                   'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
     lines += [generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
               generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}),
-              refusals_text(generator, settings), switches_text(generator, settings),
+              refusals_text(generator, settings), switches_text(generator, settings, name),
               variables_text(generator, settings),
               promise_text(generator, settings),
               generator.comment("read by osu-container bench: the installation, whose settings.json says what this is"),
@@ -178,23 +182,25 @@ def common_text(generator, settings, family):
     return ''.join(lines)
 
 
-#: Compares a handful of files by size and time stamp; no subprocess, so that loading stays cheap.
-STALE_CHECK = """if mode() == "load" then
-    local changed = {}
-    for _, was in ipairs(host_libraries) do
-        local now = lfs.attributes(was[1])
-        local then_it_was = was[4] .. ", " .. was[2] .. " bytes of " .. os.date("!%%Y-%%m-%%d", was[3])
-        if not now then
-            table.insert(changed, was[1] .. " is gone (it was " .. then_it_was .. ")")
-        elseif now.size ~= was[2] or now.modification ~= was[3] then
-            table.insert(changed, was[1] .. " was " .. then_it_was .. ", and is now " .. now.size .. " bytes of " ..
-                os.date("!%%Y-%%m-%%d", now.modification))
-        end
+#: Compares a file with what it was by size and time stamp; no subprocess, so that loading stays cheap.
+COMPARE_TEXT = """local changed = {}
+local function compare(path, what, bytes, time)
+    local now, date = lfs.attributes(path), "!%Y-%m-%d"
+    local was = what .. ", " .. bytes .. " bytes of " .. os.date(date, time)
+    if not now then
+        table.insert(changed, path .. " is gone (it was " .. was .. ")")
+    elseif now.size ~= bytes or now.modification ~= time then
+        table.insert(changed, path .. " was " .. was .. ", and is now " .. now.size .. " bytes of " ..
+            os.date(date, now.modification))
     end
-    if changed[1] then
-        LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-            ". Programs may fail or be slow. Install it again: %s")
-    end
+end
+if mode() == "load" then
+"""
+
+CHANGED_TEXT = """end
+if changed[1] then
+    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+        ". Programs may fail or be slow. Install it again: %s")
 end
 """
 
@@ -203,10 +209,10 @@ def watch_text(generator, settings, again):
     """Return the text that warns once per load when one of the watched libraries changed; again (str): what to type."""
     if not settings.watched:
         return ''
-    rows = ['    %s,\n' % lua_list([library['path'], library['size'], library['mtime'], library['what']])
-            for library in settings.watched]
-    return ''.join([generator.comment("host libraries as they were at installation: path, bytes, time stamp, what"),
-                    'local host_libraries = {\n'] + rows + ['}\n', STALE_CHECK % again])
+    rows = ['    compare(%s, %s, %d, %d)\n' % (lua_string(library['path']), lua_string(library['what']),
+                                              library['size'], library['mtime']) for library in settings.watched]
+    return ''.join([generator.comment("a warning where a host library is no longer as it was at installation: path, "
+                                      "release, bytes, time stamp"), COMPARE_TEXT] + rows + [CHANGED_TEXT % again])
 
 
 def image_text(generator, settings, sif, again, sif_variable):
@@ -216,13 +222,11 @@ def image_text(generator, settings, sif, again, sif_variable):
     :param sif_variable: str, SIF and the name of the module as EasyBuild writes it in variables
     """
     lines = ['local sif = pathJoin(root, %s)\n' % lua_string(sif)]
-    if settings.image_folders:
+    for folder in settings.image_folders:
+        path = lua_string(os.path.join(folder, sif))
         lines += [generator.comment("the user may delete the copy in the installation; then the site's own is taken"),
-                  'for _, folder in ipairs(%s) do\n' % lua_list(settings.image_folders),
-                  '    if not isFile(sif) and isFile(pathJoin(folder, %s)) then sif = pathJoin(folder, %s) end\n' % (
-                      (lua_string(sif),) * 2), 'end\n']
-    gone = 'LmodError("The image " .. pathJoin(root, %s) .. " is gone. Get it back with: %s")' % (
-        lua_string(sif), again)
+                  generator.conditional_statement('not isFile(sif) and isFile(%s)' % path, 'sif = %s' % path)]
+    gone = 'LmodError("The image " .. sif .. " is gone. Get it back with: %s")' % again
     lines += [generator.conditional_statement('mode() == "load" and not isFile(sif)', gone),
               generator.comment("where the image is, under the names that LUMI's container modules use"),
               'setenv("SIF", sif)\n', 'setenv("%s", sif)\n' % sif_variable,
@@ -296,8 +300,9 @@ def _run_time_text(generator, settings):
                      ['%s=%s' % item for item in sorted(entry['otherwise'].items())]) for entry in settings.run_files)))
     if settings.unset:
         lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.unset]
-        lines.append(generator.comment("taken away by bin/run-in-container, unless you have set it yourself"))
-        kept = ' .. '.join('(os.getenv("%s") and "" or "%s ")' % (entry['name'], entry['name'])
-                           for entry in settings.unset)
-        lines.append('pushenv("MPI_CONTAINER_UNSET", %s)\n' % kept)
+        lines += [generator.comment("taken away by bin/run-in-container, unless you have set it yourself"),
+                  'local unset = ""\n']
+        lines += ['if not os.getenv("%s") then unset = unset .. "%s " end\n' % ((entry['name'],) * 2)
+                  for entry in settings.unset]
+        lines.append('pushenv("MPI_CONTAINER_UNSET", unset)\n')
     return lines

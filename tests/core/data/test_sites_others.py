@@ -174,7 +174,7 @@ def test_podman_hpc_takes_the_file_and_its_flag(path, podman_hpc, recwarn):
             f"FI_PROVIDER={'tcp' if path.stem == 'pure' else 'cxi'}"} <= given
     # every variable of the Lua module, unless a switch of the user gives it
     lua = (PROJECT / 'modules/perlmutter/osu-container' / f'{path.stem}.lua').read_text()
-    set_always = set(re.findall(r'^pushenv\("(\w+)", (?:os\.getenv\("\w+"\) or )?"', lua, re.M)) - {
+    set_always = set(re.findall(r'^(?:pushenv|default)\("(\w+)", "', lua, re.M)) - {
         'SLURM_MPI_TYPE', 'APPTAINER_NV', 'MPI_CONTAINER_UNSET'}
     assert set_always and set_always <= {word.partition('=')[0] for word in given}
     assert ('LD_LIBRARY_PATH=/opt/host-mpi/lib' in given) == bool(sets(lua)['library'])

@@ -1,257 +1,418 @@
 """The checked-in module text is what the easyblock writes; Lmod loads it and takes it away without a trace."""
 import json
 import os
+import random
 import re
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import pmi_for
+from osu_container.core.data.approaches import APPROACHES, SWITCHES
+from osu_container.core.deciding.conditions import switch_of
+from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.writing.module_text import EVERY_FAMILY
 from osu_container.generate import module_files as render
 from tests.helpers.machine import EASYBUILD_VERSIONS, LMODS, EasyBuild, clean_shell, folded, run
 
 TARGETS = render.targets()
-INJECTING = [(site, name) for site, name in TARGETS if APPROACHES[name.partition('/')[2]]['inject']]
+SITES = sorted({site for site, _ in TARGETS})
+#: Between them they have every switch, every form of a condition and every other kind of line. What depends on the
+#: release of EasyBuild or Lmod, or on the form of a line, is tested on these; with all releases.
+EACH_KIND = ['lumi-25.03', 'perlmutter', 'workstation']
+RUNS = [(site, lmod) for site in EACH_KIND for lmod in LMODS]
+EVERYWHERE = [(site, lmod) for lmod in LMODS for site in SITES if lmod == 'own' or site in EACH_KIND]
 #: Lmod's own bookkeeping, which it changes at every command, and bash's
-SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_=|SHLVL|'
+SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
                          r'BASH_FUNC)')
+#: 2026-01-01, as the warning has it
+TIME = 1767225600
 
 
 def checked_in(site, name):
     return (render.MODULES / site / f'{name}.lua').read_text()
 
 
-@pytest.fixture
-def modules(tmp_path):
+def names_of(site, of='osu-'):
+    return [name for other, name in TARGETS if other == site and name.startswith(of)]
+
+
+def facts_of(site, name):
+    return json.loads((render.MODULES / site / 'facts.json').read_text())[name]
+
+
+def code_of(site, name):
+    """Return the lines (str) of a module that are neither help nor comment."""
+    lines = checked_in(site, name).partition('\nlocal root = ')[2].splitlines()
+    return '\n'.join(line for line in lines if line[:2] != '--')
+
+
+def compared(site, name):
+    """Return [(path without the stand-in for the host, what)] of the libraries that a module compares."""
+    return re.findall(rf'^    compare\("(?:{render.HOST})?([^"]+)", "([^"]+)", BYTES, TIME\)$', checked_in(site, name),
+                      re.M)
+
+
+def size_of(path):
+    """Bytes of a library in the trees below, not the same for any two."""
+    return 1000 + zlib.crc32(path.encode()) % 100000
+
+
+def make_tree(site, folder):
     """
-    A module tree of all checked-in texts of a site; returns a function.
+    Make a module tree of all checked-in texts of a site in folder, and return folder.
 
-    Installations hold an image, and the host has the recorded libraries: files of their size and time, no content.
+    Installations hold an image, and the host has the libraries that are compared: files of a size and time, no content.
     """
-    def make(site):
-        for name in [target[1] for target in TARGETS if target[0] == site]:
-            root = tmp_path / 'software' / name
-            (root / 'bin').mkdir(parents=True)
-            facts = json.loads((render.MODULES / site / 'facts.json').read_text())[name]
-            (root / facts['image']['file']).touch()
-            text = checked_in(site, name).replace(render.INSTALL, str(root))
-            for library in facts['host'].get('injected', []):
-                path = library['path'].replace(render.HOST, '')
-                text = text.replace(f'"{library["path"]}"', f'"{tmp_path}/host{path}"')
-                there = tmp_path / 'host' / path.lstrip('/')
-                there.parent.mkdir(parents=True, exist_ok=True)
-                there.touch()
-                os.truncate(there, library['size'])
-                os.utime(there, (library['mtime'], library['mtime']))
-            for folder in site_entry(site)['image_folders']['value']:
-                text = text.replace(folder, f'{tmp_path}/host{folder}')
-            text = text.replace(render.HOST, f'{tmp_path}/host')
-            module = tmp_path / 'modules' / f'{name}.lua'
-            module.parent.mkdir(parents=True, exist_ok=True)
-            module.write_text(text)
-        return tmp_path
-    return make
+    host = folder / 'host'
+    for name in names_of(site):
+        root = folder / 'software' / name
+        (root / 'bin').mkdir(parents=True)
+        (root / facts_of(site, name)['image']['file']).touch()
+        text = checked_in(site, name).replace(render.INSTALL, str(root)).replace(render.HOST, '')
+        for path, what in compared(site, name):
+            text = text.replace(f'compare("{path}", "{what}", BYTES, TIME)',
+                                f'compare("{host}{path}", "{what}", {size_of(path)}, {TIME})')
+            there = host / path.lstrip('/')
+            there.parent.mkdir(parents=True, exist_ok=True)
+            there.touch()
+            os.truncate(there, size_of(path))
+            os.utime(there, (TIME, TIME))
+        for images in site_entry(site)['image_folders']['value']:
+            text = text.replace(images, f'{host}{images}')
+        module = folder / 'modules' / f'{name}.lua'
+        module.parent.mkdir(parents=True, exist_ok=True)
+        module.write_text(text)
+    return folder
 
 
-def in_lmod(tree, script, **variables):
-    """Run script in bash with Lmod and the module tree; the environment after it is printed last."""
-    return clean_shell(f'module use {tree}/modules\n{script}\n', **variables)
+class Moment(NamedTuple):
+    """What a step of a shell left: exit status, errors and messages, environment without the noise of Lmod and bash."""
+    status: int
+    said: str
+    env: dict
 
 
-def environment(tree, script, **variables):
-    """Return the environment (dict) at the end of script, without the noise of Lmod and bash."""
-    done = in_lmod(tree, script + '\necho ======; env -0 | tr "\\n\\0" " \\n"', **variables)
+def play(tree, steps, lmod='own', **variables):
+    """Run steps (list of bash scripts) one after the other in one shell with Lmod; return [Moment], one for each."""
+    folder = tree / 'moments'
+    folder.mkdir(exist_ok=True)
+    done = clean_shell(f'module use {tree}/modules\n' + ''.join(
+        f'{{ {step}\n}} 2>{folder}/{number}.said; echo $? >{folder}/{number}.status; env -0 >{folder}/{number}.env\n'
+        for number, step in enumerate(steps)), lmod=lmod, **variables)
     assert done.returncode == 0, done.stderr
-    lines = done.stdout.split('======\n', 1)[1].splitlines()
-    return dict(line.split('=', 1) for line in lines if '=' in line and not SHELL_NOISE.match(line))
+    found = []
+    for number, _ in enumerate(steps):
+        status, said, env = ((folder / f'{number}.{kind}').read_text() for kind in ('status', 'said', 'env'))
+        pairs = [line.split('=', 1) for line in env.split('\0') if '=' in line]
+        found.append(Moment(int(status), said, {key: value for key, value in pairs if not SHELL_NOISE.match(key)}))
+    return found
 
+
+def pairwise(moments):
+    return list(zip(moments[::2], moments[1::2]))
+
+
+def defaults_of(site, name):
+    """Return the names (set of str) of the variables that a module sets unless the user has."""
+    return set(re.findall(r'^ *default\("(\w+)"', checked_in(site, name), re.M))
+
+
+def switches_on(site, name):
+    """Return {switch: value} of all switches that the user can set without being refused."""
+    refused = re.findall(r'os\.getenv\("(\w+)"\) == "\w+" then\n    LmodError', checked_in(site, name))
+    return {switch: next(iter(values)) for switch, values in SWITCHES.items() if switch not in refused}
+
+
+def exports(variables):
+    return 'export ' + ' '.join(f"{name}='{value}'" for name, value in variables.items())
+
+
+def as_the_data_say(env, site, name, **switches):
+    """Return whether env has what the data say for a module when the user has set these switches, and no more."""
+    settings = settings_for(approach_entry(name.partition('/')[2]), site_entry(site), facts_of(site, name))
+    wanted = {}
+    for variable in settings.variables:
+        wanted.setdefault(variable['name'], None)
+        if wanted[variable['name']] is None:
+            switch, value, negative = switch_of(variable.get('when') or 'NONE!=set')
+            if (switches.get(switch) == value) != negative:
+                wanted[variable['name']] = variable['value']
+    assert wanted and set(wanted) == defaults_of(site, name)
+    return {key: env.get(key) for key in wanted} == wanted
+
+
+@pytest.fixture(scope='module')
+def tree(tmp_path_factory):
+    """Function site -> its module tree, which no test changes."""
+    made = {}
+
+    def of(site):
+        if site not in made:
+            made[site] = make_tree(site, tmp_path_factory.mktemp(site))
+        return made[site]
+    return of
+
+
+@pytest.fixture(scope='module')
+def plain(tree):
+    """
+    Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one module after the other.
+
+    Between the two the user sets every switch, and every variable that the module has left alone.
+    """
+    made = {}
+
+    def of(site, lmod='own'):
+        if (site, lmod) not in made:
+            names, steps = names_of(site), [':']
+            for name in names:
+                switches = switches_on(site, name)
+                steps += [f'module load {name}',
+                          f'for name in {" ".join(defaults_of(site, name))}; do\n'
+                          '[[ -v $name ]] || { export $name=mine; set -- "$@" $name; }; done\n'
+                          f'{exports(switches)}; module unload {name}',
+                          f'unset "$@" {" ".join(switches)}; set --']
+            before, *moments = play(tree(site), steps, lmod)
+            assert all(moment.env == before.env for moment in moments[2::3])
+            made[site, lmod] = before.env, dict(zip(names, zip(moments[::3], moments[1::3])))
+        return made[site, lmod]
+    return of
+
+
+# ---- the text
 
 @pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
-@pytest.mark.parametrize('site', sorted({site for site, _ in TARGETS}))
-def test_checked_in_text_is_what_this_easybuild_writes(version, site, tmp_path):
-    texts = render.render(str(EasyBuild(version, tmp_path).command), site, tmp_path)
-    assert set(texts) == {target[1] for target in TARGETS if target[0] == site}
-    for name, text in texts.items():
-        assert text == checked_in(site, name)
+def test_checked_in_text_is_what_this_easybuild_writes(version, tmp_path):
+    eb = str(EasyBuild(version, tmp_path).command)
+    sites = SITES if version == 'newest' else EACH_KIND
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for site, texts in zip(sites, pool.map(lambda site: render.render(eb, site, tmp_path), sites)):
+            assert list(texts) == names_of(site)
+            for name, text in texts.items():
+                assert text == checked_in(site, name)
 
 
-@pytest.mark.parametrize('site', sorted({site for site, _ in TARGETS}))
-def test_lmods_own_checker_finds_no_error(site, modules):
-    done = run(['/usr/share/lmod/lmod/libexec/check_module_tree_syntax', modules(site) / 'modules'])
+def test_no_site_has_a_form_of_a_line_that_none_of_each_kind_has():
+    def forms(sites):
+        code = '\n'.join(code_of(site, name) for site, name in TARGETS if site in sites)
+        for form, short in ((r'"[^"\n]*"', '""'), (r'(, "")+\)', ', "")'), (r'^(\w+)\("", ""\)', r'\1("")')):
+            code = re.sub(form, short, code, flags=re.M)
+        return set(code.splitlines())
+    assert forms(SITES) == forms(EACH_KIND) and len(forms(EACH_KIND)) < 60
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_text_is_plain(site):
+    """Statements and conditions: no loop, no program that is started, no number of a file of another machine."""
+    for name in names_of(site):
+        text, facts = checked_in(site, name), facts_of(site, name)
+        assert not re.search(r'capture|subprocess|os\.execute|io\.popen|\b(for|while|repeat|i?pairs|gmatch|loadfile)\b',
+                             code_of(site, name))
+        assert re.findall(r'^family\("(\w+)"\)$', text, re.M) == ['osu_benchmarks', EVERY_FAMILY]
+        libraries = [library for library in facts['host'].get('injected', []) if library.get('name')]
+        assert compared(site, name) == [(library['path'].replace(render.HOST, ''), library['what'])
+                                        for library in libraries[:5]]
+        assert text.count('compare("') == len(compared(site, name))
+        assert text.startswith(render.FIRST_LINE) and ('of a stand-in' in text) == (site != 'workstation')
+        if site != 'workstation':
+            assert not any(library[key] for library in facts['host'].get('injected', [])
+                           for key in ('size', 'mtime', 'sha256', 'build_id'))
+        for folder in site_entry(site)['image_folders']['value']:
+            path = f'"{folder}/{facts["image"]["file"]}"'
+            assert f'not isFile(sif) and isFile({path}) then\n    sif = {path}\n' in text
+        others = ', '.join(f'"{other}"' for other in site_entry(site)['conflicts']['value'])
+        assert f'\nconflict({others})\n' in text or not others
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_every_setting_has_its_reason_in_the_line_above(site):
+    for name in names_of(site):
+        lines = checked_in(site, name).splitlines()
+        settings = [number for number, line in enumerate(lines) if re.match(r' *(append_path|pushenv|default)\(', line)]
+        assert settings
+        for number in settings:
+            # one reason may stand above several binds, above the branches of a switch, above what is put together
+            above = next(line for line in reversed(lines[:number]) if not re.match(
+                r' *(append_path|pushenv|default|if |else|elseif |local unset)', line))
+            assert above.startswith('-- '), (name, lines[number])
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_help_says_which_mpi_network_srun_and_benchmarks(site):
+    for name in names_of(site):
+        text = checked_in(site, name).partition('help([==[')[2].partition(']==])')[0]
+        mpi = 'Open MPI' if name.endswith('/openmpi') else 'MPICH'
+        for line in (rf'^MPI: +{mpi} \S+ of the (image|host) over libfabric \S+ of the (image|host), provider \w+$',
+                     r'^srun: +--mpi=\w+.*srun -N2 -n2 osu_(py_)?bw',
+                     r'^commands: .*osu_(py_)?bw .*osu_(py_)?latency'):
+            assert re.search(line, text, re.M), (name, line)
+
+
+# ---- in Lmod
+
+def test_lmods_own_checker_finds_no_error(tree):
+    done = run(['/usr/share/lmod/lmod/libexec/check_module_tree_syntax', *(tree(site) / 'modules' for site in SITES)])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_load_then_unload_leaves_nothing_behind(site, name, modules):
-    tree = modules(site)
-    before = environment(tree, ':')
-    during = environment(tree, f'module load {name}')
-    after = environment(tree, f'module load {name}; module unload {name}')
-    assert during != before and 'MPI_CONTAINER_IMAGE' in during
-    assert after == before
+@pytest.mark.parametrize('site, lmod', EVERYWHERE)
+def test_load_is_quiet_and_sets_what_the_data_say(site, lmod, plain):
+    for name, (loaded, _) in plain(site, lmod)[1].items():
+        assert (loaded.status, loaded.said) == (0, ''), name
+        assert loaded.env['SLURM_MPI_TYPE'] == pmi_for(APPROACHES[name.partition('/')[2]], site_entry(site))
+        assert loaded.env['MPI_CONTAINER_IMAGE'].endswith('/' + facts_of(site, name)['image']['file'])
+        assert as_the_data_say(loaded.env, site, name), name
 
 
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, name, modules):
-    tree = modules(site)
-    for _, other in [target for target in TARGETS if target[0] == site]:
-        load = 'module load'
-        swapped = environment(tree, f'{load} {other}; {load} {name} 2>/dev/null')
-        assert swapped == environment(tree, f'{load} {name}')
+@pytest.mark.parametrize('site, lmod', EVERYWHERE)
+def test_unload_leaves_nothing_behind_but_what_the_user_has_set_meanwhile(site, lmod, plain):
+    before, found = plain(site, lmod)
+    for name, (loaded, unloaded) in found.items():
+        mine = {key: 'mine' for key in defaults_of(site, name) if key not in loaded.env}
+        assert (unloaded.status, unloaded.said) == (0, ''), name
+        assert unloaded.env == {**before, **switches_on(site, name), **mine}, name
 
 
-@pytest.mark.parametrize('lmod', LMODS)
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_load_and_unload_are_quiet(site, name, lmod, modules):
-    done = in_lmod(modules(site), f'module load {name}; echo $SLURM_MPI_TYPE; module unload '
-                                  f'{name}; echo $SLURM_MPI_TYPE', lmod=lmod)
-    assert done.stderr == ''
-    assert done.stdout == pmi_for(APPROACHES[name.partition('/')[2]], site_entry(site)) + '\n\n'
+@pytest.mark.parametrize('site', SITES)
+def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, tree, plain):
+    """A ring: every module is swapped to and from once."""
+    before, alone = plain(site)
+    ring = [*names_of(site), names_of(site)[0]]
+    *swapped, unloaded = play(tree(site), [f'module load {name}' for name in ring] + [f'module unload {ring[-1]}'])
+    for name, there in zip(ring, swapped):
+        assert there.env == alone[name][0].env, name
+    assert unloaded.env == before
 
 
-@pytest.mark.parametrize('lmod', LMODS)
-@pytest.mark.parametrize('site', sorted({site for site, _ in TARGETS}))
-def test_help_and_a_subshell_with_loaded_modules_are_no_error(site, lmod, modules):
-    tree = modules(site)
-    for name in [target[1] for target in TARGETS if target[0] == site]:
-        module = name.partition('/')[0]
-        done = in_lmod(tree, f'module load {name}; module refresh; module show {module}; '
-                             f'module help {module}; module whatis {module}', lmod=lmod)
-        assert done.returncode == 0 and 'Lmod has detected' not in done.stderr and 'lua' not in done.stderr.replace(
-            f'{name}.lua', ''), done.stderr
-        assert 'Description' in done.stderr + done.stdout
+@pytest.mark.parametrize('site', SITES)
+def test_swap_in_another_order_while_the_user_changes_the_switches(site, tree, plain):
+    """Each module is loaded with all switches that it takes, and goes without them."""
+    ring = random.Random(site).sample(names_of(site), len(names_of(site)))
+    steps = []
+    for name in ring:
+        steps += [f'{exports(switches_on(site, name))}; module load {name}', f'unset {" ".join(SWITCHES)}']
+    *swapped, unloaded = play(tree(site), [*steps, f'module unload {ring[-1]}'])
+    for name, there in zip(ring, swapped[::2]):
+        assert as_the_data_say(there.env, site, name, **switches_on(site, name)), name
+    assert unloaded.env == plain(site)[0]
 
 
-@pytest.mark.parametrize('lmod', LMODS)
-@pytest.mark.parametrize('site, name', INJECTING)
-def test_a_changed_host_is_told_once_with_old_new_and_what_to_type(site, name, lmod, modules):
-    tree = modules(site)
-    facts = json.loads((render.MODULES / site / 'facts.json').read_text())[name]
-    fabric = next(library for library in facts['host']['injected'] if library['soname'] == 'libfabric.so.1')
-    path = tree / 'host' / fabric['path'].replace(render.HOST, '').lstrip('/')
-    os.truncate(path, 12345)
-    os.utime(path, (1767225600, 1767225600))  # 2026-01-01
-    done = in_lmod(tree, f'module load {name}; echo loaded $SIF; module unload {name}',
-                   lmod=lmod)
-    text = folded(done.stderr)
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_switches_hold_from_load_to_unload(site, lmod, tree, plain):
+    """All at once and each alone; the user has taken them back when the module is unloaded."""
+    before, cases = plain(site, lmod)[0], []
+    for name in names_of(site, 'osu-container/'):
+        text, possible = checked_in(site, name), switches_on(site, name)
+        switches = sorted(set(re.findall(r'^setenv\("(\w+)_OF_OSU_\w+"', text, re.M)))
+        assert switches == sorted({switch_of(when)[0] for when in re.findall(r' if (OSU_\S+)$', text, re.M)})
+        cases += [(name, chosen) for chosen in [possible, *({switch: possible[switch]} for switch in switches)]]
+    steps = [step for name, chosen in cases for step in (
+        f'{exports(chosen)}; module load {name}', f'unset {" ".join(chosen)}; module unload {name}')]
+    for (name, chosen), (loaded, unloaded) in zip(cases, pairwise(play(tree(site), steps, lmod))):
+        assert as_the_data_say(loaded.env, site, name, **chosen), (name, chosen)
+        assert (unloaded.said, unloaded.env) == ('', before), (name, chosen)
+
+
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_variables_and_binds_of_the_user_win_and_come_back(site, lmod, tree):
+    """Also under a switch, and of a variable that the wrapper takes away where the user has not set it."""
+    binds = {'SINGULARITY_BIND': '/mine', 'APPTAINER_BIND': '/also/mine:/there'}
+    names, steps, users = names_of(site, 'osu-container/'), [], []
+    for name in names:
+        mine = {key: f'mine-{key}' for key in [*sorted(defaults_of(site, name)), 'CXI_FORK_SAFE']}
+        steps += [f'{exports({**mine, **binds, **switches_on(site, name)})}; module load {name}',
+                  f'unset {" ".join(SWITCHES)}; module unload {name}',
+                  f'unset {" ".join([*mine, *binds])} ${{!__LMOD_REF_COUNT_*}} ${{!__LMOD_STACK_*}}']
+        users.append(mine)
+    before, *moments = play(tree(site), [':', *steps], lmod)
+    for name, mine, loaded, unloaded in zip(names, users, moments[::3], moments[1::3]):
+        assert {key: loaded.env[key] for key in mine} == mine, name
+        assert 'CXI_FORK_SAFE' not in loaded.env.get('MPI_CONTAINER_UNSET', '').split()
+        for key, bind in binds.items():
+            assert loaded.env[key].split(',')[0] == bind, name
+        # Lmod goes on counting what is in a path, and goes on having a stack of values
+        assert {key: value for key, value in unloaded.env.items() if not key.startswith('__LMOD_')
+                } == {**before.env, **mine, **binds}, name
+
+
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_help_and_a_subshell_with_loaded_modules_are_no_error(site, lmod, tree):
+    names = names_of(site, 'osu-container/')
+    *refreshed, help_, show, whatis = play(tree(site), [*(f'module load {name}; module refresh' for name in names), *(
+        f'module {command} {" ".join(names)} 2>&1 | tee /dev/stderr' for command in ('help', 'show', 'whatis'))], lmod)
+    for moment in (*refreshed, help_, show, whatis):
+        assert 'Lmod has detected' not in moment.said and '.lua:' not in moment.said.replace('.lua:\n', ''), moment.said
+    for moment in (help_, show, whatis):
+        assert moment.said.count('Description') >= len(names)
+
+
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_a_changed_host_is_told_once_with_old_new_and_what_to_type(site, lmod, tmp_path):
+    """One library is longer, the next one newer; each of them is told."""
+    here, now = make_tree(site, tmp_path), {}
+    names = [name for name in names_of(site) if compared(site, name)]
+    for number, path in enumerate(sorted({path for name in names for path, _ in compared(site, name)})):
+        size, time, date = (size_of(path) + 1, TIME, '2026-01-01') if number % 2 else (
+            size_of(path), TIME + 86400, '2026-01-02')
+        os.truncate(f'{here}/host{path}', size)
+        os.utime(f'{here}/host{path}', (time, time))
+        now[path] = f'{size} bytes of {date}'
+    last = max(names, key=lambda name: len(compared(site, name)))
+    gone = [f'{here}/host{path}' for path, _ in compared(site, last)]
+    *moments, loaded, _ = play(here, [
+        *(step for name in names for step in (f'module load {name}', f'module unload {name}')),
+        f'rm {" ".join(gone)}; module load {last}', f'module unload {last}'], lmod)
+    for name, (changed, unloaded) in zip(names, pairwise(moments)):
+        text = folded(changed.said)
+        assert text.count('The host has changed since this module was installed: ') == 1
+        assert text.count(' was ') == len(compared(site, name)) + 1
+        for path, what in compared(site, name):
+            assert text.count(f'{here}/host{path} was {what}, {size_of(path)} bytes of 2026-01-01, and is now '
+                              f'{now[path]}') == 1, (name, path)
+        assert f'Install it again: eb {name.replace("/", "-")}.eb -r --rebuild' in text
+        assert 'SIF' in changed.env and 'Error' not in text and unloaded.said == ''
+    text = folded(loaded.said)
     assert text.count('The host has changed') == 1
-    assert f"{path} was {fabric['what']}, {fabric['size']} bytes of " in text
-    assert 'and is now 12345 bytes of 2026-01-01' in text
-    assert 'Install it again: eb ' + name.replace('/', '-') + '.eb -r --rebuild' in text
-    assert 'loaded /' in done.stdout and 'Error' not in done.stderr
-    path.unlink()
-    gone = folded(in_lmod(tree, f'module load {name}', lmod=lmod).stderr)
-    assert f"{path} is gone (it was {fabric['what']}, " in gone and gone.count('The host has changed') == 1
+    for path, what in compared(site, last):
+        assert f'{here}/host{path} is gone (it was {what}, {size_of(path)} bytes of 2026-01-01)' in text
 
 
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_loading_starts_no_program(site, name):
-    assert not re.search(r'capture|subprocess|os\.execute|io\.popen', checked_in(site, name))
-
-
-SWITCHED = [(site, name) for site, name in TARGETS if 'switches["OSU_RCCL_' in checked_in(site, name)]
-
-
-@pytest.mark.parametrize('lmod', LMODS)
-@pytest.mark.parametrize('site, name', SWITCHED)
-def test_switches_hold_from_load_to_unload(site, name, lmod, modules):
-    tree = modules(site)
-    load = f'module load {name}'
-    on = environment(tree, load, lmod=lmod, OSU_RCCL_STRICT='1', OSU_RCCL_ALT_READ='1')
-    off = environment(tree, load, lmod=lmod)
-    if site_entry(site)['gpu']['value']:
-        assert (on['NCCL_NET'], on['FI_CXI_RDZV_PROTO']) == ('AWS Libfabric', 'alt_read')
-        assert 'disable_rdzv_get' in on['SLURM_NETWORK']
-    assert not {'NCCL_NET', 'FI_CXI_RDZV_PROTO'} & set(off)
-    # the user changes the switch while the module is loaded
-    after = environment(tree, f'export OSU_RCCL_STRICT=1; {load}; unset OSU_RCCL_STRICT; module unload {name}',
-                        lmod=lmod)
-    late = environment(tree, f'{load}; export OSU_RCCL_STRICT=1 NCCL_NET=mine; module unload {name}', lmod=lmod)
-    assert 'NCCL_NET' not in after and late['NCCL_NET'] == 'mine'
-
-
-@pytest.mark.parametrize('site, name', SWITCHED)
-def test_network_of_the_job_wins(site, name, modules):
-    tree = modules(site)
-    found = environment(tree, f'module load {name}', SLURM_NETWORK='job_vni', OSU_RCCL_ALT_READ='1')
-    assert found['SLURM_NETWORK'] == 'job_vni'
-
-
-@pytest.mark.parametrize('site, name', [target for target in TARGETS
-                                            if site_entry(target[0])['conflicts']['value']])
-def test_other_modules_that_bind_are_refused_beside_it(site, name, modules):
-    tree = modules(site)
-    for other in site_entry(site)['conflicts']['value']:
-        path = tree / 'modules' / (f'{other}.lua' if '/' in other else f'{other}/1.lua')
+@pytest.mark.parametrize('site', ['lumi-25.03', 'frontier', 'setonix'])
+def test_other_modules_that_bind_are_refused_beside_it(site, tmp_path):
+    here, others = make_tree(site, tmp_path), site_entry(site)['conflicts']['value']
+    for other in others:
+        path = here / 'modules' / (f'{other}.lua' if '/' in other else f'{other}/1.lua')
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('setenv("SINGULARITY_BIND", "/theirs")')
-        done = in_lmod(tree, f'module load {other} && module load {name}; echo ${{SIF:-none}}')
-        assert 'none' in done.stdout and other in done.stderr
+    names = names_of(site)
+    pairs = [(names[number % len(names)], others[number % len(others)])
+             for number in range(max(len(names), len(others)))]
+    moments = play(here, [step for name, other in pairs for step in (
+        f'module load {other} && module load {name}', f'module unload {other}')])
+    for (name, other), (refused, _) in zip(pairs, pairwise(moments)):
+        assert 'SIF' not in refused.env and refused.env['SINGULARITY_BIND'] == '/theirs'
+        assert refused.status and other in refused.said, name
 
 
-@pytest.mark.parametrize('site, name', [target for target in TARGETS
-                                            if site_entry(target[0])['image_folders']['value']])
-def test_the_sites_own_image_is_taken_where_the_copy_was_deleted(site, name, modules):
-    tree = modules(site)
-    image = next((tree / 'software' / name).glob('*.sif')).name
-    (tree / 'software' / name / image).unlink()
-    folder = tree / 'host' / site_entry(site)['image_folders']['value'][0].lstrip('/')
-    folder.mkdir(parents=True)
-    (folder / image).touch()
-    found = environment(tree, f'module load {name}')
-    assert found['SIF'] == found['MPI_CONTAINER_IMAGE'] == str(folder / image)
-
-
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_binds_of_the_user_survive_load_and_unload(site, name, modules):
-    tree = modules(site)
-    mine = {'SINGULARITY_BIND': '/mine', 'APPTAINER_BIND': '/also/mine:/there'}
-    during = environment(tree, f'module load {name}', **mine)
-    assert during['SINGULARITY_BIND'].split(',')[0] == '/mine'
-    assert during['APPTAINER_BIND'].split(',')[0] == '/also/mine:/there'
-    after = environment(tree, f'module load {name}; module unload {name}', **mine)
-    assert {name: after[name] for name in mine} == mine
-
-
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_variables_of_the_user_win_and_come_back(site, name, modules):
-    tree = modules(site)
-    names = re.findall(r'pushenv\("(\w+)", os.getenv', checked_in(site, name))
-    assert names
-    mine = {name: f'mine-{name}' for name in names}
-    during = environment(tree, f'module load {name}', **mine)
-    after = environment(tree, f'module load {name}; module unload {name}', **mine)
-    assert {name: during[name] for name in names} == mine
-    assert {name: after[name] for name in names} == mine
-
-
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_deleted_image_is_an_error_that_says_how_to_get_it_back(site, name, modules):
-    tree = modules(site)
-    for image in (tree / 'software' / name).glob('*.sif'):
+@pytest.mark.parametrize('site', EACH_KIND)
+def test_deleted_image_is_an_error_with_its_way_back_unless_the_site_has_it(site, tmp_path):
+    here, names = make_tree(site, tmp_path), names_of(site)
+    images = {name: next((here / 'software' / name).glob('*.sif')) for name in names}
+    for image in images.values():
         image.unlink()
-    done = in_lmod(tree, f'module load {name} && echo loaded')
-    assert 'loaded' not in done.stdout
-    assert 'is gone. Get it back with' in folded(done.stderr)
-    assert 'eb ' + name.replace('/', '-') + '.eb -r --rebuild' in folded(done.stderr)
-
-
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_help_says_which_mpi_network_srun_and_benchmarks(site, name, modules):
-    text = in_lmod(modules(site), f'module help {name}').stderr
-    mpi = 'Open MPI' if name.endswith('/openmpi') else 'MPICH'
-    for line in (rf'^MPI: +{mpi} \S+ of the (image|host) over libfabric \S+ of the (image|host), provider \w+$',
-                 r'^srun: +--mpi=\w+.*srun -N2 -n2 osu_(py_)?bw', r'^commands: .*osu_(py_)?bw .*osu_(py_)?latency'):
-        assert re.search(line, text, re.M), line
-
-
-@pytest.mark.parametrize('site, name', TARGETS)
-def test_every_setting_has_its_reason_in_the_line_above(site, name):
-    lines = checked_in(site, name).splitlines()
-    for number, line in enumerate(lines):
-        if re.match(r' *(append_path|pushenv)', line):
-            # one reason may stand above several binds, and above the branches of a switch
-            above = next(other for other in reversed(lines[:number])
-                         if not re.match(r' *(append_path|pushenv|if |else|elseif )', other))
-            assert above.startswith('-- '), line
+    for name, moment in zip(names, play(here, [f'module load {name}' for name in names])):
+        assert moment.status and 'SIF' not in moment.env
+        assert (f'The image {images[name]} is gone. Get it back with: eb {name.replace("/", "-")}.eb -r --rebuild'
+                in folded(moment.said))
+    for path in site_entry(site)['image_folders']['value']:
+        folder = here / 'host' / path.lstrip('/')
+        folder.mkdir(parents=True)
+        for image in images.values():
+            (folder / image.name).touch()
+        before, *moments = play(here, [':', *(f'module load {name}' for name in names), f'module unload {names[-1]}'])
+        for name, loaded in zip(names, moments):
+            assert loaded.env['SIF'] == loaded.env['MPI_CONTAINER_IMAGE'] == str(folder / images[name].name)
+        assert moments[-1].env == before.env
