@@ -1,5 +1,5 @@
 """
-`pip install .` beside EasyBuild: the package, the easyblocks and the easyconfigs where EasyBuild looks for those of packages.
+`pip install .` beside EasyBuild: the package, and easyblocks and easyconfigs where EasyBuild looks for packaged ones.
 
 A setup.py, because EasyBuild 4.9 runs on Python 3.6, whose newest setuptools reads no [project] of pyproject.toml.
 """
@@ -10,7 +10,8 @@ from setuptools import find_packages, setup
 
 def files_below(folder, target):
     """Return [(folder of the installation, [files])] of all files below folder (str), for data_files."""
-    return [(os.path.join(target, os.path.relpath(place, folder)), [os.path.join(place, name) for name in sorted(names)])
+    return [(os.path.join(target, os.path.relpath(place, folder)),
+             [os.path.join(place, name) for name in sorted(names)])
             for place, _, names in sorted(os.walk(folder)) if names]
 
 

@@ -18,5 +18,6 @@ def easyconfigs():
     (easybuild.tools.robot, get_paths_for: easybuild/easyconfigs below the prefix of Python).
     """
     below = os.path.join('easybuild', 'easyconfigs')
-    places = [str(PROJECT / 'easyconfigs')] + [os.path.join(root, below) for root in (sys.prefix, site.USER_BASE) if root]
+    places = [str(PROJECT / 'easyconfigs')]
+    places += [os.path.join(root, below) for root in (sys.prefix, site.USER_BASE) if root]
     return next((place for place in places if os.path.isdir(os.path.join(place, 'o', 'osu-container'))), places[0])

@@ -700,9 +700,10 @@ OF_LMOD = [
     {'name': 'linked clone gone',
      'text': "ERROR: ... No files found using glob pattern '.../UserRepo/easybuild/easyblocks/*/*.py'",
      'patterns': ["No files found using glob pattern",
-                  ("cannot find its package", r"mpi(?:container|native)\.py cannot find its package"),
+                  (".py cannot find its package", r"mpi(?:container|native)\.py cannot find its package"),
                   ("easyblock", r"Failed\s+to\s+obtain\s+class\s+for\s+MPI(?:Container|Native)\s+easyblock"),
-                  (".eb", r"Can't\s+find\s+path\s+\S+/easyconfigs/\S+/osu-(?:container|native|mpi4py)\S*\.eb")],
+                  ("/easyconfigs/", r"Can't\s+find\s+path\s+\S{1,300}/easyconfigs/\S{1,300}/"
+                                    r"osu-(?:container|native|mpi4py)\S{0,100}\.eb")],
      'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project: the clone that make lumi linked "
               "was moved or deleted, or nothing names them.",
      'remedy': "On LUMI: make lumi in a clone, which replaces dead links; to be rid of them, then make unlumi, and "

@@ -1,7 +1,6 @@
-"""One name for each module: every one imports alone, none is found by a search path that is not said where it starts."""
+"""One name for each module: each imports alone, and only what is started as a program sets a search path."""
 import ast
 import re
-import subprocess
 import sys
 
 import pytest
@@ -36,7 +35,8 @@ for name in sys.argv[1:]:
     os.wait()
 """
 #: What runs on the Python of compute nodes and of EasyBuild 4.9
-OF_36 = [name for name in MODULES if re.match(r'osu_container(\.(core|check|discover|proof|new)\b.*|\.why|\.cli|\.places|)$', name)]
+OF_36 = [name for name in MODULES
+         if re.match(r'osu_container(\.(core|check|discover|proof|new)\b.*|\.why|\.cli|\.places|)$', name)]
 
 
 def python_files():
@@ -56,8 +56,7 @@ def python_files():
 def test_every_module_imports_alone(python, modules):
     if python is None:
         pytest.skip('no Python 3.6 on this machine')
-    done = subprocess.run([python, '-c', FORKED, *modules], cwd=PROJECT, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
+    done = run([python, '-c', FORKED, *modules], cwd=PROJECT)
     assert 'FAILED' not in done.stdout, done.stdout
     assert len(modules) > 30
 
@@ -86,7 +85,8 @@ def test_no_circle_of_imports():
         wanted = edges.setdefault(name, set())
         for node in ast.parse(path.read_text()).body:  # imports inside of functions come later
             if isinstance(node, ast.ImportFrom):
-                base = '.'.join(filter(None, [package.rsplit('.', node.level - 1)[0] if node.level else '', node.module]))
+                above = package.rsplit('.', node.level - 1)[0] if node.level else ''
+                base = '.'.join(filter(None, [above, node.module]))
                 wanted |= {f'{base}.{one.name}' if f'{base}.{one.name}' in MODULES else base for one in node.names}
             elif isinstance(node, ast.Import):
                 wanted |= {one.name for one in node.names}

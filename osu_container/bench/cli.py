@@ -233,7 +233,8 @@ def _write_settings(options, site, scheduler):
     if options.settings.exists() and not options.force:
         raise BenchError(f"{options.settings} is there already; --force writes over it")
     kept = select.results_folder().absolute()
-    reframe_settings.write(options.settings, site, scheduler=scheduler, partition=options.partition, account=options.account,
+    reframe_settings.write(options.settings, site, scheduler=scheduler, partition=options.partition,
+                           account=options.account,
                    database=kept / 'reframe.db', perflogs=kept / 'perflogs')
     checks = Path(__file__).with_name('checks.py')
     print(f"written: {options.settings}\nto run: reframe -C {options.settings} -c {checks} --tag {options.tag} -r")

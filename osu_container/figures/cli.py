@@ -19,7 +19,7 @@ spread is the range from the first to the third quartile. Nothing here fails for
 'missed' where a figure is, and whoever reads it decides.
 
 `make demo` must have run: its modules, image and Slurm are used. Results: .workstation/bench/<time>.json, or --output.
-Those of one machine are kept in osu_container/figures/results/, and osu_container/generate/figures_page.py makes docs/figures.md of the newest.
+Those of one machine are kept in results/; osu_container/generate/figures_page.py makes docs/figures.md of the newest.
 """
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """
 What the commands that work on results cost as their input grows: report and compare by result rows, proof by ranks.
 
-A row is one value: one message size in one repeat. The runs are made by osu_container/results/example_runs.py through the same writer
+A row is one value: one message size in one repeat. The runs are made by results/example_runs.py through the same writer
 as those of `osu-container bench`, four approaches and native, with cases as in its tag full; nothing in them was
 measured. Memory is the peak of the largest process, as the kernel counts it.
 """

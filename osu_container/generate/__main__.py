@@ -2,7 +2,7 @@
 Write all files that follow from data, in the order in which they need each other: python -m osu_container.generate
 
     python -m osu_container.generate --check               write nothing, exit code 1 if one is stale
-    python -m osu_container.generate module_files recipe_files   only these; --help of one: -m osu_container.generate.NAME --help
+    python -m osu_container.generate module_files          only this; has a --help of its own
 """
 import subprocess
 import sys

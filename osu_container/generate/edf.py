@@ -3,7 +3,7 @@
 Render modules/<site>/container-engine/osu-container-<approach>.toml: what a module sets, as an environment (EDF) of
 CSCS's Container Engine, which runs no SIF. From the same settings as the Lua modules; nothing is said twice.
 
-Keys as in CSCS's EDF reference; osu_container/generate/edf-schema.json is that page as a JSON schema, against which a test checks
+Keys as in CSCS's EDF reference; edf-schema.json is that page as a JSON schema, against which a test checks
 every file that is rendered here. What the engine cannot say stands in comments: --mpi= of srun, folders of the
 programs, what its own hooks bind, the switches of a user.
 """

@@ -54,7 +54,7 @@ def main():
     if target.exists() and target.read_text() == current:
         return
     if '--check' in sys.argv[1:]:
-        sys.exit(f"{sys.argv[0]}: {target.name} is not current. Run python -m osu_container.generate.entrypoint_defaults")
+        sys.exit(f"{sys.argv[0]}: {target.name} is not current. Run `make modules`")
     target.write_text(current)
     print(f"written: container-recipes/entrypoint/{target.name}")
 

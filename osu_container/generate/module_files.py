@@ -3,8 +3,8 @@
 Render modules/<site>/<module>/<approach>.lua: the exact text of every module, for people to read.
 
 The text is written by the easyblock itself (eb --module-only) from the facts in modules/<site>/facts.json. Those of the
-workstation are of a real image and a real host, recorded by `python -m osu_container.generate.module_files --record`. Those of the other sites are
-recorded by `python -m osu_container.generate.module_files --record-stand-in`: the modules are installed from a folder that has the system's paths
+workstation are of a real image and a real host, recorded by --record. Those of the other sites are
+recorded by --record-stand-in: the modules are installed from a folder that has the system's paths
 (stand-in/), so libraries, sizes and releases are those of the stand-in; each such text says so in its first line.
 Machine-dependent paths are replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
 apptainer or singularity the runtime's path.
@@ -134,7 +134,7 @@ def record(site, prefix=None, placeholder=HOST):
             # the image that was installed there is that of the workstation
             entry['image']['gpu'] = bool(re.search('rocm|cuda', entry['image']['file']))
     if not facts:
-        sys.exit(f"osu_container/generate/module_files.py: nothing to record: no {prefix}/software/{'|'.join(CONTAINERS)}/*/facts.json. "
+        sys.exit(f"module_files: nothing to record: no {prefix}/software/{'|'.join(CONTAINERS)}/*/facts.json. "
                  "Install the modules first (make demo)")
     target = MODULES / site / 'facts.json'
     target.parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 """
 The figure of docs/index.md, drawn from the data of the approaches: who brings program, libmpi, libfabric and libcxi.
 
-osu_container/generate/page_tables.py (`make modules`) writes it to pictures/approaches.svg, and its text for those who do not see it into the
+page_tables.py (`make modules`) writes it to pictures/approaches.svg, and its text for those who do not see it into the
 page. Portrait and of few words, so that it reads on a phone; it has a ground of its own and knows light and dark.
 """
 from html import escape

@@ -12,7 +12,7 @@ def easybuild_beside(version, folder, sources):
     """
     Return an EasyBuild of a version (str) in a virtual environment of its own, into which pip has installed sources.
 
-    EasyBuild itself is that of the set-up, which the new environment finds by a .pth file: nothing is downloaded for it.
+    EasyBuild itself is that of the set-up, which the new environment finds by a .pth file.
     """
     made = EasyBuild(version, folder / 'prefix')
     done = run([made.python, '-m', 'venv', folder / 'venv'])
@@ -51,7 +51,8 @@ def test_pip_install_is_enough(version, sources, tmp_path):
     done = eb('osu-container-hybrid.eb', '-r')
     assert done.returncode == 0, done.stdout[-3000:]
     root = eb.prefix / 'software' / 'osu-container' / 'hybrid'
-    assert {'run-in-container', 'osu-explain', 'osu-proof', 'osu_bw'} <= {path.name for path in (root / 'bin').iterdir()}
+    commands = {path.name for path in (root / 'bin').iterdir()}
+    assert {'run-in-container', 'osu-explain', 'osu-proof', 'osu_bw'} <= commands
     shown = run([root / 'bin' / 'osu-proof', '--help'])
     assert shown.returncode == 0, shown.stderr
 

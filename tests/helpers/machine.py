@@ -1,4 +1,4 @@
-"""This machine for tests: programs that are started, the installed EasyBuilds, Lmod, a stand-in, small compiled libraries."""
+"""This machine for tests: programs that are started, installed EasyBuilds, Lmod, stand-ins, small libraries."""
 import json
 import os
 import pwd
@@ -33,7 +33,7 @@ def run(command, **kwargs):
 
 
 def end(process):
-    """End a Popen with the whole process group that it leads, and the jobs of the private Slurm: all are of the tests."""
+    """End a Popen with the process group that it leads, and the jobs of the private Slurm: all are of the tests."""
     for sent, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 60)):
         try:
             os.killpg(process.pid, sent)

@@ -1,4 +1,4 @@
-"""For tests/core/deciding/test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
+"""For test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry
 from osu_container.core.deciding.site_choice import site_entry

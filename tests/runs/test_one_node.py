@@ -9,8 +9,8 @@ from osu_container.core.data.approaches import APPROACHES
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm, pytest.mark.as_user]
 
 LARGEST = 1 << 20
-#: Each rank of an ordinary user is in a user namespace of its own. MPICH 5 of the host reads the memory of the other rank
-#: (process_vm_readv), which the kernel refuses between such namespaces; the MPICH 4.2.3 of the image does not try.
+#: Each rank of an ordinary user is in a user namespace of its own. MPICH 5 of the host reads the memory of the other
+#: rank (process_vm_readv), which the kernel refuses between such namespaces; the MPICH 4.2.3 of the image does not try.
 REFUSED = pytest.mark.xfail(os.getuid() != 0, strict=True, reason='process_vm_readv between user namespaces')
 
 

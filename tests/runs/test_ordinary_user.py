@@ -2,8 +2,8 @@
 What matters of namespaces, files and rights, once more as an ordinary user: root hides missing rights.
 
 Where the tests run as root they make an account, give it a clone of its own with the same downloads, set that up by the
-target that a person types, and run there what has the marker as_user. Where they run as an ordinary user that has happened
-already.
+target that a person types, and run there what has the marker as_user. Where the tests run as an ordinary user that has
+happened already.
 """
 import os
 import pwd
@@ -27,7 +27,8 @@ def as_user(*command, folder='/', **kwargs):
     kept = [f'{name}={value}' for name, value in os.environ.items()
             if name.startswith(('PIP_', 'UV_')) or name.lower() in ('http_proxy', 'https_proxy', 'no_proxy')]
     return run(['runuser', '-u', ACCOUNT, '--', 'env', '-i', f'HOME={home}', f'USER={ACCOUNT}', 'LC_ALL=C.UTF-8',
-                'PATH=/usr/local/bin:/usr/bin:/bin', *kept, 'sh', '-c', 'cd "$0" && exec "$@"', folder, *command], **kwargs)
+                'PATH=/usr/local/bin:/usr/bin:/bin', *kept, 'sh', '-c', 'cd "$0" && exec "$@"', folder,
+                *command], **kwargs)
 
 
 @pytest.fixture(scope='module')
@@ -69,8 +70,8 @@ def remove():
 
 
 def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(clone):
-    done = as_user(clone / '.workstation/venv/bin/pytest', '-m', 'as_user', '-q', '-p', 'no:cacheprovider', folder=clone,
-                   timeout=900)
+    done = as_user(clone / '.workstation/venv/bin/pytest', '-m', 'as_user', '-q', '-p', 'no:cacheprovider',
+                   folder=clone, timeout=900)
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
     assert int(re.search(r'(\d+) passed', summary).group(1)) > 10, summary
