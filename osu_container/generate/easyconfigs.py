@@ -119,7 +119,7 @@ def block():
 STACKS = '''\
 # <stacks> written by `make modules`
 local_stacks = ROWS
-local_yours = {}
+local_file, local_yours = None, {}
 try:  # your site file or _mpicontainer_local.py, if there is one; MPINative says what is wrong with it
     if str(local_site).endswith('.py'):
         with open(local_site) as local_file:
@@ -137,6 +137,7 @@ try:  # your site file or _mpicontainer_local.py, if there is one; MPINative say
         local_stacks[local_name] = local_stack
 except (Exception, SystemExit):
     pass
+del local_file, local_yours  # EasyBuild copies every name that is left
 for local_name in sorted(local_stacks):
     local_loaded = local_stacks[local_name].get('loaded')
     if not local_site and local_loaded and all(

@@ -238,6 +238,15 @@ def test_on_a_workstation_it_stays_itself(any_eb):
     assert resolved(any_eb('osu-native.eb', '-r', '--dry-run')) == [f'osu-native/{RELEASE}']
 
 
+def test_a_site_file_has_its_own_stack_and_comes_before_the_local_file(any_eb, tmp_path, modulepath):
+    any_eb.local("SITE = 'workstation'\n")
+    any_eb.environment['MODULEPATH'] = modulepath(ONE_CPU)
+    path = tmp_path / 'site.py'
+    path.write_text(f"SITE = 'mine'\nSITES = {{'mine': {{'based_on': '{ONE_CPU}'}}}}\n")
+    done = any_eb('osu-native.eb', '-r', '--dry-run', f'--try-amend=site={path}')
+    assert resolved(done) == [f'osu-native/{RELEASE}-mine']
+
+
 def test_unknown_machine_or_site_is_told_so(eb):
     for options, message in (([], 'is none of the known sites'), (['--try-amend=site=lummi'], "unknown site 'lummi'")):
         done = eb('osu-native.eb', '-r', *options)

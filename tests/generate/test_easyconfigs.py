@@ -1,4 +1,5 @@
 """Easyconfigs that follow from data: the release of the benchmarks, the software stacks, sums of what lies here."""
+import copy
 import re
 import shutil
 import subprocess
@@ -112,6 +113,8 @@ def read(monkeypatch):
             assert number == 1
         found, same = ({'EXTERNAL_MODULE': 'EXTERNAL_MODULE', 'SYSTEM': 'SYSTEM'} for _ in range(2))
         exec(text, found)
+        found.pop('__builtins__')
+        copy.deepcopy(found)  # EasyBuild does, and a handle or a module in it stops that
         if site is None and prgenv is None:
             exec(FOR_EESSI.read_text(), same)
             assert same['versionsuffix'] == '-osu-native' + found['versionsuffix']

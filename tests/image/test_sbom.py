@@ -827,7 +827,7 @@ def test_signature_is_made_and_verified(signable, apptainer, keyring):
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize('keys', ['keys', 'other keys'])
+@pytest.mark.parametrize('keys', ['keys', pytest.param('other keys', marks=pytest.mark.full)])
 @pytest.mark.parametrize('spot', ['squashfs', 'document'])
 def test_one_changed_byte_breaks_the_signature(signable, apptainer, keyring, spot, keys):
     keyring('First')
