@@ -32,6 +32,8 @@ from osu_container.places import PROJECT
 MODULES = PROJECT / 'modules'
 #: Names of the modules that run in a container, each a folder of easyconfigs
 CONTAINERS = ('osu-container', 'osu-mpi4py')
+#: Sites with the texts of all of them. Elsewhere osu-mpi4py has the text of osu-container with another image.
+WITH_ALL = ('lumi-25.03', 'workstation')
 INSTALL, HOST = '@INSTALL@', '@HOST@'
 FIRST_LINE = ("-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, "
               "BYTES and TIME.\n")
@@ -168,7 +170,7 @@ def easyconfigs(site):
             image_of(module, approach_entry(approach), entry)
         except SettingsError:
             continue
-        if module != CONTAINERS[0] and f'{module}/{approach}' not in entry['images']['value']:
+        if module != CONTAINERS[0] and (site not in WITH_ALL or f'{module}/{approach}' not in entry['images']['value']):
             continue  # the site has no image with what this module starts
         found.append(path.name)
     return found
