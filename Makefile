@@ -84,8 +84,8 @@ test-fast: test-env ## tests that need neither container nor Slurm
 	$(PYTHON_ENV)/pytest -n 2 --dist loadgroup -m "not apptainer and not slurm and not full" $(PYTEST)
 
 .PHONY: mutants
-mutants: test-env ## how many small faults in the core the fast tests notice (about half an hour; tests/mutants.py --help)
-	$(PYTHON_ENV)/python tests/mutants.py
+mutants: test-env ## how many small faults in the core the fast tests notice (an hour on an idle core)
+	workstation/mutants.sh
 
 .PHONY: check
 check: check-python check-shell check-modules check-easyconfigs ## all checks of style
