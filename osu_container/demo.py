@@ -372,8 +372,8 @@ class Demo:
             raise StepError(f"there are no results in {self.work / 'results'}; begin with the step run")
         run = files.read(self.result)
         text = demo_table.plain(run)
-        (self.result / 'demo_table.txt').write_text(text)
-        (self.result / 'demo_table.md').write_text(demo_table.markdown(run))
+        (self.result / 'table.txt').write_text(text)
+        (self.result / 'table.md').write_text(demo_table.markdown(run))
         self.terminal.line()
         for line in text.splitlines():
             self.terminal.line(line)

@@ -14,13 +14,16 @@ from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild,
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """
-    Keep all that uses Slurm and the container runtime in one process, where `make test` has two (pytest-xdist).
+    Keep what uses Slurm in one process, and what uses the container runtime alone in another (pytest-xdist).
 
-    They share nodes, images and installed modules, which are made once; the other process runs the rest meanwhile.
+    Each shares what is made once: nodes and installed modules, images. A third process runs the rest meanwhile.
     """
     for item in items:
-        if {'slurm', 'apptainer'} & {mark.name for mark in item.iter_markers()} or 'shell' in item.fixturenames:
-            item.add_marker(pytest.mark.xdist_group('real'))
+        marks = {mark.name for mark in item.iter_markers()}
+        if 'slurm' in marks or 'shell' in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group('slurm'))
+        elif 'apptainer' in marks:
+            item.add_marker(pytest.mark.xdist_group('containers'))
 
 
 @pytest.hookimpl(trylast=True)

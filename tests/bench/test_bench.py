@@ -357,7 +357,8 @@ def wait_for_lines(path, count):
     raise AssertionError(f'{path} has fewer than {count} lines')
 
 
-@pytest.mark.parametrize('sign', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize('sign', [pytest.param(signal.SIGINT, marks=pytest.mark.full),
+                                  pytest.param(signal.SIGTERM, marks=pytest.mark.full), signal.SIGKILL])
 def test_an_interrupted_run_goes_on_with_what_is_missing(bench, tmp_path, sign):
     folder = tmp_path / 'run'
     child = start(bench, '-o', str(folder))

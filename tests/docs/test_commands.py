@@ -175,7 +175,7 @@ COMMANDS = [
     Rule('modules', r'srun -N1 osu-container discover -o node\.py'),
     # Pairs
     Rule('long', r'stand-in/pairs'),
-    Rule('modules', r'stand-in/pairs mpich-4\.2\.3 hybrid'),
+    Rule('long', r'stand-in/pairs mpich-4\.2\.3 hybrid'),
     # Benchmarks
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),

@@ -171,7 +171,7 @@ def links_out_of_docs():
 def test_a_file_that_a_page_links_to_is_shown_by_a_copy(site):
     assert len(links_out_of_docs()) > 10
     for name in links_out_of_docs():
-        copy = re.sub(r'README\.md$', 'index.html', name) if name.endswith('.md') else f'{name}.html'
+        copy = re.sub(r'\.md$', '', re.sub(r'README\.md$', 'index.md', name)) + '.html'
         html = (site / 'repository' / copy).read_text()
         assert f'<code>{name}</code>' in html, name
         if (PROJECT / name).is_dir():
@@ -248,7 +248,7 @@ def open_page(chromium):
 
 @pytest.mark.browser
 @pytest.mark.parametrize('width', WIDTHS)
-@pytest.mark.parametrize('name', [*PAGES, 'repository/lumi/link.md'])
+@pytest.mark.parametrize('name', [*PAGES, 'repository/container-recipes/entrypoint/defaults.md'])
 def test_page_in_the_browser(site, open_page, tmp_path, name, width):
     page = open_page(f'file://{site}/{html_of(name)}', WIDTHS[width])
     headings = page.eval_on_selector_all('article :is(h1, h2, h3, h4)',

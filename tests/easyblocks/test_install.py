@@ -95,7 +95,8 @@ def assert_refused(easybuild, done, *texts):
 
 # ---- what works
 
-@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('approach', [pytest.param(name, marks=() if name in ('bind', 'swap') else pytest.mark.full)
+                                      for name in CONTAINERS])
 def test_every_easybuild_installs_every_approach(any_eb, approach):
     any_eb.local(workstation())
     done = any_eb(f'osu-container-{approach}.eb', '-r')

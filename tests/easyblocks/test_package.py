@@ -21,6 +21,8 @@ def easybuild_beside(version, folder, sources):
     ours = next((folder / 'venv').glob('lib/python3*/site-packages'))
     (ours / 'easybuild-of-the-set-up.pth').write_text(f'{theirs}\n')
     shutil.copy(made.command, folder / 'venv' / 'bin' / 'eb')
+    (folder / 'venv' / 'easybuild').mkdir()
+    (folder / 'venv' / 'easybuild' / 'scripts').symlink_to(made.python.parent.parent / 'easybuild' / 'scripts')
     done = run([folder / 'venv' / 'bin' / 'pip', 'install', '--no-deps', sources], timeout=600)
     assert done.returncode == 0, done.stderr
     made.python = folder / 'venv' / 'bin' / 'python'

@@ -60,7 +60,6 @@ loader = importlib.machinery.SourceFileLoader('port', '{prefix}/libexec/osu-port
 port = importlib.util.module_from_spec(importlib.util.spec_from_loader('port', loader))
 loader.exec_module(port)
 from mpi4py import MPI
-from tests.helpers.machine import PROJECT
 memories, windows, sizes = [], [], []
 plain_allocate, plain_window, plain_free = port.allocate, MPI.Win.Allocate, MPI.Win.Free
 def allocate(size):

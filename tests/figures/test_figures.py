@@ -167,6 +167,7 @@ def installed(tmp_path_factory):
     return environment
 
 
+@pytest.mark.full
 @pytest.mark.apptainer
 @pytest.mark.slurm
 def test_every_group_runs(installed, tmp_path):
@@ -239,6 +240,7 @@ def installed_nothing(tmp_path):
     return lambda *command: run(command, env=environment, timeout=300)
 
 
+@pytest.mark.full
 @pytest.mark.apptainer
 @pytest.mark.slurm
 def test_nightly_is_silent_about_a_slower_reference_and_tells_of_a_faster_one(installed, tmp_path):

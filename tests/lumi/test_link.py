@@ -11,8 +11,8 @@ from tests.helpers.machine import PROJECT, compile_library, copy_c_library, fold
 
 LINK = PROJECT / 'lumi' / 'link'
 APPROACH = 'pure'  # needs nothing of the host, so that it installs for LUMI's sites on any machine
-#: What of a clone is linked, and what of it the script needs.
-LINKED, NEEDED = ('easyblocks', 'easyconfigs'), ('lumi', 'workstation')
+#: What of a clone is linked, and what of it the script and the easyblocks need.
+LINKED, NEEDED = ('easyblocks', 'easyconfigs'), ('lumi', 'workstation', 'osu_container')
 
 
 def linkable(clone):

@@ -75,10 +75,13 @@ def place(tmp_path_factory, apptainer):
     return Place(tmp_path_factory.mktemp('new'), apptainer)
 
 
+LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
+
+
 @pytest.mark.parametrize('image, approach, command, options, printed, libmpi', [
-    ('lammps', 'pure', LMP, '', r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms', ('MPICH', '4.2.3')),
-    ('lammps', 'hybrid', LMP, '', r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms', ('MPICH', '4.2.3')),
-    ('lammps', 'bind', LMP, '', r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms', ('MPICH', '5.0.2')),
+    pytest.param('lammps', 'pure', LMP, '', LOOP, ('MPICH', '4.2.3'), marks=pytest.mark.full),
+    ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
+    pytest.param('lammps', 'bind', LMP, '', LOOP, ('MPICH', '5.0.2'), marks=pytest.mark.full),
     ('openmpi', 'openmpi', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
     ('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps', ('MPICH', '5.0.2')),
     ('python', 'hybrid', 'sums', '', r'sum over 2 ranks: 2\.0 in \d+ rounds', ('MPICH', '4.2.3'))])

@@ -330,6 +330,7 @@ int main(void) {
 '''
 
 
+@pytest.mark.full
 def test_512_real_ranks_merge_into_one_short_report(tmp_path):
     fabric = compile_libfabric(tmp_path / 'lib' / 'libfabric.so.1')
     mpi = compile_mpich(tmp_path / 'lib' / 'libmpi.so.12')

@@ -365,7 +365,7 @@ def test_path_with_a_space_is_refused_by_make_and_by_every_script(tmp_path):
 def test_make_alone_lists_the_targets(tree):
     done = run(['make', '-C', tree])
     assert done.returncode == 0
-    for target in ('demo', 'test', 'test-fast', 'check', 'modules', 'bench', 'stop', 'clean', 'uninstall'):
+    for target in ('demo', 'test', 'test-fast', 'check', 'modules', 'figures', 'stop', 'clean', 'uninstall'):
         assert f'  make {target} ' in done.stdout
 
 
