@@ -23,7 +23,7 @@ find_command() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" 2>/d
 # run_logged LOG TEXT COMMAND...: runs a long step with its output in .workstation/log/LOG.log.
 # Says every 10 s that it is still running. A failing step shows the end of its log.
 run_logged() {
-    local log=$work/log/$1.log text=$2 begin=$SECONDS last=$SECONDS rc=0 child
+    local log=$work/log/$1.log text=$2 begin=$SECONDS last=$SECONDS rc=0 child line
     shift 2
     mkdir -p "$work/log"
     say "$text"
@@ -36,7 +36,8 @@ run_logged() {
         sleep 0.2
         if (( SECONDS - last >= 10 )); then
             last=$SECONDS
-            note "$(( SECONDS - begin )) s: $(tail -n 1 "$log" | tr -d '\r' | cut -c 1-100)"
+            line=$(tail -n 1 "$log" | tr -d '\r')
+            note "$(( SECONDS - begin )) s: ${line:0:100}"
         fi
     done
     wait "$child" || rc=$?

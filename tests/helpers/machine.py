@@ -152,8 +152,8 @@ class EasyBuild:
 
     def __call__(self, *arguments, **kwargs):
         """Run eb with arguments; output and errors come back together in stdout."""
-        # eb puts the current folder on Python's path: an easyblock without its package would find that of a clone there
-        kwargs.setdefault('cwd', self.prefix.parent)
+        # eb looks for easyconfigs and for Python's packages in the current folder too: nothing of ours is in this one
+        kwargs.setdefault('cwd', '/')
         return run([self.command, *arguments], env=self.environment, stderr=subprocess.STDOUT, **kwargs)
 
     def module(self, name):

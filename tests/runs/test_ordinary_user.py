@@ -28,7 +28,7 @@ def as_user(*command, folder='/', **kwargs):
             if name.startswith(('PIP_', 'UV_')) or name.lower() in ('http_proxy', 'https_proxy', 'no_proxy')]
     return run(['runuser', '-u', ACCOUNT, '--', 'env', '-i', f'HOME={home}', f'USER={ACCOUNT}', 'LC_ALL=C.UTF-8',
                 'PATH=/usr/local/bin:/usr/bin:/bin', *kept, 'sh', '-c', 'cd "$0" && exec "$@"', folder,
-                *command], **kwargs)
+                *command], errors='replace', **kwargs)
 
 
 @pytest.fixture(scope='module')
