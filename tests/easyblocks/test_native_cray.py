@@ -21,11 +21,13 @@ COMMANDS = ['osu-explain', 'osu-gpu-bind', 'osu-proof']
 #: As on LUMI: names of the partitions that say which nodes the modules are for
 PARTITIONS = {'': ('G', 'container', ''), 'c-': ('C', 'L')}
 #: A local file by which this machine has the host name of any site; what else is asked for stays as it is.
-ANY_HOST = """
+ANY_HOST = f"""
+import sys
+sys.path.insert(0, {str(PROJECT)!r})  # EasyBuild imports a local file before the easyblocks, which know their package
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.data.sites import SITES as KNOWN
 
-SITES = {}
+SITES = {{}}
 for name in KNOWN:
     entry = dict(site_entry(name))
     pattern = entry['recognised_by']['value']
