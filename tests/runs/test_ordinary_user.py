@@ -35,6 +35,9 @@ def as_user(*command, folder='/', **kwargs):
 def clone():
     """A clone in the home folder of a fresh account, which has been set up there; all is gone afterwards."""
     remove()
+    fuse = Path('/dev/fuse')
+    before = fuse.stat().st_mode
+    fuse.chmod(0o666)  # the mode that udev gives it; a container may lack udev
     done = run(['useradd', '--create-home', '--shell', '/bin/bash', ACCOUNT])
     assert done.returncode == 0, done.stderr
     home = Path(pwd.getpwnam(ACCOUNT).pw_dir)
@@ -56,6 +59,7 @@ def clone():
         if folder.exists():
             as_user('make', 'stop', folder=folder)
         remove()
+        fuse.chmod(before)
 
 
 def remove():
