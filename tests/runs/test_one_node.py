@@ -20,7 +20,7 @@ def test_two_ranks_on_one_node_reach_the_last_size(shell, approach):
     module = 'osu-native' if approach == 'native' else f'osu-container/{approach}'
     done = shell(f'module load {module} && srun -N1 -n2 --overcommit osu_bw -m 1:{LARGEST} -i 5 -x 1 H H')
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert re.search(rf'^{LARGEST}\s+[\d.]+', done.stdout, re.M), done.stdout
+    assert re.search(rf'^\s*{LARGEST}\s+[\d.]+', done.stdout, re.M), done.stdout
 
 
 def test_ranks_that_end_leave_nothing(shell):
