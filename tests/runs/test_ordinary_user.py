@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.core.data.approaches import APPROACHES
 from tests.helpers.machine import PROJECT, run
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
@@ -78,4 +79,6 @@ def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(cl
                    folder=clone, timeout=900)
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
-    assert int(re.search(r'(\d+) passed', summary).group(1)) > 10, summary
+    ran = {word: int(number) for number, word in re.findall(r'(\d+) (passed|xfailed)', summary)}
+    # tests/runs/test_one_node.py: every approach, of which bind is refused, and what is left behind
+    assert ran == {'passed': len(APPROACHES), 'xfailed': 1}, summary
