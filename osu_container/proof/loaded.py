@@ -34,6 +34,8 @@ LIBRARIES = {
 }
 #: Loaded when the first communicator of RCCL is made, long after MPI_Init: not at the same look on all ranks
 LATE = ('librccl-net',)
+#: Problem of a library whose process was gone before the file could be opened
+ENDED = 'the process ended before it could be read'
 #: Variables of the process that decide how MPI reaches the network
 VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|OMPI_MCA_|I_MPI_|UCX_|PMI_|PMIX_(RANK|NAMESPACE)$|PALS_|CXI_|NCCL_|'
                        r'ROCR_|CUDA_VISIBLE|MPI_CONTAINER_|OSU_PROMISE$|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|LD_PRELOAD$|'
@@ -186,20 +188,38 @@ def where_from(path, inside, mounts, host_mounts, image=None):
     return None, None
 
 
-def library_facts(name, path, pid, container, mounts, host_mounts, image):
+def _opened(paths):
     """
-    Return the facts (dict) of a mapped library of process pid.
+    Return {name: descriptor} of files ({name: path}), without those that cannot be opened.
+
+    A short program may end while its libraries are read: what is open stays readable, and stays the same file.
+    """
+    found = {}
+    for name, path in paths.items():
+        try:
+            found[name] = os.open(path, os.O_RDONLY)
+        except OSError:
+            pass
+    return found
+
+
+def library_facts(name, path, inside, container, mounts, host_mounts, image):
+    """
+    Return the facts (dict) of a library that a process has mapped.
 
     :param name: str, key of LIBRARIES; path: str, as the process sees it
-    :param container: bool, its mount namespace is not ours
+    :param inside: str, path where we can read it; None if the process ended before it could be opened
+    :param container: bool, the mount namespace of the process is not ours
     """
-    inside = '/proc/%d/root%s' % (pid, path) if container else path
     version, build_id, problem = LibraryVersion(None, None), None, None
-    try:
-        version, build_id = read_library(inside)
-    except (OSError, ValueError) as err:
-        problem = str(err)
-    where, host_path = where_from(path, inside, mounts, host_mounts, image) if container else ('host', path)
+    if inside is None:
+        where, host_path, problem = None, None, ENDED
+    else:
+        where, host_path = where_from(path, inside, mounts, host_mounts, image) if container else ('host', path)
+        try:
+            version, build_id = read_library(inside)
+        except (OSError, ValueError) as err:
+            problem = str(err)
     release, release_from = version.release, 'contents' if version.release else None
     # The numbers in the names of these two are those of their interface.
     if not release and name not in ('libmpi', 'libfabric'):
@@ -219,9 +239,9 @@ def add_sums(pid, known):
     """
     for library in known['libraries'].values():
         if library['build_id'] is None and library['sha256'] is None and library['problem'] is None:
-            inside = '/proc/%d/root%s' % (pid, library['path']) if known['container'] else library['path']
+            outside = library['host_path'] or (None if known['container'] else library['path'])
             try:
-                library['sha256'] = sha256_of(inside)
+                library['sha256'] = sha256_of(outside or '/proc/%d/root%s' % (pid, library['path']))
             except (OSError, ValueError):
                 pass  # the process has ended
 
@@ -244,12 +264,21 @@ def process_facts(pid, libraries):
     container = theirs != ours if theirs else bool(
         environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER'))
     image = environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
-    mounts, host_mounts = _mounts(pid), _mounts('self')
+    mounts = _mounts(pid)
+    root = '/proc/%d/root' % pid if container else ''
+    descriptors = _opened({name: root + path for name, path in libraries.items()} if mounts else {})
+    host_mounts = _mounts('self')
     executable, command = program_of(pid)
+    try:
+        inside = {name: '/proc/self/fd/%d' % number for name, number in descriptors.items()}
+        found = {name: library_facts(name, path, inside.get(name), container, mounts, host_mounts, image)
+                 for name, path in sorted(libraries.items())}
+    finally:
+        for number in descriptors.values():
+            os.close(number)
     return {
         'pid': pid, 'executable': executable, 'command': command, 'container': container,
         'image': image if container else None,
         'variables': {name: value for name, value in sorted(environment.items()) if VARIABLES.match(name)},
-        'libraries': {name: library_facts(name, path, pid, container, mounts, host_mounts, image)
-                      for name, path in sorted(libraries.items())},
+        'libraries': found,
     }

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from osu_container.proof import judging
+from osu_container.proof import judging, loaded
 from osu_container.proof import text as report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
 from tests.helpers.machine import PROJECT, PYTHON_36, run
@@ -100,6 +100,12 @@ def test_one_rank_is_named_with_its_node():
 def test_a_file_that_could_not_be_read_any_more_is_that_of_the_other_ranks():
     gone = dict(library('MPICH', None, None, None, '/opt/MPICH.so'), problem='No such process')
     assert judge(Run('/run', [rank(0), rank(1, libraries={'libmpi': gone})], 2, [], []))[0] == []
+
+
+def test_a_rank_that_ended_too_early_proves_nothing_and_contradicts_nothing():
+    gone = dict(library('MPICH', None, None, None, '/opt/MPICH.so'), problem=loaded.ENDED)
+    assert judged([rank(0), rank(1, libraries={'libmpi': gone})])[0] == [
+        'Nothing is proved of the libmpi that rank 1 on node2 loaded: the process ended before it could be read']
 
 
 def test_ranks_may_use_different_cards():

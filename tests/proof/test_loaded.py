@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from osu_container.proof import judging, loaded
+from osu_container.proof import judging, loaded, sample
 from osu_container.proof.judging import ProofError
 from osu_container.proof.loaded import LibraryVersion, read_library
 from tests.helpers.machine import PROJECT, STATE, compile_library, run
@@ -262,9 +262,13 @@ def test_the_scripts_are_clean_for_shellcheck():
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.apptainer
-def test_image_and_host_are_told_apart_in_a_container(tmp_path, libraries, make_sif, apptainer):
-    """libmpi lies in the image, libfabric is the host's, bound over the image's own name: approach hybrid."""
+@pytest.fixture
+def hybrid(tmp_path, libraries, make_sif, apptainer):
+    """
+    A program in a container that holds its libraries for a second and returns 7: (image, host's libfabric, command).
+
+    libmpi lies in the image, libfabric is the host's, bound over the image's own name: approach hybrid.
+    """
     root = tmp_path / 'root'
     (root / 'opt').mkdir(parents=True)
     source = tmp_path / 'hold.c'
@@ -282,8 +286,14 @@ def test_image_and_host_are_told_apart_in_a_container(tmp_path, libraries, make_
         (root / 'opt' / name).write_bytes((libraries / name).read_bytes())
     sif = make_sif(tmp_path / 'x.sif', root)
     host = compile_libfabric(tmp_path / 'host' / 'libfabric.so.1', '2.5.1', (2, 5))
-    done, found = start(tmp_path, apptainer, 'exec', '--bind', f'{host}:/inject/libfabric.so.1',
-                        '--env', 'LD_LIBRARY_PATH=/inject', sif, '/hold', '/opt/libmpi.so.12')
+    return sif, host, [apptainer, 'exec', '--bind', f'{host}:/inject/libfabric.so.1',
+                       '--env', 'LD_LIBRARY_PATH=/inject', sif, '/hold', '/opt/libmpi.so.12']
+
+
+@pytest.mark.apptainer
+def test_image_and_host_are_told_apart_in_a_container(tmp_path, hybrid):
+    sif, host, command = hybrid
+    done, found = start(tmp_path, *command)
     assert done.returncode == 7, done.stdout + done.stderr
     assert found['container'] and found['image'] == str(sif)
     mpi, fabric = found['libraries']['libmpi'], found['libraries']['libfabric']
@@ -291,6 +301,38 @@ def test_image_and_host_are_told_apart_in_a_container(tmp_path, libraries, make_
         'image', '/opt/libmpi.so.12', None, '4.2.3')
     assert (fabric['where'], fabric['path'], fabric['host_path'], fabric['release']) == (
         'host', '/inject/libfabric.so.1', str(host), '2.5.1')
+
+
+@pytest.mark.apptainer
+def test_a_program_that_ends_while_it_is_looked_at_does_not_hide_where_its_libraries_come_from(hybrid, monkeypatch):
+    _, host, command = hybrid
+    real, found = loaded._opened, None
+
+    def opened_and_ended(paths):
+        descriptors = real(paths)
+        program.wait(timeout=30)
+        return descriptors
+
+    monkeypatch.setattr(loaded, '_opened', opened_and_ended)
+    with subprocess.Popen(list(map(str, command))) as program:
+        while not found and program.poll() is None:
+            found = sample._look(program.pid)
+            if found and 'libfabric' not in found[2]:
+                found = None
+        facts = loaded.process_facts(found[0], found[2])
+    assert program.returncode == 7 and loaded.stat(found[0]) is None
+    mpi, fabric = facts['libraries']['libmpi'], facts['libraries']['libfabric']
+    assert (fabric['where'], fabric['host_path'], fabric['release']) == ('host', str(host), '2.5.1')
+    assert (mpi['where'], mpi['release']) == ('image', '4.2.3') or mpi['problem'], mpi
+    loaded.add_sums(found[0], facts)
+    assert fabric['sha256'] or fabric['build_id']
+
+
+def test_of_a_program_that_has_ended_nothing_is_said(libraries):
+    program = subprocess.Popen(['true'])
+    program.wait()
+    facts = loaded.process_facts(program.pid, {'libmpi': str(libraries / 'libmpi.so.12')})['libraries']['libmpi']
+    assert (facts['where'], facts['release'], facts['problem']) == (None, None, loaded.ENDED)
 
 
 # ---- host or image, by mounts ----------------------------------------------------------------------------------------
