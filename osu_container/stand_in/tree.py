@@ -60,6 +60,19 @@ NEEDS = {
     'libcudart': [],
     'libamdhip64': ['libhsa-runtime64'],
 }
+#: What can be had nowhere, and stands here as an empty library of its name
+FAKES = {
+    'libamdhip64': "the HIP runtime of AMD's ROCm",
+    'libcuda': "NVIDIA's driver library",
+    'libcudart': "the runtime of NVIDIA's CUDA",
+    'libcxi': "HPE's libcxi, through which libfabric's cxi provider drives the Slingshot card",
+    'libmpi_gtl_cuda': "the GPU transport layer of Cray MPICH for NVIDIA's GPUs",
+    'libmpi_gtl_hsa': "the GPU transport layer of Cray MPICH for AMD's GPUs",
+    'libpals': "HPE's PALS, which tells Cray PMI about the launcher",
+    'libpmi': "Cray PMI, through which the ranks of Cray MPICH find each other",
+    'libpmi2': "Cray PMI with the interface of PMI-2",
+    'libxpmem': "libxpmem, by which the ranks of a node share memory",
+}
 REAL = ('libmpi', 'libfabric', 'libhsa-runtime64')
 #: Release of the MPICH that Cray MPICH says it is made from (sources in ../easyblocks/generic, module traits)
 ANL_BASE = {'8': '3.4a2', '9': '4.1.2'}
@@ -296,11 +309,14 @@ class Tree:
             if name in made or name not in self.libraries:
                 continue
             made.add(name)
-            code = STAND_IN / 'fakes' / f'{name}.c'
-            if not code.exists():
+            if name not in FAKES:
                 raise StandInError(f"site '{self.site['name']}' has {name} ({self.libraries[name]}), and nothing "
-                                   f"stands in for it: write {code.relative_to(PROJECT)}")
-            self.compile(name, code, NEEDS.get(name, []))
+                                   "stands in for it: add it to FAKES of osu_container/stand_in/tree.py")
+            with tempfile.TemporaryDirectory(prefix='stand-in-') as scratch:
+                code = Path(scratch) / f'{name}.c'
+                code.write_text(f'const char osu_container_stand_in_{name[len("lib"):]}[] = '
+                                f'"stand-in, not the real {name}: {FAKES[name]}";\n')
+                self.compile(name, code, NEEDS.get(name, []))
 
     def compile(self, name, code, needs, *options):
         """Compile a library of the site from code (Path), needing the libraries `needs` (names) that the site has."""
@@ -472,16 +488,17 @@ class Tree:
         for name in self.native_modules:
             modules.setdefault(name, 'craype-accel' if name.startswith('craype-accel-') else name.split('/')[0])
         modules.update(dict.fromkeys(self.host.get('modules', []), 'empty'))
+        templates = re.split(r'^-- ---- (\S+)\n', (STAND_IN / 'modulefiles.lua').read_text(), flags=re.M)
+        texts = dict(zip(templates[1::2], templates[2::2]))
         for name, template in modules.items():
-            text = STAND_IN / 'modulefiles' / f'{template}.lua'
-            if not text.exists():
+            if template not in texts:
                 raise StandInError(f"site '{self.site['name']}' builds with the module {name}, and nothing stands in "
-                                   f"for it: write {text.relative_to(PROJECT)}")
+                                   f"for it: add {template} to stand-in/modulefiles.lua")
             if template == 'rocm' and not self(self.rocm).exists():
                 continue
             path = folder / f'{name}.lua'
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(re.sub(r'@(\w+)@', lambda found: str(values[found.group(1)]), text.read_text()))
+            path.write_text(re.sub(r'@(\w+)@', lambda found: str(values[found.group(1)]), texts[template]))
 
     def parts(self):
         """Return {name of a part that can be left out: list of Path}."""

@@ -1,5 +1,0 @@
-whatis("Description: stand-in for the module that makes cc and CC link the GPU transport layer")
-local target = myModuleName():gsub("^craype%-accel%-", ""):gsub("-", "_")
-setenv("CRAY_ACCEL_TARGET", target)
-setenv("PE_MPICH_GTL_DIR_" .. target, "-L@GTL@")
-setenv("PE_MPICH_GTL_LIBS_" .. target, "-l@GTL_NAME@")
