@@ -16,7 +16,7 @@ from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, missing_host_paths
 from osu_container.core.deciding.settings import approach_entry, explained, host_libraries
-from osu_container.core.deciding.site_choice import SettingsError, SiteFile, choose_site, is_site_file, overridden
+from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
 from osu_container.core.installing.proof_files import install_proof
 from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
 from osu_container.core.reading.sif import ImageError
@@ -27,7 +27,7 @@ from osu_container.places import easyconfigs
 try:
     # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
     # site is described on the spot SITES (dict like that of core/data/sites); and OVERRIDES (dict key -> fact):
-    # facts that replace those of the site, whichever it is.
+    # facts that replace those of the site; of any site where SITE names none.
     from easybuild.easyblocks.generic import _mpicontainer_local as local
 except ImportError:
     local = None
@@ -36,21 +36,14 @@ FACTS_FILE = 'facts.json'
 SETTINGS_FILE = 'settings.json'  # read by osu-explain
 
 
-def file_for(wanted):
-    """Return the file that describes the site: wanted (str) itself if it is one (*.py), else the local file or None."""
-    return SiteFile(wanted) if is_site_file(wanted) else local
-
-
 def this_site(wanted):
     """
-    Return the whole entry (dict) of the site wanted (str: name, or file that osu-container discover wrote), None: of
-    this machine. Raises SettingsError.
+    Return what site_here() returns, for wanted (str): a name, or a file that osu-container discover wrote; None: this
+    machine. Raises SettingsError.
     """
-    here = file_for(wanted)
-    sites = dict(SITES, **getattr(here, 'SITES', {}))
-    site = choose_site(None if is_site_file(wanted) else wanted, getattr(here, 'SITE', None), socket.gethostname(),
-                       os.environ, sites)
-    return overridden(site, getattr(here, 'OVERRIDES', {}))
+    if is_site_file(wanted):
+        return site_here(None, SiteFile(wanted), socket.gethostname(), os.environ)
+    return site_here(wanted, local, socket.gethostname(), os.environ)
 
 
 class SiteEasyBlock(EasyBlock):
@@ -93,9 +86,8 @@ class SiteEasyBlock(EasyBlock):
         self.approach = self.or_error(approach_entry, approach, approaches)
         if is_site_file(self.cfg['site']):
             self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
-        self.site = self.or_error(this_site, self.cfg['site'])
+        self.site, root = self.or_error(this_site, self.cfg['site'])
         self.or_error(host_libraries, self.approach, self.site)
-        root = getattr(self.or_error(file_for, self.cfg['site']), 'ROOT', '')
         self.host_root = (build_option('sysroot') or root).rstrip('/')
 
     def or_error(self, function, *args, **kwargs):

@@ -18,7 +18,7 @@ from pathlib import Path
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
-from osu_container.places import PROJECT
+from osu_container.places import PROJECT, STATE
 
 from .. import record
 from . import BenchError
@@ -39,7 +39,7 @@ def base_environment():
     """
     if os.environ.get('LMOD_CMD') and os.environ.get('MODULEPATH'):
         return dict(os.environ)
-    if (PROJECT / '.workstation' / 'bin' / 'eb').exists():
+    if (STATE / 'bin' / 'eb').exists():
         return _environment(f'. {shlex.quote(str(PROJECT / "env.sh"))}', dict(os.environ), '`. ./env.sh`')
     raise BenchError("this shell has no Lmod (LMOD_CMD is not set), so modules cannot be loaded. On a supercomputer "
                      "use a login shell (bash -l); on your own machine run `make demo` in this folder first")

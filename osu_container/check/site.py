@@ -2,13 +2,12 @@
 import os
 import socket
 
-from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.site_choice import SettingsError, SiteFile, choose_site, overridden
-from osu_container.places import PROJECT
+from osu_container.core.deciding.site_choice import SettingsError, SiteFile, site_here
+from osu_container.places import STATE
 
 LOCAL = '_mpicontainer_local.py'
 #: Where the set-up of a workstation writes its local file
-WORKSTATION = os.path.join(PROJECT, '.workstation', 'local', LOCAL)
+WORKSTATION = os.path.join(str(STATE), 'local', LOCAL)
 
 
 def add_site_arguments(parser, what):
@@ -36,16 +35,9 @@ def this_site(name=None, sysroot=None, site_file=None):
     """
     path = site_file or local_file()
     local = SiteFile(path, names_site=bool(site_file)) if path else None
-    sites = dict(SITES, **getattr(local, 'SITES', {}))
-    own = getattr(local, 'SITE', None)
     try:
-        site = choose_site(name, own, socket.gethostname(), os.environ, sites)
+        site, root = site_here(name, local, socket.gethostname(), os.environ)
     except SettingsError as err:  # its advice is for eb
         raise SettingsError(str(err).replace('--try-amend=site=NAME', '--site NAME, or write one by `osu-container '
                                              'discover -o FILE` and give it by --site-file'))
-    root = sysroot
-    if root is None:  # the stand-in of the local file belongs to its site only
-        root = getattr(local, 'ROOT', '') if site['name'] == own else ''
-    if own is None or site['name'] == own:
-        site = overridden(site, getattr(local, 'OVERRIDES', {}))
-    return site, root.rstrip('/')
+    return site, root if sysroot is None else sysroot.rstrip('/')

@@ -25,9 +25,8 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import approach_entry, host_libraries, image_of
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
-from osu_container.generate import edf
-from osu_container.generate import podman_hpc as podman_files
-from osu_container.places import PROJECT
+from osu_container.generate import edf, podman_hpc
+from osu_container.places import PROJECT, STATE
 
 MODULES = PROJECT / 'modules'
 #: Names of the modules that run in a container, each a folder of easyconfigs
@@ -183,7 +182,7 @@ def record_stand_in(eb, site, scratch):
     environment = eb_environment(eb, prefix)
     environment['EASYBUILD_INCLUDE_EASYBLOCKS'] += f',{tree}/_mpicontainer_local.py'
     environment['EASYBUILD_SOURCEPATH'] = str(PROJECT / 'sources')
-    environment['PATH'] = f"{tree}/usr/bin:{PROJECT / '.workstation' / 'bin'}:{environment['PATH']}"
+    environment['PATH'] = f"{tree}/usr/bin:{STATE / 'bin'}:{environment['PATH']}"
     command = [eb, *easyconfigs(site), f'--sysroot={tree}', f'--try-amend=site={site}', f'--tmpdir={prefix}-tmp']
     run_eb(command, environment)
     record(site, prefix, '')
@@ -198,7 +197,7 @@ def main():
                              "take the facts")
     parser.add_argument('--site', help="site that is recorded (default: workstation, or all that have a stand-in)")
     parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a text is stale")
-    default = PROJECT / '.workstation' / 'bin' / 'eb'
+    default = STATE / 'bin' / 'eb'
     parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")
     arguments = parser.parse_args()
     if arguments.record:
@@ -223,7 +222,7 @@ def main():
                 path.write_text(text)
                 print(f'rendered {path.relative_to(PROJECT)}')
     # the same settings for engines that run no SIF
-    for path, text in {**podman_files.rendered(MODULES), **edf.rendered(MODULES)}.items():
+    for path, text in {**podman_hpc.rendered(MODULES), **edf.rendered(MODULES)}.items():
         if path.is_file() and path.read_text() == text:
             continue
         stale.append(path)

@@ -1,5 +1,5 @@
 """
-Sites whose own container engine runs no SIF (key engine of a site): what edf.py and podman_files.py have in common.
+Sites whose own container engine runs no SIF (key engine of a site): what edf.py and podman_hpc.py have in common.
 """
 import json
 

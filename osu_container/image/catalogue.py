@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from osu_container.core.reading.libraries import sha256_of
-from osu_container.places import PROJECT
+from osu_container.places import PROJECT, STATE
 from osu_container.recipes.images import FAMILIES, IMAGES
 from osu_container.recipes.render import RECIPES, RENDERED, render
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
@@ -31,7 +31,7 @@ def shown(path):
 
 def command_path(*names):
     """Return the path of the first of the commands that is there, or None. Daemons' folders count as well."""
-    path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(PROJECT / '.workstation' / 'bin'), '/usr/sbin',
+    path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin',
                             '/sbin'])
     return next((found for name in names if (found := shutil.which(name, path=path))), None)
 

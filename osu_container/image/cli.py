@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from osu_container.places import PROJECT
+from osu_container.places import PROJECT, STATE
 
 from . import ImageError, base, engines
 from .catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, shown, state
@@ -98,7 +98,7 @@ def _add_sources(parser):
 
 
 def _add_work(parser):
-    parser.add_argument('--work', type=_absolute, default=PROJECT / '.workstation' / 'image', metavar='DIR',
+    parser.add_argument('--work', type=_absolute, default=STATE / 'image', metavar='DIR',
                         help="for bases, kept stages and temporary files (default: .workstation/image in the project)")
 
 

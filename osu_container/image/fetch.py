@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from osu_container.places import PROJECT
+from osu_container.places import PROJECT, STATE
 
 from . import ImageError
 from .catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, sha256_of, shown
@@ -102,7 +102,7 @@ def pip_command():
 
     Raises ImageError if there is no pip: Debian's python3 comes without.
     """
-    for python in (sys.executable, PROJECT / '.workstation' / 'venv' / 'bin' / 'python'):
+    for python in (sys.executable, STATE / 'venv' / 'bin' / 'python'):
         if os.path.exists(python) and not subprocess.run([python, '-c', 'import pip'], capture_output=True).returncode:
             return [str(python), '-m', 'pip', '--disable-pip-version-check']
     raise ImageError(f"{sys.executable} has no pip, and there is no .workstation/venv with one. Run "

