@@ -66,7 +66,8 @@ def apptainer():
 def make_sif(apptainer):
     """Function (target, folder) that packs a folder into a SIF with the real runtime and returns target."""
     def make(target, folder):
-        done = run([apptainer, 'build', '--force', target, folder])
+        # nothing is compressed: the images of tests are read once
+        done = run([apptainer, 'build', '--force', '--mksquashfs-args', '-noI -noD -noF -noX', target, folder])
         assert done.returncode == 0, done.stderr
         return target
     return make
