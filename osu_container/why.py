@@ -624,8 +624,8 @@ OF_THE_CONTAINER = [
                    r"the libfabric of the (?:host cannot take the place of the image\S*|"
                    r"image is used, not the host's): (?P<reason>[^\n]{1,600})")],
      'cause': "The entrypoint of the image could not put the host's libfabric in place: {reason}",
-     'remedy': "The line says what is wrong; docs/swap.md has what an image and the binds must be like. OSU_SWAP=0 "
-               "runs over the image's own libfabric.",
+     'remedy': "The line says what is wrong; docs/approaches.md, swap, has what an image and the binds must be like. "
+               "OSU_SWAP=0 runs over the image's own libfabric.",
      'source': ENTRYPOINT, 'evidence': 'measured', 'last': True},
     {'name': 'image gone',
      'text': "The image ... is gone. Get it back with: ...",
