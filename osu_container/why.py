@@ -36,6 +36,7 @@ import sys
 import textwrap
 
 DOCS = 'docs/troubleshooting.md'
+OURS = 'seen by this project, 2026-11'
 WRAPPER = 'easyconfigs/o/osu-container/run-in-container'
 ENTRYPOINT = 'container-recipes/entrypoint/osu-entrypoint'
 GPU_BIND = 'easyconfigs/o/osu-container/osu-gpu-bind'
@@ -58,7 +59,7 @@ OF_THE_LOADER = [
      'remedy': "Use pure or opensource, whose libfabric is the image's; or an image whose MPI was built with an "
                "older libfabric (1.7 comes with 1.20, 1.8 with 2.0, 1.9 with 2.5). Is a folder with a libfabric on "
                "your own LD_LIBRARY_PATH? If the host was updated: install the module again.",
-     'source': 'libfabric, libfabric.map.in by release; ' + DOCS, 'evidence': 'measured'},
+     'source': 'libfabric, libfabric.map.in by release; ' + OURS, 'evidence': 'measured'},
     {'name': 'C library too old',
      'text': "libc.so.6: version `GLIBC_2.38' not found (required by /.singularity.d/libs/...)",
      'patterns': [(" not found", r"(?P<version>GLIBC_\w[\w.]{0,40})" + NOT_FOUND)],
@@ -161,7 +162,7 @@ OF_THE_NETWORK = [
                "avoids cxi: MPIR_CVAR_SINGLE_HOST_ENABLED must be 0. opensource: does the image's libfabric have the "
                "provider (osu-exec fi_info -l)? hybrid: MPICH may ask for a newer libfabric than the host's. "
                "FI_LOG_LEVEL=info shows what was looked at. MPICH 3.4.3 does not work over cxi.",
-     'source': 'MPICH 4.2.3 and 5.0.2, seen by this project, 2026-11; open_fabric: ' + DEIC + ', 2025; ' + DOCS,
+     'source': 'MPICH 4.2.3 and 5.0.2, seen by this project, 2026-11; open_fabric: ' + DEIC + ', 2025',
      'evidence': 'measured'},
     {'name': 'provider finds nothing',
      'text': "fi_getinfo: provider usnic returned -61 (No data available)",
@@ -288,7 +289,7 @@ OF_THE_NETWORK = [
      'remedy': "osu-explain NCCL_NET_PLUGIN shows the image's; if there is none, the image lacks librccl-net.so. "
                "NCCL_DEBUG_SUBSYS=INIT,NET says why it was not loaded. OSU_RCCL_STRICT=1 before module load makes it "
                "an error.",
-     'source': DEIC + ', 2025; ' + DOCS, 'evidence': 'measured'},
+     'source': DEIC + ', 2025', 'evidence': 'measured'},
     {'name': 'RCCL asked for a plugin in vain',
      'text': "NCCL WARN Error: network AWS Libfabric not found.",
      'patterns': [("WARN Error: network ", "WARN Error: network (?P<network>.{1,80}?) not found"),
@@ -518,7 +519,7 @@ OF_THE_CONTAINER = [
      'cause': "The runtime mounts the image through /dev/fuse, and this user may not open it here.",
      'remedy': "As root: modprobe fuse; chmod 666 /dev/fuse. In a container of CI: --privileged or --device "
                "/dev/fuse.",
-     'source': DOCS, 'evidence': 'measured'},
+     'source': OURS, 'evidence': 'measured'},
     {'name': 'no user namespaces',
      'text': "ERROR  : Failed to create user namespace: ...",
      'patterns': [("ailed to create user namespace", "[Ff]ailed to create user namespace"),
@@ -528,7 +529,7 @@ OF_THE_CONTAINER = [
      'remedy': "Ubuntu 24.04: sysctl kernel.apparmor_restrict_unprivileged_userns=0, as root. A root without "
                "capabilities: 'root default capabilities = file' in apptainer.conf. LUMI has none on purpose: build "
                "images elsewhere, or with PRoot (module load systools).",
-     'source': DOCS + '; LUMI training 2026-04, Containers', 'evidence': 'measured'},
+     'source': OURS + '; LUMI training 2026-04, Containers', 'evidence': 'measured'},
     {'name': 'started inside the container',
      'text': "already in the container ...; containers do not nest.",
      'patterns': ["already in the container", "containers do not nest",
@@ -623,8 +624,8 @@ OF_THE_CONTAINER = [
                    r"the libfabric of the (?:host cannot take the place of the image\S*|"
                    r"image is used, not the host's): (?P<reason>[^\n]{1,600})")],
      'cause': "The entrypoint of the image could not put the host's libfabric in place: {reason}",
-     'remedy': "The line says what is wrong; docs/swap.md has what an image and the binds must be like. OSU_SWAP=0 "
-               "runs over the image's own libfabric.",
+     'remedy': "The line says what is wrong; docs/approaches.md, swap, has what an image and the binds must be like. "
+               "OSU_SWAP=0 runs over the image's own libfabric.",
      'source': ENTRYPOINT, 'evidence': 'measured', 'last': True},
     {'name': 'image gone',
      'text': "The image ... is gone. Get it back with: ...",
@@ -667,7 +668,7 @@ OF_THE_CONTAINER = [
      'cause': "A library of the host is another file than when the module was installed; nothing has compared it "
               "with the image.",
      'remedy': AGAIN,
-     'source': DOCS, 'evidence': 'measured'},
+     'source': OURS, 'evidence': 'measured'},
     {'name': 'libfabric not exchanged',
      'text': "libfabric not found within /host.",
      'patterns': [("libfabric not found within ", r"libfabric not found within (?P<folder>\S+?)\.?(?:\s|$)"),
@@ -715,7 +716,7 @@ OF_LMOD = [
      'cause': "Lmod does not find {name}: it is not installed, or its folder is not on MODULEPATH.",
      'remedy': ". ./env.sh in this shell (on LUMI: module load LUMI/25.03 partition/container EasyBuild-user), and "
                "eb osu-container-hybrid.eb -r if it is not installed.",
-     'source': DOCS, 'evidence': 'measured'},
+     'source': OURS, 'evidence': 'measured'},
     {'name': 'module of another stack',
      'text': 'These module(s) or extension(s) exist but cannot be loaded as requested: "..."',
      'patterns': [("requested:", r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)")],
@@ -739,7 +740,7 @@ OF_LMOD = [
      'cause': "{name} and {other} set the same variables, such as SINGULARITY_BIND, and do not go together.",
      'remedy': "module unload the loaded one; what it binds of the users' file systems the modules of this project "
                "bind as well.",
-     'source': LMOD + '; ' + DOCS, 'evidence': 'measured'},
+     'source': LMOD, 'evidence': 'measured'},
 ]
 
 OF_GPUS = [
@@ -850,7 +851,7 @@ OF_SLURM = [
      'patterns': [("can not load PMIx library", r"mpi/pmix\w*: init: .{0,200}can not load PMIx library")],
      'cause': "Slurm's plugin for PMIx does not find libpmix.so.",
      'remedy': "Install it on the nodes (Debian 12: libpmix-dev) and start Slurm again.",
-     'source': DOCS, 'evidence': 'measured'},
+     'source': OURS, 'evidence': 'measured'},
     {'name': 'no controller',
      'text': "Unable to contact slurm controller (connect failure)",
      'patterns': ["Unable to contact slurm controller", "s_p_parse_file: unable to stat",
@@ -954,7 +955,7 @@ OF_ANY_PROGRAM = [
      'remedy': "Open MPI: the module binds that folder; with a runtime of your own, or where slurm.conf cannot be read "
                "on the node, export APPTAINER_BIND=FOLDER with what scontrol show config shows as TmpFS. Else see what "
                "was loaded: srun osu_container/rank-proof FOLDER PROGRAM.",
-     'source': SLURM + '; ' + DOCS, 'evidence': 'measured', 'last': True},
+     'source': SLURM, 'evidence': 'measured', 'last': True},
     {'name': 'memory damaged',
      'text': "double free or corruption (out)",
      'patterns': ["double free or corruption", "free(): invalid pointer", "malloc(): corrupted"],

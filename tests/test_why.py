@@ -16,7 +16,6 @@ except ImportError:  # before Python 3.11
     import sre_parse as parser
 
 from osu_container import why
-from tests.docs.test_docs import headings
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 
 NAMES = [entry['name'] for entry in why.MESSAGES]
@@ -94,7 +93,7 @@ QUOTED = [
     (['libfabric too old'],
      "/usr/bin/osu_bw: /usr/lib/host/libfabric.so.1: version `FABRIC_1.7' not found (required by "
      "/usr/lib/libmpi.so.12)",
-     'form of the loader; the releases: docs/troubleshooting.md'),
+     'form of the loader; the releases: libfabric.map.in'),
     (['C library too old'],
      "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.33' not found (required by /.singularity.d/libs/libnuma.so.1)\n"
      "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.28' not found (required by /.singularity.d/libs/libdrm.so.1)",
@@ -186,7 +185,7 @@ QUOTED = [
      "ERROR  : Failed to create user namespace: user namespace disabled", 'Apptainer, cmd/starter/c/starter.c'),
     (['no user namespaces'],
      "FATAL:   while setting capabilities: Requesting capability set 0x1 while permitted capability set is 0x0",
-     'Apptainer, form as in docs/troubleshooting.md'),
+     'Apptainer, form of its message'),
     (['two sets of binds'],
      "WARNING: SINGULARITY_BIND and APPTAINER_BIND have different values, using the latter", 'recorded, Apptainer '
                                                                                              '1.4.5'),
@@ -612,20 +611,6 @@ def test_osu_explain_without_its_data_is_known(tmp_path):
     command.write_bytes((PROJECT / 'easyconfigs/o/osu-container/osu-explain').read_bytes())
     done = run([sys.executable, command])
     assert done.returncode != 0 and names(done.stderr) == ['osu-explain without its data'], done.stderr
-
-
-def running_headings():
-    """Return the messages of troubleshooting.md about loading and running, with something in place of the dots."""
-    text = (PROJECT / 'docs' / 'troubleshooting.md').read_text()
-    sections = re.split(r'^## ', text, flags=re.M)
-    wanted = ''.join(part for part in sections if part.startswith(('Loading a module', 'Running')))
-    return [message.replace('...', 'X') for message, _ in headings() if f'`{message}`' in wanted]
-
-
-def test_what_troubleshooting_says_about_running_is_known_here_too():
-    messages = running_headings()
-    assert len(messages) > 15
-    assert [message for message in messages if not why.explain(f'srun: {message}\n')] == []
 
 
 # ---- the loader, really

@@ -6,10 +6,10 @@ docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -
 how sure; <!-- what-works -->: what is known of each approach on each site (what_works.py).
 docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
-<!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
-docs/pairs.md, <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (stand-in/pairs.json).
+<!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen;
+<!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (stand-in/pairs.json).
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
-docs/frontier.md and other pages of one system, <!-- verdicts --> and <!-- recipes -->: site_tables.py.
+docs/alps.md and docs/systems.md, <!-- verdicts-SITE --> and <!-- recipes-SITE -->: site_tables.py.
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/why.md, <!-- messages -->: what `osu-container why` knows.
 
@@ -233,9 +233,9 @@ def messages_tables():
 
 
 def of_site(site):
-    """Return {name of the markers: function that makes the table} of the page of a system (str)."""
-    return {'verdicts': lambda: markdown(site_tables.verdicts(site)),
-            'recipes': lambda: f'{markdown(site_tables.recipes(site))}\n{site_tables.sources(site)}'}
+    """Return {name of the markers: function that makes the table} of a system (str)."""
+    return {f'verdicts-{site}': lambda: markdown(site_tables.verdicts(site)),
+            f'recipes-{site}': lambda: f'{markdown(site_tables.recipes(site))}\n{site_tables.sources(site)}'}
 
 
 #: page -> {name of the markers: function that makes the table}
@@ -247,10 +247,12 @@ TABLES = {
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
     PROJECT / 'docs' / 'why.md': {'messages': messages_tables},
-    PROJECT / 'docs' / 'examination.md': {'examination': examination_table, 'prediction': prediction_table},
+    PROJECT / 'docs' / 'examination.md': {
+        'examination': examination_table, 'prediction': prediction_table, 'pairs-summary': pairs.summary,
+        'pairs': pairs.every_pair},
     PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
-    PROJECT / 'docs' / 'pairs.md': {'pairs-summary': pairs.summary, 'pairs': pairs.every_pair},
-    **{PROJECT / 'docs' / f'{site}.md': of_site(site) for site in ('alps', 'frontier', 'setonix', 'perlmutter')},
+    PROJECT / 'docs' / 'alps.md': of_site('alps'),
+    PROJECT / 'docs' / 'systems.md': {**of_site('frontier'), **of_site('setonix'), **of_site('perlmutter')},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}

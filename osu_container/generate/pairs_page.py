@@ -1,4 +1,4 @@
-"""The tables of docs/pairs.md, from stand-in/pairs.json, which `stand-in/pairs --record` wrote."""
+"""The tables of pairs in docs/examination.md, from stand-in/pairs.json, which `stand-in/pairs --record` wrote."""
 import json
 import re
 

@@ -1,4 +1,4 @@
-"""Tables of the pages of one system, from data: page_tables.py puts them into docs/frontier.md and its like."""
+"""Tables of one system, from data: page_tables.py puts them into docs/systems.md and docs/alps.md."""
 
 from osu_container.check.described import described_host, our_image
 from osu_container.core.data.approaches import APPROACHES

@@ -8,7 +8,7 @@ RECIPES = PROJECT / 'container-recipes'
 #: What is checked in of all that recipes render to
 RENDERED = RECIPES / 'rendered'
 #: Names in RENDERED: one definition file of each recipe, to be read and reviewed, and the Dockerfile that docs/alps.md
-#: and docs/perlmutter.md build. `osu-container image recipe NAME` prints every other one.
+#: and docs/systems.md build. `osu-container image recipe NAME` prints every other one.
 KEPT = (
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def',
     'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def',

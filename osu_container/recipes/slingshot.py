@@ -11,7 +11,7 @@ images: its text depends on nothing but what it is called with. What a stage nee
 
 The images set no variable: the module that runs them does. Nowhere is an RPATH, and no LD_LIBRARY_PATH is set, so a
 library of the host that a module puts there comes first. CXI_FORK_SAFE above all is not set: libfabric would copy every
-small message from GPU memory by a slow path (docs/troubleshooting.md).
+small message from GPU memory by a slow path (docs/compare.md).
 """
 
 from hpccm.primitives import baseimage, copy, raw, shell

@@ -5,7 +5,7 @@ Try pairs of MPI and libfabric for real, and put beside each what `osu-container
     stand-in/pairs open-mpi hybrid             those whose names have all these words in them
     stand-in/pairs --list                      their names; nothing is made or run
     stand-in/pairs --trees                     only make the host trees, and print where they are (--sysroot of check)
-    stand-in/pairs --record stand-in/pairs.json    also keep what happened, for docs/pairs.md (then: make modules)
+    stand-in/pairs --record stand-in/pairs.json    also keep what happened, for docs/examination.md (then: make modules)
 
 A pair is an image with an MPI, and a libfabric: that of a host tree by approach hybrid, or the image's own by pure. The
 settings are those of the module that would be installed, failing ones included; two ranks on two nodes run osu_latency.

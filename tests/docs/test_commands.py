@@ -97,7 +97,7 @@ class Rule(NamedTuple):
 
 
 ON_LUMI = 'install-lumi'
-SYSTEMS = '/(alps|frontier|setonix|perlmutter)'
+SYSTEMS = '/(alps|systems)'
 COMMANDS = [
     # A container of the user's own
     Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own|README'),
@@ -140,7 +140,7 @@ COMMANDS = [
     Rule('LUMI', r'module load LUMI/.*'),
     Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
     Rule('LUMI', r'eb \$EBU_USER_PREFIX/.*'),
-    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi|swap'),
+    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi'),
     Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
     Rule('GPU', r'srun .*osu-gpu-bind .*', f'{ON_LUMI}|README'),
     Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
@@ -150,8 +150,8 @@ COMMANDS = [
     Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
     Rule('modules, shell', r'module load osu-[a-z/]+'),
     Rule('modules', r'module load osu-[a-z/]+ && srun (-N2 -n2 )?osu_(get_)?bw H H'),
-    Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'swap'),
-    Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'swap'),
+    Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'approaches'),
+    Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'approaches'),
     # Check: every verdict is an answer
     Rule('run', r'osu-container check --published( --site lumi-25\.03)?'),
     Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier'),
