@@ -73,15 +73,15 @@ easybuild-%:
 
 .PHONY: test
 test: setup test-env ## set up what is missing, then run the tests (PYTEST="-k word" adds arguments)
-	$(PYTHON_ENV)/pytest -n 3 --dist loadgroup -m "not full" $(PYTEST)
+	$(PYTHON_ENV)/pytest -n 4 --dist loadgroup -m "not full" $(PYTEST)
 
 .PHONY: test-all
 test-all: setup test-env ## all of them: every image, every pair of MPI and libfabric (an hour or two)
-	$(PYTHON_ENV)/pytest -n 3 --dist loadgroup $(PYTEST)
+	$(PYTHON_ENV)/pytest -n 4 --dist loadgroup $(PYTEST)
 
 .PHONY: test-fast
 test-fast: test-env ## tests that need neither container nor Slurm
-	$(PYTHON_ENV)/pytest -n 3 --dist loadgroup -m "not apptainer and not slurm and not full" $(PYTEST)
+	$(PYTHON_ENV)/pytest -n 4 --dist loadgroup -m "not apptainer and not slurm and not full" $(PYTEST)
 
 .PHONY: mutants
 mutants: test-env ## how many small faults in the core the fast tests notice (an hour on an idle core)

@@ -296,6 +296,7 @@ def test_the_second_time_the_stored_table_is_printed(project, native, capfd):
     assert (first / 'report.html').stat().st_mtime_ns == written
 
 
+@pytest.mark.full
 def test_rerun_measures_again(project, native):
     assert native.go('run') == 0
     first = native.result
@@ -324,6 +325,7 @@ def test_results_that_are_damaged_are_left_out_and_named(project, native, capfd)
     assert f'left out: {later}' in capfd.readouterr().out
 
 
+@pytest.mark.full
 def test_a_failing_program_shows_its_message_and_there_is_no_table(project, native, capfd):
     special(project, '9.9', 'osu_latency', "sys.exit(\"version `FABRIC_1.7' not found\")")
     assert native.go('run') == 1
@@ -333,6 +335,7 @@ def test_a_failing_program_shows_its_message_and_there_is_no_table(project, nati
     assert not list(project.glob('.workstation/results/*/table.txt'))
 
 
+@pytest.mark.full
 def test_the_time_box_ends_after_a_whole_repeat(project, native):
     native.repeats, native.budget = 5, 0.5
     assert native.go('run') == 0

@@ -22,6 +22,10 @@ OTHERS = {'osu_container/figures/osu_init_port.py', 'osu_container/figures/growt
 #: Import every module that is named, each in a process of its own that has imported nothing of ours yet
 FORKED = """
 import os, sys, traceback
+try:
+    import altair, hpccm, numpy, reframe, scipy.stats  # once, as these take seconds; ours are imported in each fork
+except ImportError:
+    pass
 for name in sys.argv[1:]:
     sys.stdout.flush()
     if not os.fork():

@@ -19,8 +19,11 @@ from osu_container.results.model import Case
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, interruptible, run
+from tests.helpers.samples import all_pairs, one_of_each
 
 PYTHON = PROJECT / '.workstation' / 'venv' / 'bin' / 'python'
+#: One system of each kind
+SOME = ['workstation', 'lumi-25.03', 'lumi-c-25.03', 'alps']
 GPU_SITES = [name for name in SITES if site_entry(name)['gpu']['value']]
 
 
@@ -147,8 +150,7 @@ def test_modules_of_two_sites_are_refused():
 
 # ---- ReFrame's settings ----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('scheduler', ['local', 'slurm'])
-@pytest.mark.parametrize('site', SITES)
+@pytest.mark.parametrize('site, scheduler', all_pairs(SITES, ['local', 'slurm'], SOME))
 def test_reframe_takes_the_settings_of_every_site(tmp_path, site, scheduler):
     reframe_settings.write(tmp_path / 'settings.py', site_entry(site), scheduler=scheduler, account='project_1')
     done = run([PYTHON, '-c', 'import sys; from reframe.frontend.cli import main; sys.exit(main())', '-C',
@@ -258,9 +260,9 @@ def test_a_failing_case_is_recorded_with_its_reason_and_the_rest_go_on(bench, tm
 
 
 @pytest.mark.parametrize('text, says', [
-    ('size //= 2', 'the table of osu_bw ends at 2097152 bytes, wanted 4194304'),
+    pytest.param('size //= 2', 'the table of osu_bw ends at 2097152 bytes, wanted 4194304', marks=pytest.mark.full),
     ('sys.exit(0)', 'no number from osu_bw in 0 line(s)'),
-    ("os.environ['SLURM_PROCID'] = '0'", 'Did every rank run alone'),
+    pytest.param("os.environ['SLURM_PROCID'] = '0'", 'Did every rank run alone', marks=pytest.mark.full),
     ("print('1   nan') if os.environ['SLURM_PROCID'] == '0' else 0; time.sleep(0.4); sys.exit()",
      'no number from osu_bw'),
 ])
@@ -484,7 +486,8 @@ def test_a_folder_with_a_blank_is_refused_before_anything_runs(bench, tmp_path):
     assert list(tmp_path.iterdir()) == [] and calls(bench.root) == []
 
 
-@pytest.mark.parametrize('site', [name for name in SITES if site_entry(name)['jobs']['value']['account']])
+@pytest.mark.parametrize('site', one_of_each(
+    [name for name in SITES if site_entry(name)['jobs']['value']['account']], lambda site: 'any'))
 def test_a_site_with_accounts_wants_one(made, tmp_path, site):
     bench_stand_in.make_native(tmp_path, '1', site)
     env = {**bench_stand_in.environment(made), 'MODULEPATH': f'{tmp_path}/modules',

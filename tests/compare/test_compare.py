@@ -22,6 +22,7 @@ from osu_container.results import files, references
 from osu_container.results.example_runs import CASES, MORE_CASES, make_run
 from osu_container.results.model import Case, Dataset, Series
 from tests.helpers.machine import PROJECT, run
+from tests.helpers.samples import all_pairs, one_of_each
 
 BW, LATENCY = Case('osu_bw', 'H H', 2, 2), Case('osu_latency', 'H H', 2, 2)
 SIZES = [2 ** n for n in range(23)]
@@ -219,8 +220,7 @@ def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 
     return found / curves
 
 
-@pytest.mark.parametrize('repeats', [2, 3, 5, 10])
-@pytest.mark.parametrize('paired', [True, False], ids=['paired', 'Welch'])
+@pytest.mark.parametrize('repeats, paired', all_pairs([3, 2, 5, 10], [True, False], [3]))
 def test_false_alarms_are_rarer_than_alpha(paired, repeats):
     """Without a difference, and with one of exactly the margin, which does not count as worse."""
     bound = stats.binom.ppf(0.999, 150, method.ALPHA) / 150
@@ -228,7 +228,7 @@ def test_false_alarms_are_rarer_than_alpha(paired, repeats):
     assert rate(2, 'worse', repeats=repeats, paired=paired, gain=lambda size: 1 / 1.05) <= bound
 
 
-@pytest.mark.parametrize('paired', [True, False], ids=['paired', 'Welch'])
+@pytest.mark.parametrize('paired', one_of_each([True, False], lambda paired: 'any'))
 def test_a_slow_down_of_a_fifth_is_found(paired):
     """In noise of 3 %: at all sizes with five repeats always, with three nearly so; at one size with five mostly."""
     assert rate(3, 'worse', gain=lambda size: 0.8, paired=paired) == 1

@@ -21,6 +21,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.results import example_runs as results_data
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.osu_archive import RELEASE
+from tests.helpers.samples import one_of_each
 
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
 SITE_PACKAGES = sysconfig.get_path('purelib')
@@ -269,6 +270,11 @@ def those(*ways):
     return [pytest.param(line, id=f'{line.page}: {line.command}') for line in found.values()]
 
 
+def kind(line):
+    """Return of which kind a line is for samples: in the README each is its own, on other pages those of one way."""
+    return line.page, line.command if line.page == 'README.md' else line.rule().how
+
+
 def test_every_command_is_classified():
     assert len(LINES) > 50
     unknown = [f'{line.page}: {line.command}' for line in LINES if line.rule() is None]
@@ -344,7 +350,7 @@ def test_python_examples_run(scratch, block):
     assert done.returncode == 0 and done.stdout.strip(), done.stderr
 
 
-@pytest.mark.parametrize('line', those('dry run'))
+@pytest.mark.parametrize('line', one_of_each(those('dry run'), kind))
 def test_easybuild_takes_the_options(scratch, line):
     done = scratch(f'{line.command} --dry-run')
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
@@ -367,7 +373,7 @@ def test_command_installs_a_module(scratch, tmp_path, line):
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
-@pytest.mark.parametrize('line', those('modules', 'modules, shell'))
+@pytest.mark.parametrize('line', one_of_each(those('modules', 'modules, shell'), kind))
 def test_command_runs_with_the_modules(installed, line):
     done = installed(line.script(), timeout=300)
     assert done.returncode in line.rule().codes, done.stdout[-3000:] + done.stderr[-3000:]
@@ -377,7 +383,7 @@ def test_command_runs_with_the_modules(installed, line):
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
-@pytest.mark.parametrize('line', those('list'))
+@pytest.mark.parametrize('line', one_of_each(those('list'), kind))
 def test_reframe_finds_the_tests(installed, line):
     done = installed(re.sub(r' -r\b', ' -l', line.script()), timeout=300)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

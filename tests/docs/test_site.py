@@ -16,6 +16,7 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.samples import all_pairs
 
 PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'docs').rglob('*.md'))
 PICTURE = PROJECT / 'docs' / 'pictures' / 'approaches.svg'
@@ -247,8 +248,8 @@ def open_page(chromium):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize('width', WIDTHS)
-@pytest.mark.parametrize('name', [*PAGES, 'repository/container-recipes/entrypoint/defaults.md'])
+@pytest.mark.parametrize('name, width', all_pairs(
+    [*PAGES, 'repository/container-recipes/entrypoint/defaults.md'], WIDTHS))
 def test_page_in_the_browser(site, open_page, tmp_path, name, width):
     page = open_page(f'file://{site}/{html_of(name)}', WIDTHS[width])
     headings = page.eval_on_selector_all('article :is(h1, h2, h3, h4)',

@@ -18,6 +18,12 @@ STATE = PROJECT / '.workstation'
 EASYBUILD_VERSIONS = ['newest', pytest.param('5.1.2', marks=pytest.mark.full), '4.9.4']
 
 
+def only_with(easybuild):
+    """Return the decorator of tests that run with one EasyBuild (str) only, and with the others by `make test-all`."""
+    return pytest.mark.parametrize('any_eb', [pytest.param(one, marks=() if one == easybuild else pytest.mark.full)
+                                              for one in ('newest', '5.1.2', '4.9.4')], indirect=True)
+
+
 def run(command, **kwargs):
     """Run command (list), return CompletedProcess with stdout and stderr as str. Never raises for an exit code."""
     kwargs.setdefault('stdout', subprocess.PIPE)

@@ -937,6 +937,7 @@ def test_image_from_nothing_interrupted_once_finishes(tmp_path):
     assert checked.returncode == 0 and re.search(r'contents +ok', checked.stdout), checked.stdout + checked.stderr
 
 
+@pytest.mark.full
 @pytest.mark.apptainer
 def test_definition_file_is_built_by_hand_as_its_head_says(apptainer, tmp_path):
     """By a person who has neither HPCCM nor our command, but a folder with Debian."""
@@ -980,6 +981,7 @@ def c_image(tmp_path_factory):
     return sif, total
 
 
+@pytest.mark.full
 @pytest.mark.apptainer
 def test_c_programs_run_on_two_ranks(c_image):
     for program in C_PROGRAMS:

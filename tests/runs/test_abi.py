@@ -224,6 +224,7 @@ def test_constants_of_a_draft_mean_other_things_to_the_hosts_mpi(place, programs
 
 # ---- the study: native and three images under one host MPI
 
+@pytest.mark.full
 def test_the_study_runs_and_gives_its_figure(place, tmp_path):
     """Two repeats, and no more ranks than four: enough for a deviation."""
     names = ['osu-native', *(f'osu-container/bind-{name}' for name in IMAGES)]

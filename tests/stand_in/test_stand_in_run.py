@@ -19,12 +19,16 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import read_sif
 from tests.helpers.machine import PROJECT, STATE, StandIn, compile_library, folded, run
+from tests.helpers.samples import all_pairs, one_of_each
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
 LUMI = [site for site in SITES if site.startswith('lumi')]
+GPU = sorted((site for site in LUMI if site_entry(site)['gpu']['value']), key='lumi-25.03'.__ne__)
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']
               and all(runs_on(APPROACHES[name], site_entry(site)) for site in LUMI)]
+#: One with GPUs and one without, of two releases
+SOME = ['lumi-25.03', 'lumi-c-25.09']
 #: name in the site data -> name in a proof
 IN_PROOF = {'libmpi_gtl_hsa': 'libmpi_gtl', **{name: name for name in ('libmpi', 'libfabric', 'libcxi',
                                                                         'libhsa-runtime64')}}
@@ -81,8 +85,7 @@ def own_stack(tmp_path):
     return make
 
 
-@pytest.mark.parametrize('approach', CONTAINERS)
-@pytest.mark.parametrize('site', LUMI)
+@pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
 def test_each_rank_maps_the_files_that_the_approach_promises(site, approach, stack, tmp_path):
     entry, this = APPROACHES[approach], stack(site)
     from_host = entry['inject'] + entry['inject_if_known']
@@ -98,8 +101,7 @@ def test_each_rank_maps_the_files_that_the_approach_promises(site, approach, sta
                 assert key not in mapped, (name, mapped[key])
 
 
-@pytest.mark.parametrize('approach', CONTAINERS)
-@pytest.mark.parametrize('site', LUMI)
+@pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
 def test_variables_of_the_module_reach_the_ranks_and_a_users_value_wins(site, approach, stack, tmp_path):
     this = stack(site)
     loaded = this.shell(f'module load osu-container/{approach}; env').stdout
@@ -133,7 +135,7 @@ class HostWatch(threading.Thread):
                     (self.on_host if where == self.own else self.in_container).add(name)
 
 
-@pytest.mark.parametrize('site', [site for site in LUMI if site_entry(site)['gpu']['value']])
+@pytest.mark.parametrize('site', one_of_each(GPU, lambda site: 'GPU'))
 def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
     watch = HostWatch()
     watch.start()
@@ -146,8 +148,7 @@ def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
     assert watch.on_host == set()
 
 
-@pytest.mark.parametrize('approach', CONTAINERS)
-@pytest.mark.parametrize('site', LUMI)
+@pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
 def test_files_of_the_site_are_in_the_container_and_pure_has_none(site, approach, stack):
     this = stack(site)
     bound = APPROACHES[approach]['files']

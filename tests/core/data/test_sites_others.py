@@ -21,6 +21,7 @@ from osu_container.core.deciding.site_choice import SettingsError, choose_site, 
 from osu_container.generate import podman_hpc as renderer
 from osu_container.generate.site_recipes import KINDS, RECIPES, sets
 from tests.helpers.machine import PROJECT, StandIn, run
+from tests.helpers.samples import one_of_each
 
 OTHERS = [name for name in SITES if name != 'workstation' and not name.startswith('lumi')]
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -226,7 +227,9 @@ RUNS = {'frontier': ['bind', 'hybrid'], 'setonix': ['bind', 'hybrid'], 'perlmutt
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
-@pytest.mark.parametrize('site, approach', [(site, approach) for site, names in RUNS.items() for approach in names])
+@pytest.mark.parametrize('site, approach', one_of_each(
+    [pytest.param(site, approach) for site, names in RUNS.items() for approach in names],
+    lambda site, approach: approach))
 def test_ranks_on_two_nodes_run_over_what_the_approach_promises(site, approach, stack, tmp_path):
     this, data = stack(site, *RUNS[site]), site_entry(site)
     done, found = this.proofs(f'module load osu-container/{approach} && srun {{prove}} osu_latency -m 1024 -i 50 H H',

@@ -163,18 +163,28 @@ def bench(shell, tmp_path_factory):
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
+def test_eight_ranks_on_two_nodes_are_one_of_eight_each(shell):
+    done = shell('module load osu-container/openmpi; cd /; srun -N2 -n8 osu_alltoall -m 8 -i 2 -x 1')
+    assert {8} <= set(table(done.stdout)), done.stdout + done.stderr
+
+
+@pytest.mark.full
+@pytest.mark.apptainer
+@pytest.mark.slurm
 def test_published_cases_run_here_and_have_the_published_sizes(bench):
     measured = {one.case: one for one in files.read(bench).series}
     published = [one for one in references.get(REFERENCE).series if one.case.buffers == 'H H']
     assert {one.case.benchmark for one in published} | {'osu_latency'} == {case.benchmark for case in measured}
+    zeros = {size for _, entry in files.lines(bench)[0] for size in entry.get('zeros', [])}  # 0.00: a busy machine
     for one in published:
-        assert set(one.values) <= set(measured[one.case].values), one.case
+        assert set(one.values) <= {*measured[one.case].values, *zeros}, one.case
     # eight ranks on two nodes, each seen to be one of eight
     ranks, = measured[Case('osu_alltoall', 'H H', 2, 8)].facts['proofs'][0]
     assert ranks['ranks'] == list(range(8)) and ranks['nodes'] == ['node1', 'node2']
     assert ranks['libraries']['libmpi']['where'] == 'image'
 
 
+@pytest.mark.full
 @pytest.mark.apptainer
 @pytest.mark.slurm
 def test_compare_shows_ratios_to_alps_and_judges_no_speed(bench):
