@@ -34,7 +34,7 @@ import time
 from pathlib import Path
 
 #: The tests that count
-MARKS = 'not apptainer and not slurm'
+MARKS = 'not apptainer and not slurm and not browser and not full'
 #: First tests of one file that run a line, then all others: up to so many seconds each, by the clock of `cover`
 FIRST_SECONDS, REST_SECONDS = 4, 60
 #: Operators that mostly make no other program: Python has one object of most short strings and small numbers
