@@ -34,7 +34,7 @@ def results_folder():
     """Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else one in this folder."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE])
-    if (STATE).is_dir():
+    if STATE.is_dir():
         return STATE / 'results'
     return Path('osu-container-results')
 

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import markdown
 import pytest
 
-from osu_container.core.data.sites import SITES
 from osu_container.results import example_runs as results_data
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.osu_archive import RELEASE
@@ -320,10 +319,9 @@ def installed(scratch):
     """The same, with every module installed from the pages' own easyconfigs, and Slurm."""
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stdout + started.stderr
-    # not the native builds of one site each, which need that site's paths
-    names = sorted(path.name for path in (PROJECT / 'easyconfigs/o').glob('*/os*-*.eb')
-                   if not any(path.stem.endswith(f'-{site}') for site in SITES))
-    done = scratch(f"eb {' '.join(names)} OSU-Micro-Benchmarks-{RELEASE}-osu-container-hybrid.eb -r", timeout=600)
+    names = sorted(path.name for path in (PROJECT / 'easyconfigs/o').glob('osu-container/*.eb'))
+    names += ['osu-native.eb', f'OSU-Micro-Benchmarks-{RELEASE}-osu-container-hybrid.eb']
+    done = scratch(f"eb {' '.join(names)} -r", timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return scratch
 

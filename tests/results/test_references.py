@@ -559,7 +559,7 @@ def test_an_added_reference_can_be_selected(native):
 def test_the_results_folder_follows_the_variable_then_the_clone_then_this_folder(monkeypatch, tmp_path):
     assert select.results_folder() == tmp_path / 'results'
     monkeypatch.delenv(select.VARIABLE)
-    monkeypatch.setattr(select, 'PROJECT', tmp_path)
+    monkeypatch.setattr(select, 'STATE', tmp_path / '.workstation')
     assert str(select.results_folder()) == 'osu-container-results'
     (tmp_path / '.workstation').mkdir()
     assert select.results_folder() == tmp_path / '.workstation' / 'results'
