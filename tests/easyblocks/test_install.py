@@ -535,7 +535,11 @@ def test_two_installs_at_once(eb, large_image):
     eb.local(workstation())
     use_image(eb, large_image)
     process = while_copying(eb)
-    second = eb('osu-container-pure.eb', '-r')
+    os.killpg(process.pid, signal.SIGSTOP)  # the copy takes as long as the second one lasts
+    try:
+        second = eb('osu-container-pure.eb', '-r')
+    finally:
+        os.killpg(process.pid, signal.SIGCONT)
     first, _ = process.communicate(timeout=120)
     assert process.returncode == 0, first
     assert second.returncode != 0 and 'already exists, aborting' in folded(second.stdout)
