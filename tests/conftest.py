@@ -10,20 +10,31 @@ pytest.register_assert_rewrite('tests.helpers')
 
 from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, end_jobs, run  # noqa: E402, asserts first
 
+#: Files that take minutes and share nothing with other tests
+ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_native_cray', 'test_report', 'test_page',
+         'test_modules', 'test_site', 'test_commands']
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """
-    Keep what uses Slurm in one process, and what uses the container runtime alone in another (pytest-xdist).
+    Name the groups of which each runs in one process (pytest-xdist), the longest first.
 
-    Each shares what is made once: nodes and installed modules, images. A third process runs the rest meanwhile.
+    What uses Slurm shares its nodes and installed modules, what uses the container runtime alone shares images.
+    The rest goes by file: what a file makes for its tests is made once.
     """
+    groups = {}
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}
+        group = item.path.stem if item.path.stem in ALONE else str(item.path.relative_to(PROJECT))
         if 'slurm' in marks or 'shell' in item.fixturenames:
-            item.add_marker(pytest.mark.xdist_group('slurm'))
-        elif 'apptainer' in marks:
-            item.add_marker(pytest.mark.xdist_group('containers'))
+            group = 'slurm'
+        elif 'apptainer' in marks and group not in ALONE:
+            group = 'containers'
+        item.add_marker(pytest.mark.xdist_group(group))
+        groups[item] = group
+    order = ['slurm', 'containers', *ALONE]
+    items.sort(key=lambda item: order.index(groups[item]) if groups[item] in order else len(order))
 
 
 @pytest.hookimpl(trylast=True)

@@ -61,11 +61,11 @@ def test_device_buffers_are_left_out_with_their_reason(shell):
 
 
 def test_a_job_for_each_test_gives_the_same_kind_of_results(shell, tmp_path):
-    done = shell(f'{PROJECT}/bin/osu-container bench --scheduler jobs --tag demo --repeats 1 --module osu-native '
-                 f'--module osu-container/hybrid -o {tmp_path}/run osu_latency', timeout=300)
+    done = shell(f'{PROJECT}/bin/osu-container bench --scheduler jobs --tag quick --repeats 1 --module osu-native '
+                 f'--module osu-container/hybrid -o {tmp_path}/run osu_alltoall', timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     run = files.read(tmp_path / 'run')
     assert {one.name for one in run.series} == {'native', 'hybrid'}
     lines = [entry for _, entry in files.lines(run.path)[0] if entry['kind'] == 'measurement']
     assert len({entry['slurm']['job'] for entry in lines}) == 2, json.dumps(lines[0]['slurm'])
-    assert run.cases == [Case('osu_latency', 'H H', 2, 2)]
+    assert run.cases == [Case('osu_alltoall', 'H H', 2, 2)]

@@ -36,6 +36,8 @@ IMAGES = {
     'mpich-4.2.3': ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', ['mpich-4.2.3']),
     'intel-mpi': ('osu-abi-intel-mpi-2021.19.0-libfabric-1.17.0', ['impi-devel', 'impi-rt']),
 }
+#: Takes part in the full run only
+OLD = 'mpich-3.4.3'
 #: The image of the standard ABI is made from this one; it holds both kinds of library
 BASE = 'osu-workstation-mpich-5.0.2-libfabric-2.5.1'
 STANDARD = 'standard-abi'
@@ -120,13 +122,30 @@ def place(standard_image, built, tmp_path_factory):  # noqa: F811, a fixture
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
 
     standard_image.with_name(standard_image.name + '.sha256').write_text(f'{sha256_of(str(standard_image))}\n')
-    images = {name: f'{built(image).stem}.sif' for name, (image, _) in IMAGES.items()}
+    images = {name: f'{built(image).stem}.sif' for name, (image, _) in IMAGES.items() if name != OLD}
     images[STANDARD] = standard_image.name
     for what in ['osu-native.eb', *(f'osu-container-bind.eb --try-amend=versionsuffix=-{name} '
                                     f'--try-amend=image={image}' for name, image in images.items())]:
         done = call(f'eb {what} -r --try-amend=build_image=no' if 'image' in what else f'eb {what} -r')
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return call
+
+
+@pytest.fixture(scope='module')
+def with_old(place, built):  # noqa: F811, a fixture
+    """After the bind for the image of the oldest MPICH was installed too."""
+    image = built(IMAGES[OLD][0]).name
+    done = place(f'eb osu-container-bind.eb --try-amend=versionsuffix=-{OLD} --try-amend=image={image} -r '
+                 '--try-amend=build_image=no')
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.full if name == OLD else ()) for name in IMAGES])
+def name(request):
+    """The images, each with its module installed."""
+    if request.param == OLD:
+        request.getfixturevalue('with_old')
+    return request.param
 
 
 def proved(place, folder, module, command, ranks=4):
@@ -157,7 +176,6 @@ def assert_host_was_used(proofs, libmpi):
         assert (one['world']['size'], one['world']['tasks']) == (len(proofs), len(proofs))
 
 
-@pytest.mark.parametrize('name', IMAGES)
 def test_a_c_program_of_each_mpi_runs_with_the_hosts(place, programs, tmp_path, name):
     program = tmp_path / name
     shutil.copy(programs / name, program)
@@ -179,7 +197,6 @@ def test_whatever_a_program_was_linked_with_runs_in_any_of_the_images(place, pro
     assert 'failed' not in done.stdout
 
 
-@pytest.mark.parametrize('name', IMAGES)
 def test_the_commands_of_each_image_run_with_the_hosts(place, tmp_path, name):
     """The benchmarks: OSU's C programs where their archive could be had, else mpi4py's ports of them."""
     done, proofs = proved(place, tmp_path, name, 'osu_latency H H -m 8 -i 5000', ranks=2)
@@ -225,6 +242,7 @@ def test_constants_of_a_draft_mean_other_things_to_the_hosts_mpi(place, programs
 # ---- the study: native and three images under one host MPI
 
 @pytest.mark.full
+@pytest.mark.usefixtures('with_old')
 def test_the_study_runs_and_gives_its_figure(place, tmp_path):
     """Two repeats, and no more ranks than four: enough for a deviation."""
     names = ['osu-native', *(f'osu-container/bind-{name}' for name in IMAGES)]

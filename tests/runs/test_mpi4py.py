@@ -35,8 +35,7 @@ time.sleep(1)
 @pytest.fixture(scope='module')
 def python_shell(built, tmp_path_factory):  # noqa: F811, a fixture
     """Function (script, folder) that runs bash in folder with the modules osu-mpi4py/* installed."""
-    for name in WITH_PYTHON:
-        built(name)
+    built(IMAGE)
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stdout + started.stderr
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
@@ -47,16 +46,34 @@ def python_shell(built, tmp_path_factory):  # noqa: F811, a fixture
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\ncd {folder}\n{script}\n'
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
 
-    done = call(f"eb {' '.join(f'osu-mpi4py-{name}.eb' for name in NAMES)} -r", '/', timeout=600)
+    names = [f'osu-mpi4py-{name}.eb' for name in NAMES if name != 'openmpi']
+    done = call(f"eb {' '.join(names)} -r", '/', timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return call
 
 
-@pytest.mark.parametrize('approach', NAMES)
-def test_python_has_the_mpi_of_the_approach_on_both_nodes(python_shell, tmp_path, approach):
+@pytest.fixture(scope='module')
+def with_openmpi(python_shell, built):  # noqa: F811, a fixture
+    """The same after the module osu-mpi4py/openmpi was installed too, whose image takes a while to build."""
+    for name in WITH_PYTHON:
+        built(name)
+    done = python_shell('eb osu-mpi4py-openmpi.eb -r', '/', timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    return python_shell
+
+
+@pytest.fixture
+def shell_of(request):
+    """Function (approach) that returns python_shell, with what this approach needs."""
+    return lambda approach: request.getfixturevalue('with_openmpi' if approach == 'openmpi' else 'python_shell')
+
+
+@pytest.mark.parametrize('approach', [
+    pytest.param(name, marks=pytest.mark.full if name == 'openmpi' else ()) for name in NAMES])
+def test_python_has_the_mpi_of_the_approach_on_both_nodes(shell_of, tmp_path, approach):
     (tmp_path / 'tell.py').write_text(TELL)
-    done = python_shell(f'module load osu-mpi4py/{approach} && osu-container proof -o out -- {SRUN} python tell.py',
-                        tmp_path)
+    done = shell_of(approach)(
+        f'module load osu-mpi4py/{approach} && osu-container proof -o out -- {SRUN} python tell.py', tmp_path)
     said = folded(done.stderr)
     assert done.returncode == 0, done.stdout + done.stderr
     assert '2 ranks on 2 nodes (node1, node2), all alike' in said and f'as promised by {approach}' in said
@@ -69,14 +86,16 @@ def test_python_has_the_mpi_of_the_approach_on_both_nodes(python_shell, tmp_path
         assert one['container'] is True
 
 
-@pytest.mark.parametrize('approach, benchmark', [('hybrid', 'bw'), ('openmpi', 'latency'), ('bind', 'allgather')])
-def test_python_benchmarks_by_their_own_names(python_shell, tmp_path, approach, benchmark):
-    done = python_shell(f'module load osu-mpi4py/{approach} && '
-                        f'{SRUN} osu_py_{benchmark} --buffer numpy -m 64 -i 20 -x 2', tmp_path)
+@pytest.mark.parametrize('approach, benchmark', [
+    ('hybrid', 'bw'), ('bind', 'allgather'), pytest.param('openmpi', 'latency', marks=pytest.mark.full)])
+def test_python_benchmarks_by_their_own_names(shell_of, tmp_path, approach, benchmark):
+    done = shell_of(approach)(
+        f'module load osu-mpi4py/{approach} && '
+        f'{SRUN} osu_py_{benchmark} --buffer numpy -m 64 -i 20 -x 2', tmp_path)
     head = rf'^# osu_{benchmark}: mpi4py \S+ port, .*, buffers: numpy [\d.]+$'
     assert re.search(head, done.stdout, re.M), done.stdout + done.stderr
     found = table(done.stdout)
-    assert {1, 64} <= set(found) and all(value > 0 for value in found.values())
+    assert {1, 64} <= set(found) and max(found.values()) > 0  # 0.00 of a small message on a busy machine
 
 
 @pytest.mark.parametrize('arguments, text', [
@@ -159,10 +178,11 @@ osu-exec env -u MPI4PY_LIBMPI {tell}''', tmp_path)
 
 
 def test_bench_measures_the_module_and_names_its_buffers(python_shell, tmp_path):
-    done = python_shell('osu-container bench --tag demo --repeats 1 --module osu-mpi4py/hybrid -o run osu_bw', tmp_path)
+    done = python_shell('osu-container bench --tag quick --repeats 1 --module osu-mpi4py/hybrid -o run osu_alltoall',
+                        tmp_path)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     found = files.read(tmp_path / 'run')
-    assert [one.case for one in found.series] == [Case('osu_bw', 'H H', 2, 2, 'numpy')]
+    assert [one.case for one in found.series] == [Case('osu_alltoall', 'H H', 2, 2, 'numpy')]
     module, = found.modules.values()
     assert (module['name'], module['approach']) == ('osu-mpi4py/hybrid', 'hybrid')
 

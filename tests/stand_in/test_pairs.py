@@ -13,7 +13,6 @@ from osu_container.core.reading.closure import closure
 from osu_container.core.reading.libraries import read_library
 from osu_container.stand_in import pairs as this
 from tests.helpers.machine import PROJECT, run
-from tests.helpers.samples import one_of_each
 
 PROGRAM = PROJECT / 'stand-in' / 'pairs'
 RECORD = PROJECT / 'stand-in' / 'pairs.json'
@@ -103,7 +102,8 @@ def test_a_run_that_hangs_is_ended_and_says_so(slurm, monkeypatch):
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize('libfabric', one_of_each(LIBFABRICS, lambda release: 'any'))
+@pytest.mark.full
+@pytest.mark.parametrize('libfabric', LIBFABRICS)
 def test_a_tree_has_that_libfabric_and_all_that_it_needs(libfabric):
     root = this.tree(libfabric)
     path = f'{root}{this.LIBFABRIC}'
