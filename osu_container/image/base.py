@@ -62,6 +62,21 @@ def folder_of(words, work):
     return Path(work) / f'base-{identity(words)}'
 
 
+def _open_to_all():
+    """
+    Return the folder (str) for mmdebstrap's temporary files. Raises ImageError if there is none.
+
+    Without root it works as a user of /etc/subuid, who must come in: EasyBuild's own TMPDIR is closed to others.
+    """
+    folders = list(dict.fromkeys([tempfile.gettempdir(), '/tmp', '/var/tmp']))
+    for folder in map(Path, folders):
+        path = folder.resolve()
+        if os.access(path, os.W_OK) and all(one.stat().st_mode & 0o001 for one in (path, *path.parents)):
+            return str(folder)
+    raise ImageError(f"making the base: {', '.join(folders)} cannot be entered by other users, as mmdebstrap without "
+                     "root needs it. Name a folder that they can enter: export TMPDIR=FOLDER")
+
+
 def make(kind, words, work, log, alive=None):
     """Return the folder with Debian and Python 3, made if it is not there yet.
 
@@ -75,7 +90,8 @@ def make(kind, words, work, log, alive=None):
         root, archive = Path(temporary) / 'root', Path(temporary) / 'base.tar'
         root.mkdir()
         if kind == 'mmdebstrap':
-            run('making the base', [*words[:-1], archive, *mirror], log, alive=alive)
+            run('making the base', [*words[:-1], archive, *mirror], log, alive=alive,
+                env={**os.environ, 'TMPDIR': _open_to_all()})
         else:
             made = Path(temporary) / 'made'
             run('making the base', [*words[:-1], made, *mirror], log, alive=alive)

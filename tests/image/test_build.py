@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tarfile
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -708,6 +709,21 @@ def descendants(process):
 
 
 @pytest.mark.apptainer
+def test_a_base_is_made_where_the_users_of_subuid_can_enter(tmp_path, monkeypatch):
+    """As under eb, whose TMPDIR has the mode 700."""
+    closed = tmp_path / 'closed'
+    closed.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, 'tempdir', str(closed))
+    assert base._open_to_all() == '/tmp'
+    opened = Path(tempfile.mkdtemp(dir='/tmp'))
+    try:
+        opened.chmod(0o755)
+        monkeypatch.setattr(tempfile, 'tempdir', str(opened))
+        assert base._open_to_all() == str(opened)
+    finally:
+        opened.rmdir()
+
+
 @pytest.mark.parametrize('sign', [signal.SIGKILL, *(pytest.param(sign, marks=pytest.mark.full)
                                                     for sign in (signal.SIGINT, signal.SIGTERM))])
 def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):

@@ -49,8 +49,9 @@ def clone():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(PROJECT / name, target, follow_symlinks=False)
-        for path in (PROJECT / 'sources').iterdir():  # what was downloaded and built already
-            if path.is_file() and path.name != 'README.md':
+        # what was downloaded and built already, but the image of Open MPI: eb builds that as this user
+        for path in (PROJECT / 'sources').iterdir():
+            if path.is_file() and path.name != 'README.md' and not path.name.startswith('osu-abi-openmpi'):
                 shutil.copy(path, folder / 'sources')
         run(['chown', '-R', f'{ACCOUNT}:', home])
         done = as_user('make', 'setup', folder=folder, timeout=900)
