@@ -82,8 +82,8 @@ test-all: setup test-env ## all of them: every image, every pair of MPI and libf
 	$(PYTHON_ENV)/pytest -n 3 $(IN_GROUPS) $(PYTEST)
 
 .PHONY: test-fast
-test-fast: test-env ## tests that need neither container nor Slurm
-	$(PYTHON_ENV)/pytest -n 3 $(IN_GROUPS) -m "not apptainer and not slurm and not full" $(PYTEST)
+test-fast: test-env ## tests that need neither container, Slurm, EasyBuild, ReFrame nor browser
+	$(PYTHON_ENV)/pytest -n 3 $(IN_GROUPS) -m "not apptainer and not slurm and not full and not long" $(PYTEST)
 
 .PHONY: mutants
 mutants: test-env ## how many small faults in the core the fast tests notice (an hour on an idle core)

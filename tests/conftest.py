@@ -13,6 +13,10 @@ from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild,
 #: Files that take minutes and share nothing with other tests
 ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_native_cray', 'test_report', 'test_page',
          'test_modules', 'test_site', 'test_commands']
+#: Files whose tests start programs again and again, mostly EasyBuild, Lmod, ReFrame or a browser; `make test-fast`
+#: leaves them out
+LONG = [*ALONE, 'test_demo', 'test_tree', 'test_package', 'test_link', 'test_discover', 'test_workstation', 'test_loaded',
+        'test_network']
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -32,6 +36,8 @@ def pytest_collection_modifyitems(items):
         elif 'apptainer' in marks and group not in ALONE:
             group = 'containers'
         item.add_marker(pytest.mark.xdist_group(group))
+        if item.path.stem in LONG:
+            item.add_marker(pytest.mark.long)
         groups[item] = group
     order = ['slurm', 'containers', *ALONE]
     items.sort(key=lambda item: order.index(groups[item]) if groups[item] in order else len(order))
