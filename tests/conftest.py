@@ -15,8 +15,8 @@ ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_native_cray',
          'test_modules', 'test_site', 'test_commands']
 #: Files whose tests start programs again and again, mostly EasyBuild, Lmod, ReFrame or a browser; `make test-fast`
 #: leaves them out
-LONG = [*ALONE, 'test_demo', 'test_tree', 'test_package', 'test_link', 'test_discover', 'test_workstation', 'test_loaded',
-        'test_network']
+LONG = [*ALONE, 'test_demo', 'test_tree', 'test_package', 'test_link', 'test_discover', 'test_workstation',
+        'test_loaded', 'test_network']
 
 
 @pytest.hookimpl(tryfirst=True)
