@@ -7,7 +7,7 @@ from osu_container.places import STATE
 
 LOCAL = '_mpicontainer_local.py'
 #: Where the set-up of a workstation writes its local file
-WORKSTATION = os.path.join(str(STATE), 'local', LOCAL)
+WORKSTATION = str(STATE / 'local' / LOCAL)
 
 
 def add_site_arguments(parser, what):

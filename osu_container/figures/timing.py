@@ -46,7 +46,6 @@ def timed(command, env, cwd=None):
 #: Starts a command and writes what it used. A process of its own, and a small one: the kernel counts what a process was
 #: before exec with what it is then, so whatever measures must be smaller than what it measures.
 WATCH = """
-from osu_container.places import PROJECT, STATE
 import json, resource, subprocess, sys, time
 start = time.perf_counter()
 code = subprocess.call(sys.argv[2:])

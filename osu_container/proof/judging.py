@@ -293,9 +293,9 @@ def broken_promises(proofs, comes_from, container, provider=None, asked=False):
         wrong = [(proof['libraries'].get(name), proof) for proof in proofs]
         wrong = [(library, proof) for library, proof in wrong if not library or library['where'] != promised]
         gone = [proof for library, proof in wrong if library and library['problem'] == ENDED]
+        wrong = [(library, proof) for library, proof in wrong if not library or library['problem'] != ENDED]
         if gone:
             problems.append("%s of the %s that %s loaded: %s" % (UNPROVED, name, rank_text(gone), ENDED))
-            wrong = [(library, proof) for library, proof in wrong if proof not in gone]
         for found in _grouped(wrong, lambda entry: entry[0] and entry[0]['path']):
             library, group = found[0][0], [proof for _, proof in found]
             if library is None:

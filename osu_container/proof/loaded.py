@@ -239,9 +239,8 @@ def add_sums(pid, known):
     """
     for library in known['libraries'].values():
         if library['build_id'] is None and library['sha256'] is None and library['problem'] is None:
-            outside = library['host_path'] or (None if known['container'] else library['path'])
             try:
-                library['sha256'] = sha256_of(outside or '/proc/%d/root%s' % (pid, library['path']))
+                library['sha256'] = sha256_of(library['host_path'] or '/proc/%d/root%s' % (pid, library['path']))
             except (OSError, ValueError):
                 pass  # the process has ended
 

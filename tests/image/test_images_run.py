@@ -112,7 +112,7 @@ def test_image_runs_on_two_nodes(built, shell, name):
     done = shell(f'{install(approach, name)} || exit; module load osu-container/{approach} && '
                  'srun -N2 -n2 osu_latency H H -m 64 -i 20 -x 2; module help osu-container')
     found = table(done.stdout)
-    assert {1, 64} <= set(found), done.stdout[-3000:] + done.stderr
+    assert {1, 64} <= set(found) and all(value > 0 for value in found.values()), done.stdout[-3000:] + done.stderr
     mpi, libfabric = re.search(r'(openmpi|mpich|intel-mpi)-[\d.]+\d(?=-libfabric)', name).group(), name.split('-')[-1]
     says = re.search(r'^MPI: +(.*?) of the (\w+) over libfabric (\S+) of the (\w+)', done.stderr, re.M)
     assert says, done.stderr

@@ -95,7 +95,8 @@ def test_python_benchmarks_by_their_own_names(shell_of, tmp_path, approach, benc
     head = rf'^# osu_{benchmark}: mpi4py \S+ port, .*, buffers: numpy [\d.]+$'
     assert re.search(head, done.stdout, re.M), done.stdout + done.stderr
     found = table(done.stdout)
-    assert {1, 64} <= set(found) and max(found.values()) > 0  # 0.00 of a small message on a busy machine
+    assert {1, 64} <= set(found) and found[64] > 0
+    assert benchmark == 'bw' or all(value > 0 for value in found.values())  # MB/s of a few bytes may round to 0.00
 
 
 @pytest.mark.parametrize('arguments, text', [
