@@ -613,6 +613,33 @@ def test_osu_explain_without_its_data_is_known(tmp_path):
     assert done.returncode != 0 and names(done.stderr) == ['osu-explain without its data'], done.stderr
 
 
+#: What people meet when they load a module or run a program, X for what varies
+MET = [
+    "The following module(s) are unknown: X", "The image X is gone. Get it back with: X",
+    "The host has changed since this module was installed: X",
+    'Cannot load module "X" because these module(s) are loaded: X', "'X' asks for buffers in GPU memory. X",
+    "X asks for buffers in GPU memory, and this image has no CuPy: use H H (--buffer numpy), or an image with cupy in "
+    "its name",
+    "The virtual environment was not created successfully because ensurepip is not available.",
+    "error: externally-managed-environment",
+    "ERROR: Can not perform a '--user' install. User site-packages are disabled for this Python.",
+    "version `FABRIC_1.7' not found (required by X/libmpi.so.12)",
+    "X: the libfabric of the host cannot take the place of the imageX: X",
+    "the libfabric of the image is used, not the host's: X", "there is no /host/lib in the container",
+    "there is no libfabric.so.1 in /host/lib", "X is a link to X, which is not in the container",
+    "WARNING: skipping mount of X: X no such file or directory",
+    "FATAL: container creation failed: X mount source X doesn't exist",
+    "destination /var/spool/slurmd doesn't exist in container", "cxip_gen_auth_key failed: -38",
+    "fi_domain X Function not implemented", "Single-node VNI requested by user, but X not set",
+    "open_fabric: No data available", "OFI fi_getinfo() failed X",
+    "GPU_SUPPORT_ENABLED is requested, but GTL library is not linked", "No plugin found, using internal implementation"]
+
+
+@pytest.mark.parametrize('message', MET)
+def test_what_people_meet_when_loading_and_running_is_known(message):
+    assert why.explain(f'srun: {message}\n')
+
+
 # ---- the loader, really
 
 @pytest.fixture
