@@ -1,5 +1,7 @@
 """One name for each module: each imports alone, and only what is started as a program sets a search path."""
 import ast
+import json
+import os
 import re
 import sys
 
@@ -57,10 +59,13 @@ def python_files():
 
 @pytest.mark.parametrize('python, modules', [(sys.executable, MODULES), (PYTHON_36, OF_36)],
                          ids=['newest', '3.6'])
-def test_every_module_imports_alone(python, modules):
+def test_every_module_imports_alone(python, modules, tmp_path):
     if python is None:
         pytest.skip('no Python 3.6 on this machine')
-    done = run([python, '-c', FORKED, *modules], cwd=PROJECT)
+    # bench/checks.py loads the modules that are installed, as ReFrame wants them, unless a plan is named
+    plan = tmp_path / 'plan.json'
+    plan.write_text(json.dumps({'folder': None, 'repeat': 1, 'runs': [], 'promises': {}}))
+    done = run([python, '-c', FORKED, *modules], cwd=PROJECT, env=dict(os.environ, OSU_CONTAINER_PLAN=str(plan)))
     assert 'FAILED' not in done.stdout, done.stdout
     assert len(modules) > 30
 
