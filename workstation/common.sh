@@ -58,7 +58,8 @@ usable_python() {
 
 # choose_python: prints the Python of the project's environment: $PYTHON, python3, or a newer one by its name.
 choose_python() {
-    local candidate
+    # Our own comes first on PATH where somebody has activated it; it would be removed before it is made anew.
+    local candidate PATH=${PATH//"$work/venv/bin:"/}
     for candidate in ${PYTHON:+"$PYTHON"} python3 /usr/bin/python3 python3.13 python3.12 python3.11 python3.10 python3.9; do
         if usable_python "$candidate"; then
             command -v "$candidate"

@@ -20,8 +20,15 @@ try:
     from osu_container.core.data.approaches import APPROACHES
     from osu_container.core.deciding.facts import native_facts
     from osu_container.core.deciding.settings import settings_for
-    from osu_container.core.installing.native import RCCL_PLUGIN, environment_problems, link_problems, modules_of
-    from osu_container.core.installing.ports import files_of_ports, install_ports, python_tag
+    from osu_container.core.installing.native import (
+        RCCL_PLUGIN,
+        environment_problems,
+        files_of_ports,
+        install_ports,
+        link_problems,
+        modules_of,
+        python_tag,
+    )
     from osu_container.core.reading.libraries import sha256_of
     from osu_container.core.writing import module_text
     from osu_container.easyblock import SiteEasyBlock

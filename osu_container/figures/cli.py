@@ -38,9 +38,9 @@ from osu_container import osu_output, record
 from osu_container.figures import command_times as commands
 from osu_container.figures import growth
 from osu_container.figures import job_start as start
-from osu_container.figures.timing import WORK, BenchError, added, environment, figure, in_turn, seconds, summary
+from osu_container.figures.timing import BenchError, added, environment, figure, in_turn, seconds, summary
 from osu_container.generate import module_files as render
-from osu_container.places import PROJECT
+from osu_container.places import PROJECT, STATE
 from osu_container.proof import cli as proof_command
 from osu_container.proof import judging
 
@@ -84,7 +84,7 @@ def bench_render(repeats):
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as scratch:
             start = time.perf_counter()
-            render.render(str(WORK / 'bin' / 'eb'), 'workstation', scratch)
+            render.render(str(STATE / 'bin' / 'eb'), 'workstation', scratch)
             taken.append(time.perf_counter() - start)
     return [figure('eb --module-only, all approaches', summary(taken), 2, 's')]
 
@@ -105,7 +105,7 @@ def native_environments(folder):
     lib = next(folder.glob('*.data/data/lib'))
     fabric = folder / 'host-libfabric'
     fabric.mkdir()
-    (fabric / 'libfabric.so.1').symlink_to(next((WORK / 'host').glob('opt/mpich/*/lib/mpich/libfabric.so.1')))
+    (fabric / 'libfabric.so.1').symlink_to(next((STATE / 'host').glob('opt/mpich/*/lib/mpich/libfabric.so.1')))
     native = environment('osu-native')
     same = dict(native, LD_LIBRARY_PATH=str(lib), MPI4PY_LIBMPI=str(lib / 'libmpi.so.12'))
     return {'bind': native, 'pure': same, 'opensource': same,
@@ -249,7 +249,7 @@ def main():
             results['load'].append(load())
     except BenchError as err:
         sys.exit(f'bench: {err}')
-    target = options.output or WORK / 'bench' / (results['time'].replace(':', '').replace('-', '') + '.json')
+    target = options.output or STATE / 'bench' / (results['time'].replace(':', '').replace('-', '') + '.json')
     write(target, results)
     found = [each for group in results['groups'].values() for each in group if each['met'] is not None]
     print(f'\n{sum(not each["met"] for each in found)} missed of {len(found)}; {target}')

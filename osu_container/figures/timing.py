@@ -9,9 +9,7 @@ import sys
 import tempfile
 import time
 
-from osu_container.places import PROJECT, STATE
-
-WORK = STATE
+from osu_container.places import PROJECT
 
 
 class BenchError(Exception):

@@ -42,7 +42,7 @@ def text():
     """Return the text of the file."""
     lines = ['# Variables that osu-entrypoint sets where the user has not: conditions, name, value.',
              '# Conditions are of the node: cxi (a card of Slingshot), gpu, nodes (the step has several).',
-             '# Written by write-defaults from core/data/approaches.py and core/data/sites/lumi.py.']
+             '# Written by `make modules` from core/data/approaches.py and core/data/sites/lumi.py.']
     for conditions, name, value, why in entries():
         lines += ['', f'# {why}', f"{','.join(conditions)} {name} {value}"]
     return '\n'.join(lines) + '\n'

@@ -203,7 +203,7 @@ def main():
     if arguments.record:
         record(arguments.site or 'workstation')
     if arguments.record_stand_in:
-        for site in [arguments.site] if arguments.site else stand_ins():
+        for site in [arguments.site] if arguments.site else [name for name in stand_ins() if (MODULES / name).is_dir()]:
             with tempfile.TemporaryDirectory(prefix='render-') as scratch:
                 print(f'recording {site} from a stand-in')
                 record_stand_in(arguments.eb, site, scratch)

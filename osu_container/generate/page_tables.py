@@ -9,7 +9,8 @@ docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container ch
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen;
 <!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (stand-in/pairs.json).
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
-docs/alps.md and docs/systems.md, <!-- verdicts-SITE --> and <!-- recipes-SITE -->: site_tables.py.
+docs/alps.md and docs/systems.md, <!-- verdicts-SITE --> and <!-- recipes-SITE -->: what `osu-container check` says of
+a system's images, and what published recipes set there (site_recipes.py).
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/why.md, <!-- messages -->: what `osu-container why` knows.
 
@@ -20,17 +21,21 @@ import csv
 import sys
 
 from osu_container.check import examination
+from osu_container.check.described import described_host, our_image
 from osu_container.compare.thresholds import MARGINS
 from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import site_words, switch_of
 from osu_container.core.deciding.rules import RULES as VERDICT_RULES
+from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.rules.network import FAILED_OVER_CXI, SEEN_OVER_CXI
-from osu_container.core.deciding.settings import pmi_for, runs_on, wanted_files
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.verdict import ask
 from osu_container.generate import pairs_page as pairs
-from osu_container.generate import picture, site_tables, what_works
+from osu_container.generate import picture, what_works
+from osu_container.generate.site_recipes import RECIPES
 from osu_container.places import PROJECT
 from osu_container.why import listed
 
@@ -232,10 +237,62 @@ def messages_tables():
     return '\n'.join(f'## {topic}\n\n{markdown(head + rows)}' for topic, rows in parts.items())
 
 
+def verdicts(site):
+    """
+    Return the lines (list of lists of str) of what `osu-container check` says of the images of a site (str).
+
+    For each approach with the image that the site names; nothing is looked into (osu_container/check/described.py).
+    """
+    entry = site_entry(site)
+    host = described_host(entry)
+    machine = entry.get('architecture', {}).get('value', 'x86_64')
+    lines = [['approach', 'image', 'verdict', 'because'], ['---'] * 4]
+    for approach in [name for name in APPROACHES if APPROACHES[name]['container']]:
+        image = entry['images']['value'].get(approach)
+        if image:
+            verdict = ask(approach_entry(approach), entry, our_image(image, machine), host)
+            reasons = [finding.reason for finding in verdict.findings if finding.level != NOTE]
+            lines.append([approach, f'`{image}`', verdict.level, reasons[0] if reasons else ''])
+        else:
+            lines.append([approach, 'none', '', 'the site names no image for it' if _possible(approach, entry) else
+                          'cannot be had on this system'])
+    return lines
+
+
+def _possible(approach, entry):
+    """Return whether a site (dict) has what an approach (str) takes from the host, and a PMI for its MPI."""
+    try:
+        host_libraries(approach_entry(approach), entry)
+    except SettingsError:
+        return False
+    return True
+
+
+def recipes(site):
+    """Return the lines (list of lists of str) of what published recipes for a site (str) set, beside our module."""
+    lines = [['recipe', 'sets', 'our module', 'why not the same'], ['---'] * 4]
+    for recipe in RECIPES:
+        if recipe['site'] == site:
+            groups = {}
+            for item in recipe['items']:
+                groups.setdefault(item.reason, {}).setdefault(item.kind, []).append(f'`{item.what}`')
+            for number, (reason, kinds) in enumerate(groups.items()):
+                lines.append([recipe['name'] if number == 0 else '',
+                              '; '.join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items()),
+                              'not' if reason else 'the same', reason])
+    return lines
+
+
+def sources(site):
+    """Return the sources (str, Markdown) of recipes(), each with its date."""
+    return '\n'.join(f"* {recipe['name']}: {recipe['source']}, {recipe['date']}; compared with "
+                     f"`modules/{recipe['rendered']}`" for recipe in RECIPES if recipe['site'] == site) + '\n'
+
+
 def of_site(site):
     """Return {name of the markers: function that makes the table} of a system (str)."""
-    return {f'verdicts-{site}': lambda: markdown(site_tables.verdicts(site)),
-            f'recipes-{site}': lambda: f'{markdown(site_tables.recipes(site))}\n{site_tables.sources(site)}'}
+    return {f'verdicts-{site}': lambda: markdown(verdicts(site)),
+            f'recipes-{site}': lambda: f'{markdown(recipes(site))}\n{sources(site)}'}
 
 
 #: page -> {name of the markers: function that makes the table}

@@ -1,10 +1,14 @@
-"""The named images: what osu_container/recipes/images.py says of them, found by name or pattern; their state here."""
+"""
+The named images: what osu_container/recipes/images.py says of them, found by name or pattern; their state here; what
+was published about the twelve combinations on LUMI (osu_container/check/compatibility.csv).
+"""
 from __future__ import annotations
 
 import difflib
 import fnmatch
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -15,12 +19,18 @@ from osu_container.recipes.images import FAMILIES, IMAGES
 from osu_container.recipes.render import RECIPES, RENDERED, render
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
+from ..check.examination import APPROACHES
+from ..check.examination import MARKS as MEASURED
 from ..check.examination import rows as published_rows
 from . import ImageError
 
 __all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'RECIPES', 'RENDERED',
            'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'recipe_text', 'sha256_of',
-           'shown', 'state']
+           'sentence', 'shown', 'state']
+
+#: The marks of the published table, in words
+MARKS = dict({mark: word for mark, (_, word) in MEASURED.items()},
+             **{'?': 'not tested', '??': 'not tested', 'NA': 'does not apply'})
 
 
 def shown(path):
@@ -94,3 +104,22 @@ def state(name, folder, current):
     except (OSError, ValueError):
         return 'here', 'not built by this command'
     return ('built' if current(name, record) else 'outdated'), record.get('inputs', {}).get('osu', '')
+
+
+def row_of(entry):
+    """Return the row of an image's entry in the catalogue, None if it is not a published combination."""
+    return next((row for row in published_rows()
+                 if (row['libcxi'], row['libfabric'], row['mpich']) == entry['published']), None)
+
+
+def sentence(entry):
+    """Return a line an approach on what was published about an image, '' if nothing was."""
+    row = row_of(entry)
+    if row is None:
+        return ''
+    lines = ["2025-03, host libfabric 1.15.2.0" + (", built by default" if entry['default'] else '')]
+    for approach in APPROACHES:
+        word = MARKS[row[approach]]
+        note = re.sub(r'^(works|fails|not tested)[:;]? *', '', row[f'{approach}_note'])
+        lines.append(f"{approach}: {word}{note and f': {note}'}")
+    return '\n'.join(lines)

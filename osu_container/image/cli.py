@@ -11,7 +11,7 @@ from pathlib import Path
 from osu_container.places import PROJECT, STATE
 
 from . import ImageError, base, engines
-from .catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, shown, state
+from .catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, sentence, shown, state
 from .progress import write_file
 
 EPILOG = """
@@ -177,12 +177,12 @@ def list_images(options):
 
 def show(options):
     """Print all that is known of images."""
-    from . import build, compatibility
+    from . import build
     for number, name in enumerate(find(options.names)):
         entry = IMAGES[name]
         word, detail = state(name, options.sources, build.looks_current)
         lines = [('for', entry['purpose']), ('recommended', entry['recommended']),
-                 ('published', compatibility.sentence(entry)), ('state', f"{word}{detail and ': ' + detail}"),
+                 ('published', sentence(entry)), ('state', f"{word}{detail and ': ' + detail}"),
                  ('does not load', entry['fails'])]
         start = entry['base']
         lines.append(('base', ' '.join(f'{kind} {value}' for kind, value in start.items())))

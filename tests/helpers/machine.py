@@ -12,6 +12,8 @@ import pytest
 
 from osu_container.recipes.versions import SOURCES
 
+from .samples import one_of_each
+
 PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
 #: The newest and the oldest; the one between them with all tests
@@ -20,8 +22,8 @@ EASYBUILD_VERSIONS = ['newest', pytest.param('5.1.2', marks=pytest.mark.full), '
 
 def only_with(easybuild):
     """Return the decorator of tests that run with one EasyBuild (str) only, and with the others by `make test-all`."""
-    return pytest.mark.parametrize('any_eb', [pytest.param(one, marks=() if one == easybuild else pytest.mark.full)
-                                              for one in ('newest', '5.1.2', '4.9.4')], indirect=True)
+    versions = sorted(['newest', '5.1.2', '4.9.4'], key=easybuild.__ne__)
+    return pytest.mark.parametrize('any_eb', one_of_each(versions), indirect=True)
 
 
 def run(command, **kwargs):

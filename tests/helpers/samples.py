@@ -2,11 +2,11 @@
 import pytest
 
 
-def one_of_each(values, kind):
+def one_of_each(values, kind=lambda *value: None):
     """
     Return values as cases of parametrize: of those of one kind all but the first are marked full.
 
-    :param values: list, of pytest.param too; kind: function of a value that returns its kind
+    :param values: list, of pytest.param too; kind: function of a value that returns its kind; without it all are of one
     """
     seen, found = set(), []
     for value in values:

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.image import ImageError, base, catalogue, compatibility, engines, fetch, stages
+from osu_container.image import ImageError, base, catalogue, engines, fetch, stages
 from osu_container.image import build as image_build
 from osu_container.image.progress import Steps, duration
 from tests.helpers.machine import PROJECT, interruptible
@@ -79,7 +79,7 @@ def test_show_says_all_that_is_known():
             for key in variant['sources']:
                 source = catalogue.SOURCES[key]
                 assert f"{source['name']} {source['version']} (" in text, (name, key)
-        row = compatibility.row_of(entry)
+        row = catalogue.row_of(entry)
         assert (row is not None) == ('opensource: ' in text), name
 
 

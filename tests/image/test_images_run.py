@@ -11,6 +11,7 @@ from osu_container.recipes.versions import SOURCES
 from osu_container.results import files
 from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT, STATE, folded, run
+from tests.helpers.samples import one_of_each
 from tests.runs.test_approaches import table
 
 #: Images stay from one run of the tests to the next; the builder makes anew what is not current.
@@ -24,25 +25,15 @@ WITH_PYTHON = [name for name in BUILT if IMAGES[name]['family'] == 'mpi4py']
 FILES = PROJECT / 'container-recipes' / 'mpi4py'
 
 
-def cases(names, sample, *marks):
-    """Return names as cases of a test with marks; those that are not in sample only run with all tests (full)."""
-    return [pytest.param(name, marks=[*marks, *([] if name in sample else [pytest.mark.full])]) for name in names]
+def kind(name):
+    """Return family, Open MPI or not, and whether it loads with its own libfabric, of an image (str)."""
+    entry = IMAGES[name]
+    return entry['family'], 'openmpi' in name and entry['family'] == 'abi', bool(entry['fails'])
 
 
-def one_of_each(names):
-    """
-    Return of images (list of names) one for each family, Open MPI, and whether it loads with its own libfabric.
-
-    The image that the set-up has built stands for its kind.
-    """
-    kinds = {}
-    for name in sorted(names, key=DEFAULT.__ne__):
-        entry = IMAGES[name]
-        kinds.setdefault((entry['family'], 'openmpi' in name and entry['family'] == 'abi', bool(entry['fails'])), name)
-    return set(kinds.values())
-
-
-NEEDS_SLURM = [pytest.mark.apptainer, pytest.mark.slurm]
+def on_two_nodes(test):
+    """Mark a test that runs in containers of two nodes."""
+    return pytest.mark.apptainer(pytest.mark.slurm(test))
 
 
 def chosen_approaches():
@@ -105,7 +96,8 @@ def test_all_approaches_are_tried():
     assert set(APPROACH_OF.values()) == {'pure', 'bind', 'opensource', 'hybrid', 'openmpi'}
 
 
-@pytest.mark.parametrize('name', cases(BUILT, one_of_each(BUILT), *NEEDS_SLURM))
+@on_two_nodes
+@pytest.mark.parametrize('name', one_of_each(sorted(BUILT, key=DEFAULT.__ne__), kind))  # DEFAULT is built
 def test_image_runs_on_two_nodes(built, shell, name):
     approach = APPROACH_OF[name]
     assert built(name).stat().st_size < 200e6
@@ -123,7 +115,8 @@ def test_image_runs_on_two_nodes(built, shell, name):
     assert says.group(2, 4) == {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(approach, ('image', 'image'))
 
 
-@pytest.mark.parametrize('name', cases(FAILING, one_of_each(BUILT), pytest.mark.apptainer))
+@pytest.mark.apptainer
+@pytest.mark.parametrize('name', one_of_each(FAILING, kind))
 def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(built, shell, tmp_path, name):
     built(name)
     lacking = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
@@ -131,7 +124,7 @@ def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(bu
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize('approach', cases(['pure', 'bind', 'hybrid', 'opensource'], ['bind']))
+@pytest.mark.parametrize('approach', one_of_each(['bind', 'pure', 'hybrid', 'opensource']))
 def test_open_mpi_is_refused_by_every_other_approach(built, shell, tmp_path, approach):
     built(OPENMPI)
     assert_refused(shell(install(approach, OPENMPI)), tmp_path / 'prefix', 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
@@ -144,7 +137,8 @@ def test_another_mpi_is_refused_by_approach_openmpi(built, shell, tmp_path):
     assert_refused(shell(install('openmpi', name)), tmp_path / 'prefix', 'is MPICH ABI (libmpi.so.12)', 'libmpi.so.40')
 
 
-@pytest.mark.parametrize('name', cases(WITH_PYTHON, WITH_PYTHON[:1], *NEEDS_SLURM))
+@on_two_nodes
+@pytest.mark.parametrize('name', one_of_each(WITH_PYTHON))
 def test_buffers_of_python_benchmarks_are_arrays(built, shell, name, tmp_path):
     approach = APPROACH_OF[name]
     built(name)
@@ -157,7 +151,8 @@ def test_buffers_of_python_benchmarks_are_arrays(built, shell, name, tmp_path):
     assert 'GPU memory, and this image has no CuPy' in done.stderr and len(table(done.stdout)) == 4
 
 
-@pytest.mark.parametrize('name', cases(WITH_PYTHON, WITH_PYTHON[:1], *NEEDS_SLURM))
+@on_two_nodes
+@pytest.mark.parametrize('name', one_of_each(WITH_PYTHON))
 def test_bench_keeps_figures_of_numpy_arrays_apart(built, shell, tmp_path, name):
     built(name)
     approach = APPROACH_OF[name]

@@ -97,7 +97,7 @@ def expected_marks(data):
     return found
 
 
-@pytest.mark.parametrize('which', one_of_each(['run', 'published'], lambda which: 'page'))
+@pytest.mark.parametrize('which', one_of_each(['run', 'published']))
 def test_every_chart_is_drawn_with_a_mark_for_every_point(which, opened, run_page, published_page):
     page = opened(run_page if which == 'run' else published_page)
     count = page.draw_all()
@@ -162,7 +162,7 @@ def test_theme_can_change_while_the_page_is_open(opened, run_page):
     assert page.evaluate(ask) != light
 
 
-@pytest.mark.parametrize('which', one_of_each(['run', 'published'], lambda which: 'page'))
+@pytest.mark.parametrize('which', one_of_each(['run', 'published']))
 def test_a_phone_shows_all_without_scrolling_sideways(which, opened, run_page, published_page):
     page = opened(run_page if which == 'run' else published_page, width=360)
     if which == 'run':
@@ -179,7 +179,7 @@ def test_a_phone_shows_all_without_scrolling_sideways(which, opened, run_page, p
                  && one.getBoundingClientRect().right <= window.innerWidth)''')
 
 
-@pytest.mark.parametrize('which', one_of_each(['run', 'published'], lambda which: 'page'))
+@pytest.mark.parametrize('which', one_of_each(['run', 'published']))
 def test_print_has_every_table_and_cuts_none_off(which, opened, run_page, published_page, tmp_path):
     page = opened(run_page if which == 'run' else published_page, width=SHEET).page
     page.emulate_media(media='print')

@@ -135,7 +135,7 @@ class HostWatch(threading.Thread):
                     (self.on_host if where == self.own else self.in_container).add(name)
 
 
-@pytest.mark.parametrize('site', one_of_each(GPU, lambda site: 'GPU'))
+@pytest.mark.parametrize('site', one_of_each(GPU))
 def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
     watch = HostWatch()
     watch.start()

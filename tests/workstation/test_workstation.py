@@ -348,6 +348,15 @@ def test_python_env_refuses_what_is_no_version(tree, argument):
     assert not (tree / '.workstation').exists()
 
 
+def test_an_activated_environment_is_not_made_from_itself():
+    choose = f'. {PROJECT}/workstation/common.sh; choose_python'
+    own = PROJECT / '.workstation' / 'venv' / 'bin'
+    plain, activated = (run(['bash', '-c', choose], env=dict(os.environ, PATH=path)).stdout
+                        for path in (os.environ['PATH'].replace(f'{own}:', ''), f"{own}:{os.environ['PATH']}"))
+    assert plain == activated != ''
+
+
+
 # --- Makefile and clean -----------------------------------------------------------------------------------------------
 
 def test_path_with_a_space_is_refused_by_make_and_by_every_script(tmp_path):
