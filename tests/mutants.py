@@ -356,8 +356,8 @@ def statement(source, lineno):
 
 def tests_of(project, mutant, covered):
     """
-    Return ids of the tests that run the line of mutant: first those that run most of the lines of its function, of
-    these the quickest of each test function.
+    Return ids of the tests that run the line of mutant: first those of its own test file and of that file's folder, in
+    each those that run most of the lines of its function, of these the quickest of each test function.
 
     Python counts some lines to an earlier one of their statement. For a statement at the top of a file: the tests that
     run a line which names what is bound there; then those that run any line of the file.
@@ -384,20 +384,26 @@ def tests_of(project, mutant, covered):
         ranked = []
         for test in sorted(here, key=lambda test: (seconds[test], test)):
             function = test.partition('[')[0]
-            ranked.append((-inside[test], turns[function], seconds[test], test))
+            ranked.append((*(-one for one in near(file, test)), -inside[test], turns[function], seconds[test], test))
             turns[function] += 1
         found += [test for *_, test in sorted(ranked)]
     return found
 
 
+def near(file, test):
+    """Return how near a test (id) is to a file of the package: folders in common, and whether it is its own test file."""
+    parts, theirs = (path.split('/')[1:] for path in (file, test.partition('::')[0]))
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(parts, theirs)))
+    return same, theirs[-1] == f'test_{parts[-1]}'
+
+
 def batches(tests, seconds):
     """
-    Yield (tests, seconds that they took): first some of the test file that has most of them, then the others.
+    Yield (tests, seconds that they took): first some of the test file of the first one, then the others.
 
     One file at first, because reading a test file takes longer than most tests.
     """
-    files = collections.Counter(test.partition('::')[0] for test in tests)
-    own = [test for test in tests if files and test.startswith(files.most_common(1)[0][0] + '::')]
+    own = [test for test in tests if test.startswith(tests[0].partition('::')[0] + '::')]
     done = []
     for candidates, limit in ((own, FIRST_SECONDS), (tests, REST_SECONDS)):
         batch, spent = [], 0

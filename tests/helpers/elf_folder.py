@@ -190,7 +190,8 @@ def real_load(folder, program, library_path=(), preload=()):
             missing.add(name)
         elif path.startswith('/') and path != LOADER:
             loaded.append(path)
-    assert done.returncode == 0 or missing, done.stderr
+    damaged = re.search(r'error while loading shared libraries: \S+: (file too short|invalid ELF header)', done.stderr)
+    assert done.returncode == 0 or missing or damaged, done.stderr
     return loaded, missing
 
 

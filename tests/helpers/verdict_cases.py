@@ -136,10 +136,29 @@ def second_mpi(release):
     return later(change)
 
 
+def for_newer_glibc(parts):
+    """Return a library that needs a C library newer than any."""
+    return parts.user_of('libuser.so.1', parts.versioned('libc.so.6', 'GLIBC_2.17', 'GLIBC_2.99'), ['GLIBC_2.99'])
+
+
 def standard_abi(says):
     """Return a change: image and host have MPI as libmpi_abi.so.1; says: what the image's says of itself (C)."""
     return each(image(mpi=lambda it: it.mpi(says, 'libmpi_abi.so.1')),
                 host(libmpi=lambda it: it.mpi(), libmpi_abi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')))
+
+
+def others(parts):
+    """Return a library that asks MPI for seven functions that few have."""
+    return parts.plain('libothers.so.1', source=''.join(f'int MPIX_{one}(void); int (*of_{one})(void) = MPIX_{one};\n'
+                                                        for one in 'ABCDEFG'))
+
+
+#: The image's program has that library, and of the host's MPIs the newer one has these functions
+seven_functions = each(
+    image(libraries=lambda it: [others(it)], program=linked(needed=others)),
+    later(lambda it: it.host.copy(it.parts.mpi(cray_mpich('9.0.1'), more=''.join(
+        f'int MPIX_{one}(void) {{ return 0; }}\n' for one in 'ABCDEFG')), it.site['libraries']['libmpi'][
+            'value'].replace('8.1.32', '9.0.1'))))
 
 
 def newer(parts):
@@ -247,6 +266,8 @@ SPEAKS = {
          GPU, 'fails', 'needs libfabric.so.1'),
         ("NVIDIA's driver, on a site without", 'pure', image(mpi=lambda it: it.mpi(
             needed=[it.plain('libcuda.so.1')])), GPU, 'fails', 'needs libcuda.so.1'),
+        ('a text in its place', 'pure', later(lambda it: it.image.write('/usr/lib/libfabric.so.1', 'INPUT(-lother)')),
+         GPU, 'fails', 'is no library (a text, or damaged), and image:/opt/mpich/lib/libmpi.so.12 takes it for one'),
     ],
     'symbol version': [
         ('newer libfabric wanted', 'hybrid',
@@ -269,6 +290,7 @@ SPEAKS = {
          'MPIX_New'),
         ('of a library', 'pure', image(mpi=lambda it: it.mpi(more='extern int lost; int *where = &lost;\n')), GPU,
          'fails', 'lost'),
+        ('seven, which another MPI of the host has', 'bind', seven_functions, GPU, 'fails', ' and 2 more, which no'),
     ],
     'injection defeated': [
         ('MPI by DT_RPATH of the program', 'bind', image(program=linked(rpath='/opt/mpich/lib')), GPU, 'fails',
@@ -363,7 +385,9 @@ SPEAKS = {
              'srun --mpi=pmix')],
     'no program': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone')],
     'several host MPIs': [('8.1.29 beside 8.1.32', 'bind', second_mpi('8.1.29'), GPU, NOTE,
-                           'MPI libraries of this ABI')],
+                           'MPI libraries of this ABI'),
+                          ('one lacks functions', 'bind', seven_functions, GPU, NOTE,
+                           'lacks MPIX_A, MPIX_B, MPIX_C and 4 more')],
 }
 
 #: rule -> [(what the case is, approach, change, site)]: near to where it speaks, and it must not
@@ -393,7 +417,8 @@ SILENT = {
     'draft ABI': [
         ('MPICH 5.0.2', 'bind', standard_abi(mpich('5.0.2')), PLAIN),
         ('the program runs with its own', 'opensource', standard_abi(intel_mpi('2021.19.0')), PLAIN),
-        ('under libmpi.so.12', 'bind', image(mpi=lambda it: it.mpi(intel_mpi('2021.19.0'))), PLAIN)],
+        ('under libmpi.so.12', 'bind', image(mpi=lambda it: it.mpi(intel_mpi('2021.19.0'))), PLAIN),
+        ('a newer one, of which nothing is known', 'bind', standard_abi(intel_mpi('2021.20.0')), PLAIN)],
     'missing library': [
         ("NVIDIA's driver, which the runtime brings", 'pure', image(mpi=lambda it: it.mpi(
             needed=[it.plain('libcuda.so.1'), it.plain('libnvidia-ml.so.1')]), rocm=None, cuda='12.8'), CUDA),
@@ -415,7 +440,9 @@ SILENT = {
         ('the host has it', 'bind', each(image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer)), host(
             libmpi=lambda it: it.mpi(cray_mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n'))), GPU),
         ('weak', 'pure', image(mpi=lambda it: it.mpi(
-            more='extern int lost __attribute__((weak)); int *where = &lost;\n')), GPU)],
+            more='extern int lost __attribute__((weak)); int *where = &lost;\n')), GPU),
+        ('of a library that may be in one which is missing', 'pure', image(mpi=lambda it: it.mpi(
+            more='extern int lost; int *where = &lost;\n', needed=[it.plain('libgone.so.1')])), GPU)],
     'injection defeated': [
         ('DT_RUNPATH', 'bind', image(program=linked(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=linked(rpath='/opt/none')), GPU),

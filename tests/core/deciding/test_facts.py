@@ -7,10 +7,14 @@ import pytest
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import (
     FactsError,
+    _files,
     _folders,
+    _image_facts,
+    _injected,
     find_runtime,
     missing_host_paths,
     native_facts,
+    other_dependencies,
     sha256_of,
     stale_libraries,
 )
@@ -18,7 +22,8 @@ from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import Host
 from osu_container.core.reading.closure import closure
-from osu_container.core.reading.image import parse_environment
+from osu_container.core.reading.image import Image, parse_environment
+from tests.helpers.elf_folder import ElfFolder, good_image, mpich
 from tests.helpers.machine import compile_library
 
 
@@ -146,3 +151,36 @@ def test_a_library_at_a_path_that_nobody_has_seen_is_left_out_where_it_is_missin
     assert pals not in missing_host_paths(bind, site, str(tmp_path))
     seen = dict(site, libraries=dict(site['libraries'], libpals=dict(site['libraries']['libpals'], evidence='derived')))
     assert pals in missing_host_paths(bind, seen, str(tmp_path))
+
+
+def test_libraries_that_came_or_went_since_the_installation_are_named():
+    def injecting(*paths):
+        return {'host': {'injected': [{'path': path} for path in paths]}}
+    then = injecting('/lib/libcxi.so.1', '/lib/libold.so.1')
+    assert other_dependencies(then, then) == []
+    assert other_dependencies(then, injecting('/lib/libcxi.so.1', '/lib/libnew.so.1')) == [
+        'host library /lib/libnew.so.1 is needed now and was not when the module was installed; install it again',
+        'host library /lib/libold.so.1 is not needed any more; install the module again']
+
+
+def test_only_files_that_are_there_at_installation_are_bound_by_the_module(tmp_path):
+    def fact(path, when):
+        (tmp_path / path).write_text('')
+        return {'value': [f'/{path}', '/nowhere'], 'bound': when, 'why': '', 'source': '', 'date': '', 'evidence': ''}
+    site = dict(site_entry('workstation'), files={'now': fact('now', 'install'), 'then': fact('then', 'step')})
+    approach = dict(approach_entry('hybrid'), files=['now', 'then'])
+    assert _files(approach, site, Host(str(tmp_path))) == ['/now']
+
+
+def test_a_library_is_told_by_family_and_release_or_by_its_name(tmp_path, parts):
+    files = {'libfabric.so.1': parts.fabric(needed=()), 'libmpi.so.12': parts.mpi(mpich('?'), needs=None),
+             'libcxi.so.1': parts.plain('libcxi.so.1')}
+    libraries = {name: SimpleNamespace(path=str(path), needed=[], soname=name) for name, path in files.items()}
+    found = _injected(approach_entry('pure'), site_entry('workstation'), Host(''), libraries, set())
+    assert [one['what'] for one in found] == ['libfabric 1.22.0', 'libmpi.so.12', 'libcxi.so.1']
+
+
+def test_an_image_without_labels_is_told_by_its_libraries(tmp_path, parts):
+    with Image(str(good_image(ElfFolder(tmp_path / 'image'), parts)), 'osu_') as image:
+        facts = _image_facts(image, set(), 'libmpi.so.12', None)
+    assert (facts['mpi'], facts['libfabric'], facts['gpu']) == ('MPICH 4.2.3', '1.22.0', True)

@@ -304,7 +304,7 @@ def test_a_local_file_replaces_facts_of_any_site():
 def test_site_that_lacks_what_the_approach_needs_is_refused(approach):
     site = dict(site_entry('workstation'), name='laptop', libraries={'libmpi': None})
     with pytest.raises(SettingsError, match=rf"approach '{approach}' needs the host's .*libfabric, which site 'laptop' "
-                                            r"does not have; .* opensource, pure"):
+                                            r"does not have; .*than it has: openmpi, opensource, pure$"):
         host_libraries(approach_entry(approach), site)
 
 

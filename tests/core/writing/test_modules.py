@@ -14,6 +14,7 @@ from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.writing.module_text import EVERY_FAMILY
+from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
 from tests.helpers.machine import LMODS, EasyBuild, clean_shell, folded, run
 from tests.helpers.samples import one_of_each
@@ -417,3 +418,15 @@ def test_deleted_image_is_an_error_with_its_way_back_unless_the_site_has_it(site
         for name, loaded in zip(names, moments):
             assert loaded.env['SIF'] == loaded.env['MPI_CONTAINER_IMAGE'] == str(folder / images[name].name)
         assert moments[-1].env == before.env
+
+
+@pytest.mark.parametrize('environment, beside, says', [
+    (['CXI_FORK_SAFE', 'PATH'], {}, 'the image sets CXI_FORK_SAFE, which must not be set'),
+    (['PATH'], {'/opt/osu/bin': ['libother.so.1', 'libfabric.so.1']},
+     'the lib folder beside /opt/osu/bin in front, and it holds libfabric.so.1, which'),
+    (['PATH'], {'/opt/osu/bin': ['libother.so.1'], '/opt/not/wrapped': ['libfabric.so.1']}, None),
+])
+def test_wrappers_of_another_tool_that_would_break_a_promise_are_refused(environment, beside, says):
+    image = {'environment': environment, 'libraries_beside': beside}
+    found = defeated(['CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP'], ['/opt/osu/bin'], ['libcxi.so.1', 'libfabric.so.1'], image)
+    assert says in found if says else found is None

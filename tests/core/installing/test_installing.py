@@ -1,0 +1,155 @@
+"""
+An installation is replaced in one move: whatever happens, there is the older one or the newer one, never a mix. And an
+image that is missing is built, or it is said why not and how.
+"""
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from osu_container.core.installing import image_build
+from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
+from osu_container.core.reading.sif import ImageError
+
+
+@pytest.fixture
+def final(tmp_path):
+    return tmp_path / 'software' / 'name' / 'version'
+
+
+def fill(folder, text):
+    """Make folder (Path) with one file that holds text."""
+    folder.mkdir(parents=True)
+    (folder / 'file').write_text(text)
+
+
+def stage(final, text):
+    """Return a StagedInstall of final whose stage holds text."""
+    staged = StagedInstall(str(final))
+    fill(final.parent / 'version.part', text)
+    return staged
+
+
+def names(final):
+    return sorted(path.name for path in final.parent.iterdir())
+
+
+def test_first_installation(final):
+    staged = stage(final, 'new')
+    assert not final.exists()
+    staged.commit()
+    staged.finish()
+    assert (final / 'file').read_text() == 'new' and names(final) == ['version']
+
+
+def test_newer_one_replaces_the_older(final):
+    fill(final, 'old')
+    staged = stage(final, 'new')
+    assert (final / 'file').read_text() == 'old'
+    staged.commit()
+    staged.finish()
+    assert (final / 'file').read_text() == 'new' and names(final) == ['version']
+
+
+@pytest.mark.parametrize('committed', [False, True])
+def test_rollback_puts_the_older_one_back(final, committed):
+    fill(final, 'old')
+    staged = stage(final, 'new')
+    if committed:
+        staged.commit()
+    staged.rollback()
+    assert (final / 'file').read_text() == 'old' and names(final) == ['version']
+
+
+@pytest.mark.parametrize('committed', [False, True])
+def test_rollback_of_a_first_installation_leaves_nothing(final, committed):
+    staged = stage(final, 'new')
+    if committed:
+        staged.commit()
+    staged.rollback()
+    assert names(final) == []
+
+
+def test_what_a_killed_run_left_is_removed(final):
+    fill(final, 'old')
+    fill(final.parent / 'version.part', 'half')
+    StagedInstall(str(final))
+    assert (final / 'file').read_text() == 'old' and names(final) == ['version']
+
+
+def test_a_run_killed_between_the_two_moves_is_undone(final):
+    fill(final.parent / 'version.old', 'old')
+    fill(final.parent / 'version.part', 'new')
+    StagedInstall(str(final))
+    assert (final / 'file').read_text() == 'old' and names(final) == ['version']
+
+
+def test_space_that_is_there_is_no_problem(final):
+    assert free_space_problem(str(final), 1) is None
+
+
+def test_space_that_is_missing_is_told_in_megabytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, 'statvfs', lambda folder: SimpleNamespace(f_bavail=1024, f_frsize=4096))
+    assert free_space_problem(str(tmp_path), 4 << 20) is None
+    assert free_space_problem(str(tmp_path / 'new'), (5 << 20) + 1) == (
+        f'{tmp_path} has 4 MB free, 6 MB are needed: free some space or install elsewhere (eb --installpath=...)')
+
+
+def test_only_empty_folders_are_removed(tmp_path):
+    (tmp_path / 'a' / 'b' / 'c').mkdir(parents=True)
+    (tmp_path / 'a' / 'other').write_text('')
+    remove_empty_folders(str(tmp_path / 'a' / 'b' / 'c'), 3)
+    assert [path.name for path in (tmp_path / 'a').iterdir()] == ['other']
+
+
+# ---- an image that is missing
+
+@pytest.fixture
+def builder(tmp_path, monkeypatch):
+    """Function (bash): what the builder of the clone does from now on; its arguments are $@."""
+    path = tmp_path / 'osu-container'
+    monkeypatch.setattr(image_build, 'builder', lambda: str(path))
+
+    def does(text):
+        path.write_text(f'#!/bin/bash\n{text}\n')
+        path.chmod(0o755)
+        return str(path)
+    does('exit 9')
+    return does
+
+
+@pytest.mark.parametrize('how, wanted', [('auto', 'image build --check --within 15 x.sif'),
+                                         ('yes', 'image build --check x.sif')])
+def test_the_builder_is_asked_whether_it_can(builder, how, wanted):
+    builder(f'[ "$*" = "{wanted}" ]')
+    assert image_build.why_not('x.sif', how) is None
+
+
+@pytest.mark.parametrize('says, why', [
+    ('echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3', 'no mmdebstrap'), ('echo " late "; exit 3', 'late'),
+    ('exit 3', 'osu-container image build --check ended with exit code 3')])
+def test_what_the_builder_says_is_the_reason(builder, says, why):
+    builder(says)
+    assert image_build.why_not('x.sif', 'auto') == why
+
+
+def test_without_the_clone_and_where_nobody_wants_it_nothing_is_built(monkeypatch, builder):
+    assert image_build.why_not('x.sif', 'no') == 'build_image=no was given'
+    monkeypatch.setattr(image_build, 'builder', lambda: None)
+    assert image_build.why_not('x.sif', 'yes').startswith('osu-container was installed without its clone')
+
+
+def test_a_missing_image_is_built_into_the_first_folder_of_the_source_path(builder, tmp_path):
+    builder('[ "$3" = --check ] || { [ "$3 $5" = "--output x.sif" ] && echo made >"$4"; }')
+    said, folders = [], [str(tmp_path / 'new' / 'sources'), str(tmp_path)]
+    target = image_build.obtained('x.sif', 'auto', folders, 'docs/images.md', said.append)
+    assert target == f'{folders[0]}/x.sif' and (tmp_path / 'new' / 'sources' / 'x.sif').read_text() == 'made\n'
+    assert said == ['building the image x.sif, which is nowhere in the source path']
+
+
+def test_a_build_that_fails_names_the_command_and_the_exit_code(builder, tmp_path):
+    command = builder('[ "$3" = --check ] || exit 7')
+    with pytest.raises(ImageError) as caught:
+        image_build.obtained('x.sif', 'auto', [str(tmp_path)], 'docs/images.md', lambda line: None)
+    assert f'It is made by: {command} image build x\n' in str(caught.value)
+    assert f'{command} image build x.sif ended with exit code 7, see its message above' in str(caught.value)
