@@ -126,7 +126,8 @@ def test_the_builder_is_asked_whether_it_can(builder, how, wanted):
 
 
 @pytest.mark.parametrize('says, why', [
-    ('echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3', 'no mmdebstrap'), ('echo " late "; exit 3', 'late'),
+    ('echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3', 'no mmdebstrap'),
+    ('echo " late "; exit 3', 'late'),
     ('exit 3', 'osu-container image build --check ended with exit code 3')])
 def test_what_the_builder_says_is_the_reason(builder, says, why):
     builder(says)
