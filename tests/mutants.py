@@ -391,7 +391,7 @@ def tests_of(project, mutant, covered):
 
 
 def near(file, test):
-    """Return how near a test (id) is to a file of the package: folders in common; whether it is in its own test file."""
+    """Return how near a test (id) is to a file of the package: folders in common, and whether the file is named so."""
     parts, theirs = (path.split('/')[1:] for path in (file, test.partition('::')[0]))
     same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(parts, theirs)))
     return same, theirs[-1] == f'test_{parts[-1]}'

@@ -11,20 +11,22 @@ from tests.helpers.machine import PROJECT
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
-NAMES = list(APPROACHES)
+#: Native, libraries of the host in front, another MPI and netmod, an entrypoint; bench does the same with the others
+NAMES = ['native', 'bind', 'openmpi', 'swap']
 
 
 @pytest.fixture(scope='module')
 def done(shell, tmp_path_factory):
-    """(CompletedProcess, Dataset) of one repeat of osu_alltoall with every installed module."""
+    """(CompletedProcess, Dataset) of one repeat of osu_alltoall with the modules of NAMES."""
     folder = tmp_path_factory.mktemp('bench') / 'run'
-    done = shell(f'{PROJECT}/bin/osu-container bench --tag quick --repeats 1 -o {folder} osu_alltoall',
+    modules = ' '.join('--module ' + ('osu-native' if name == 'native' else f'osu-container/{name}') for name in NAMES)
+    done = shell(f'{PROJECT}/bin/osu-container bench --tag quick --repeats 1 {modules} -o {folder} osu_alltoall',
                  timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done, files.read(folder)
 
 
-def test_every_installed_module_is_measured_in_one_job(done):
+def test_modules_are_measured_in_one_job(done):
     text, run = done[0].stdout, done[1]
     assert run.names == NAMES and run.problems == []
     assert [one for one in run.failures if not one.skipped] == []
@@ -56,8 +58,8 @@ def test_device_buffers_are_left_out_with_their_reason(shell):
     left_out = re.search(reason + r' +(.*) and (\d+) more$', done.stdout)
     assert left_out, done.stdout + done.stderr
     named = left_out.group(1).split(', ')
-    assert {name.rpartition('-')[2] for name in named} < set(NAMES)
-    assert len(named) + int(left_out.group(2)) == len(NAMES)
+    assert {name.rpartition('-')[2] for name in named} < set(APPROACHES)
+    assert len(named) + int(left_out.group(2)) == len(APPROACHES)  # every module that is installed
 
 
 def test_a_job_for_each_test_gives_the_same_kind_of_results(shell, tmp_path):

@@ -29,6 +29,7 @@ from tests.helpers.machine import (
     only_with,
     run,
 )
+from tests.helpers.samples import one_of_each
 
 pytestmark = pytest.mark.apptainer
 
@@ -117,7 +118,8 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
     assert default.is_symlink() == (approach == 'pure')
 
 
-@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('approach', one_of_each(CONTAINERS, lambda one: (
+    bool(APPROACHES[one]['inject']), bool(APPROACHES[one]['entrypoint']))))
 def test_the_installed_module_is_the_checked_in_one(eb, approach):
     from osu_container.generate import module_files as render
     eb.local(workstation())

@@ -9,6 +9,7 @@ from osu_container.core.deciding.settings import pmi_for
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, run
+from tests.helpers.samples import all_pairs, one_of_each
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
@@ -25,8 +26,7 @@ def table(text):
     return {int(size): float(value) for size, value in re.findall(r'^\s*(\d+)\s+([\d.]+)\s*$', text, re.M)}
 
 
-@pytest.mark.parametrize('approach', MODULES)
-@pytest.mark.parametrize('benchmark', ['osu_bw', 'osu_latency'])
+@pytest.mark.parametrize('approach, benchmark', all_pairs(MODULES, ['osu_bw', 'osu_latency']))
 def test_plain_srun_gives_one_job_of_two_ranks(shell, approach, benchmark):
     done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 {benchmark} {" ".join(SMALL)}')
     assert done.returncode == 0, done.stdout + done.stderr
@@ -42,6 +42,7 @@ def test_srun_without_any_option_uses_both_nodes(shell, approach):
     assert sorted(done.stdout.split()[-2:]) == ['node1', 'node2']
 
 
+@pytest.mark.as_user
 @pytest.mark.parametrize('approach', MODULES)
 def test_every_rank_loads_what_the_approach_promises(shell, approach, tmp_path):
     done = shell(f'module load {MODULES[approach]} && '
@@ -83,8 +84,7 @@ def test_preloads_and_library_paths_stay_in_the_container(shell, approach):
     assert before == after == '|'
 
 
-@pytest.mark.parametrize('approach', CONTAINERS)
-@pytest.mark.parametrize('wrong', ['none', 'cray_shasta'])
+@pytest.mark.parametrize('approach, wrong', all_pairs(CONTAINERS, ['none', 'cray_shasta']))
 def test_wrong_mpi_type_is_an_error_and_no_result(shell, approach, wrong):
     done = shell(f'module load {MODULES[approach]} && srun --mpi={wrong} -N2 -n2 osu_barrier')
     assert done.returncode != 0
@@ -99,14 +99,14 @@ def test_wrong_mpi_type_of_the_native_program_is_an_error(shell):
     assert 'requires exactly two processes' in done.stderr
 
 
-@pytest.mark.parametrize('approach', MODULES)
+@pytest.mark.parametrize('approach', one_of_each(MODULES, lambda approach: APPROACHES[approach]['mpi']))
 def test_device_buffers_without_a_gpu_are_an_error_that_says_so(shell, approach):
     done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 osu_bw D D')
     assert done.returncode != 0 and table(done.stdout) == {}
     assert 'GPU' in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize('approach', CONTAINERS)
+@pytest.mark.parametrize('approach', one_of_each(CONTAINERS, lambda one: bool(APPROACHES[one]['entrypoint'])))
 def test_exit_codes_come_through_srun(shell, approach):
     assert shell(f"module load {MODULES[approach]} && srun -N1 -n1 osu-exec sh -c 'exit 7'").returncode == 7
 

@@ -86,10 +86,16 @@ def own_stack(tmp_path):
 
 
 @pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
-def test_each_rank_maps_the_files_that_the_approach_promises(site, approach, stack, tmp_path):
+def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_wins(site, approach, stack, tmp_path):
     entry, this = APPROACHES[approach], stack(site)
     from_host = entry['inject'] + entry['inject_if_known']
-    for proof in this.prove(approach, tmp_path):
+    loaded = this.shell(f'module load osu-container/{approach}; env').stdout
+    defaults = dict(re.findall(r'^((?:FI|MPIR|MPICH|NCCL)_\w+)=(.*)$', loaded, re.M))
+    assert defaults['FI_PROVIDER'] == 'tcp'
+    users = {'FI_PROVIDER': 'tcp;ofi_rxm', 'NCCL_CROSS_NIC': '0'}
+    for proof in this.prove(approach, tmp_path, **users):
+        for name, value in {**defaults, **users}.items():
+            assert proof['variables'][name] == value
         mapped = proof['libraries']
         for name, key in IN_PROOF.items():
             if name in from_host and this.host(name):
@@ -99,18 +105,6 @@ def test_each_rank_maps_the_files_that_the_approach_promises(site, approach, sta
                 assert mapped[key]['where'] == 'image', (name, mapped[key])
             else:
                 assert key not in mapped, (name, mapped[key])
-
-
-@pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
-def test_variables_of_the_module_reach_the_ranks_and_a_users_value_wins(site, approach, stack, tmp_path):
-    this = stack(site)
-    loaded = this.shell(f'module load osu-container/{approach}; env').stdout
-    defaults = dict(re.findall(r'^((?:FI|MPIR|MPICH|NCCL)_\w+)=(.*)$', loaded, re.M))
-    assert defaults['FI_PROVIDER'] == 'tcp'
-    proof = this.prove(approach, tmp_path, FI_PROVIDER='tcp;ofi_rxm', NCCL_CROSS_NIC='0')[0]
-    assert proof['variables']['FI_PROVIDER'] == 'tcp;ofi_rxm' and proof['variables']['NCCL_CROSS_NIC'] == '0'
-    for name in set(defaults) - {'FI_PROVIDER', 'NCCL_CROSS_NIC'}:
-        assert proof['variables'][name] == defaults[name]
 
 
 class HostWatch(threading.Thread):
