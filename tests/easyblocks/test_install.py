@@ -119,7 +119,7 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
 
 
 @pytest.mark.parametrize('approach', one_of_each(CONTAINERS, lambda one: (
-    bool(APPROACHES[one]['inject']), bool(APPROACHES[one]['entrypoint']))))
+    bool(APPROACHES[one]['inject']), bool(APPROACHES[one].get('entrypoint')))))
 def test_the_installed_module_is_the_checked_in_one(eb, approach):
     from osu_container.generate import module_files as render
     eb.local(workstation())

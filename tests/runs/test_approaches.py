@@ -106,7 +106,7 @@ def test_device_buffers_without_a_gpu_are_an_error_that_says_so(shell, approach)
     assert 'GPU' in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize('approach', one_of_each(CONTAINERS, lambda one: bool(APPROACHES[one]['entrypoint'])))
+@pytest.mark.parametrize('approach', one_of_each(CONTAINERS, lambda one: bool(APPROACHES[one].get('entrypoint'))))
 def test_exit_codes_come_through_srun(shell, approach):
     assert shell(f"module load {MODULES[approach]} && srun -N1 -n1 osu-exec sh -c 'exit 7'").returncode == 7
 
