@@ -246,8 +246,8 @@ def cray_mpich(release='8.1.32'):
 
 
 def intel_mpi(release='2021.19.0'):
-    """Return C source of what tells an Intel MPI."""
-    return _texts('Intel(R) MPI Library %s for Linux', release, 'ch4:ofi', 'PMI_FD')
+    """Return C source of what tells an Intel MPI; it opens libfabric by itself."""
+    return _texts('Intel(R) MPI Library %s for Linux', release, 'ch4:ofi', 'PMI_FD', 'libfabric.so.1')
 
 
 def open_mpi(release='5.0.11'):

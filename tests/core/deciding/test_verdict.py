@@ -5,6 +5,7 @@ import json
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,11 +18,11 @@ from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE
 from osu_container.core.deciding.settings import approach_entry, pmi_for, runs_on
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.deciding.trial import trial_of
+from osu_container.core.deciding.trial import _names, image_mpi, trial_of
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
-from tests.helpers.elf_folder import open_mpi
+from tests.helpers.elf_folder import intel_mpi, open_mpi
 from tests.helpers.machine import PROJECT
 from tests.helpers.verdict_cases import (
     CUDA,
@@ -105,6 +106,34 @@ def test_who_needs_a_newer_c_library_decides_what_to_do(tmp_path, parts, approac
     said = [finding for finding in world.ask(approach).findings if finding.rule == 'symbol version']
     assert [(one.level, one.remedy) for one in said] == [('fails', remedy)]
     assert re.search(r'libuser.so.1\S* (of the host )?needs GLIBC_2.99 of libc.so.6, but image:', said[0].reason)
+
+
+def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts):
+    world = World(tmp_path, parts)  # Intel MPI: no DT_NEEDED
+    image(mpi=parts.mpi(intel_mpi(), needs=None), fabric=parts.fabric(providers=('tcp', 'shm')))(world)
+    verdict = world.ask('opensource')
+    assert 'has no provider cxi' in next(one.reason for one in verdict.findings if one.rule == 'no provider')
+    assert verdict.libfabric == 'libfabric 1.22.0 of the image' and 'no libfabric' not in {
+        one.rule for one in verdict.findings}
+
+
+@pytest.mark.parametrize('wanted, soname', [(['Open MPI'], 'libmpi.so.40'), (['MPICH ABI'], 'libmpi.so.12'),
+                                            (['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')])
+def test_of_several_mpis_the_one_that_the_approach_is_for_counts(wanted, soname):
+    both = [('MPICH ABI', 'libmpi.so.12', '/a'), ('Open MPI', 'libmpi.so.40', '/b')]
+    assert image_mpi(SimpleNamespace(mpis=lambda: both), wanted)[1] == soname
+
+
+def test_a_host_library_is_there_under_each_name_by_which_it_is_opened(tmp_path, parts):
+    world = World(tmp_path, parts)
+    opened, opened_host = world.opened()
+    with opened:
+        trial = trial_of(approach_entry('bind'), world.site, opened, opened_host)
+    names = _names(trial.approach, world.site, opened_host, trial.injected)
+    also = {other: opened_host.on(fact['value']) for name, fact in world.site['libraries'].items()
+            if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
+            for other in fact.get('opened_as', [])}
+    assert also and {name: facts.path for name, facts in names.items() if name not in trial.injected} == also
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', cases(SILENT))
