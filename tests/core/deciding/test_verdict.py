@@ -18,7 +18,7 @@ from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE
 from osu_container.core.deciding.settings import approach_entry, pmi_for, runs_on
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.deciding.trial import _names, image_mpi, trial_of
+from osu_container.core.deciding.trial import _names, _own_program, image_mpi, trial_of
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
@@ -122,6 +122,16 @@ def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts
 def test_of_several_mpis_the_one_that_the_approach_is_for_counts(wanted, soname):
     both = [('MPICH ABI', 'libmpi.so.12', '/a'), ('Open MPI', 'libmpi.so.40', '/b')]
     assert image_mpi(SimpleNamespace(mpis=lambda: both), wanted)[1] == soname
+
+
+def test_of_several_programs_the_first_that_needs_mpi_is_looked_at(tmp_path, parts):
+    world = World(tmp_path, parts)
+    for name in ('osu_a', 'osu_z'):
+        later(lambda it, name=name: it.image.copy(it.parts.plain('libother.so.1'), f'/opt/osu/bin/{name}'))(world)
+    with world.opened()[0] as opened:
+        assert set(opened.programs) == {'osu_a', 'osu_latency', 'osu_z'}
+        path, facts = _own_program(opened, None)
+    assert path == '/opt/osu/bin/osu_latency' and facts.path == f'image:{path}' and 'libmpi.so.12' in facts.needed
 
 
 def test_a_host_library_is_there_under_each_name_by_which_it_is_opened(tmp_path, parts):

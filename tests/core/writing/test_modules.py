@@ -27,8 +27,8 @@ EACH_KIND = ['lumi-25.03', 'perlmutter', 'workstation']
 RUNS = [(site, lmod) for site in EACH_KIND for lmod in LMODS]
 EVERYWHERE = [(site, lmod) for lmod in LMODS for site in SITES if lmod == 'own' or site in EACH_KIND]
 #: Lmod's own bookkeeping, which it changes at every command, and bash's
-SHELL_NOISE = re.compile(r'^(_ModuleTable|PYTEST_CURRENT_TEST|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
-                         r'BASH_FUNC)')
+SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
+                         r'BASH_FUNC|PYTEST_CURRENT_TEST)')
 #: 2026-01-01, as the warning has it
 TIME = 1767225600
 
