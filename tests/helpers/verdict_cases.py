@@ -457,6 +457,10 @@ SILENT = {
                                        in_venv('libmpi.so.12', 'libmpi.so.40')), GPU),
         ('one, nothing is injected', 'opensource', in_venv('libmpi.so.12'), GPU),
         ("one, the image's is not replaced", 'hybrid', in_venv('libmpi.so.12'), GPU),
+        ('two, and no Python', 'bind', later(lambda it: [it.image.write(
+            '/opt/conda/conda-meta/mpich-4.3.2-h1_0.json', '{}')] + [it.image.copy(
+                it.parts.mpi(mpich('4.3.2'), name), f'/opt/conda/lib/{name}') for name in (
+                    'libmpi.so.12', 'libmpi.so.40')]), GPU),
         ('the system', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40', prefix='/usr')), GPU)],
     'no libfabric': [
         ('nobody promised it', 'pure', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),

@@ -572,6 +572,15 @@ def test_easyblock_sees_that_an_image_was_changed_after_it_was_described(clean):
     assert sif_file.check_sbom(str(clean.sif())) is None
 
 
+def test_what_is_read_from_a_sif_goes_by_the_numbers_of_the_format(tmp_path):
+    """4004h a partition, 4006h metadata, 4009h an SBOM: github.com/apptainer/sif, pkg/sif/sif.go."""
+    other = json.dumps({'data': {'attributes': {'labels': {'a': 'of an SBOM'}}}}).encode()
+    path = write_sif(tmp_path / 'x.sif', b'squashfs', {'a': 'of the image'}, [(0x4009, 'sbom', 0, other)])
+    assert sif_file.read_sif(str(path)) == (128 + 585 * 3, {'a': 'of the image'})
+    assert [one.kind for one in sif_file.data_objects(str(path))] == [0x4004, 0x4006, 0x4009]
+    assert sif_file.DATA_SBOM == 0x4009
+
+
 # Signatures, in forms written by hand
 
 def signature(form, objects):
