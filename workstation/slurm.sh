@@ -133,8 +133,9 @@ SlurmdParameters=config_overrides
 NodeName=${nodes[0]} NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[1]} CPUs=16 State=UNKNOWN
 NodeName=${nodes[1]} NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[2]} CPUs=16 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES DefaultTime=60 MaxTime=1-00:00:00 State=UP
-# MPICH names its shared memory after the job: ids that begin at 1 again would meet what an aborted job left in /dev/shm.
-FirstJobId=$(( $(date +%s) % 60000000 + 1 ))
+# MPICH names its shared memory after the job, and an aborted job leaves its own in /dev/shm: the ids of another start, or of
+# another clone that started at the same time, must not come again.
+FirstJobId=$(( (RANDOM << 15 | RANDOM) % 60000000 + 1 ))
 END
     # Every slurmd loads a plugin for control groups, though nothing here uses one. Left to itself it stops where none
     # are mounted, and asks systemd for one where version 2 is. "disabled" is known from 23.11 on; before that, the

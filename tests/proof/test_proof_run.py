@@ -62,11 +62,6 @@ def test_silent_tcp_is_found(shell, tmp_path):
     assert 'promised: cxi' in said
 
 
-def test_mpi_over_ucx_is_not_libfabric(shell, tmp_path):
-    done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', before='export MPIR_CVAR_CH4_NETMOD=ucx')
-    assert done.returncode == 1 and 'ranks 0-1 use UCX, not libfabric' in said
-
-
 #: One rank is enough for it, and it lives for a second after MPI_Init
 LONELY = """\'import sys, time
 sys.path.insert(0, sys.argv[1])
@@ -75,6 +70,11 @@ time.sleep(1)
 print("size", MPI.COMM_WORLD.size)\'"""
 INSIDE = f"osu-exec /usr/bin/python3 -I -c {LONELY} /opt/osu/lib/python"
 NATIVE = f"/usr/bin/python3 -I -c {LONELY} $EBROOTOSUMINNATIVE/lib/python"
+
+
+def test_mpi_over_ucx_is_not_libfabric(shell, tmp_path):
+    done, said = prove(shell, tmp_path, f'{SRUN} {INSIDE}', before='export MPIR_CVAR_CH4_NETMOD=ucx')
+    assert done.returncode == 1 and 'ranks 0-1 use UCX, not libfabric' in said, said
 
 
 @pytest.mark.parametrize('mpi, module, program, right', [
