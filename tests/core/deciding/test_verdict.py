@@ -115,6 +115,10 @@ def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts
     assert 'has no provider cxi' in next(one.reason for one in verdict.findings if one.rule == 'no provider')
     assert verdict.libfabric == 'libfabric 1.22.0 of the image' and 'no libfabric' not in {
         one.rule for one in verdict.findings}
+    world = World(tmp_path / 'bind', parts)
+    host(libmpi=parts.mpi(intel_mpi(), needs=None))(world)
+    image(mpi=parts.mpi(needs=None), libraries=[])(world)
+    assert world.ask('bind').libfabric == 'libfabric 1.22.0 of the host'
 
 
 @pytest.mark.parametrize('wanted, soname', [(['Open MPI'], 'libmpi.so.40'), (['MPICH ABI'], 'libmpi.so.12'),
