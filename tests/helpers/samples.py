@@ -6,11 +6,12 @@ def one_of_each(values, kind=lambda *value: None):
     """
     Return values as cases of parametrize: of those of one kind all but the first are marked full.
 
-    :param values: list, of pytest.param too; kind: function of a value that returns its kind; without it all are of one
+    :param values: list, of tuples or pytest.param too; kind: function of a value, or of what is in its tuple, that
+                   returns its kind; without it all are of one
     """
     seen, found = set(), []
     for value in values:
-        case = value if hasattr(value, 'marks') else pytest.param(value)
+        case = value if hasattr(value, 'marks') else pytest.param(*(value if type(value) is tuple else [value]))
         what = kind(*case.values)
         found.append(pytest.param(*case.values, id=case.id, marks=[*case.marks, *(
             [pytest.mark.full] if what in seen else [])]))

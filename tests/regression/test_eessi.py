@@ -98,6 +98,7 @@ REFRAME = (f'{STATE}/venv/bin/reframe --nocolor -C {SITE} --report-file=$FOLDER/
            f'-c $({STATE}/venv/bin/python -c "import eessi.testsuite.tests.apps as a; print(a.__path__[0])")/osu.py ')
 
 
+@pytest.mark.full  # those of two nodes are listed when they run, below
 def test_the_suite_lists_our_modules(shell):
     done = shell(f'{REFRAME} --list')
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,15 +17,16 @@ from osu_container.core.writing.module_text import EVERY_FAMILY
 from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
 from tests.helpers.machine import LMODS, EasyBuild, clean_shell, folded, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.samples import all_pairs, one_of_each
 
 TARGETS = render.targets()
 SITES = sorted({site for site, _ in TARGETS})
 #: Between them they have every switch, every form of a condition and every other kind of line. What depends on the
 #: release of EasyBuild or Lmod, or on the form of a line, is tested on these; with all releases.
 EACH_KIND = ['lumi-25.03', 'perlmutter', 'workstation']
-RUNS = [(site, lmod) for site in EACH_KIND for lmod in LMODS]
-EVERYWHERE = [(site, lmod) for lmod in LMODS for site in SITES if lmod == 'own' or site in EACH_KIND]
+RUNS = all_pairs(EACH_KIND, reversed(LMODS))
+EVERYWHERE = one_of_each([(site, lmod) for lmod in LMODS for site in SITES if lmod == 'own' or site in EACH_KIND],
+                         lambda site, lmod: site if lmod == 'own' else lmod)
 #: Lmod's own bookkeeping, which it changes at every command, and bash's
 SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
                          r'BASH_FUNC|PYTEST_CURRENT_TEST)')
