@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -70,16 +71,26 @@ def end(process):
 
 
 def end_jobs():
-    """End what runs or waits in the private Slurm of this clone; return the jobs that there were (str, '' for none)."""
+    """
+    End what runs or waits in the private Slurm of this clone, and wait until its nodes are free.
+
+    :return: the jobs that there were (str, '' for none)
+    """
     conf = STATE / 'slurm' / 'slurm.conf'
     if not conf.exists() or not shutil.which('squeue'):
         return ''
     environment = {**os.environ, 'SLURM_CONF': str(conf)}
+
+    def jobs():
+        return subprocess.run(['squeue', '--noheader', '--format=%i %j %T'], env=environment, text=True, timeout=20,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
     try:
-        found = subprocess.run(['squeue', '--noheader', '--format=%i %j %T'], env=environment, text=True, timeout=20,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+        found = jobs()
         if found:
             subprocess.run(['scancel', '--user', pwd.getpwuid(os.getuid()).pw_name], env=environment, timeout=20)
+            patience = time.monotonic() + 20  # what ignores SIGTERM is killed after KillWait
+            while jobs() and time.monotonic() < patience:
+                time.sleep(0.2)
     except subprocess.TimeoutExpired:
         return ''
     return found

@@ -146,9 +146,11 @@ def test_buffers_of_python_benchmarks_are_arrays(built, shell, name, tmp_path):
     program.write_text('from mpi4py import MPI\nimport numpy\nprint("sum", MPI.COMM_WORLD.allreduce(numpy.ones(2))[1])')
     done = shell(f'{install(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
                  f'APPTAINER_BIND={tmp_path} srun osu-exec python3 {program}; srun osu_bw D D')
-    assert re.search(r'^# osu_bw: mpi4py \S+ port, .*, buffers: numpy [\d.]+$', done.stdout, re.M), done.stdout
-    assert done.stdout.count('sum 2.0') == 2
-    assert 'GPU memory, and this image has no CuPy' in done.stderr and len(table(done.stdout)) == 4
+    said = done.stdout + done.stderr
+    assert re.search(r'^# osu_bw: mpi4py \S+ port, .*, buffers: numpy [\d.]+$', done.stdout, re.M), said
+    assert len(table(done.stdout)) == 4, said
+    assert done.stdout.count('sum 2.0') == 2, said
+    assert 'GPU memory, and this image has no CuPy' in done.stderr, said
 
 
 @on_two_nodes
