@@ -188,6 +188,20 @@ wait_for() {
     done
 }
 
+# end_unrecorded: ends daemons with this slurm.conf that nobody recorded: a clone that was removed without `make stop` leaves
+# them, and those of a clone at the same place would share their state with them.
+end_unrecorded() {
+    local process words run
+    run=$(run_folder)
+    for process in /proc/[0-9]*; do
+        [[ -O $process ]] || continue
+        mapfile -d '' -t words 2>/dev/null <"$process/cmdline" || continue
+        [[ ${words[0]-} == *slurm* && " ${words[*]} " == *" -f $conf "* || ${words[0]-} == *munged &&
+           " ${words[*]} " == *" --key-file=$run/munge.key "* ]] || continue
+        kill -KILL "${process#/proc/}" 2>/dev/null || true
+    done
+}
+
 munge_answers() { [[ -S $run/munge.socket ]] && munge --no-input --socket="$run/munge.socket"; }
 controller_answers() { SLURM_CONF=$conf timeout 5 scontrol ping | grep -q ' is UP'; }
 
@@ -222,6 +236,7 @@ start() {
     done
 
     stop_daemons
+    end_unrecorded
     run=$(run_folder)
     [[ ! -e $run || -O $run ]] || die "$run is another user's; remove it, the private Slurm keeps its sockets there"
     # State and sockets of a run that crashed would keep its jobs and nodes.

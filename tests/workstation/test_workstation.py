@@ -582,6 +582,16 @@ def test_slurm_starts_again_after_a_crash(tree, start_slurm):
 
 
 @pytest.mark.slurm
+def test_slurm_of_a_clone_that_was_removed_is_ended_by_a_new_clone_at_its_place(tree, start_slurm):
+    assert start_slurm(tree).returncode == 0
+    left = daemons(tree)
+    shutil.rmtree(tree / '.workstation')
+    assert start_slurm(tree).returncode == 0
+    assert not any(runs(pid) for pid in left.values())
+    assert srun(tree, '-N2', 'true').returncode == 0
+
+
+@pytest.mark.slurm
 def test_slurm_uses_a_cluster_that_is_there(tmp_path, start_slurm):
     there, tree = (copy_project(tmp_path / name) for name in ('there', 'new'))
     assert start_slurm(there).returncode == 0
