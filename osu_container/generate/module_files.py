@@ -193,9 +193,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--record', action='store_true', help="first take the facts from the installed modules")
     parser.add_argument('--record-stand-in', action='store_true',
-                        help="first make a stand-in for each site, or that of --site, install its modules there and "
-                             "take the facts")
-    parser.add_argument('--site', help="site that is recorded (default: workstation, or all that have a stand-in)")
+                        help="first make a stand-in for each site with a folder here (modules/), or that of --site, "
+                             "install its modules there and take the facts")
+    parser.add_argument('--site', help="site that is recorded (default: workstation, or all with a folder here)")
     parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a text is stale")
     default = STATE / 'bin' / 'eb'
     parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")

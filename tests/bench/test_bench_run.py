@@ -8,6 +8,7 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.results import files
 from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT
+from tests.runs.test_approaches import MODULES
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
@@ -19,7 +20,7 @@ NAMES = ['native', 'bind', 'openmpi', 'swap']
 def done(shell, tmp_path_factory):
     """(CompletedProcess, Dataset) of one repeat of osu_alltoall with the modules of NAMES."""
     folder = tmp_path_factory.mktemp('bench') / 'run'
-    modules = ' '.join('--module ' + ('osu-native' if name == 'native' else f'osu-container/{name}') for name in NAMES)
+    modules = ' '.join(f'--module {MODULES[name]}' for name in NAMES)
     done = shell(f'{PROJECT}/bin/osu-container bench --tag quick --repeats 1 {modules} -o {folder} osu_alltoall',
                  timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,14 +17,15 @@ from .samples import one_of_each
 
 PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
+#: Of EasyBuild
+VERSIONS = ['newest', '5.1.2', '4.9.4']
 #: The newest and the oldest; the one between them with all tests
-EASYBUILD_VERSIONS = ['newest', pytest.param('5.1.2', marks=pytest.mark.full), '4.9.4']
+EASYBUILD_VERSIONS = [pytest.param(one, marks=pytest.mark.full) if one == '5.1.2' else one for one in VERSIONS]
 
 
 def only_with(easybuild):
     """Return the decorator of tests that run with one EasyBuild (str) only, and with the others by `make test-all`."""
-    versions = sorted(['newest', '5.1.2', '4.9.4'], key=easybuild.__ne__)
-    return pytest.mark.parametrize('any_eb', one_of_each(versions), indirect=True)
+    return pytest.mark.parametrize('any_eb', one_of_each(sorted(VERSIONS, key=easybuild.__ne__)), indirect=True)
 
 
 def run(command, **kwargs):

@@ -128,11 +128,15 @@ def starts(path, content):
         path, content))
 
 
-def second_mpi(release):
-    """Return a change: another release of the host's MPI beside the site's."""
+def second_mpi(release, library=None):
+    """
+    Return a change: another release of the host's MPI beside the site's.
+
+    :param library: function of Parts, its library; default: the site's own
+    """
     def change(it):
         path = it.site['libraries']['libmpi']['value']
-        it.host.copy(it.host.on(path), path.replace('8.1.32', release))
+        it.host.copy(library(it.parts) if library else it.host.on(path), path.replace('8.1.32', release))
     return later(change)
 
 
@@ -156,9 +160,8 @@ def others(parts):
 #: The image's program has that library, and of the host's MPIs the newer one has these functions
 seven_functions = each(
     image(libraries=lambda it: [others(it)], program=linked(needed=others)),
-    later(lambda it: it.host.copy(it.parts.mpi(cray_mpich('9.0.1'), more=''.join(
-        f'int MPIX_{one}(void) {{ return 0; }}\n' for one in 'ABCDEFG')), it.site['libraries']['libmpi'][
-            'value'].replace('8.1.32', '9.0.1'))))
+    second_mpi('9.0.1', lambda it: it.mpi(cray_mpich('9.0.1'), more=''.join(
+        f'int MPIX_{one}(void) {{ return 0; }}\n' for one in 'ABCDEFG'))))
 
 
 def newer(parts):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
+from tests.runs.test_approaches import MODULES
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm, pytest.mark.as_user]
 
@@ -15,10 +15,9 @@ REFUSED = pytest.mark.xfail(os.getuid() != 0, strict=True, reason='process_vm_re
 
 
 @pytest.mark.parametrize('approach', [pytest.param(name, marks=REFUSED if name == 'bind' else ())
-                                      for name in APPROACHES if name != 'native'] + ['native'])
+                                      for name in MODULES])
 def test_two_ranks_on_one_node_reach_the_last_size(shell, approach):
-    module = 'osu-native' if approach == 'native' else f'osu-container/{approach}'
-    done = shell(f'module load {module} && srun -N1 -n2 --overcommit osu_bw -m 1:{LARGEST} -i 5 -x 1 H H')
+    done = shell(f'module load {MODULES[approach]} && srun -N1 -n2 --overcommit osu_bw -m 1:{LARGEST} -i 5 -x 1 H H')
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert re.search(rf'^\s*{LARGEST}\s+[\d.]+', done.stdout, re.M), done.stdout
 

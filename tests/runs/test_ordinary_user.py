@@ -9,6 +9,7 @@ import os
 import pwd
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -71,13 +72,16 @@ def remove():
     except KeyError:
         return
     run(['pkill', '-KILL', '-u', ACCOUNT])
+    # its temporary files too: the next account of this name may have another number, and pytest refuses such a folder
+    run(['find', tempfile.gettempdir(), '/dev/shm', '-maxdepth', '1', '-user', ACCOUNT,
+         '-exec', 'rm', '-rf', '{}', '+'])
     done = run(['userdel', '--remove', '--force', ACCOUNT])
     assert done.returncode in (0, 12), done.stderr  # 12: its mail folder is not there
 
 
 def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(clone):
     done = as_user(clone / '.workstation/venv/bin/pytest', '-m', 'as_user', '-q', '-p', 'no:cacheprovider',
-                   folder=clone, timeout=900)
+                   '--basetemp', clone.parent / 'pytest', folder=clone, timeout=900)
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
     ran = {word: int(number) for number, word in re.findall(r'(\d+) (\w+)[, ]', summary)}

@@ -141,7 +141,7 @@ def test_the_folder_of_rccls_plugin_comes_first_unless_it_has_what_is_injected(t
 def test_of_several_programs_the_first_that_needs_mpi_is_looked_at(tmp_path, parts):
     world = World(tmp_path, parts)
     for name in ('osu_a', 'osu_z'):
-        later(lambda it, name=name: it.image.copy(it.parts.plain('libother.so.1'), f'/opt/osu/bin/{name}'))(world)
+        world.image.copy(parts.plain('libother.so.1'), f'/opt/osu/bin/{name}')
     with world.opened()[0] as opened:
         assert set(opened.programs) == {'osu_a', 'osu_latency', 'osu_z'}
         path, facts = _own_program(opened, None)

@@ -16,7 +16,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.writing.module_text import EVERY_FAMILY
 from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
-from tests.helpers.machine import LMODS, EasyBuild, clean_shell, folded, run
+from tests.helpers.machine import LMODS, VERSIONS, EasyBuild, clean_shell, folded, run
 from tests.helpers.samples import all_pairs, one_of_each
 
 TARGETS = render.targets()
@@ -187,7 +187,7 @@ def plain(tree):
 
 # ---- the text
 
-@pytest.mark.parametrize('version', one_of_each(['newest', '5.1.2', '4.9.4']))
+@pytest.mark.parametrize('version', one_of_each(VERSIONS))
 def test_checked_in_text_is_what_this_easybuild_writes(version, tmp_path):
     eb = str(EasyBuild(version, tmp_path).command)
     sites = SITES if version == 'newest' else EACH_KIND
