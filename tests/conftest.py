@@ -40,7 +40,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.long)
         groups[item] = group
     order = ['slurm', 'containers', *ALONE]
-    items.sort(key=lambda item: order.index(groups[item]) if groups[item] in order else len(order))
+
+    def place(item):
+        # images are built first, and run last
+        images = 'built' in item.fixturenames
+        return order.index(groups[item]) if groups[item] in order else len(order), images == (groups[item] == 'slurm')
+    items.sort(key=place)
 
 
 @pytest.hookimpl(trylast=True)

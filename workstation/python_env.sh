@@ -35,7 +35,8 @@ make_environment() {
     if [[ ${folder##*/} == 4.* ]] && ! "$folder/bin/python" -c 'import distutils' 2>/dev/null; then
         "$folder/bin/python" -m pip --disable-pip-version-check install 'setuptools<81'
     fi
-    "$folder/bin/python" -m pip --disable-pip-version-check install "$@"
+    # Python compiles what is imported; pip would compile all, which takes as long as all the rest.
+    "$folder/bin/python" -m pip --disable-pip-version-check install --no-compile "$@"
 }
 
 if (( $# == 0 )); then

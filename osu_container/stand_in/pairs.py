@@ -4,7 +4,8 @@ Try pairs of MPI and libfabric for real, and put beside each what `osu-container
     stand-in/pairs                             all pairs; exit code 1 if one disagrees
     stand-in/pairs open-mpi hybrid             those whose names have all these words in them
     stand-in/pairs --list                      their names; nothing is made or run
-    stand-in/pairs --trees                     only make the host trees, and print where they are (--sysroot of check)
+    stand-in/pairs --trees [WORD...]           only make the host trees of these pairs, and print where they are
+                                               (--sysroot of check)
     stand-in/pairs --record stand-in/pairs.json    also keep what happened, for docs/examination.md (then: make modules)
 
 A pair is an image with an MPI, and a libfabric: that of a host tree by approach hybrid, or the image's own by pure. The
@@ -453,7 +454,7 @@ def parse(arguments):
     parser.add_argument('words', nargs='*', metavar='WORD', help="only the pairs whose names have all words in them")
     what = parser.add_mutually_exclusive_group()
     what.add_argument('--list', action='store_true', help="print the names of the pairs")
-    what.add_argument('--trees', action='store_true', help="make the host trees and print their folders")
+    what.add_argument('--trees', action='store_true', help="make the host trees of these pairs and print their folders")
     what.add_argument('--json', action='store_true', help="the same for programs, the output of each run included")
     what.add_argument('--record', type=Path, metavar='FILE', help="write what happened, without paths of this machine")
     options = parser.parse_args(arguments)
@@ -472,11 +473,12 @@ def main():
         if options.list:
             print('\n'.join(pair.name for pair in chosen))
             return 0
-        if options.trees:
-            print('\n'.join(str(tree(libfabric)) for libfabric in LIBFABRICS))
-            return 0
         if not chosen:
             raise StandInError(f"no pair has {' and '.join(options.words)} in its name; --list prints them")
+        if options.trees:
+            wanted = {pair.libfabric for pair in chosen if pair.owner == 'host'}
+            print('\n'.join(str(tree(libfabric)) for libfabric in LIBFABRICS if libfabric in wanted))
+            return 0
         stand_in.run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
         for number, pair in enumerate(chosen, 1):
             results.append(tried(pair))

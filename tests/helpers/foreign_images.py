@@ -9,6 +9,7 @@ python     a Python package with a command, on mpi4py and NumPy, by pip
 
 An image stays from one run of the tests to the next, as long as its definition is the same.
 """
+import fcntl
 import hashlib
 import os
 import shutil
@@ -157,11 +158,19 @@ def fill(name, root, scratch):
 def make(name, apptainer):
     """Return the path of the SIF name (str, of IMAGES), built by apptainer (path) if it is not there yet."""
     sif = FOLDER / f'foreign-{name}.sif'
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(FOLDER / f'foreign-{name}.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of the tests want it
+        make_current(name, apptainer, sif)
+    return sif
+
+
+def make_current(name, apptainer, sif):
+    """Build the image name (str) as sif (Path), unless that is current."""
     stamp = FOLDER / f'foreign-{name}.stamp'
     current = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     if sif.exists() and stamp.exists() and stamp.read_text() == current:
-        return sif
-    FOLDER.mkdir(parents=True, exist_ok=True)
+        return
     log = FOLDER / f'foreign-{name}.log'
     fetch.fetch(IMAGES[name][0], PROJECT / 'sources', log)
     kind, words = base.command('auto', DEFAULT_DEBIAN, '')
@@ -177,4 +186,3 @@ def make(name, apptainer):
                                   stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600, check=False)
         assert done.returncode == 0, log.read_text()[-3000:]
     stamp.write_text(current)
-    return sif

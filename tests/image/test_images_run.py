@@ -1,4 +1,9 @@
-"""Every image that can be built here is built, installed as a module, and runs on two nodes or is refused."""
+"""
+Every image that can be built here is built, installed as a module, and runs on two nodes or is refused.
+
+Tests in the process of the container runtime build them while that of Slurm has other work (tests/conftest.py).
+"""
+import fcntl
 import itertools
 import os
 import re
@@ -19,6 +24,8 @@ FOLDER = STATE / 'images-of-tests'
 BUILT = [name for name, entry in IMAGES.items() if not entry['unbuilt']]
 #: Built by the set-up
 DEFAULT = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+#: tests/runs/test_abi.py makes an image from it
+STANDARD_ABI = 'osu-workstation-mpich-5.0.2-libfabric-2.5.1'
 FAILING = [name for name in BUILT if IMAGES[name]['fails']]
 OPENMPI = next(name for name in BUILT if name.startswith('osu-abi-openmpi'))
 WITH_PYTHON = [name for name in BUILT if IMAGES[name]['family'] == 'mpi4py']
@@ -58,15 +65,17 @@ def built():
             for path in (PROJECT / 'sources').glob(f'{name}.sif*'):
                 shutil.copy2(path, FOLDER)
             return sif
-        done = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', name, '--output', sif, '--log',
-                    FOLDER / f'{name}.log'], timeout=900)
+        with open(FOLDER / f'{name}.lock', 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of the tests want it
+            done = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', name, '--output', sif, '--log',
+                        FOLDER / f'{name}.log'], timeout=900)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
         return sif
     return build
 
 
 @pytest.fixture
-def shell(tmp_path):
+def typed(tmp_path):
     """Function (script) that runs bash as a user has it after `. ./env.sh`; eb installs into the test's own folder."""
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stdout + started.stderr
@@ -96,12 +105,22 @@ def test_all_approaches_are_tried():
     assert set(APPROACH_OF.values()) == {'pure', 'bind', 'opensource', 'hybrid', 'openmpi'}
 
 
-@on_two_nodes
-@pytest.mark.parametrize('name', one_of_each(sorted(BUILT, key=DEFAULT.__ne__), kind))  # DEFAULT is built
-def test_image_runs_on_two_nodes(built, shell, name):
-    approach = APPROACH_OF[name]
+#: DEFAULT is built
+IN_TURN = sorted(BUILT, key=DEFAULT.__ne__)
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('name', one_of_each(IN_TURN, lambda name: (name == STANDARD_ABI, kind(name))))
+def test_image_is_built_and_small(built, name):
     assert built(name).stat().st_size < 200e6
-    done = shell(f'{install(approach, name)} || exit; module load osu-container/{approach} && '
+
+
+@on_two_nodes
+@pytest.mark.parametrize('name', one_of_each(IN_TURN, kind))
+def test_image_runs_on_two_nodes(built, typed, name):
+    approach = APPROACH_OF[name]
+    built(name)
+    done = typed(f'{install(approach, name)} || exit; module load osu-container/{approach} && '
                  'srun -N2 -n2 osu_latency H H -m 64 -i 20 -x 2; module help osu-container')
     found = table(done.stdout)
     assert {1, 64} <= set(found) and all(value > 0 for value in found.values()), done.stdout[-3000:] + done.stderr
@@ -117,34 +136,34 @@ def test_image_runs_on_two_nodes(built, shell, name):
 
 @pytest.mark.apptainer
 @pytest.mark.parametrize('name', one_of_each(FAILING, kind))
-def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(built, shell, tmp_path, name):
+def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(built, typed, tmp_path, name):
     built(name)
     lacking = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
-    assert_refused(shell(install('pure', name)), tmp_path / 'prefix', f'needs {lacking} of libfabric.so.1, but image:')
+    assert_refused(typed(install('pure', name)), tmp_path / 'prefix', f'needs {lacking} of libfabric.so.1, but image:')
 
 
 @pytest.mark.apptainer
 @pytest.mark.parametrize('approach', one_of_each(['bind', 'pure', 'hybrid', 'opensource']))
-def test_open_mpi_is_refused_by_every_other_approach(built, shell, tmp_path, approach):
+def test_open_mpi_is_refused_by_every_other_approach(built, typed, tmp_path, approach):
     built(OPENMPI)
-    assert_refused(shell(install(approach, OPENMPI)), tmp_path / 'prefix', 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
+    assert_refused(typed(install(approach, OPENMPI)), tmp_path / 'prefix', 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
 
 
 @pytest.mark.apptainer
-def test_another_mpi_is_refused_by_approach_openmpi(built, shell, tmp_path):
+def test_another_mpi_is_refused_by_approach_openmpi(built, typed, tmp_path):
     built(DEFAULT)
-    done = shell(install('openmpi', DEFAULT))
+    done = typed(install('openmpi', DEFAULT))
     assert_refused(done, tmp_path / 'prefix', 'is MPICH ABI (libmpi.so.12)', 'libmpi.so.40')
 
 
 @on_two_nodes
 @pytest.mark.parametrize('name', one_of_each(WITH_PYTHON))
-def test_buffers_of_python_benchmarks_are_arrays(built, shell, name, tmp_path):
+def test_buffers_of_python_benchmarks_are_arrays(built, typed, name, tmp_path):
     approach = APPROACH_OF[name]
     built(name)
     program = tmp_path / 'program.py'
     program.write_text('from mpi4py import MPI\nimport numpy\nprint("sum", MPI.COMM_WORLD.allreduce(numpy.ones(2))[1])')
-    done = shell(f'{install(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
+    done = typed(f'{install(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
                  f'APPTAINER_BIND={tmp_path} srun osu-exec python3 {program}; srun osu_bw D D')
     said = done.stdout + done.stderr
     assert re.search(r'^# osu_bw: mpi4py \S+ port, .*, buffers: numpy [\d.]+$', done.stdout, re.M), said
@@ -155,10 +174,10 @@ def test_buffers_of_python_benchmarks_are_arrays(built, shell, name, tmp_path):
 
 @on_two_nodes
 @pytest.mark.parametrize('name', one_of_each(WITH_PYTHON))
-def test_bench_keeps_figures_of_numpy_arrays_apart(built, shell, tmp_path, name):
+def test_bench_keeps_figures_of_numpy_arrays_apart(built, typed, tmp_path, name):
     built(name)
     approach = APPROACH_OF[name]
-    done = shell(f'{install(approach, name)} || exit; {PROJECT}/bin/osu-container bench --tag quick --repeats 1 '
+    done = typed(f'{install(approach, name)} || exit; {PROJECT}/bin/osu-container bench --tag quick --repeats 1 '
                  f'--module osu-container/{approach} -o {tmp_path}/run osu_alltoall')
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     assert [one.case for one in files.read(tmp_path / 'run').series] == [Case('osu_alltoall', 'H H', 2, 2, 'numpy')]

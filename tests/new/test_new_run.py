@@ -10,7 +10,8 @@ from osu_container.results.model import Case
 from tests.helpers import foreign_images
 from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, folded, run
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+#: Those that run on two nodes have the marker slurm, too
+pytestmark = pytest.mark.apptainer
 
 #: A Lennard-Jones liquid of 4000 atoms, as in LAMMPS' bench/in.lj but smaller
 MELT = """units lj
@@ -78,6 +79,7 @@ def place(tmp_path_factory, apptainer):
 LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
 
 
+@pytest.mark.slurm
 @pytest.mark.parametrize('image, approach, command, options, printed, libmpi', [
     pytest.param('lammps', 'pure', LMP, '', LOOP, ('MPICH', '4.2.3'), marks=pytest.mark.full),
     ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
@@ -129,6 +131,7 @@ def test_only_one_module_with_an_mpi_is_loaded(place):
 
 # ---- measuring
 
+@pytest.mark.slurm
 @pytest.mark.full
 def test_two_modules_are_measured_with_a_command_and_compared(place):
     for approach in ('pure', 'hybrid'):
@@ -155,6 +158,7 @@ def test_two_modules_are_measured_with_a_command_and_compared(place):
     assert f'$ {LMP}' in (place.folder / 'timed.html').read_text()
 
 
+@pytest.mark.slurm
 def test_a_figure_that_the_command_prints_is_measured(place):
     name = place.module('openmpi', 'openmpi')
     done = place(f"osu-container bench --module {name} --run 'ring 1' --ranks 4 --repeats 1 -o laps --unit laps/s "
@@ -167,6 +171,7 @@ def test_a_figure_that_the_command_prints_is_measured(place):
     assert one.values[0][1] == float(printed.group(1))
 
 
+@pytest.mark.slurm
 @pytest.mark.parametrize('command, options, text', [
     ('ring 1', "--figure 'nothing (x)'", "fits --figure 'nothing (x)'"),
     ('openmpi-exec false', '', 'exit code 1'),
@@ -220,6 +225,7 @@ def test_programs_on_debians_mpich_are_explained(place):
     assert done.returncode == 1 and 'no MPI of a host has the name that Debian\'s ask for' in folded(done.stderr)
 
 
+@pytest.mark.slurm
 def test_a_link_alone_does_not_bring_the_hosts_mpi_into_programs_of_debian(place):
     """ring asks for libmpich.so.12: the host's libmpi.so.12 is there, a link as well, and neither is looked at."""
     name = place.module('debian', 'bind', '--command ring-renamed')

@@ -20,7 +20,7 @@ from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import read_sif
 from osu_container.results import files
 from tests.helpers.machine import PROJECT, STATE, fetched, run
-from tests.image.test_images_run import FOLDER, built  # noqa: F401, built is a fixture
+from tests.image.test_images_run import FOLDER, STANDARD_ABI, built  # noqa: F401, built is a fixture
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
@@ -38,8 +38,6 @@ IMAGES = {
 }
 #: Takes part in the full run only
 OLD = 'mpich-3.4.3'
-#: The image of the standard ABI is made from this one; it holds both kinds of library
-BASE = 'osu-workstation-mpich-5.0.2-libfabric-2.5.1'
 STANDARD = 'standard-abi'
 PROGRAM = PROJECT / 'tests' / 'helpers' / 'abi_program.c'
 #: Seconds that a program runs: the samplers of the proof look several times by then
@@ -92,7 +90,7 @@ def programs(tmp_path_factory):
 @pytest.fixture(scope='module')
 def standard_image(programs, built, make_sif, tmp_path_factory):  # noqa: F811, a fixture
     """Path of a SIF whose only command is linked with libmpi_abi.so.1, on MPICH 5.0.2."""
-    base = built(BASE)
+    base = built(STANDARD_ABI)  # it holds both kinds of library
     folder = tmp_path_factory.mktemp('standard') / 'image'
     done = run(['unsquashfs', '-n', '-no-xattrs', '-o', read_sif(str(base))[0], '-d', folder, base])
     assert (folder / 'opt' / 'mpich').is_dir(), done.stderr

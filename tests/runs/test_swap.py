@@ -19,7 +19,7 @@ GOES_ON = 'export OSU_SWAP=; ' + LOAD  # set and empty is the user's choice: not
 @pytest.fixture(scope='module')
 def old_host():
     """Folder of a host tree whose libfabric is 1.17.0: older than the image's MPI wants."""
-    done = run([PROJECT / 'stand-in' / 'pairs', '--trees'], timeout=600)
+    done = run([PROJECT / 'stand-in' / 'pairs', '--trees', 'libfabric-1.17.0'], timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return STATE / 'pairs' / 'libfabric-1.17.0'
 
