@@ -8,7 +8,7 @@ from osu_container.core.data.approaches import APPROACHES
 
 pytest.register_assert_rewrite('tests.helpers')
 
-from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, end_jobs, run  # noqa: E402, asserts first
+from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run  # noqa: E402
 
 #: Files that take minutes and share nothing with other tests
 ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_native_cray', 'test_report', 'test_page',
@@ -46,6 +46,12 @@ def pytest_collection_modifyitems(items):
         images = 'built' in item.fixturenames
         return order.index(groups[item]) if groups[item] in order else len(order), images == (groups[item] == 'slurm')
     items.sort(key=place)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """The tests of Slurm take longest: what they start comes before what the others start (helpers.machine.run)."""
+    FIRST[:] = [item] if any(mark.args == ('slurm',) for mark in item.iter_markers('xdist_group')) else []
 
 
 @pytest.hookimpl(trylast=True)

@@ -11,7 +11,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import DEFAULT_MPICH, MPICH_LIBFABRIC, SOURCES
-from tests.helpers.machine import PROJECT, STATE
+from tests.helpers.machine import PROJECT, STATE, VERSIONS
 
 PAGES = sorted([*PROJECT.glob('*.md'), *(PROJECT / 'docs').rglob('*.md'), *PROJECT.glob('[a-z]*/README.md'),
                 *PROJECT.glob('container-recipes/*/README.md')])
@@ -229,7 +229,8 @@ def test_versions_in_contributing_are_those_that_are_tested():
     page = (PROJECT / 'CONTRIBUTING.md').read_text()
     requirements = (PROJECT / 'workstation/requirements.txt').read_text()
     newest = re.search(r'^easybuild-framework==(\S+)', requirements, re.M).group(1)
-    old = re.search(r'^OLD_EASYBUILD := (.+)$', (PROJECT / 'Makefile').read_text(), re.M).group(1).split()
+    old = sorted(re.findall(r'\beasybuild-([\d.]+\d)', (PROJECT / 'Makefile').read_text()))
+    assert sorted(set(VERSIONS) - {'newest'}) == old
     assert f'| EasyBuild | {old[0]} (also {", ".join(old[1:])}) | {newest} |' in page
     oldest_python = re.search(r'sys\.version_info < \((\d+), (\d+)\)', (PROJECT / 'workstation/common.sh').read_text())
     assert f'| Python, for the make targets | {".".join(oldest_python.groups())} ' in page
