@@ -34,7 +34,8 @@ def test_osu_get_bw_runs_with_every_approach(shell, approach):
     done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 osu_get_bw H H -m 64 -i 5 -x 1')
     assert done.returncode == 0, done.stdout + done.stderr
     found = osu_output.parse(done.stdout, benchmark='osu_get_bw', source='srun', largest=64)
-    assert len(found.values) == 7 and found.unit == 'MB/s'
+    # a busy machine has 0.00 MB/s for a byte
+    assert len(found.values) + len(found.zeros) == 7 and found.unit == 'MB/s'
 
 
 def test_each_node_says_once_what_was_taken_and_the_ranks_have_it(shell, tmp_path):
