@@ -47,7 +47,8 @@ def installed(tmp_path):
 ])
 def test_arguments_arrive_as_they_were_given(installed, arguments):
     done = installed('osu_bw', *arguments)
-    expected = ''.join(f'[{text}]\n' for text in ['exec', str(installed.root / 'x.sif'), 'osu_bw', *arguments])
+    words = ['--quiet', 'exec', str(installed.root / 'x.sif'), 'osu_bw', *arguments]
+    expected = ''.join(f'[{text}]\n' for text in words)
     assert done.stdout.startswith(expected) and done.stderr == ''
 
 
@@ -58,18 +59,18 @@ def test_exit_code_is_that_of_the_program(installed, code):
 
 def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
     sif = str(installed.root / 'x.sif')
-    assert installed('osu-exec', 'ls', '-l /').stdout.startswith(f'[exec]\n[{sif}]\n[ls]\n[-l /]\n')
-    assert installed('osu-shell').stdout.startswith(f'[shell]\n[{sif}]\n')
+    assert installed('osu-exec', 'ls', '-l /').stdout.startswith(f'[--quiet]\n[exec]\n[{sif}]\n[ls]\n[-l /]\n')
+    assert installed('osu-shell').stdout.startswith(f'[--quiet]\n[shell]\n[{sif}]\n')
 
 
 def test_through_the_entrypoint_where_the_module_says_so(installed):
     sif = str(installed.root / 'x.sif')
-    through = {'MPI_CONTAINER_START': 'run'}
-    assert installed('osu_bw', 'H', 'a b', **through).stdout.startswith(f'[run]\n[{sif}]\n[osu_bw]\n[H]\n[a b]\n')
-    assert installed('osu-exec', 'ls', '-l /', **through).stdout.startswith(f'[run]\n[{sif}]\n[ls]\n[-l /]\n')
-    assert installed('osu-shell', '--nv', **through).stdout.startswith(f'[run]\n[--nv]\n[{sif}]\n[/bin/bash]\n')
+    through, run = {'MPI_CONTAINER_START': 'run'}, '[--quiet]\n[run]\n'
+    assert installed('osu_bw', 'H', 'a b', **through).stdout.startswith(f'{run}[{sif}]\n[osu_bw]\n[H]\n[a b]\n')
+    assert installed('osu-exec', 'ls', '-l /', **through).stdout.startswith(f'{run}[{sif}]\n[ls]\n[-l /]\n')
+    assert installed('osu-shell', '--nv', **through).stdout.startswith(f'{run}[--nv]\n[{sif}]\n[/bin/bash]\n')
     done = installed('osu_bw', MPI_CONTAINER_UNSET='CXI_FORK_SAFE', **through)
-    assert done.stdout.startswith(f'[run]\n[{sif}]\n[env]\n[-u]\n[CXI_FORK_SAFE]\n[osu_bw]\n')
+    assert done.stdout.startswith(f'{run}[{sif}]\n[env]\n[-u]\n[CXI_FORK_SAFE]\n[osu_bw]\n')
 
 
 def test_osu_exec_without_a_command_says_what_to_give(installed):
@@ -167,8 +168,8 @@ def test_a_file_that_is_not_there_sets_its_variables_unless_the_user_has(install
 def test_variables_are_taken_away_in_the_container(installed):
     sif = str(installed.root / 'x.sif')
     done = installed('osu_bw', 'H', 'H', MPI_CONTAINER_UNSET='CXI_FORK_SAFE CXI_FORK_SAFE_HP ')
-    assert done.stdout.split('\n')[:8] == ['[exec]', f'[{sif}]', '[env]', '[-u]', '[CXI_FORK_SAFE]', '[-u]',
-                                           '[CXI_FORK_SAFE_HP]', '[osu_bw]']
+    assert done.stdout.split('\n')[:9] == ['[--quiet]', '[exec]', f'[{sif}]', '[env]', '[-u]', '[CXI_FORK_SAFE]',
+                                           '[-u]', '[CXI_FORK_SAFE_HP]', '[osu_bw]']
 
 
 @pytest.mark.parametrize('ours, theirs', [('APPTAINER', 'SINGULARITY'), ('SINGULARITY', 'APPTAINER')])
@@ -225,6 +226,28 @@ def test_without_osu_proof_nothing_is_started(watched, tmp_path, monkeypatch, va
     assert files_of(tmp_path, seconds=0.5) == []
 
 
+@pytest.mark.parametrize('here, variables', [
+    (2, {'SLURM_STEP_TASKS_PER_NODE': '2'}), (1, {'SLURM_STEP_TASKS_PER_NODE': '1'}), (1, {}),
+    (2, {'SLURM_STEP_TASKS_PER_NODE': '2(x2),1', 'SLURM_NODEID': '1'}),
+    (1, {'SLURM_STEP_TASKS_PER_NODE': '2(x2),1', 'SLURM_NODEID': '2'}),
+    (1, {'SLURM_STEP_TASKS_PER_NODE': '1,16(x3)', 'SLURM_NODEID': '0'}),
+    (16, {'SLURM_STEP_TASKS_PER_NODE': '1,16(x3)', 'SLURM_NODEID': '3'}),
+    (4, {'MPI_LOCALNRANKS': '4'}), (4, {'OMPI_COMM_WORLD_LOCAL_SIZE': '4'}),
+    # mpiexec of Hydra starts one task of srun on each node
+    (4, {'MPI_LOCALNRANKS': '4', 'SLURM_STEP_TASKS_PER_NODE': '1(x2)', 'SLURM_NODEID': '1'})])
+@pytest.mark.parametrize('switch', [None, '0'])
+def test_one_container_is_started_for_ranks_of_a_node_and_never_for_one_rank(installed, here, variables, switch):
+    """This runtime starts none, so each rank ends up in one of its own."""
+    calls = installed.root / 'calls'
+    (installed.root / 'runtime').write_text(f'#!/bin/bash\nprintf "%s\\n" "$*" >>"{calls}"\n')
+    done = installed('osu_bw', MPI_CONTAINER_SHARE='1', SLURM_JOB_ID=str(os.getpid()), SLURM_STEP_ID='0',
+                     OSU_SHARE=switch, **variables)
+    assert done.returncode == 0, done.stderr
+    image = installed.root / 'x.sif'
+    started = [f'--quiet instance start {image} osu'] if here > 1 and switch is None else []
+    assert calls.read_text().splitlines() == [*started, f'--quiet exec {image} osu_bw']
+
+
 def test_a_module_without_a_sampler_says_so(installed):
     done = installed('osu_bw', OSU_PROOF='1')
     assert done.returncode == 1 and 'OSU_PROOF is set, and' in done.stderr and 'rank-proof is missing' in done.stderr
@@ -239,4 +262,4 @@ def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installe
     done = installed('osu_bw', 'H', 'H', MPI_CONTAINER_WRAPPERS=str(other.parent), MPI_CONTAINER_PREFIX='SINGULARITY',
                      MPI_CONTAINER_FILES=f'{tmp_path}/there:/there')
     assert done.stdout == f'other [H H] {tmp_path}/there:/there'
-    assert installed('osu-exec', 'ls', MPI_CONTAINER_WRAPPERS=str(other.parent)).stdout.startswith('[exec]')
+    assert installed('osu-exec', 'ls', MPI_CONTAINER_WRAPPERS=str(other.parent)).stdout.startswith('[--quiet]\n[exec]')

@@ -85,5 +85,5 @@ def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(cl
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
     ran = {word: int(number) for number, word in re.findall(r'(\d+) (\w+)[, ]', summary)}
-    # on one node, of which bind is refused; on two nodes; what is left behind
-    assert ran['xfailed'] == 1 and ran['passed'] == 2 * len(APPROACHES) and 'skipped' not in ran, summary
+    # each approach on one node and on two, and what ranks of one node do beside
+    assert set(ran) <= {'passed', 'deselected', 'warnings'} and ran['passed'] > 3 * len(APPROACHES), summary

@@ -5,6 +5,7 @@ read_facts() gives plain data that JSON can hold: it is recorded in every instal
 settings_for() turns into a module. It raises FactsError when the mix of image and host cannot run.
 """
 import os
+import re
 import shutil
 import subprocess
 
@@ -230,7 +231,8 @@ def native_facts(site, root):
 
 def find_runtime(names):
     """
-    Return {'command': path, 'name': 'apptainer' | 'singularity'} of the container runtime.
+    Return {'command': path, 'name': 'apptainer' | 'singularity', 'release': str, 'setuid': bool} of the container
+    runtime; release and setuid are None where it does not say them.
 
     :param names: list of str, commands; the first one on PATH is taken. What it calls itself decides the name:
                   Apptainer also installs a command `singularity`.
@@ -240,9 +242,31 @@ def find_runtime(names):
         proc = subprocess.Popen([command, '--version'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 universal_newlines=True)
         said = proc.communicate()[0]
-        return {'command': command, 'name': 'apptainer' if 'apptainer' in said else 'singularity'}
+        found = re.search(r'\d+(\.\d+)+', said)
+        return {'command': command, 'name': 'apptainer' if 'apptainer' in said else 'singularity',
+                'release': found.group() if found else None, 'setuid': _has_setuid(command)}
     raise FactsError("no container runtime on PATH: looked for %s. Install one (on a workstation: make setup)"
                      % ', '.join(names))
+
+
+def _has_setuid(command):
+    """
+    Return whether the runtime command (str) starts containers by its setuid program (bool), None where it is not known.
+
+    Without that each container has a user namespace of its own. Its settings may switch it off (`allow setuid = no`),
+    see the administrator guides of Apptainer and SingularityCE.
+    """
+    proc = subprocess.Popen([command, 'buildcfg'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            universal_newlines=True)
+    said = dict(re.findall(r'^(?:APPTAINER|SINGULARITY)_(SUID_INSTALL|CONF_FILE)=(.*)$', proc.communicate()[0], re.M))
+    if 'SUID_INSTALL' not in said:
+        return None
+    try:
+        with open(said.get('CONF_FILE', '')) as handle:
+            allowed = re.search(r'^\s*allow setuid\s*=\s*no\b', handle.read(), re.M) is None
+    except (OSError, UnicodeDecodeError):
+        allowed = True
+    return said['SUID_INSTALL'] == '1' and allowed
 
 
 def stale_libraries(facts):

@@ -3,7 +3,7 @@
 """
 from collections import namedtuple
 
-from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.approaches import APART, APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import applying, release, site_words, switch_of
 from osu_container.core.deciding.site_choice import SettingsError, known
@@ -36,11 +36,13 @@ WATCHED_AT_LOAD = 5
 #: mask, nic) or None; rank_variables: list of dict; switches: list of names; env_prefix: str or None (native);
 #: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
 #: bring the driver's libraries along; through_entrypoint: bool, programs are started through that of the image;
-#: host_path: list of folders in the container in which our entrypoint finds more host libraries
+#: host_path: list of folders in the container in which our entrypoint finds more host libraries; share: bool, ranks of a
+#: node run in one container; apart: list of dict, variables for ranks that do not although they could read each other's
+#: memory on the host
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
                                   'library_path program_path preload variables unset run_files watched conflicts '
                                   'image_folders gpu_map rank_variables switches refuses programs nvidia '
-                                  'through_entrypoint host_path')
+                                  'through_entrypoint host_path share apart')
 
 
 def approach_entry(name, approaches=APPROACHES):
@@ -206,7 +208,21 @@ def settings_for(approach, site, facts):
         rank_variables=applying(approach['rank_variables'], known_facts),
         switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when'))), refuses=refuses,
         programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
-        host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)])
+        host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)],
+        share=shares(facts), apart=applying(APART, known_facts) if shares(facts) else [])
+
+
+def shares(facts):
+    """
+    Return whether the commands put the ranks of a node into one container (bool).
+
+    That is for Apptainer without setuid, where each container has a user namespace of its own: one container a rank
+    keeps the ranks from each other's memory. An instance can be kept out of the user's home folder, by
+    APPTAINER_CONFIGDIR, from 1.3 on. With setuid there is no user namespace, so nothing is lost.
+    """
+    runtime = facts['host'].get('runtime') or {}
+    return (runtime.get('name') == 'apptainer' and runtime.get('setuid') is False and not facts.get('wrapper')
+            and release(runtime.get('release')) >= (1, 3))
 
 
 def _lnx_links(site):
@@ -301,4 +317,6 @@ def explained(settings):
         'libfabric': settings.libfabric, 'pmi': settings.pmi, 'variables': [slurm] + settings.variables, 'binds': binds,
         'unset': [dict(entry, origin=approach) for entry in settings.unset],
         'in_container': in_container,
+        'share': settings.share, 'apart': [dict(entry, origin='where each rank has a container of its own')
+                                           for entry in settings.apart],
     }

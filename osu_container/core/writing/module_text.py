@@ -38,6 +38,8 @@ def help_lines(settings, programs_are, example):
              "variables:  %s; what you set yourself wins" % ' '.join(names),
              "            osu-explain prints each with its value, reason and source, and every bind"]
     lines.append("proof:      osu-proof -- srun -N2 -n2 %s shows what each rank really loaded and used" % example)
+    if settings.share:
+        lines.append("containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own")
     if settings.gpu_map:
         lines.append("binding:    srun ... osu-gpu-bind %s puts ranks next to their GPU and network card" % example)
     for name in settings.switches:
@@ -259,6 +261,14 @@ def container_text(generator, settings, sif, runtime_command, again, sif_variabl
         lines += [generator.comment("as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver "
                                     "[apptainer exec --help, --nv]"),
                   generator.set_environment(prefix + '_NV', {'value': '1', 'pushenv': True})]
+    if settings.share:
+        lines += [generator.comment("read by bin/run-in-container: the ranks of a node run in one container (OSU_SHARE=0: "
+                                    "each in its own), else the kernel keeps them from each other's memory"),
+                  generator.set_environment('MPI_CONTAINER_SHARE', '1')]
+        lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.apart]
+        lines += [generator.comment("set by bin/run-in-container for ranks that have a container of their own"),
+                  generator.set_environment('MPI_CONTAINER_APART', ' '.join(
+                      '%s=%s' % (entry['name'], entry['value']) for entry in settings.apart))]
     if wrapped:
         lines += [generator.comment("made by lumi-container-wrapper; bin/run-in-container ends in them"),
                   generator.set_environment('MPI_CONTAINER_WRAPPERS', os.path.join('wrappers', 'bin'), relpath=True)]
