@@ -15,7 +15,7 @@ LARGEST = 1 << 20
 IN_CONTAINER = [name for name in MODULES if APPROACHES[name]['container']]
 #: Ranks are started with more of them than cores
 SRUN = 'srun -N1 -n2 --overcommit'
-SPACES = r"sh -c 'echo $SLURM_PROCID $(readlink /proc/self/ns/user /proc/self/ns/mnt)'"
+SPACES = r"sh -c 'echo $SLURM_PROCID $(readlink /proc/self/ns/user /proc/self/ns/mnt); sleep 1'"
 
 
 def left():
@@ -83,7 +83,8 @@ def test_the_end_of_a_rank_is_seen_while_others_run_and_its_cores_are_its_own(sh
                  "'[ $SLURM_PROCID = 1 ] || kill -SEGV $$; sleep 60'")
     assert done.returncode != 0 and time.monotonic() - began < 30, done.stderr
     done = shell(f'module load osu-container/hybrid; {SRUN} '
-                 "sh -c 'exec taskset -c $((SLURM_PROCID % $(nproc))) osu-exec grep Cpus_allowed_list /proc/self/status'")
+                 "sh -c 'exec taskset -c $((SLURM_PROCID % $(nproc))) osu-exec grep Cpus_allowed_list "
+                 "/proc/self/status'")
     assert len(set(done.stdout.splitlines())) == min(2, os.cpu_count()), done.stdout + done.stderr
     assert left() == []
 

@@ -219,14 +219,14 @@ _NIC_OF_RANK = _variable('FI_CXI_DEVICE_NAME', 'nic', 'open-source MPICH takes t
                          'or the first; MPICH_OFI_NIC_POLICY means nothing to it', _CXI, 'derived', only=['gpu', 'cxi'])
 
 #: What the MPIs are told where each rank of a node is in a user namespace of its own: the kernel lets none read the
-#: memory of another one (process_vm_readv, "CMA"), and an MPI that tries ends with an error. Set by run-in-container for
-#: the ranks that it cannot put into one container.
+#: memory of another one (process_vm_readv, "CMA"), and an MPI that tries ends with an error. Set by run-in-container
+#: for the ranks that it cannot put into one container.
 APART = [
     _variable('MPIR_CVAR_CH4_CMA_ENABLE', '0', 'MPICH 5 copies larger messages between ranks of a node by CMA',
               'MPICH 5.0.2 as an ordinary user, two ranks on one node, osu_bw: an error from 8 KiB on, none with it, '
               '2026-11-22', 'measured', '2026-11-22', only=['no open mpi']),
-    _variable('MPICH_SMP_SINGLE_COPY_MODE', 'NONE', 'Cray MPICH copies by XPMEM or CMA', 'intro_mpi(3) of Cray MPICH 8.1',
-              'untested', '2026-11-22', only=['no open mpi']),
+    _variable('MPICH_SMP_SINGLE_COPY_MODE', 'NONE', 'Cray MPICH copies by XPMEM or CMA',
+              'intro_mpi(3) of Cray MPICH 8.1', 'untested', '2026-11-22', only=['no open mpi']),
     _variable('OMPI_MCA_smsc', '^cma,xpmem,knem', 'Open MPI 5 copies by one of these', 'docs.open-mpi.org, v5.0.x, The '
               'sm BTL: smsc', 'derived', '2026-11-22', only=['open mpi']),
     _variable('OMPI_MCA_btl_vader_single_copy_mechanism', 'none', 'the same of Open MPI 4',

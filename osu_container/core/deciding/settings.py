@@ -36,9 +36,8 @@ WATCHED_AT_LOAD = 5
 #: mask, nic) or None; rank_variables: list of dict; switches: list of names; env_prefix: str or None (native);
 #: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
 #: bring the driver's libraries along; through_entrypoint: bool, programs are started through that of the image;
-#: host_path: list of folders in the container in which our entrypoint finds more host libraries; share: bool, ranks of a
-#: node run in one container; apart: list of dict, variables for ranks that do not although they could read each other's
-#: memory on the host
+#: host_path: list of folders in the container in which our entrypoint finds more host libraries; share: bool, ranks of
+#: a node run in one container; apart: list of dict, variables for ranks that do not
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
                                   'library_path program_path preload variables unset run_files watched conflicts '
                                   'image_folders gpu_map rank_variables switches refuses programs nvidia '

@@ -262,8 +262,8 @@ def container_text(generator, settings, sif, runtime_command, again, sif_variabl
                                     "[apptainer exec --help, --nv]"),
                   generator.set_environment(prefix + '_NV', {'value': '1', 'pushenv': True})]
     if settings.share:
-        lines += [generator.comment("read by bin/run-in-container: the ranks of a node run in one container (OSU_SHARE=0: "
-                                    "each in its own), else the kernel keeps them from each other's memory"),
+        lines += [generator.comment("read by bin/run-in-container: the ranks of a node run in one container "
+                                    "(OSU_SHARE=0: each in its own), else they cannot read each other's memory"),
                   generator.set_environment('MPI_CONTAINER_SHARE', '1')]
         lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.apart]
         lines += [generator.comment("set by bin/run-in-container for ranks that have a container of their own"),
