@@ -1,5 +1,6 @@
 """Facts of the host that need no image: the runtime, the native MPI, libraries that changed."""
 import os
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +19,7 @@ from osu_container.core.deciding.facts import (
     sha256_of,
     stale_libraries,
 )
-from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.settings import approach_entry, shares
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import Host
 from osu_container.core.reading.closure import closure
@@ -74,7 +75,27 @@ def command(folder, name, says):
 def test_the_runtime_is_what_it_calls_itself(tmp_path, monkeypatch, name, says, expected):
     path = command(tmp_path, name, says)
     monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
-    assert find_runtime([name]) == {'command': path, 'name': expected}
+    assert find_runtime([name]) == {'command': path, 'name': expected, 'release': re.search(r'[\d.]+\d', says).group(),
+                                    'setuid': None}  # this one says nothing of that
+
+
+@pytest.mark.parametrize('built, allowed, expected', [('0', 'yes', False), ('1', 'yes', True), ('1', 'no', False),
+                                                      ('1', None, True)])
+@pytest.mark.parametrize('name', ['apptainer', 'singularity'])
+def test_setuid_is_what_the_runtime_was_built_with_and_its_settings_allow(tmp_path, monkeypatch, name, built, allowed,
+                                                                          expected):
+    conf = tmp_path / f'{name}.conf'
+    if allowed:
+        conf.write_text(f'# allow setuid = no\nallow setuid = {allowed}\n')
+    monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
+    upper = name.upper()
+    command(tmp_path, name, f'{name} version 1.4.5\n{upper}_CONF_FILE={conf}\n{upper}_SUID_INSTALL={built}')
+    found = find_runtime([name])
+    assert found['setuid'] is expected
+    # one container a node: only where each would have a user namespace, and an instance can stay out of the home folder
+    assert shares({'host': {'runtime': found}}) is (name == 'apptainer' and not expected)
+    assert not shares({'host': {'runtime': dict(found, release='1.2.5')}})
+    assert not shares({'host': {'runtime': found}, 'wrapper': True}) and not shares({'host': {}})
 
 
 def test_the_first_runtime_of_the_site_wins(tmp_path, monkeypatch):
