@@ -22,7 +22,7 @@ def left():
     """What shared containers have left: folders and processes (list of str); those that are about to end may do so."""
     end = time.monotonic() + 5
     while True:
-        found = [str(path) for path in Path('/dev/shm').glob(f'osu-share-{os.getuid()}-*')]
+        found = [str(path) for path in Path('/dev/shm').glob(f'run-in-container-{os.getuid()}-*')]
         for folder in Path('/proc').glob('[0-9]*'):
             try:
                 if folder.stat().st_uid == os.getuid() and b'Apptainer instance' in (folder / 'cmdline').read_bytes():

@@ -14,6 +14,7 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_b
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
 
 
 More information
@@ -81,6 +82,14 @@ end
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- read by bin/run-in-container: the ranks of a node run in one container (OSU_SHARE=0: each in its own), else they cannot read each other's memory
+setenv("MPI_CONTAINER_SHARE", "1")
+-- MPIR_CVAR_CH4_CMA_ENABLE: MPICH 5 copies larger messages between ranks of a node by CMA [MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, none with it, 2026-11-22; 2026-11-22; measured]
+-- MPICH_SMP_SINGLE_COPY_MODE: Cray MPICH copies by XPMEM or CMA [intro_mpi(3) of Cray MPICH 8.1; 2026-11-22; untested]
+-- UCX_TLS: UCX takes CMA for all it can reach [github.com/openucx/ucx/issues/8958; 2026-11-22; derived]
+-- FI_SHM_DISABLE_CMA: libfabric's shared memory takes CMA where it can [fi_shm(7); 2026-11-22; derived]
+-- set by bin/run-in-container for ranks that have a container of their own
+setenv("MPI_CONTAINER_APART", "MPIR_CVAR_CH4_CMA_ENABLE=0 MPICH_SMP_SINGLE_COPY_MODE=NONE UCX_TLS=^cma,xpmem,knem FI_SHM_DISABLE_CMA=1")
 -- the host's MPI, the part that Cray MPICH's lib-abi-mpich has on LUMI
 append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
 -- the host's network library, the part that /opt/cray/libfabric has on LUMI

@@ -14,6 +14,7 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_b
 variables:  FI_LNX_PROV_LINKS FI_PROVIDER FI_SHM_USE_XPMEM OMPI_MCA_btl OMPI_MCA_mpi_yield_when_idle OMPI_MCA_mtl OMPI_MCA_mtl_ofi_av OMPI_MCA_opal_common_ofi_provider_include OMPI_MCA_pml PMIX_MCA_gds PMIX_MCA_psec; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
 switch:     export OSU_LINKX=1 before module load: LINKx, an experiment: the provider lnx takes shared memory within a node and the network's provider between nodes. It is known to hang, to be slow or to end with an error (github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)
 
 
@@ -101,6 +102,14 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmix PMIX_RANK")
+-- read by bin/run-in-container: the ranks of a node run in one container (OSU_SHARE=0: each in its own), else they cannot read each other's memory
+setenv("MPI_CONTAINER_SHARE", "1")
+-- OMPI_MCA_smsc: Open MPI 5 copies by one of these [docs.open-mpi.org, v5.0.x, The sm BTL: smsc; 2026-11-22; derived]
+-- OMPI_MCA_btl_vader_single_copy_mechanism: the same of Open MPI 4 [github.com/open-mpi/ompi/issues/4948; 2026-11-22; derived]
+-- UCX_TLS: UCX takes CMA for all it can reach [github.com/openucx/ucx/issues/8958; 2026-11-22; derived]
+-- FI_SHM_DISABLE_CMA: libfabric's shared memory takes CMA where it can [fi_shm(7); 2026-11-22; derived]
+-- set by bin/run-in-container for ranks that have a container of their own
+setenv("MPI_CONTAINER_APART", "OMPI_MCA_smsc=^cma,xpmem,knem OMPI_MCA_btl_vader_single_copy_mechanism=none UCX_TLS=^cma,xpmem,knem FI_SHM_DISABLE_CMA=1")
 -- {tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}: ranks of Open MPI meet in this folder, which Slurm's PMIx makes below TmpFS: without it MPI_Init ends with a segmentation fault. /tmp is in the container, another TmpFS is not [steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; 2026-11-21; measured]
 -- {tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}: ranks of Open MPI meet in this folder, which Slurm's PMIx makes below TmpFS: without it MPI_Init ends with a segmentation fault. /tmp is in the container, another TmpFS is not [steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; 2026-11-21; measured]
 -- {PMIX_SERVER_TMPDIR}: folder of Slurm's PMIx below SlurmdSpoolDir, for shared memory with the ranks; not needed while PMIX_MCA_gds is hash [github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; 2026-11-21; derived]
