@@ -244,7 +244,7 @@ def test_one_container_is_started_for_ranks_of_a_node_and_never_for_one_rank(ins
                      OSU_SHARE=switch, **variables)
     assert done.returncode == 0, done.stderr
     image = installed.root / 'x.sif'
-    started = [f'--quiet instance start {image} osu'] if here > 1 and switch is None else []
+    started = [f'--quiet exec --sharens {image} sleep 2147483647'] if here > 1 and switch is None else []
     assert calls.read_text().splitlines() == [*started, f'--quiet exec {image} osu_bw']
 
 

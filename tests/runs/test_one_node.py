@@ -15,7 +15,7 @@ LARGEST = 1 << 20
 IN_CONTAINER = [name for name in MODULES if APPROACHES[name]['container']]
 #: Ranks are started with more of them than cores
 SRUN = 'srun -N1 -n2 --overcommit'
-SPACES = r"sh -c 'echo $SLURM_PROCID $(readlink /proc/self/ns/user /proc/self/ns/mnt); sleep 1'"
+SPACES = r"sh -c 'echo $SLURM_PROCID $(readlink /proc/self/ns/user /proc/self/ns/mnt /proc/self/ns/pid); sleep 1'"
 
 
 def left():
@@ -25,7 +25,8 @@ def left():
         found = [str(path) for path in Path('/dev/shm').glob(f'run-in-container-{os.getuid()}-*')]
         for folder in Path('/proc').glob('[0-9]*'):
             try:
-                if folder.stat().st_uid == os.getuid() and b'Apptainer instance' in (folder / 'cmdline').read_bytes():
+                line = (folder / 'cmdline').read_bytes()
+                if folder.stat().st_uid == os.getuid() and b'sleep\0002147483647' in line:
                     found.append(folder.name)
             except OSError:
                 continue
@@ -48,6 +49,8 @@ def test_ranks_of_a_node_share_namespaces_and_each_keeps_what_is_its_own(shell, 
     done = shell(f'{module} && srun -N2 -n4 --overcommit osu-exec {SPACES}')
     spaces = {int(rank): found for rank, *found in (line.split() for line in done.stdout.splitlines())}
     assert set(spaces) == {0, 1, 2, 3} and spaces[0] == spaces[1] != spaces[2] == spaces[3], done.stdout + done.stderr
+    # libfabric names its shared memory by the process: two containers with numbers of their own would meet
+    assert {found[2] for found in spaces.values()} == {os.readlink('/proc/self/ns/pid')}
     done = shell(f'{module} && echo words | {SRUN} -i0 --label osu-exec sh -c '
                  "'pwd; cat; echo $OWN; exit $((SLURM_PROCID + 7))'", OWN='mine')
     assert done.stdout.count(str(tmp_path)) == 2 and '0: words' in done.stdout, done.stdout + done.stderr
