@@ -11,7 +11,7 @@ import warnings
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from ..results.model import Case, Dataset, Series, size_text
 from .thresholds import margin_of
@@ -267,7 +267,7 @@ def _points(a, b, groups, margin, alpha):
     with_p = [row for row in rows if row['worse'] is not None]
     for key in ('worse', 'better', 'same'):
         if with_p:
-            adjusted = stats.false_discovery_control([row[key] for row in with_p], method='bh')
+            adjusted = scipy.stats.false_discovery_control([row[key] for row in with_p], method='bh')
             for row, value in zip(with_p, adjusted):
                 row[key] = float(value)
     return [_point(row, sign, margin, alpha) for row in rows]
@@ -285,13 +285,13 @@ def _tests(method, a, b, margin, alpha):
         return dict.fromkeys(('worse', 'better', 'same', 'low', 'high', 'needed'), nothing) | {'gain': gain}
     if method == 'Welch':
         def test(zero, alternative):
-            return stats.ttest_ind(a - zero, b, axis=1, equal_var=False, alternative=alternative)
+            return scipy.stats.ttest_ind(a - zero, b, axis=1, equal_var=False, alternative=alternative)
         spread = np.sqrt(a.var(axis=1, ddof=1) + b.var(axis=1, ddof=1))
     else:  # paired, or repeats against a single value: the differences are one sample
         difference = a - b
 
         def test(zero, alternative):
-            return stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
+            return scipy.stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
         spread = difference.std(axis=1, ddof=1)
     with warnings.catch_warnings(), np.errstate(all='ignore'):
         # equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no spread: t is infinite,
@@ -320,7 +320,7 @@ def _needed(gain, spread, margin, alpha):
 def _reach(alpha):
     """Return the smallest difference, in standard deviations, that 2, 3, ... MOST_REPEATS repeats find (array)."""
     number = np.arange(2, MOST_REPEATS + 1)
-    return (stats.t.ppf(1 - alpha, number - 1) + stats.t.ppf(POWER, number - 1)) / np.sqrt(number)
+    return (scipy.stats.t.ppf(1 - alpha, number - 1) + scipy.stats.t.ppf(POWER, number - 1)) / np.sqrt(number)
 
 
 def _point(row, sign, margin, alpha):
@@ -353,7 +353,7 @@ def _summary(a, b, points):
     found = {}
     for key, _, least, most in REGIONS:
         ratios = [point.ratio for point in points if least <= point.size <= most]
-        found[key] = float(stats.gmean(ratios)) if ratios and len(points) > 1 else None
+        found[key] = math.exp(np.log(ratios).mean()) if ratios and len(points) > 1 else None
     best = max if a.case.more_is_better else min
     worst = min(points, key=lambda point: point.gain)
     found.update(peak_ratio=best(point.a for point in points) / best(point.b for point in points),

@@ -17,12 +17,16 @@ from dataclasses import dataclass
 
 import altair
 import vl_convert
+from altair.utils.schemapi import debug_mode
 
 from ..results.model import size_text
 from . import ReportError
 
 #: Version of Vega-Lite that this Altair writes, e.g. '6.4'
 VEGA_LITE = '.'.join(altair.SCHEMA_VERSION.lstrip('v').split('.')[:2])
+#: Whether Altair compares each specification with Vega-Lite's schema. That is most of the time a report takes, and what
+#: it finds are mistakes of this file, so the tests do it.
+CHECKED = False
 #: vl-convert has this typeface in it: text has the same width on every machine, and files come out the same
 FONT = 'Liberation Sans, Arial, Helvetica, sans-serif'
 #: Of charts in the page, where the browser measures the text
@@ -187,12 +191,13 @@ def specification(kind, unit, names, styles, *, region=None, scaled='decades', s
     """
     names, styles = list(names), list(styles)
     build = {'curve': _curve, 'single': _single, 'added': _added}[kind]
-    chart = build(unit, names, styles, region=region, scaled=scaled, spread=spread, legend=legend,
-                  interactive=interactive)
-    if interactive:
-        hidden = altair.param(name='hidden', value=[])
-        chart = chart.add_params(hidden).transform_filter("indexof(hidden, datum.series) < 0")
-    spec = chart.to_dict()
+    with debug_mode(CHECKED):
+        chart = build(unit, names, styles, region=region, scaled=scaled, spread=spread, legend=legend,
+                      interactive=interactive)
+        if interactive:
+            hidden = altair.param(name='hidden', value=[])
+            chart = chart.add_params(hidden).transform_filter("indexof(hidden, datum.series) < 0")
+        spec = chart.to_dict(validate=CHECKED)
     spec['autosize'] = {'type': 'fit', 'contains': 'padding'}
     spec.pop('config', None)  # Altair's own size of a view; the theme says the rest
     return json.dumps(spec, sort_keys=True, separators=(',', ':'))

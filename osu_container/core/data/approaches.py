@@ -223,8 +223,8 @@ _NIC_OF_RANK = _variable('FI_CXI_DEVICE_NAME', 'nic', 'open-source MPICH takes t
 #: for the ranks that it cannot put into one container.
 APART = [
     _variable('MPIR_CVAR_CH4_CMA_ENABLE', '0', 'MPICH 5 copies larger messages between ranks of a node by CMA',
-              'MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, none with it, '
-              '2026-11-22', 'measured', '2026-11-22', only=['no open mpi']),
+              'MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, '
+              'none with it, 2026-11-22', 'measured', '2026-11-22', only=['no open mpi']),
     _variable('MPICH_SMP_SINGLE_COPY_MODE', 'NONE', 'Cray MPICH copies by XPMEM or CMA',
               'intro_mpi(3) of Cray MPICH 8.1', 'untested', '2026-11-22', only=['no open mpi']),
     _variable('OMPI_MCA_smsc', '^cma,xpmem,knem', 'Open MPI 5 copies by one of these', 'docs.open-mpi.org, v5.0.x, The '
