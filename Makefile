@@ -18,6 +18,8 @@ IN_GROUPS := --dist loadgroup --no-loadscope-reorder
 IMAGE := osu-workstation-mpich-4.2.3-libfabric-1.22.0
 # PATH of the tests and of the demo: the project's own apptainer and eb first
 export PATH := $(CURDIR)/$(WORK)/bin:$(PATH)
+# Images of containers often set it. Then each start of Python compiles all that it imports: twice the time of most commands.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Scripts have no suffix where they are commands, so the first line tells what they are.
 find_scripts = $(shell find . \( -path ./.git -o -path ./$(WORK) -o -path ./sources \) -prune -o -type f -print0 | \

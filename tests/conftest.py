@@ -35,6 +35,8 @@ def pytest_collection_modifyitems(items):
             group = 'slurm'
         elif 'apptainer' in marks and group not in ALONE:
             group = 'containers'
+        if 'as_user' in marks and os.getuid() == 0:
+            item.add_marker(pytest.mark.full)  # tests/runs/test_ordinary_user.py runs them, and sees more
         item.add_marker(pytest.mark.xdist_group(group))
         if item.path.stem in LONG:
             item.add_marker(pytest.mark.long)
