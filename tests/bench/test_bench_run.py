@@ -12,8 +12,8 @@ from tests.runs.test_approaches import MODULES
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
-#: Native, libraries of the host in front, another MPI and netmod, an entrypoint; bench does the same with the others
-NAMES = ['native', 'bind', 'openmpi', 'swap']
+#: Native, libraries of the host in front, another MPI and netmod; bench does the same with the others
+NAMES = ['native', 'bind', 'openmpi']
 
 
 @pytest.fixture(scope='module')

@@ -21,7 +21,7 @@ from osu_container.core.reading.sif import read_sif
 from tests.helpers.machine import PROJECT, STATE, StandIn, compile_library, folded, run
 from tests.helpers.samples import all_pairs, one_of_each
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+pytestmark = pytest.mark.apptainer
 
 LUMI = [site for site in SITES if site.startswith('lumi')]
 GPU = sorted((site for site in LUMI if site_entry(site)['gpu']['value']), key='lumi-25.03'.__ne__)
@@ -86,6 +86,7 @@ def own_stack(tmp_path):
 
 
 @pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
+@pytest.mark.slurm
 def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_wins(site, approach, stack, tmp_path):
     entry, this = APPROACHES[approach], stack(site)
     from_host = entry['inject'] + entry['inject_if_known']
@@ -130,6 +131,7 @@ class HostWatch(threading.Thread):
 
 
 @pytest.mark.parametrize('site', one_of_each(GPU))
+@pytest.mark.slurm
 def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
     watch = HostWatch()
     watch.start()
@@ -143,6 +145,7 @@ def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
 
 
 @pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
+@pytest.mark.slurm
 def test_files_of_the_site_are_in_the_container_and_pure_has_none(site, approach, stack):
     this = stack(site)
     bound = APPROACHES[approach]['files']
@@ -180,6 +183,7 @@ def test_osu_explain_names_each_setting_its_origin_and_what_is_missing(own_stack
     assert wrong.returncode == 1 and 'does not set NO_SUCH; it sets: ' in wrong.stderr
 
 
+@pytest.mark.slurm
 def test_a_module_of_2025_on_a_host_of_2026(own_stack):
     this = own_stack('lumi-24.03', 'bind', 'hybrid', 'opensource')
     # the update of January 2026 took these away (LUMI training materials, Update-202601)
@@ -230,6 +234,7 @@ def test_a_dependency_that_changed_is_found_by_the_full_check(own_stack):
 
 
 @pytest.mark.parametrize('site', ['lumi-25.03'])
+@pytest.mark.slurm
 def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand_in_replaces(site, stack):
     this = stack(site)
     for approach in CONTAINERS:
@@ -332,6 +337,7 @@ def wrap_container(tmp_path):
     return path.parent
 
 
+@pytest.mark.slurm
 @pytest.mark.parametrize('approach', ['bind', 'hybrid'])
 def test_lumi_container_wrapper_keeps_binds_library_paths_and_preloads(approach, own_stack, wrap_container, tmp_path):
     this = own_stack('lumi-25.03')
@@ -393,6 +399,7 @@ def test_an_image_in_the_folder_of_the_site_is_installed_and_taken_again_when_th
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slurm
 def test_the_private_slurm_is_there():
     """So that a missing Slurm is one clear failure beside many."""
     done = run(['sinfo', '-h'], env={**os.environ, 'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')})
