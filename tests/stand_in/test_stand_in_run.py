@@ -203,6 +203,7 @@ def test_a_module_of_2025_on_a_host_of_2026(own_stack):
     assert f"{this.host('libfabric')} is gone since the module was installed" in folded(again.stdout)
 
 
+@pytest.mark.slurm
 def test_libfabric_replaced_by_a_newer_one_is_told_and_a_corrected_path_repairs_it(own_stack, tmp_path):
     this = own_stack('lumi-25.03', 'hybrid')
     done = run([PROJECT / 'stand-in' / 'make', this.site, this.tree, '--update', 'libfabric=2.3.1'])
