@@ -20,6 +20,7 @@ from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_
 from osu_container.core.installing.proof_files import install_proof
 from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.writing import call_settings
 from osu_container.core.writing.module_text import help_lines
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
@@ -154,11 +155,15 @@ class SiteEasyBlock(EasyBlock):
         adjust_permissions(target, 0o755, relative=False)
 
     def write_settings(self, folder):
-        """Write to folder (str) what osu-explain prints."""
+        """Write to folder (str) what osu-explain prints and, of a container, what its commands get at each call."""
         content = dict(explained(self.settings()), module=self.full_mod_name)
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
         write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
+        if self.settings().env_prefix:
+            write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
+                self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
+                self.facts.get('wrapper', False)))
 
     def make_module_step(self, fake=False):
         """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""

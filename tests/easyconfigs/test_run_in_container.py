@@ -108,9 +108,9 @@ def test_a_missing_runtime_is_named(installed):
 
 
 @pytest.mark.parametrize('name', ['APPTAINER_CONTAINER', 'SINGULARITY_CONTAINER'])
-def test_it_refuses_to_nest(installed, name):
-    done = installed('osu_bw', **{name: '/images/y.sif'})
-    assert done.returncode == 1 and 'already in the container /images/y.sif' in done.stderr
+def test_a_variable_of_other_modules_is_no_container(installed, name):
+    """Modules of shpc export SINGULARITY_CONTAINER; that a command does not nest is tried in tests/runs."""
+    assert installed('osu_bw', **{name: '/images/y.sif'}).returncode == 0
 
 
 def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
@@ -127,10 +127,116 @@ def test_ranks_with_pmi_and_single_tasks_run(installed, variables):
 @pytest.mark.parametrize('before, after', [
     ({'APPTAINER_BIND': '/ours', 'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=/ours,/mine SINGULARITY_BIND=unset'),
     ({'APPTAINER_BIND': '/ours'}, 'APPTAINER_BIND=/ours SINGULARITY_BIND=unset'),
-    ({'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=unset SINGULARITY_BIND=/mine'),
+    ({'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=/mine SINGULARITY_BIND=unset'),
+    ({'APPTAINER_BINDPATH': '/a:/b', 'SINGULARITY_BINDPATH': '/c'}, 'APPTAINER_BIND=/a:/b,/c SINGULARITY_BIND=unset'),
 ])
 def test_binds_under_the_older_name_are_not_lost(installed, before, after):
     assert after in installed('osu_bw', **before).stdout
+
+
+#: call-settings of an installation
+SETTINGS = '''# a comment
+image x.sif
+runtime {runtime}
+prefix APPTAINER
+pmi pmi2 PMI_FD
+bind /host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12
+bind /users:/users
+library_path /opt/host-mpi/lib
+preload /opt/host-mpi/lib/libgtl.so
+path /opt/osu/bin
+default OSU_FAST=1 FI_PROVIDER=cxi;ofi_rxm
+default OSU_SAFE!=0 FI_PROVIDER=tcp
+default always FI_PROVIDER=never
+default always FI_WORDS=a b=c
+'''
+OURS = ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users']
+
+
+@pytest.fixture
+def settled(installed):
+    """The same installation with call-settings, and no module that is loaded; gives what the runtime sees (dict)."""
+    (installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s|" "$@" >&2\nenv -0\n')
+    (installed.root / 'call-settings').write_text(SETTINGS.format(runtime=installed.root / 'runtime'))
+    for name in [name for name in installed.environment if name.startswith('MPI_CONTAINER_')]:
+        del installed.environment[name]
+
+    def call(name='osu_bw', *arguments, **variables):
+        done = installed(name, *arguments, **variables)
+        assert done.returncode == 0, done.stderr
+        return dict([text.partition('=')[::2] for text in done.stdout.split('\0')], words=done.stderr.split('|'))
+    call.root = installed.root
+    call.fails = installed
+    return call
+
+
+def test_without_its_module_a_command_gets_all_that_the_module_promises(settled):
+    found = settled()
+    assert found['words'][:4] == ['--quiet', 'exec', str(settled.root / 'x.sif'), 'osu_bw']
+    assert found['APPTAINER_BIND'].split(',') == OURS
+    assert found['APPTAINERENV_LD_LIBRARY_PATH'] == '/opt/host-mpi/lib'
+    assert found['APPTAINERENV_LD_PRELOAD'] == '/opt/host-mpi/lib/libgtl.so'
+    assert found['APPTAINERENV_PREPEND_PATH'] == '/opt/osu/bin'
+    assert (found['FI_PROVIDER'], found['FI_WORDS']) == ('tcp', 'a b=c')
+    assert settled(OSU_FAST='1')['FI_PROVIDER'] == 'cxi;ofi_rxm'
+    assert settled(OSU_SAFE='0')['FI_PROVIDER'] == 'never' and settled(FI_PROVIDER='mine')['FI_PROVIDER'] == 'mine'
+
+
+def test_what_was_unset_since_the_module_was_loaded_stays_unset(settled):
+    assert 'FI_PROVIDER' not in settled(OSU_MODULE_ROOT=str(settled.root))
+
+
+@pytest.mark.parametrize('exported, binds_, libraries', [
+    ({'APPTAINER_BIND': '/mine'}, [*OURS, '/mine'], '/opt/host-mpi/lib'),
+    ({'SINGULARITY_BIND': '/mine,/users:/users', 'APPTAINER_BIND': ''}, [*OURS, '/mine'], '/opt/host-mpi/lib'),
+    ({'APPTAINER_BIND': '/other:/users:ro'}, [OURS[0], '/other:/users:ro'], '/opt/host-mpi/lib'),
+    ({'APPTAINERENV_LD_LIBRARY_PATH': '/my/lib:/opt/host-mpi/lib'}, OURS, '/opt/host-mpi/lib:/my/lib'),
+    ({'SINGULARITYENV_LD_LIBRARY_PATH': '/my/lib'}, OURS, '/opt/host-mpi/lib:/my/lib')])
+def test_what_a_user_exports_adds_to_ours_and_never_replaces_it(settled, exported, binds_, libraries):
+    found = settled(**exported)
+    assert found['APPTAINER_BIND'].split(',') == binds_ and 'SINGULARITY_BIND' not in found
+    assert found['APPTAINERENV_LD_LIBRARY_PATH'] == libraries
+
+
+def test_what_another_module_of_ours_has_set_stays_out(settled, tmp_path):
+    other = tmp_path / 'other'
+    other.mkdir()
+    (other / 'call-settings').write_text('image y.sif\nbind /z:/z\nlibrary_path /z/lib\ndefault always FI_PROVIDER=z\n')
+    found = settled(OSU_MODULE_ROOT=str(other), MPI_CONTAINER_IMAGE=str(other / 'y.sif'), MPI_CONTAINER_SHARE='1',
+                    APPTAINER_BIND='/z:/z,/mine', APPTAINERENV_LD_LIBRARY_PATH='/z/lib', FI_PROVIDER='z')
+    assert found['words'][2] == str(settled.root / 'x.sif') and found['APPTAINER_BIND'].split(',') == [*OURS, '/mine']
+    assert (found['APPTAINERENV_LD_LIBRARY_PATH'], found['FI_PROVIDER']) == ('/opt/host-mpi/lib', 'tcp')
+
+
+@pytest.mark.parametrize('name', ['APPTAINER_CLEANENV', 'SINGULARITY_CLEANENV', 'APPTAINER_CONTAINALL'])
+def test_a_clean_environment_keeps_what_makes_a_rank(settled, name):
+    variables = {'PMI_FD': '7', 'PMIX_RANK': '1', 'SLURM_PROCID': '1', 'SLURM_STEP_NUM_TASKS': '2', 'MINE': 'no'}
+    found = settled(**{name: '1'}, **variables)
+    assert {f'APPTAINERENV_{key}' for key in [*variables, 'FI_PROVIDER']} - set(found) == {'APPTAINERENV_MINE'}
+    assert found['APPTAINERENV_FI_WORDS'] == 'a b=c'
+
+
+def test_the_image_of_the_site_is_taken_where_the_copy_is_gone(settled, tmp_path):
+    (settled.root / 'x.sif').unlink()
+    (tmp_path / 'central').mkdir()
+    (tmp_path / 'central' / 'x.sif').touch()
+    with open(settled.root / 'call-settings', 'a') as handle:
+        handle.write(f'image_folders /nowhere {tmp_path}/central\n')
+    assert settled()['words'][2] == str(tmp_path / 'central' / 'x.sif')
+    (tmp_path / 'central' / 'x.sif').unlink()
+    done = settled.fails('osu_bw')
+    assert done.returncode == 1 and f"the image {settled.root / 'x.sif'} is missing" in done.stderr
+
+
+def test_options_of_the_runtime_go_through(settled):
+    sif = str(settled.root / 'x.sif')
+    assert settled('osu-exec', '--env', 'A=b c', '-B', '/x', '--', 'ls', '--', '-l')['words'][:-1] == [
+        '--quiet', 'exec', '--env', 'A=b c', '-B', '/x', sif, 'ls', '--', '-l']
+    assert settled(MPI_CONTAINER_OPTIONS='--pwd /tmp')['words'][:5] == ['--quiet', 'exec', '--pwd', '/tmp', sif]
+    assert settled('osu-shell', '-c', 'echo "a b"')['words'][:-1] == [
+        '--quiet', 'exec', sif, '/bin/sh', '-c', 'echo "a b"']
+    done = settled.fails('osu-exec', '--env', 'A=b', 'ls')
+    assert done.returncode == 1 and 'put -- between options of ' in done.stderr
 
 
 def test_the_wrapper_is_clean_for_shellcheck():

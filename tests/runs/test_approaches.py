@@ -119,9 +119,41 @@ def test_the_wrapper_refuses_to_start_inside_the_container(shell):
 def test_binds_of_the_user_reach_the_container_beside_ours(shell, tmp_path):
     (tmp_path / 'mine').write_text('here')
     for name in ('APPTAINER_BIND', 'SINGULARITY_BIND'):
-        done = shell('module load osu-container/bind && osu-exec cat /mnt/mine && osu-exec ls /opt/host-mpi/lib',
-                     **{name: f'{tmp_path}:/mnt'})
+        done = shell('module load osu-container/bind && osu-exec cat /mnt/mine && osu-exec ls /opt/host-mpi/lib; '
+                     'osu-explain', **{name: f'{tmp_path}:/mnt'})
         assert 'here' in done.stdout and 'libmpi.so.12' in done.stdout, (name, done.stderr)
+        assert re.findall(r'^\S+ +\[you: .*', done.stdout, re.M) == [f'{tmp_path}:/mnt   [you: {name}]'], done.stdout
+
+
+#: What people export or load, and when; and how a command is started
+HABITS = {
+    'binds': 'export APPTAINER_BIND=/opt SINGULARITY_BIND=/srv',
+    'binds are gone': 'unset APPTAINER_BIND APPTAINERENV_LD_LIBRARY_PATH',
+    'library path': 'export APPTAINERENV_LD_LIBRARY_PATH=/usr/lib',
+    'older library path': 'export SINGULARITYENV_LD_LIBRARY_PATH=/usr/lib',
+    'clean environment': 'export APPTAINER_CLEANENV=1',
+    'another container': 'export SINGULARITY_CONTAINER=/x.sif APPTAINER_NAME=x',
+    'module of another approach': 'module load osu-container/pure',
+    'no module': 'module purge',
+}
+
+
+@pytest.mark.as_user
+@pytest.mark.parametrize('habit', HABITS)
+def test_a_command_does_what_its_module_promises_whatever_else_is_exported(shell, habit, tmp_path):
+    mpi = '--mpi=pmi2 ' if habit == 'no module' else ''
+    done = shell(f'module load osu-container/bind; command=$(type -P osu_latency); {HABITS[habit]}\n'
+                 f'srun {mpi}-N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} $command {" ".join(SMALL)}')
+    assert done.returncode == 0 and len(re.findall(r'^\s*64\s', done.stdout, re.M)) == 1, done.stdout + done.stderr
+    ranks = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
+    assert [rank['libraries'][name]['where'] for rank in ranks for name in ('libmpi', 'libfabric')] == ['host'] * 4
+
+
+@pytest.mark.as_user
+def test_a_command_needs_neither_module_nor_environment(shell):
+    done = shell('module load osu-container/hybrid; command=$(type -P osu_latency); module purge; '
+                 f'srun --export=NONE --mpi=pmi2 -N2 -n2 $command {" ".join(SMALL)}')
+    assert done.returncode == 0 and len(table(done.stdout)) > 6, done.stdout + done.stderr
 
 
 def test_a_provider_that_the_user_names_wins_and_fails_loudly(shell):

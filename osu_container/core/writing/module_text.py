@@ -9,9 +9,10 @@ import os
 import re
 from itertools import groupby
 
-from osu_container.core.data.approaches import APPROACHES, SWITCHES
+from osu_container.core.data.approaches import SWITCHES
 from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
+from osu_container.core.writing.call_settings import promised, run_files
 
 #: Lmod family of every module of these easyblocks, beside the one of the easyconfig
 EVERY_FAMILY = 'slurm_mpi'
@@ -133,12 +134,8 @@ def variables_text(generator, settings):
 
 def promise_text(generator, settings):
     """Return the text that says to osu-proof what the module promises; the provider is that of FI_PROVIDER now."""
-    approach = APPROACHES[settings.approach]
-    promise = 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=' % (
-        settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
-        approach['comes_from']['libfabric'], settings.pmi)
     return generator.comment("read by osu-proof: what the ranks are held to") + (
-        'setenv("OSU_PROMISE", %s .. (os.getenv("FI_PROVIDER") or ""))\n' % lua_string(promise))
+        'setenv("OSU_PROMISE", %s .. (os.getenv("FI_PROVIDER") or ""))\n' % lua_string(promised(settings)))
 
 
 #: The programs of a native module are started directly, so nothing of this project is there that could watch them but
@@ -305,9 +302,7 @@ def _run_time_text(generator, settings):
             lines.append(generator.comment('%s: %s' % (entry['target'], reason(entry))))
         lines.append(generator.comment("bound by bin/run-in-container where they exist; else the variables behind | "
                                        "are set: SOURCE:TARGET[|NAME=VALUE...]"))
-        lines.append(generator.set_environment('MPI_CONTAINER_FILES', ','.join(
-            '|'.join(['%s:%s' % (entry['path'], entry['target'])] +
-                     ['%s=%s' % item for item in sorted(entry['otherwise'].items())]) for entry in settings.run_files)))
+        lines.append(generator.set_environment('MPI_CONTAINER_FILES', run_files(settings)))
     if settings.unset:
         lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.unset]
         lines += [generator.comment("taken away by bin/run-in-container, unless you have set it yourself"),

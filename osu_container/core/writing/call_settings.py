@@ -1,0 +1,58 @@
+"""
+Settings -> text of the file call-settings, from which bin/run-in-container takes what each command gets.
+
+The module sets the same for who calls the container runtime directly. What a user or another module exports replaces
+the variables of the module; it never replaces this file. Lines are KEY VALUE; the reasons are in the module file and in
+settings.json.
+"""
+import os
+
+from osu_container.core.data.approaches import APPROACHES
+
+NAME = 'call-settings'
+HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the reason and source of each.
+# The same as in the module, so that no variable that is exported takes it away. Written by EasyBuild: do not edit.
+"""
+
+
+def call_settings(settings, sif, runtime_command, wrapped=False):
+    """
+    Return the text of the file call-settings.
+
+    :param settings: Settings
+    :param sif: str, file name of the image in the installation
+    :param runtime_command: str, command of the container runtime
+    :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
+    """
+    rows = [('image', sif), ('image_folders', ' '.join(settings.image_folders)), ('runtime', runtime_command),
+            ('prefix', settings.env_prefix), ('pmi', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
+            ('nv', '1' if settings.nvidia else ''), ('start', 'run' if settings.through_entrypoint else ''),
+            ('share', '1' if settings.share else ''),
+            ('apart', ' '.join('%(name)s=%(value)s' % entry for entry in settings.apart)),
+            ('wrappers', os.path.join('wrappers', 'bin') if wrapped else ''),
+            ('files', run_files(settings)), ('unset', ' '.join(entry['name'] for entry in settings.unset))]
+    rows += [('bind', '%s:%s' % bind[:2]) for bind in settings.binds]
+    for key, values in (('library_path', settings.library_path), ('preload', settings.preload),
+                        ('path', settings.program_path)):
+        rows += [(key, value) for value in values]
+    rows += [('default', '%s %s=%s' % (entry.get('when') or 'always', entry['name'], entry['value']))
+             for entry in settings.variables]
+    if settings.host_path:
+        rows.append(('default', 'always OSU_SWAP_PATH=%s' % ':'.join(settings.host_path)))
+    rows.append(('default', 'always OSU_PROMISE=%s%s' % (promised(settings), settings.provider or '')))
+    return HEAD + ''.join('%s %s\n' % row for row in rows if row[1])
+
+
+def run_files(settings):
+    """Return the files that are bound on the node where they exist (str): SOURCE:TARGET[|NAME=VALUE...], by commas."""
+    return ','.join('|'.join(['%s:%s' % (entry['path'], entry['target'])] +
+                             ['%s=%s' % item for item in sorted(entry['otherwise'].items())])
+                    for entry in settings.run_files)
+
+
+def promised(settings):
+    """Return what a module promises to osu-proof (str); the provider comes behind it."""
+    approach = APPROACHES[settings.approach]
+    return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=' % (
+        settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
+        approach['comes_from']['libfabric'], settings.pmi)
