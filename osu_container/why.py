@@ -664,6 +664,13 @@ OF_THE_CONTAINER = [
      'cause': "osu-exec was called without a command.",
      'remedy': "osu-exec cat /etc/os-release; osu-shell gives a shell.",
      'source': WRAPPER, 'evidence': 'measured'},
+    {'name': 'options without their end',
+     'text': "put -- between options of ... and the command, e.g.: ...",
+     'patterns': [("put -- between options of ", r"put -- between options of (?P<path>\S+) and the command")],
+     'cause': "The first word behind osu-exec begins with -, so it is an option of {path}, and nothing says where the "
+              "command begins.",
+     'remedy': "osu-exec --env A=b -- cat /etc/os-release. Options for all commands: MPI_CONTAINER_OPTIONS.",
+     'source': WRAPPER, 'evidence': 'measured'},
     {'name': 'proof without its program',
      'text': "OSU_PROOF is set, and ... is missing.",
      'patterns': [("OSU_PROOF is set, and ", r"OSU_PROOF is set, and (?P<path>\S+) is missing")],

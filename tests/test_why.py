@@ -302,7 +302,7 @@ QUOTED = [
      "[lxbk1012:3549626:0:3549626]      cma_ep.c:84   process_vm_readv(pid=3549634 {0x24ed520,12480}-->"
      "{0x1bd42a0,12480}) returned -1: Operation not permitted", 'github.com/openucx/ucx, issue 8958'),
     (['error of one request among several'],
-     "mpi4py.MPI.Exception: MPI_ERR_IN_STATUS: See the MPI_ERROR field in MPI_Status for the error code",
+     "mpi4py.MPI.Exception: See the MPI_ERROR field in MPI_Status for the error code",
      'MPICH 5.0.2 as an ordinary user, OSU_SHARE=0, 2026-11-22'),
     (['no memory of another rank'], "Read -1, expected 65536, errno =1", 'github.com/open-mpi/ompi, issue 4948'),
     # RCCL

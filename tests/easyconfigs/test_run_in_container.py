@@ -190,6 +190,8 @@ def test_what_was_unset_since_the_module_was_loaded_stays_unset(settled):
     ({'APPTAINER_BIND': '/mine'}, [*OURS, '/mine'], '/opt/host-mpi/lib'),
     ({'SINGULARITY_BIND': '/mine,/users:/users', 'APPTAINER_BIND': ''}, [*OURS, '/mine'], '/opt/host-mpi/lib'),
     ({'APPTAINER_BIND': '/other:/users:ro'}, [OURS[0], '/other:/users:ro'], '/opt/host-mpi/lib'),
+    ({'APPTAINER_BIND': '/users/me:/users/me/x,/my/opt:/opt/'}, ['/my/opt:/opt/', *OURS, '/users/me:/users/me/x'],
+     '/opt/host-mpi/lib'),
     ({'APPTAINERENV_LD_LIBRARY_PATH': '/my/lib:/opt/host-mpi/lib'}, OURS, '/opt/host-mpi/lib:/my/lib'),
     ({'SINGULARITYENV_LD_LIBRARY_PATH': '/my/lib'}, OURS, '/opt/host-mpi/lib:/my/lib')])
 def test_what_a_user_exports_adds_to_ours_and_never_replaces_it(settled, exported, binds_, libraries):

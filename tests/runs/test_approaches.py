@@ -127,7 +127,7 @@ def test_binds_of_the_user_reach_the_container_beside_ours(shell, tmp_path):
 
 #: What people export or load, and when; and how a command is started
 HABITS = {
-    'binds': 'export APPTAINER_BIND=/opt SINGULARITY_BIND=/srv',
+    'binds': 'export APPTAINER_BIND=/srv SINGULARITY_BIND=/media:/mnt',
     'binds are gone': 'unset APPTAINER_BIND APPTAINERENV_LD_LIBRARY_PATH',
     'library path': 'export APPTAINERENV_LD_LIBRARY_PATH=/usr/lib',
     'older library path': 'export SINGULARITYENV_LD_LIBRARY_PATH=/usr/lib',
