@@ -200,6 +200,11 @@ def test_what_a_user_exports_adds_to_ours_and_never_replaces_it(settled, exporte
     assert found['APPTAINERENV_LD_LIBRARY_PATH'] == libraries
 
 
+def test_programs_of_a_virtual_environment_come_before_ours(settled):
+    assert settled(APPTAINERENV_PREPEND_PATH='/mine/env/bin:/opt/osu/bin')['APPTAINERENV_PREPEND_PATH'] == (
+        '/mine/env/bin:/opt/osu/bin')
+
+
 def test_what_another_module_of_ours_has_set_stays_out(settled, tmp_path):
     other = tmp_path / 'other'
     other.mkdir()
