@@ -394,7 +394,8 @@ QUOTED = [
      'Slurm, src/common/slurm_errno.c'),
 ]
 #: Names that the tests with real programs make. Together with QUOTED they must be all.
-MADE = {'options without their end', 
+MADE = {
+    'options without their end',
     'libfabric too old', 'C library too old', 'library of another version', 'missing library', 'undefined symbol',
     'preloaded library missing', 'file of another architecture',
     'unknown MPI type', 'unknown partition', 'more than the partition has', 'more than the job has',
