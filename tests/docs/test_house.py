@@ -2,6 +2,8 @@
 import re
 from pathlib import PurePosixPath
 
+import pytest
+
 from tests.helpers.machine import PROJECT, run
 
 
@@ -33,3 +35,10 @@ def test_every_test_folder_is_named_after_what_it_tests():
     of_tests = {path.parts[1] for path in tracked() if path.parts[0] == 'tests' and len(path.parts) > 2}
     rooms = {PurePosixPath(folder).name for folder, _ in listed()}
     assert of_tests - rooms == {'helpers', 'runs'}
+
+
+@pytest.mark.parametrize('target', ['check-python', 'check-shell', 'check-modules', 'check-easyconfigs'])
+def test_checks_of_style_pass(target):
+    """The same targets that a person types, of which `make check` is made."""
+    done = run(['make', '-C', PROJECT, target], timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
