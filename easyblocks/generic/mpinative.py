@@ -1,14 +1,12 @@
 """
 EasyBuild support for building MPI benchmarks with the MPI of the host, as an easyblock: what containers compare with.
 """
-import glob
 import os
 import sys
 
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg
-from easybuild.tools.filetools import mkdir, symlink
 from easybuild.tools.modules import get_software_root
 
 # The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
@@ -26,6 +24,7 @@ try:
         files_of_ports,
         install_ports,
         link_problems,
+        link_programs,
         modules_of,
         python_tag,
     )
@@ -160,14 +159,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         else:
             self.cfg['installopts'] = "prefix='%s'" % folder
             ConfigureMake.install_step(self)
-        bindir = os.path.join(folder, 'bin')
-        mkdir(bindir)
-        programs = [path for pattern in ('libexec/*', 'libexec/*/*', 'libexec/*/*/*', 'libexec/*/*/*/*')
-                    for path in glob.glob(os.path.join(folder, pattern, self.cfg['program_prefix'] + '*'))]
-        for path in (path for path in programs if os.access(path, os.X_OK) and os.path.isfile(path)):
-            symlink(os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path)),
-                    use_abspath_source=False)
-        self.facts['programs'] = sorted(os.listdir(bindir))
+        self.facts['programs'] = link_programs(folder, self.cfg['program_prefix'])
         self.facts['host']['rccl_plugin'] = self.rccl_plugin()
         self.facts['prgenv'] = self.prgenv
         self.facts['programs_are'] = self.cfg['stand_in']['name'] if self.ports else self.version + ' C'

@@ -2,6 +2,7 @@
 What a native build needs: of its software stack modules, the environment that they bring and what programs must be
 linked with; and mpi4py's ports of the benchmarks, where the archive of the C programs cannot be had.
 """
+import glob
 import os
 import re
 import shutil
@@ -72,6 +73,21 @@ def link_problems(bindir, programs, wanted, modules):
 
 
 # The ports
+
+def link_programs(folder, prefix):
+    """
+    Link the programs below libexec of folder (str) whose names begin with prefix (str) in its bin.
+
+    Return the names in bin (sorted list of str).
+    """
+    bindir = os.path.join(folder, 'bin')
+    os.makedirs(bindir, exist_ok=True)
+    for pattern in ('libexec/*', 'libexec/*/*', 'libexec/*/*/*', 'libexec/*/*/*/*'):
+        for path in glob.glob(os.path.join(glob.escape(folder), pattern, prefix + '*')):
+            if os.access(path, os.X_OK) and os.path.isfile(path):
+                os.symlink(os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path)))
+    return sorted(os.listdir(bindir))
+
 
 def python_tag(python):
     """Return the tag (str, e.g. 'cp311') that a wheel for the Python at the path python (str) has in its name."""
