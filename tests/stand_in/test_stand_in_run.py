@@ -146,7 +146,7 @@ def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
 
 @pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
 @pytest.mark.slurm
-def test_files_of_the_site_are_in_the_container_and_pure_has_none(site, approach, stack):
+def test_files_of_the_site_are_in_the_container(site, approach, stack):
     this = stack(site)
     bound = APPROACHES[approach]['files']
     listed = this.shell(f'module load osu-container/{approach}; osu-exec ls -d /pfs /scratch /var/spool/slurmd '

@@ -23,7 +23,7 @@ More information
  - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site frontier: nothing from the host: TCP with what the image holds]==])
+whatis([==[Description: osu-container on site frontier: no library of the host: TCP with what the image holds]==])
 
 local root = "@INSTALL@"
 
@@ -33,7 +33,7 @@ setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
--- pure on site frontier: nothing from the host: TCP with what the image holds
+-- pure on site frontier: no library of the host: TCP with what the image holds
 family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
@@ -75,5 +75,8 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- Orion, and the home and project areas
+append_path("APPTAINER_BIND", "/ccs:/ccs", ",")
+append_path("APPTAINER_BIND", "/lustre/orion:/lustre/orion", ",")
 -- the programs can be typed by name in the container
 prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")

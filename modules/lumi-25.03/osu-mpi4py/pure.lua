@@ -25,7 +25,7 @@ More information
  - Homepage: https://mpi4py.readthedocs.io
 ]==])
 
-whatis([==[Description: osu-mpi4py on site lumi-25.03: nothing from the host: TCP with what the image holds]==])
+whatis([==[Description: osu-mpi4py on site lumi-25.03: no library of the host: TCP with what the image holds]==])
 
 local root = "@INSTALL@"
 
@@ -35,7 +35,7 @@ setenv("EBROOTOSUMINMPI4PY", root)
 setenv("EBVERSIONOSUMINMPI4PY", "pure")
 
 
--- pure on site lumi-25.03: nothing from the host: TCP with what the image holds
+-- pure on site lumi-25.03: no library of the host: TCP with what the image holds
 family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
@@ -83,6 +83,13 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "singularity")
 setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- the users' data and LUMI's software
+append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+append_path("SINGULARITY_BIND", "/project:/project", ",")
+append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+append_path("SINGULARITY_BIND", "/appl:/appl", ",")
 -- the programs can be typed by name in the container
 prepend_path("SINGULARITYENV_PREPEND_PATH", "/usr/bin")
 prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/mpi4py/bin")

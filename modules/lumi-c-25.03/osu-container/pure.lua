@@ -22,7 +22,7 @@ More information
  - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-c-25.03: nothing from the host: TCP with what the image holds]==])
+whatis([==[Description: osu-container on site lumi-c-25.03: no library of the host: TCP with what the image holds]==])
 
 local root = "@INSTALL@"
 
@@ -32,7 +32,7 @@ setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
--- pure on site lumi-c-25.03: nothing from the host: TCP with what the image holds
+-- pure on site lumi-c-25.03: no library of the host: TCP with what the image holds
 family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
@@ -68,5 +68,12 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "singularity")
 setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- the users' data and LUMI's software
+append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+append_path("SINGULARITY_BIND", "/project:/project", ",")
+append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+append_path("SINGULARITY_BIND", "/appl:/appl", ",")
 -- the programs can be typed by name in the container
 prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")

@@ -23,7 +23,7 @@ More information
  - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site perlmutter: nothing from the host: TCP with what the image holds]==])
+whatis([==[Description: osu-container on site perlmutter: no library of the host: TCP with what the image holds]==])
 
 local root = "@INSTALL@"
 
@@ -33,7 +33,7 @@ setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
--- pure on site perlmutter: nothing from the host: TCP with what the image holds
+-- pure on site perlmutter: no library of the host: TCP with what the image holds
 family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
@@ -79,5 +79,8 @@ setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
 -- as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver [apptainer exec --help, --nv]
 pushenv("APPTAINER_NV", "1")
+-- scratch, the community file system, home and common software
+append_path("APPTAINER_BIND", "/global:/global", ",")
+append_path("APPTAINER_BIND", "/pscratch:/pscratch", ",")
 -- the programs can be typed by name in the container
 prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")

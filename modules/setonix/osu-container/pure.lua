@@ -23,7 +23,7 @@ More information
  - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site setonix: nothing from the host: TCP with what the image holds]==])
+whatis([==[Description: osu-container on site setonix: no library of the host: TCP with what the image holds]==])
 
 local root = "@INSTALL@"
 
@@ -33,7 +33,7 @@ setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
--- pure on site setonix: nothing from the host: TCP with what the image holds
+-- pure on site setonix: no library of the host: TCP with what the image holds
 family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
@@ -75,5 +75,9 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "singularity")
 setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- the users' data and Setonix' software
+append_path("SINGULARITY_BIND", "/askapbuffer:/askapbuffer", ",")
+append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+append_path("SINGULARITY_BIND", "/software:/software", ",")
 -- the programs can be typed by name in the container
 prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")

@@ -22,7 +22,7 @@ More information
  - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site workstation: nothing from the host: TCP with what the image holds]==])
+whatis([==[Description: osu-container on site workstation: no library of the host: TCP with what the image holds]==])
 
 local root = "@INSTALL@"
 
@@ -32,7 +32,7 @@ setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
--- pure on site workstation: nothing from the host: TCP with what the image holds
+-- pure on site workstation: no library of the host: TCP with what the image holds
 family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")

@@ -24,7 +24,7 @@ More information
  - Homepage: https://mpi4py.readthedocs.io
 ]==])
 
-whatis([==[Description: osu-mpi4py on site workstation: nothing from the host: TCP with what the image holds]==])
+whatis([==[Description: osu-mpi4py on site workstation: no library of the host: TCP with what the image holds]==])
 
 local root = "@INSTALL@"
 
@@ -34,7 +34,7 @@ setenv("EBROOTOSUMINMPI4PY", root)
 setenv("EBVERSIONOSUMINMPI4PY", "pure")
 
 
--- pure on site workstation: nothing from the host: TCP with what the image holds
+-- pure on site workstation: no library of the host: TCP with what the image holds
 family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")

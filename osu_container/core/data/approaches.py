@@ -258,7 +258,7 @@ APPROACHES = {
         'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
     },
     'pure': {
-        'title': 'nothing from the host: TCP with what the image holds',
+        'title': 'no library of the host: TCP with what the image holds',
         'container': True,
         'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI,
@@ -267,7 +267,7 @@ APPROACHES = {
         'preload': [],
         'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
         'requires': [],
-        'files': [],
+        'files': ['file_systems'],
         'unset': [],
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'refuses': [],

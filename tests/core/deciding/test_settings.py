@@ -194,9 +194,11 @@ def test_files_that_exist_at_installation_and_files_of_the_node():
 
 
 @pytest.mark.parametrize('site', SITES)
-def test_pure_binds_nothing_and_opensource_no_library(site):
+def test_pure_binds_file_systems_alone_and_opensource_no_library(site):
     pure = settings_for(*entries('pure', site), facts())
-    assert (pure.binds, pure.run_files, pure.library_path, pure.preload) == ([], [], [], [])
+    file_systems = site_entry(site)['files'].get('file_systems', {'value': []})['value']
+    assert {bind[1] for bind in pure.binds} <= set(file_systems)
+    assert (pure.run_files, pure.library_path, pure.preload) == ([], [], [])
     assert not any(INJECT_FOLDER in bind[1] for bind in settings_for(*entries('opensource', site), facts()).binds)
 
 
