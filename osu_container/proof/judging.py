@@ -34,6 +34,8 @@ PMI_OF = {'MPICH': 'pmi2', 'Intel MPI': 'pmi2', 'Cray MPICH': 'cray_shasta', 'Op
 AFTER = 5.0
 #: Seconds without a change after which the samplers of a run that has ended are gone
 SETTLED = 1.5
+#: Variables that keep an MPI from reading the memory of other ranks, as core/data/approaches.py has them
+TOLD_APART = ('MPIR_CVAR_CH4_CMA_ENABLE', 'MPICH_SMP_SINGLE_COPY_MODE', 'UCX_TLS', 'FI_SHM_DISABLE_CMA')
 #: How a problem begins that is no contradiction
 UNPROVED = 'Nothing is proved'
 
@@ -402,7 +404,8 @@ def judge(run, promise=None):
 
 def _unseen(run, promise):
     """Return what could not be shown of a run (list of str)."""
-    notes = [_unseen_network(run.proofs, promise), _own_provider(run.proofs, promise), _unseen_world(run.proofs)]
+    notes = [_unseen_network(run.proofs, promise), _own_provider(run.proofs, promise), _unseen_world(run.proofs),
+             _own_memory(run.proofs)]
     return [note for note in notes if note]
 
 
@@ -436,6 +439,35 @@ def _unseen_world(proofs):
     return "how many ranks the MPI of %s sees cannot be told: %s" % (rank_text(unknown), how)
 
 
+def _by_node(proofs, space):
+    """
+    Return {node: set of namespaces} of the nodes on which several ranks of proofs (list of dict) run in containers.
+
+    :param space: 'user' or 'mnt'
+    Nodes of which a rank's namespace could not be read are left out.
+    """
+    nodes = {}
+    for proof in proofs:
+        if proof['container']:
+            nodes.setdefault(proof['node'], []).append((proof.get('spaces') or {}).get(space))
+    return {node: set(found) for node, found in nodes.items() if len(found) > 1 and all(found)}
+
+
+def _own_memory(proofs):
+    """Return the note (str or None) on ranks of proofs (list of dict) that may not read each other's memory."""
+    apart = {node for node, found in _by_node(proofs, 'user').items() if len(found) > 1}
+    if not apart:
+        return None
+    group = [proof for proof in proofs if proof['node'] in apart]
+    told = sorted({'%s=%s' % (name, proof['variables'][name]) for proof in group for name in TOLD_APART
+                   if proof['variables'].get(name)})
+    return ("%s on %s have a user namespace each, so none may read the memory of another on its node (CMA, XPMEM): %s. "
+            "Is OSU_SHARE=0 set, or was the container started by hand? Commands of a module share one" % (
+                rank_text(group), ', '.join(sorted(apart)),
+                'the MPI is told so (%s), which is slower' % ', '.join(told) if told else
+                'an MPI that does not know it ends with an error'))
+
+
 # ---- together --------------------------------------------------------------------------------------------------------
 
 def merged(proofs):
@@ -455,7 +487,9 @@ def merged(proofs):
         same = {name for name in names if len({proof['variables'].get(name) for proof in alike}) == 1}
         late = {name: library for proof in reversed(alike) for name, library in proof['libraries'].items()
                 if name in LATE}
+        spaces = _by_node(alike, 'mnt')
         found.append({
+            'shared': all(len(one) == 1 for one in spaces.values()) if spaces else None,
             'ranks': [proof['rank'] for proof in alike], 'nodes': sorted({proof['node'] for proof in alike}),
             'container': first['container'], 'image': first['image'], 'executable': first['executable'],
             'libraries': dict(first['libraries'], **late), 'differing': sorted(names - same),

@@ -278,6 +278,7 @@ def process_facts(pid, libraries):
     return {
         'pid': pid, 'executable': executable, 'command': command, 'container': container,
         'image': image if container else None,
+        'spaces': {'user': link('/proc/%d/ns/user' % pid), 'mnt': theirs},
         'variables': {name: value for name, value in sorted(environment.items()) if VARIABLES.match(name)},
         'libraries': found,
     }

@@ -75,6 +75,8 @@ def _kind(group):
     inside = 'in the container %s' % os.path.basename(group['image']) if group['image'] else \
         'in a container' if group['container'] else 'outside of any container'
     rows = [('program', '%s, %s' % (group['executable'] or 'unknown', inside))]
+    if group['shared'] is not None:
+        rows.append(('container', 'one for the ranks of a node' if group['shared'] else 'one for each rank'))
     names = [name for name in FIRST if name in group['libraries']]
     names += sorted(name for name in group['libraries'] if name not in names and name not in BESIDE)
     rows += [(name, _library(group['libraries'][name], name)) for name in names]

@@ -35,7 +35,7 @@ def rank(number, tasks=2, node=None, **changes):
                     'how': 'it has /dev/cxi0 open'},
         'world': {'size': tasks, 'tasks': tasks, 'pmi': 'PMI', 'how': f'PMI_FD=7 is an open socket, PMI_SIZE={tasks}'}}
     for key, value in changes.items():
-        if isinstance(value, dict) and isinstance(found[key], dict):
+        if isinstance(value, dict) and isinstance(found.get(key), dict):
             found[key] = {name: part for name, part in dict(found[key], **value).items() if part is not None}
         else:
             found[key] = value
@@ -53,6 +53,36 @@ def judged(proofs, promise=HYBRID, **options):
 
 def test_ranks_that_did_what_was_promised_give_nothing():
     assert judged([rank(number, 512) for number in range(512)]) == ([], [])
+
+
+def in_space(number, user, mnt, **changes):
+    """The proof of a rank of node1 in these namespaces."""
+    return rank(number, 2, 'node1', spaces={'user': user, 'mnt': mnt}, **changes)
+
+
+@pytest.mark.parametrize('changes, end', [
+    ({}, 'an MPI that does not know it ends with an error'),
+    ({'variables': {'MPIR_CVAR_CH4_CMA_ENABLE': '0', 'UCX_TLS': '^cma'}},
+     'the MPI is told so (MPIR_CVAR_CH4_CMA_ENABLE=0, UCX_TLS=^cma), which is slower')])
+def test_ranks_of_a_node_in_user_namespaces_of_their_own_are_noted(changes, end):
+    problems, (note,) = judged([in_space(0, 'user:[1]', 'mnt:[1]', **changes),
+                                in_space(1, 'user:[2]', 'mnt:[2]', **changes)])
+    assert problems == [] and note.startswith('ranks 0-1 on node1 have a user namespace each, so none may read ')
+    assert f'(CMA, XPMEM): {end}. Is OSU_SHARE=0 set' in note
+
+
+@pytest.mark.parametrize('proofs, shared', [
+    ([in_space(0, 'user:[1]', 'mnt:[1]'), in_space(1, 'user:[1]', 'mnt:[1]')], True),
+    ([in_space(0, 'user:[1]', 'mnt:[1]'), in_space(1, 'user:[1]', 'mnt:[2]')], False),  # setuid, or root
+    ([in_space(0, 'user:[1]', None), in_space(1, 'user:[1]', None)], None),
+    ([in_space(0, None, 'mnt:[1]', container=False), in_space(1, None, 'mnt:[1]', container=False)], None),
+    ([rank(0), rank(1)], None)])
+def test_whether_ranks_of_a_node_share_a_container_is_told(proofs, shared):
+    assert judging.merged(proofs)[0]['shared'] is shared
+    words = {True: 'container  one for the ranks of a node', False: 'container  one for each rank'}
+    told = report.text('x', Run('/run', proofs, 2, [], []), None, [], [])
+    assert {word for word in words.values() if word in told} == ({words[shared]} if shared is not None else set())
+    assert judged(proofs, promise=None)[1] == []
 
 
 @pytest.mark.parametrize('numbers, text', [([0], '0'), ([0, 1, 2], '0-2'), ([5, 0, 1], '0-1, 5'), ([], ''),

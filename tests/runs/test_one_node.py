@@ -115,7 +115,14 @@ def test_ranks_that_end_leave_nothing(shell, tmp_path):
     assert done.stdout.strip() == '' and left() == [], done.stdout + done.stderr
 
 
-def test_proof_sees_ranks_in_one_container(shell, tmp_path):
-    done = shell(f'module load osu-container/bind && cd {tmp_path} && '
-                 f'osu-proof -- {SRUN} osu_latency H H -m 1024 -i 2000')
-    assert done.returncode == 0 and 'as promised by bind' in ' '.join(done.stderr.split()), done.stdout + done.stderr
+def test_proof_sees_whether_ranks_share_a_container(shell, tmp_path):
+    program = f'osu-proof -- {SRUN} osu_latency H H -m 1024 -i 2000'
+    done = shell(f'module load osu-container/bind && cd {tmp_path} && {program}')
+    said = ' '.join(done.stderr.split())
+    assert done.returncode == 0 and 'as promised by bind' in said, done.stdout + done.stderr
+    assert 'container one for the ranks of a node' in said and 'user namespace' not in said
+    done = shell(f'module load osu-container/bind && cd {tmp_path} && export OSU_SHARE=0 && {program}')
+    said = ' '.join(done.stderr.split())
+    assert done.returncode == 0 and 'container one for each rank' in said, done.stdout + done.stderr
+    told = 'have a user namespace each' in said and 'MPIR_CVAR_CH4_CMA_ENABLE=0' in said
+    assert told == (os.getuid() != 0), said  # root's containers have no user namespace
