@@ -4,7 +4,7 @@ help([==[
 
 Description
 ===========
-OSU Micro-Benchmarks in a container: nothing from the host, TCP.
+OSU Micro-Benchmarks in a container: no library of the host, TCP.
 
 
 Usage

@@ -3,7 +3,7 @@ help([==[
 
 Description
 ===========
-Python with mpi4py, NumPy, CuPy in a container: nothing from the host, TCP.
+Python with mpi4py, NumPy, CuPy in a container: no library of the host, TCP.
 
 While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
 
