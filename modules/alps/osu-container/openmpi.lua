@@ -17,6 +17,7 @@ variables:  FI_HMEM_CUDA_USE_GDRCOPY FI_LNX_PROV_LINKS FI_PROVIDER FI_SHM_USE_XP
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
 binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
 switch:     export OSU_LINKX=1 before module load: LINKx, an experiment: the provider lnx takes shared memory within a node and the network's provider between nodes. It is known to hang, to be slow or to end with an error (github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
 
 More information
@@ -43,6 +44,8 @@ pushenv("SLURM_MPI_TYPE", "pmix")
 -- switches (module help says what each does): unload goes by what they were at load
 local linkx = os.getenv(mode() == "unload" and "OSU_LINKX_OF_OSU_CONTAINER" or "OSU_LINKX") or ""
 setenv("OSU_LINKX_OF_OSU_CONTAINER", linkx)
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- small copies from GPU memory by the CPU, through GDRCopy, which is in the image [approach openmpi; eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml; 2026-11-21; derived]
@@ -117,8 +120,6 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmix PMIX_RANK")
--- as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver [apptainer exec --help, --nv]
-pushenv("APPTAINER_NV", "1")
 -- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; elsewhere nobody says so, and it is skipped where it is not there; 2026-05-04; untested]
 -- {tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}: ranks of Open MPI meet in this folder, which Slurm's PMIx makes below TmpFS: without it MPI_Init ends with a segmentation fault. /tmp is in the container, another TmpFS is not [github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; steps of Slurm 22.05 on a workstation; 2026-11-21; derived]
 -- {tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}: ranks of Open MPI meet in this folder, which Slurm's PMIx makes below TmpFS: without it MPI_Init ends with a segmentation fault. /tmp is in the container, another TmpFS is not [github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; steps of Slurm 22.05 on a workstation; 2026-11-21; derived]
@@ -132,8 +133,13 @@ local unset = ""
 if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
 if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
 pushenv("MPI_CONTAINER_UNSET", unset)
--- scratch, store and the fast file system
-append_path("APPTAINER_BIND", "/capstor:/capstor", ",")
-append_path("APPTAINER_BIND", "/iopsstor:/iopsstor", ",")
--- the programs can be typed by name in the container
-prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver [apptainer exec --help, --nv]
+    pushenv("APPTAINER_NV", "1")
+    -- scratch, store and the fast file system
+    append_path("APPTAINER_BIND", "/capstor:/capstor", ",")
+    append_path("APPTAINER_BIND", "/iopsstor:/iopsstor", ",")
+    -- the programs can be typed by name in the container
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+end

@@ -18,6 +18,7 @@ proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loa
 binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
 switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
 switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
 
 More information
@@ -48,6 +49,8 @@ local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU
 setenv("OSU_RCCL_ALT_READ_OF_OSU_CONTAINER", rccl_alt_read)
 local rccl_strict = os.getenv(mode() == "unload" and "OSU_RCCL_STRICT_OF_OSU_CONTAINER" or "OSU_RCCL_STRICT") or ""
 setenv("OSU_RCCL_STRICT_OF_OSU_CONTAINER", rccl_strict)
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach bind; fi_cxi(7), libfabric main caf5652c; HewlettPackard/shs-ccl-docs; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
@@ -131,48 +134,51 @@ local unset = ""
 if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
 if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
 pushenv("MPI_CONTAINER_UNSET", unset)
--- Cray MPICH 9.0.1 under the soname of the MPICH ABI, for programs linked with any MPICH
-append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
--- the host's network library with its cxi provider; 1.22.0 went in May 2026
-append_path("APPTAINER_BIND", "/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
--- the host's libfabric reaches the Slingshot card through it
-append_path("APPTAINER_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
--- GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error
-append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/gtl/lib/libmpi_gtl_hsa.so.0:/opt/host-mpi/lib/libmpi_gtl_hsa.so.0", ",")
--- the GTL needs it, and libfabric opens it; it must be the one that fits the host's GTL
-append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libhsa-runtime64.so.1:/opt/host-mpi/lib/libhsa-runtime64.so.1", ",")
-append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libhsa-runtime64.so.1:/opt/host-mpi/lib/libhsa-runtime64.so", ",")
--- HIP runtime of the same ROCm as libhsa-runtime64: the two are one build
-append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libamdhip64.so.6:/opt/host-mpi/lib/libamdhip64.so.6", ",")
-append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libamdhip64.so.6:/opt/host-mpi/lib/libamdhip64.so", ",")
--- Cray MPICH finds its ranks through Cray PMI
-append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpmi.so.0:/opt/host-mpi/lib/libpmi.so.0", ",")
--- the second library of Cray PMI
-append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpmi2.so.0:/opt/host-mpi/lib/libpmi2.so.0", ",")
--- Cray PMI asks it about the launcher
-append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpals.so.0:/opt/host-mpi/lib/libpals.so.0", ",")
--- Cray MPICH shares memory between the ranks of a node by it
-append_path("APPTAINER_BIND", "/usr/lib64/libxpmem.so.0:/opt/host-mpi/lib/libxpmem.so.0", ",")
--- the image lacks it, libmpi.so.12 needs it
-append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucp.so.0:/opt/host-mpi/lib/libucp.so.0", ",")
-append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libuct.so.0:/opt/host-mpi/lib/libuct.so.0", ",")
-append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucs.so.0:/opt/host-mpi/lib/libucs.so.0", ",")
-append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucm.so.0:/opt/host-mpi/lib/libucm.so.0", ",")
--- the image lacks it, libhsa-runtime64.so.1 needs it
-append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libhsakmt.so.1:/opt/host-mpi/lib/libhsakmt.so.1", ",")
-append_path("APPTAINER_BIND", "/usr/lib64/libelf.so.1:/opt/host-mpi/lib/libelf.so.1", ",")
--- the image lacks it, libhsakmt.so.1 needs it
-append_path("APPTAINER_BIND", "/opt/amdgpu/lib64/libdrm.so.2:/opt/host-mpi/lib/libdrm.so.2", ",")
-append_path("APPTAINER_BIND", "/opt/amdgpu/lib64/libdrm_amdgpu.so.1:/opt/host-mpi/lib/libdrm_amdgpu.so.1", ",")
-append_path("APPTAINER_BIND", "/usr/lib64/libnuma.so.1:/opt/host-mpi/lib/libnuma.so.1", ",")
--- Orion, and the home and project areas
-append_path("APPTAINER_BIND", "/ccs:/ccs", ",")
-append_path("APPTAINER_BIND", "/lustre/orion:/lustre/orion", ",")
--- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
-prepend_path("APPTAINERENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
--- loaded before the program, which was not linked with it; in the container only
-prepend_path("APPTAINERENV_LD_PRELOAD", "/opt/host-mpi/lib/libmpi_gtl_hsa.so.0")
--- loaded before the program, which was not linked with it; in the container only
-prepend_path("APPTAINERENV_LD_PRELOAD", "/opt/host-mpi/lib/libhsa-runtime64.so.1")
--- the programs can be typed by name in the container
-prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- Cray MPICH 9.0.1 under the soname of the MPICH ABI, for programs linked with any MPICH
+    append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
+    -- the host's network library with its cxi provider; 1.22.0 went in May 2026
+    append_path("APPTAINER_BIND", "/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+    -- the host's libfabric reaches the Slingshot card through it
+    append_path("APPTAINER_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
+    -- GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error
+    append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/gtl/lib/libmpi_gtl_hsa.so.0:/opt/host-mpi/lib/libmpi_gtl_hsa.so.0", ",")
+    -- the GTL needs it, and libfabric opens it; it must be the one that fits the host's GTL
+    append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libhsa-runtime64.so.1:/opt/host-mpi/lib/libhsa-runtime64.so.1", ",")
+    append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libhsa-runtime64.so.1:/opt/host-mpi/lib/libhsa-runtime64.so", ",")
+    -- HIP runtime of the same ROCm as libhsa-runtime64: the two are one build
+    append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libamdhip64.so.6:/opt/host-mpi/lib/libamdhip64.so.6", ",")
+    append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libamdhip64.so.6:/opt/host-mpi/lib/libamdhip64.so", ",")
+    -- Cray MPICH finds its ranks through Cray PMI
+    append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpmi.so.0:/opt/host-mpi/lib/libpmi.so.0", ",")
+    -- the second library of Cray PMI
+    append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpmi2.so.0:/opt/host-mpi/lib/libpmi2.so.0", ",")
+    -- Cray PMI asks it about the launcher
+    append_path("APPTAINER_BIND", "/opt/cray/pe/lib64/libpals.so.0:/opt/host-mpi/lib/libpals.so.0", ",")
+    -- Cray MPICH shares memory between the ranks of a node by it
+    append_path("APPTAINER_BIND", "/usr/lib64/libxpmem.so.0:/opt/host-mpi/lib/libxpmem.so.0", ",")
+    -- the image lacks it, libmpi.so.12 needs it
+    append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucp.so.0:/opt/host-mpi/lib/libucp.so.0", ",")
+    append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libuct.so.0:/opt/host-mpi/lib/libuct.so.0", ",")
+    append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucs.so.0:/opt/host-mpi/lib/libucs.so.0", ",")
+    append_path("APPTAINER_BIND", "/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/mpich/libucm.so.0:/opt/host-mpi/lib/libucm.so.0", ",")
+    -- the image lacks it, libhsa-runtime64.so.1 needs it
+    append_path("APPTAINER_BIND", "/opt/rocm-6.4.2/lib/libhsakmt.so.1:/opt/host-mpi/lib/libhsakmt.so.1", ",")
+    append_path("APPTAINER_BIND", "/usr/lib64/libelf.so.1:/opt/host-mpi/lib/libelf.so.1", ",")
+    -- the image lacks it, libhsakmt.so.1 needs it
+    append_path("APPTAINER_BIND", "/opt/amdgpu/lib64/libdrm.so.2:/opt/host-mpi/lib/libdrm.so.2", ",")
+    append_path("APPTAINER_BIND", "/opt/amdgpu/lib64/libdrm_amdgpu.so.1:/opt/host-mpi/lib/libdrm_amdgpu.so.1", ",")
+    append_path("APPTAINER_BIND", "/usr/lib64/libnuma.so.1:/opt/host-mpi/lib/libnuma.so.1", ",")
+    -- Orion, and the home and project areas
+    append_path("APPTAINER_BIND", "/ccs:/ccs", ",")
+    append_path("APPTAINER_BIND", "/lustre/orion:/lustre/orion", ",")
+    -- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
+    prepend_path("APPTAINERENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+    -- loaded before the program, which was not linked with it; in the container only
+    prepend_path("APPTAINERENV_LD_PRELOAD", "/opt/host-mpi/lib/libmpi_gtl_hsa.so.0")
+    -- loaded before the program, which was not linked with it; in the container only
+    prepend_path("APPTAINERENV_LD_PRELOAD", "/opt/host-mpi/lib/libhsa-runtime64.so.1")
+    -- the programs can be typed by name in the container
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+end

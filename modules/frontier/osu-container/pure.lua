@@ -16,6 +16,7 @@ variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_I
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
 binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
 
 More information
@@ -41,6 +42,9 @@ family("slurm_mpi")
 conflict("apptainer-enable-gpu", "apptainer-enable-mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
+-- switches (module help says what each does): unload goes by what they were at load
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
@@ -75,8 +79,11 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
--- Orion, and the home and project areas
-append_path("APPTAINER_BIND", "/ccs:/ccs", ",")
-append_path("APPTAINER_BIND", "/lustre/orion:/lustre/orion", ",")
--- the programs can be typed by name in the container
-prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- Orion, and the home and project areas
+    append_path("APPTAINER_BIND", "/ccs:/ccs", ",")
+    append_path("APPTAINER_BIND", "/lustre/orion:/lustre/orion", ",")
+    -- the programs can be typed by name in the container
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+end

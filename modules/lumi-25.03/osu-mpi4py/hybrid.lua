@@ -20,6 +20,7 @@ proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer cupy shows what each ra
 binding:    srun ... osu-gpu-bind osu_py_bw --buffer cupy puts ranks next to their GPU and network card
 switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
 switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)
 
 
@@ -51,6 +52,8 @@ local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU
 setenv("OSU_RCCL_ALT_READ_OF_OSU_MPI4PY", rccl_alt_read)
 local rccl_strict = os.getenv(mode() == "unload" and "OSU_RCCL_STRICT_OF_OSU_MPI4PY" or "OSU_RCCL_STRICT") or ""
 setenv("OSU_RCCL_STRICT_OF_OSU_MPI4PY", rccl_strict)
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_MPI4PY" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_MPI4PY", scope)
 local single_node = os.getenv(mode() == "unload" and "OSU_SINGLE_NODE_OF_OSU_MPI4PY" or "OSU_SINGLE_NODE") or ""
 setenv("OSU_SINGLE_NODE_OF_OSU_MPI4PY", single_node)
 -- a default: what you have set yourself wins
@@ -150,19 +153,22 @@ local unset = ""
 if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
 if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
 pushenv("MPI_CONTAINER_UNSET", unset)
--- the host's network library with its cxi provider; the same for all stacks
-append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
--- the host's libfabric reaches the Slingshot card through it
-append_path("SINGULARITY_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
--- the users' data and LUMI's software
-append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
-append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
-append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
-append_path("SINGULARITY_BIND", "/project:/project", ",")
-append_path("SINGULARITY_BIND", "/flash:/flash", ",")
-append_path("SINGULARITY_BIND", "/appl:/appl", ",")
--- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
-prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
--- the programs can be typed by name in the container
-prepend_path("SINGULARITYENV_PREPEND_PATH", "/usr/bin")
-prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/mpi4py/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- the host's network library with its cxi provider; the same for all stacks
+    append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+    -- the host's libfabric reaches the Slingshot card through it
+    append_path("SINGULARITY_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
+    -- the users' data and LUMI's software
+    append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+    append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+    append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+    append_path("SINGULARITY_BIND", "/project:/project", ",")
+    append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+    append_path("SINGULARITY_BIND", "/appl:/appl", ",")
+    -- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
+    prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+    -- the programs can be typed by name in the container
+    prepend_path("SINGULARITYENV_PREPEND_PATH", "/usr/bin")
+    prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/mpi4py/bin")
+end

@@ -15,6 +15,7 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_b
 variables:  FI_PROVIDER MPIR_CVAR_ENABLE_GPU; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
 
 More information
@@ -40,6 +41,9 @@ family("slurm_mpi")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "cray_shasta")
+-- switches (module help says what each does): unload goes by what they were at load
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
@@ -103,33 +107,36 @@ local unset = ""
 if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
 if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
 pushenv("MPI_CONTAINER_UNSET", unset)
--- Cray MPICH 8.1.32 under the soname of the MPICH ABI, for programs linked with any MPICH
-append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
--- the host's network library with its cxi provider; the same for all stacks
-append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
--- the host's libfabric reaches the Slingshot card through it
-append_path("SINGULARITY_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
--- Cray MPICH finds its ranks through Cray PMI
-append_path("SINGULARITY_BIND", "/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0:/opt/host-mpi/lib/libpmi.so.0", ",")
--- the second library of Cray PMI
-append_path("SINGULARITY_BIND", "/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0:/opt/host-mpi/lib/libpmi2.so.0", ",")
--- Cray PMI asks it about the launcher
-append_path("SINGULARITY_BIND", "/opt/cray/pe/lib64/libpals.so.0:/opt/host-mpi/lib/libpals.so.0", ",")
--- Cray MPICH shares memory between the ranks of a node by it
-append_path("SINGULARITY_BIND", "/usr/lib64/libxpmem.so.0:/opt/host-mpi/lib/libxpmem.so.0", ",")
--- the image lacks it, libmpi.so.12 needs it
-append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucp.so.0:/opt/host-mpi/lib/libucp.so.0", ",")
-append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libuct.so.0:/opt/host-mpi/lib/libuct.so.0", ",")
-append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucs.so.0:/opt/host-mpi/lib/libucs.so.0", ",")
-append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucm.so.0:/opt/host-mpi/lib/libucm.so.0", ",")
--- the users' data and LUMI's software
-append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
-append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
-append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
-append_path("SINGULARITY_BIND", "/project:/project", ",")
-append_path("SINGULARITY_BIND", "/flash:/flash", ",")
-append_path("SINGULARITY_BIND", "/appl:/appl", ",")
--- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
-prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
--- the programs can be typed by name in the container
-prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- Cray MPICH 8.1.32 under the soname of the MPICH ABI, for programs linked with any MPICH
+    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
+    -- the host's network library with its cxi provider; the same for all stacks
+    append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+    -- the host's libfabric reaches the Slingshot card through it
+    append_path("SINGULARITY_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
+    -- Cray MPICH finds its ranks through Cray PMI
+    append_path("SINGULARITY_BIND", "/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0:/opt/host-mpi/lib/libpmi.so.0", ",")
+    -- the second library of Cray PMI
+    append_path("SINGULARITY_BIND", "/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0:/opt/host-mpi/lib/libpmi2.so.0", ",")
+    -- Cray PMI asks it about the launcher
+    append_path("SINGULARITY_BIND", "/opt/cray/pe/lib64/libpals.so.0:/opt/host-mpi/lib/libpals.so.0", ",")
+    -- Cray MPICH shares memory between the ranks of a node by it
+    append_path("SINGULARITY_BIND", "/usr/lib64/libxpmem.so.0:/opt/host-mpi/lib/libxpmem.so.0", ",")
+    -- the image lacks it, libmpi.so.12 needs it
+    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucp.so.0:/opt/host-mpi/lib/libucp.so.0", ",")
+    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libuct.so.0:/opt/host-mpi/lib/libuct.so.0", ",")
+    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucs.so.0:/opt/host-mpi/lib/libucs.so.0", ",")
+    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucm.so.0:/opt/host-mpi/lib/libucm.so.0", ",")
+    -- the users' data and LUMI's software
+    append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+    append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+    append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+    append_path("SINGULARITY_BIND", "/project:/project", ",")
+    append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+    append_path("SINGULARITY_BIND", "/appl:/appl", ",")
+    -- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
+    prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+    -- the programs can be typed by name in the container
+    prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")
+end

@@ -15,6 +15,7 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_b
 variables:  FI_PROVIDER MPIR_CVAR_ENABLE_GPU; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
 
 More information
@@ -40,6 +41,9 @@ family("slurm_mpi")
 conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
+-- switches (module help says what each does): unload goes by what they were at load
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
@@ -68,12 +72,15 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "singularity")
 setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
--- the users' data and LUMI's software
-append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
-append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
-append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
-append_path("SINGULARITY_BIND", "/project:/project", ",")
-append_path("SINGULARITY_BIND", "/flash:/flash", ",")
-append_path("SINGULARITY_BIND", "/appl:/appl", ",")
--- the programs can be typed by name in the container
-prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- the users' data and LUMI's software
+    append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+    append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+    append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+    append_path("SINGULARITY_BIND", "/project:/project", ",")
+    append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+    append_path("SINGULARITY_BIND", "/appl:/appl", ",")
+    -- the programs can be typed by name in the container
+    prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")
+end

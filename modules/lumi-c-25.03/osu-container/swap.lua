@@ -16,6 +16,7 @@ variables:  FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_THRESHOLD FI_PROVIDER MPIR_CVAR_E
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
 switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)
 
 
@@ -45,6 +46,8 @@ pushenv("SLURM_MPI_TYPE", "pmi2")
 -- switches (module help says what each does): unload goes by what they were at load
 local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU_CONTAINER" or "OSU_RCCL_ALT_READ") or ""
 setenv("OSU_RCCL_ALT_READ_OF_OSU_CONTAINER", rccl_alt_read)
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 local single_node = os.getenv(mode() == "unload" and "OSU_SINGLE_NODE_OF_OSU_CONTAINER" or "OSU_SINGLE_NODE") or ""
 setenv("OSU_SINGLE_NODE_OF_OSU_CONTAINER", single_node)
 -- a default: what you have set yourself wins
@@ -127,16 +130,19 @@ local unset = ""
 if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
 if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
 pushenv("MPI_CONTAINER_UNSET", unset)
--- the entrypoint of the image takes libfabric from there
-append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64:/host/lib", ",")
--- and libcxi, and what these need, from there
-append_path("SINGULARITY_BIND", "/usr:/host/usr", ",")
--- the users' data and LUMI's software
-append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
-append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
-append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
-append_path("SINGULARITY_BIND", "/project:/project", ",")
-append_path("SINGULARITY_BIND", "/flash:/flash", ",")
-append_path("SINGULARITY_BIND", "/appl:/appl", ",")
--- the programs can be typed by name in the container
-prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- the entrypoint of the image takes libfabric from there
+    append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64:/host/lib", ",")
+    -- and libcxi, and what these need, from there
+    append_path("SINGULARITY_BIND", "/usr:/host/usr", ",")
+    -- the users' data and LUMI's software
+    append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
+    append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
+    append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
+    append_path("SINGULARITY_BIND", "/project:/project", ",")
+    append_path("SINGULARITY_BIND", "/flash:/flash", ",")
+    append_path("SINGULARITY_BIND", "/appl:/appl", ",")
+    -- the programs can be typed by name in the container
+    prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")
+end

@@ -16,6 +16,7 @@ variables:  FI_CXI_DISABLE_HOST_REGISTER FI_MR_CACHE_MONITOR FI_PROVIDER NCCL_CR
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
 binding:    srun ... osu-gpu-bind osu_bw H H puts ranks next to their GPU and network card
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
 
 More information
@@ -39,6 +40,9 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
+-- switches (module help says what each does): unload goes by what they were at load
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- libfabric does not register host memory with CUDA, which hung NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
@@ -77,10 +81,13 @@ setenv("MPI_CONTAINER_IMAGE", sif)
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
--- as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver [apptainer exec --help, --nv]
-pushenv("APPTAINER_NV", "1")
--- scratch, the community file system, home and common software
-append_path("APPTAINER_BIND", "/global:/global", ",")
-append_path("APPTAINER_BIND", "/pscratch:/pscratch", ",")
--- the programs can be typed by name in the container
-prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver [apptainer exec --help, --nv]
+    pushenv("APPTAINER_NV", "1")
+    -- scratch, the community file system, home and common software
+    append_path("APPTAINER_BIND", "/global:/global", ",")
+    append_path("APPTAINER_BIND", "/pscratch:/pscratch", ",")
+    -- the programs can be typed by name in the container
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+end

@@ -15,6 +15,7 @@ variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
 containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
 
 More information
@@ -38,6 +39,9 @@ family("osu_benchmarks")
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
+-- switches (module help says what each does): unload goes by what they were at load
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- the provider of this network or an error, never another one in silence [approach hybrid; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
@@ -89,9 +93,12 @@ setenv("MPI_CONTAINER_SHARE", "1")
 -- FI_SHM_DISABLE_CMA: libfabric's shared memory takes CMA where it can [fi_shm(7); 2026-11-22; derived]
 -- set by bin/run-in-container for ranks that have a container of their own
 setenv("MPI_CONTAINER_APART", "MPIR_CVAR_CH4_CMA_ENABLE=0 MPICH_SMP_SINGLE_COPY_MODE=NONE UCX_TLS=^cma,xpmem,knem FI_SHM_DISABLE_CMA=1")
--- the host's network library, the part that /opt/cray/libfabric has on LUMI
-append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
--- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
-prepend_path("APPTAINERENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
--- the programs can be typed by name in the container
-prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- the host's network library, the part that /opt/cray/libfabric has on LUMI
+    append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+    -- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
+    prepend_path("APPTAINERENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+    -- the programs can be typed by name in the container
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/osu/bin")
+end

@@ -18,6 +18,7 @@ variables:  FI_LNX_PROV_LINKS FI_PROVIDER FI_SHM_USE_XPMEM OMPI_MCA_btl OMPI_MCA
 proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
 containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
 switch:     export OSU_LINKX=1 before module load: LINKx, an experiment: the provider lnx takes shared memory within a node and the network's provider between nodes. It is known to hang, to be slow or to end with an error (github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)
+switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
 
 More information
@@ -44,6 +45,8 @@ pushenv("SLURM_MPI_TYPE", "pmix")
 -- switches (module help says what each does): unload goes by what they were at load
 local linkx = os.getenv(mode() == "unload" and "OSU_LINKX_OF_OSU_MPI4PY" or "OSU_LINKX") or ""
 setenv("OSU_LINKX_OF_OSU_MPI4PY", linkx)
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_MPI4PY" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_MPI4PY", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- what lnx links: shared memory with each card, | between the cards [approach openmpi; docs.cscs.ch, software/communication/openmpi, LINKx (experimental); fi_lnx(7); 2026-11-21; derived] if OSU_LINKX=1
@@ -117,6 +120,9 @@ setenv("MPI_CONTAINER_APART", "OMPI_MCA_smsc=^cma,xpmem,knem OMPI_MCA_btl_vader_
 -- {PMIX_SERVER_TMPDIR}: folder of Slurm's PMIx below SlurmdSpoolDir, for shared memory with the ranks; not needed while PMIX_MCA_gds is hash [github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24; 2026-11-21; derived]
 -- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
 setenv("MPI_CONTAINER_FILES", "{tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}:{tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID},{tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}:{tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID},{PMIX_SERVER_TMPDIR}:{PMIX_SERVER_TMPDIR}")
--- the programs can be typed by name in the container
-prepend_path("APPTAINERENV_PREPEND_PATH", "/usr/bin")
-prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/mpi4py/bin")
+-- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
+if scope ~= "commands" then
+    -- the programs can be typed by name in the container
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/usr/bin")
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/mpi4py/bin")
+end

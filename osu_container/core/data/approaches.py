@@ -60,6 +60,10 @@ def _variable(name, value, why, source, evidence, date=_READ, **conditions):
 
 #: Switches that a user sets (`export NAME=VALUE`) before `module load`: value -> what it does.
 SWITCHES = {
+    'OSU_SCOPE': {
+        'commands': 'binds, library paths and preloads are for the commands of this module alone, not for other '
+                    'containers that are started in the same shell, nor for a runtime that is called directly',
+    },
     'OSU_SINGLE_NODE': {
         'shm': 'for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)',
     },

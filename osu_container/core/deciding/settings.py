@@ -205,7 +205,8 @@ def settings_for(approach, site, facts):
         image_folders=[host['root'] + folder for folder in site['image_folders']['value']],
         gpu_map=site['gpu_binding']['value'],
         rank_variables=applying(approach['rank_variables'], known_facts),
-        switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when'))), refuses=refuses,
+        switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when')).union(
+            ['OSU_SCOPE'] if approach['container'] else [])), refuses=refuses,
         programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
         host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)],
         share=shares(facts), apart=applying(APART, known_facts) if shares(facts) else [])

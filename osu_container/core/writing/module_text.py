@@ -254,10 +254,6 @@ def container_text(generator, settings, sif, runtime_command, again, sif_variabl
         generator.set_environment('MPI_CONTAINER_PREFIX', prefix),
         generator.set_environment('MPI_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
     ]
-    if settings.nvidia:
-        lines += [generator.comment("as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver "
-                                    "[apptainer exec --help, --nv]"),
-                  generator.set_environment(prefix + '_NV', {'value': '1', 'pushenv': True})]
     if settings.share:
         lines += [generator.comment("read by bin/run-in-container: the ranks of a node run in one container "
                                     "(OSU_SHARE=0: each in its own), else they cannot read each other's memory"),
@@ -277,6 +273,20 @@ def container_text(generator, settings, sif, runtime_command, again, sif_variabl
         lines += [generator.comment("read by the entrypoint of this project's images: more folders of the host"),
                   generator.set_environment('OSU_SWAP_PATH', ':'.join(settings.host_path))]
     lines += _run_time_text(generator, settings)
+    lines += [generator.comment("for a runtime that is called directly (bin/run-in-container has the same from "
+                                "call-settings), if OSU_SCOPE!=commands"),
+              'if %s then\n' % _condition('OSU_SCOPE!=commands')]
+    lines += ['    %s\n' % line for line in ''.join(_runtime_text(generator, settings)).splitlines()]
+    return ''.join(lines + ['end\n'])
+
+
+def _runtime_text(generator, settings):
+    """Return the lines (list of str) that set the runtime's variables: binds, library path, folders of programs."""
+    prefix, lines = settings.env_prefix, []
+    if settings.nvidia:
+        lines += [generator.comment("as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver "
+                                    "[apptainer exec --help, --nv]"),
+                  generator.set_environment(prefix + '_NV', {'value': '1', 'pushenv': True})]
     for why, binds in groupby(settings.binds, key=lambda bind: bind[2]):
         lines.append(generator.comment(why))
         lines += ['append_path("%s_BIND", %s, ",")\n' % (prefix, lua_string('%s:%s' % bind[:2])) for bind in binds]
@@ -291,7 +301,7 @@ def container_text(generator, settings, sif, runtime_command, again, sif_variabl
     lines.append(generator.comment("the programs can be typed by name in the container"))
     for folder in reversed(settings.program_path):
         lines.append('prepend_path("%sENV_PREPEND_PATH", %s)\n' % (prefix, lua_string(folder)))
-    return ''.join(lines)
+    return lines
 
 
 def _run_time_text(generator, settings):

@@ -49,7 +49,7 @@ def facts_of(site, name):
 def code_of(site, name):
     """Return the lines (str) of a module that are neither help nor comment."""
     lines = checked_in(site, name).partition('\nlocal root = ')[2].splitlines()
-    return '\n'.join(line for line in lines if line[:2] != '--')
+    return '\n'.join(line for line in lines if line.lstrip()[:2] != '--')
 
 
 def compared(site, name):
@@ -144,6 +144,10 @@ def as_the_data_say(env, site, name, **switches):
             if (switches.get(switch) == value) != negative:
                 wanted[variable['name']] = variable['value']
     assert wanted and set(wanted) == defaults_of(site, name)
+    for_all = switches.get('OSU_SCOPE') != 'commands'
+    targets = {bind.split(':')[1] for bind in env.get(f'{settings.env_prefix}_BIND', '').split(',') if ':' in bind}
+    assert for_all == (f'{settings.env_prefix}ENV_PREPEND_PATH' in env)
+    assert all((bind[1] in targets) == for_all for bind in settings.binds)
     return {key: env.get(key) for key in wanted} == wanted
 
 
@@ -240,7 +244,7 @@ def test_every_setting_has_its_reason_in_the_line_above(site):
             # one reason may stand above several binds, above the branches of a switch, above what is put together
             above = next(line for line in reversed(lines[:number]) if not re.match(
                 r' *(append_path|pushenv|default|if |else|elseif |local unset)', line))
-            assert above.startswith('-- '), (name, lines[number])
+            assert above.lstrip().startswith('-- '), (name, lines[number])
 
 
 @pytest.mark.parametrize('site', SITES)
