@@ -9,7 +9,7 @@ import sys
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
 from easybuild.tools.config import build_option, source_paths
-from easybuild.tools.filetools import convert_name, copy_file, mkdir, read_file, symlink
+from easybuild.tools.filetools import convert_name, mkdir, read_file, symlink
 
 # The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
 # on Python's path. See docs/design.md, "How the easyblocks find their package".
@@ -22,6 +22,7 @@ try:
     from osu_container.core.deciding.settings import image_of, settings_for
     from osu_container.core.installing import image_build
     from osu_container.core.installing.image_check import check_image, wanted_sha256
+    from osu_container.core.installing.staged import place_image, shared_with
     from osu_container.core.writing import module_text
     from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, found_command, make_wrappers
     from osu_container.easyblock import SiteEasyBlock
@@ -32,7 +33,7 @@ except ImportError as err:
 
 
 class MPIContainer(SiteEasyBlock):
-    """Copy an image, link its programs to one wrapper, write a module that gives it the host's network."""
+    """Install an image, link its programs to one wrapper, write a module that gives it the host's network."""
 
     @staticmethod
     def extra_options(extra_vars=None):
@@ -94,7 +95,7 @@ class MPIContainer(SiteEasyBlock):
                       runtime['command'], named=False)
 
     def extract_step(self):
-        """Nothing to unpack: the image is copied as it is."""
+        """Nothing to unpack: the image is installed as it is."""
 
     def configure_step(self):
         """Read the facts of image and host and refuse a mix that cannot run, before anything is copied."""
@@ -119,15 +120,14 @@ class MPIContainer(SiteEasyBlock):
         """Nothing to build: the image is made by container-recipes/."""
 
     def fill_installdir(self, folder):
-        """Copy image and wrapper into folder (str), link the commands, record the facts."""
-        copy_file(self.sif, os.path.join(folder, self.sif_name))
+        """Put image and wrapper into folder (str), link the commands, record the facts."""
+        self.log.info(place_image(self.sif, self.installdir, os.path.join(folder, self.sif_name)))
         bindir = os.path.join(folder, 'bin')
         mkdir(bindir)
-        wrapper = self.src[0]
-        self.copy_command(wrapper, bindir)
+        self.copy_command(self.src[0], bindir)
         helpers = [(self.cfg['program_prefix'].rstrip('_') or self.name) + '-' + name for name in ('shell', 'exec')]
         for command in sorted(self.facts['image']['programs']) + helpers:
-            symlink(wrapper['name'], os.path.join(bindir, command), use_abspath_source=False)
+            symlink(self.src[0]['name'], os.path.join(bindir, command), use_abspath_source=False)
         if self.facts.get('wrapper'):
             settings = self.settings()
             self.log.info(self.or_error(make_wrappers, self.wrap_container, os.path.join(folder, self.sif_name),
@@ -135,7 +135,7 @@ class MPIContainer(SiteEasyBlock):
 
     def needed_space(self):
         """Bytes (int) that the installation takes."""
-        return os.path.getsize(self.sif)
+        return 0 if shared_with(self.sif, self.installdir) else os.path.getsize(self.sif)
 
     def settings(self):
         """Settings of the module, from the facts of this run, of the given file, or of the installation."""

@@ -484,12 +484,40 @@ def test_sysroot_takes_the_place_of_the_host(eb, host):
     assert f'"{root}{LIBFABRIC}:' in eb.module('osu-container/hybrid').read_text()
 
 
+@pytest.mark.parametrize('place', ['same', 'other'])
+def test_installations_share_one_file_and_each_can_be_removed(eb, place, other_file_system):
+    """With a source on the same file system and on another one."""
+    eb.local(workstation())
+    source = PROJECT / 'sources' / IMAGE
+    if place == 'other':
+        source = other_file_system / IMAGE
+        shutil.copy(PROJECT / 'sources' / IMAGE, source)
+        use_image(eb, source)
+    for approach in ('pure', 'hybrid'):
+        assert eb(f'osu-container-{approach}.eb', '-r').returncode == 0
+    root = eb.prefix / 'software' / 'osu-container'
+    assert (root / 'pure' / IMAGE).samefile(root / 'hybrid' / IMAGE)
+    assert source.samefile(root / 'pure' / IMAGE) == (place == 'same')
+    shutil.rmtree(root / 'pure')
+    assert eb('osu-container-hybrid.eb', '-r', '--rebuild').returncode == 0
+    assert sha256_of(root / 'hybrid' / IMAGE) == sha256_of(source)
+    assert (root / 'hybrid' / IMAGE).stat().st_mode & 0o222 == 0
+
+
 # ---- what goes wrong on the way
 
 @pytest.fixture
-def large_image(tmp_path):
+def other_file_system(tmp_path):
+    """A folder (Path) that no hard link leads to."""
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as folder:
+        assert os.stat(folder).st_dev != os.stat(tmp_path).st_dev
+        yield Path(folder)
+
+
+@pytest.fixture
+def large_image(other_file_system):
     """The image with 200 MB of nothing behind it, so that copying it takes long enough to be interrupted."""
-    path = tmp_path / 'large.sif'
+    path = other_file_system / 'large.sif'
     shutil.copy(PROJECT / 'sources' / IMAGE, path)
     os.truncate(path, 1 << 28)
     return path
@@ -571,16 +599,18 @@ def limit_file_size():
     resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
 
 
-def test_a_copy_that_fails_midway_leaves_nothing(eb):
+def test_a_copy_that_fails_midway_leaves_nothing(eb, large_image):
     """The kernel stops the copy at 20 MB (RLIMIT_FSIZE), as it does when a disk gets full meanwhile."""
     eb.local(workstation())
+    use_image(eb, large_image)
     done = eb('osu-container-pure.eb', '-r', preexec_fn=limit_file_size)
     assert_refused(eb, done, 'File too large', IMAGE)
 
 
-def test_a_rebuild_whose_copy_fails_keeps_the_older_installation(eb):
+def test_a_rebuild_whose_copy_fails_keeps_the_older_installation(eb, large_image):
     eb.local(workstation())
     assert eb('osu-container-pure.eb', '-r').returncode == 0
+    use_image(eb, large_image)
     before = sha256_of(eb.module('osu-container/pure')), eb.left_behind()
     done = eb('osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules', preexec_fn=limit_file_size)
     assert done.returncode != 0

@@ -3,6 +3,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -376,3 +377,44 @@ def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installe
                      MPI_CONTAINER_FILES=f'{tmp_path}/there:/there')
     assert done.stdout == f'other [H H] {tmp_path}/there:/there'
     assert installed('osu-exec', 'ls', MPI_CONTAINER_WRAPPERS=str(other.parent)).stdout.startswith('[--quiet]\n[exec]')
+
+
+@pytest.mark.parametrize('there', [True, False])
+def test_wrappers_of_another_tool_end_with_their_program_and_find_the_image_elsewhere(installed, tmp_path, there):
+    """As lumi-container-wrapper makes them: a bash that calls the runtime and stays."""
+    other = tmp_path / 'other' / 'bin' / 'osu_bw'
+    other.parent.mkdir(parents=True)
+    other.write_text('#!/bin/bash\nsingularity --silent exec "$(dirname "$0")/../container.sif" osu_bw "$@"\necho after\n')
+    other.chmod(0o755)
+    (other.parents[1] / 'container.sif').symlink_to(installed.root / 'x.sif' if there else 'gone.sif')
+    runtime = tmp_path / 'path' / 'singularity'
+    runtime.parent.mkdir()
+    runtime.write_text('#!/bin/bash\nprintf "%s\\n" "$$" "$@"; declare -F; exec sleep 60\n')
+    runtime.chmod(0o755)
+    environment = {**installed.environment, 'MPI_CONTAINER_WRAPPERS': str(other.parent),
+                   'PATH': f"{runtime.parent}:{os.environ['PATH']}"}
+    with subprocess.Popen([str(installed.root / 'bin' / 'osu_bw'), 'a b'], env=environment, stdout=subprocess.PIPE,
+                          text=True) as process:
+        said = [process.stdout.readline().rstrip('\n') for _ in range(6)]
+        process.send_signal(signal.SIGUSR1)
+        assert process.wait(10) == -signal.SIGUSR1
+        assert said == [str(process.pid), '--silent', 'exec', str(
+            other.parent / '../container.sif' if there else installed.root / 'x.sif'), 'osu_bw', 'a b']
+        assert process.stdout.read() == ''
+
+
+@pytest.mark.parametrize('folder, more', [('scratch', {}), ('scratch', {'HOME': '{there}'}),
+                                          ('scratch', {'APPTAINER_BIND': '/mnt:{there}'}), ('gone', {}), ('a,b', {})])
+def test_tmpdir_is_bound_where_nothing_else_binds_it(installed, folder, more):
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as there:
+        more = {name: value.format(there=there) for name, value in more.items()}
+        for name in ('scratch', 'a,b'):
+            os.mkdir(os.path.join(there, name))
+        done = installed('osu_bw', TMPDIR=f'{there}/{folder}', **more)
+        binds = done.stdout.split('APPTAINER_BIND=')[1].split()[0]
+        wanted = f'{there}/scratch' if folder == 'scratch' and not more else more.get('APPTAINER_BIND', 'unset')
+        assert binds == wanted
+
+
+def test_a_tmpdir_that_the_runtime_binds_needs_no_bind(installed, tmp_path):
+    assert 'APPTAINER_BIND=unset' in installed('osu_bw', TMPDIR='/tmp/').stdout

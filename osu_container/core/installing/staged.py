@@ -1,20 +1,68 @@
 """
-Putting an installation in place in one move, so that an error or an interruption leaves what was there before.
+Putting an installation in place in one move, so that an error or an interruption leaves what was there before, and
+its image as one file that all installations share.
 """
+import filecmp
+import glob
 import os
 import shutil
+import stat
 
 
 def free_space_problem(folder, size):
     """Return a sentence (str) if the file system of folder has less than size bytes free for the caller, else None."""
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    stat = os.statvfs(folder)
-    free = stat.f_bavail * stat.f_frsize
+    system = os.statvfs(folder)
+    free = system.f_bavail * system.f_frsize
     if free < size:
         return "%s has %d MB free, %d MB are needed: free some space or install elsewhere (eb --installpath=...)" % (
             folder, free >> 20, (size >> 20) + 1)
     return None
+
+
+def shared_with(image, installdir):
+    """
+    Return the path (str) of a file that an installation can share as its image, None if there is none.
+
+    It is the image itself (path, str), or the image of another installation beside installdir (software/name/version)
+    with the same content. It must be on the file system of installdir and belong to the caller: EasyBuild sets the
+    rights of what it installs.
+    """
+    image, folder = os.path.realpath(image), installdir
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    installed = os.path.join(glob.escape(os.path.dirname(os.path.dirname(installdir))), '*', '*', '*.sif')
+    for path in [image] + sorted(glob.glob(installed)):
+        try:
+            found = os.stat(path)
+            ours = (found.st_dev, found.st_uid) == (os.stat(folder).st_dev, os.getuid())
+            if ours and (path == image or filecmp.cmp(image, path, shallow=False)):
+                return path
+        except OSError:  # it was removed just now, or may not be read
+            pass
+    return None
+
+
+def place_image(image, installdir, target):
+    """
+    Make target (str, a new path on the file system of installdir) the image (str, path); return how (str).
+
+    A hard link where shared_with() finds a file: the file system counts who uses it, and an installation that is
+    removed leaves the others whole. Nobody may write to the file then: that would change all installations. A copy
+    where the file system refuses the link (EXDEV: another mount, another project of Lustre).
+    """
+    same = shared_with(image, installdir)
+    try:
+        if same:
+            os.link(same, target)
+    except OSError:
+        same = None
+    if not same:
+        shutil.copy2(image, target)
+        return "%s is a copy of %s" % (target, image)
+    os.chmod(target, stat.S_IMODE(os.stat(target).st_mode) & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+    return "%s is the same file as %s (a hard link)" % (target, same)
 
 
 def remove_empty_folders(path, levels):

@@ -2,13 +2,22 @@
 An installation is replaced in one move: whatever happens, there is the older one or the newer one, never a mix. And an
 image that is missing is built, or it is said why not and how.
 """
+import errno
 import os
+import tempfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from osu_container.core.installing import image_build
-from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
+from osu_container.core.installing.staged import (
+    StagedInstall,
+    free_space_problem,
+    place_image,
+    remove_empty_folders,
+    shared_with,
+)
 from osu_container.core.reading.sif import ImageError
 
 
@@ -93,6 +102,55 @@ def test_space_that_is_missing_is_told_in_megabytes(tmp_path, monkeypatch):
     assert free_space_problem(str(tmp_path), 4 << 20) is None
     assert free_space_problem(str(tmp_path / 'new'), (5 << 20) + 1) == (
         f'{tmp_path} has 4 MB free, 6 MB are needed: free some space or install elsewhere (eb --installpath=...)')
+
+
+# ---- one file for all installations
+
+@pytest.fixture
+def places(tmp_path):
+    """Function (approach, content of its image, or None) that returns the installdir of an approach (str)."""
+    def make(approach, content=None):
+        folder = tmp_path / 'software' / 'container' / approach
+        if content is not None:
+            folder.mkdir(parents=True)
+            (folder / 'one.sif').write_text(content)
+        return str(folder)
+    (tmp_path / 'software').mkdir()
+    return make
+
+
+def refuse(*arguments):
+    raise OSError(errno.EXDEV, 'Invalid cross-device link')
+
+
+def test_an_image_on_the_same_file_system_is_linked(tmp_path, places):
+    (tmp_path / 'link.sif').symlink_to(tmp_path / 'a.sif')
+    (tmp_path / 'a.sif').write_text('image')
+    says = place_image(str(tmp_path / 'link.sif'), places('new'), str(tmp_path / 'b.sif'))
+    assert (tmp_path / 'b.sif').samefile(tmp_path / 'a.sif') and 'hard link' in says
+    assert not (tmp_path / 'b.sif').is_symlink() and (tmp_path / 'b.sif').stat().st_mode & 0o222 == 0
+
+
+@pytest.mark.parametrize('content, shared', [('image', True), ('eigam', False), ('images', False)])
+def test_the_image_of_another_installation_is_shared_if_its_content_is_the_same(places, content, shared):
+    other = Path(places('other', content)) / 'one.sif'
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as elsewhere:
+        image = Path(elsewhere) / 'a.sif'
+        image.write_text('image')
+        assert shared_with(str(image), places('new')) == (str(other) if shared else None)
+        target = other.parent / 'target.sif'
+        says = place_image(str(image), places('new'), str(target))
+    assert target.read_text() == 'image' and target.samefile(other) == shared and ('copy' in says) != shared
+
+
+@pytest.mark.parametrize('name, instead', [('link', refuse), ('getuid', lambda: -1)])
+def test_what_cannot_be_shared_is_copied(tmp_path, places, monkeypatch, name, instead):
+    """The file system refuses (another project of Lustre), or the file is somebody else's."""
+    image, target = tmp_path / 'a.sif', tmp_path / 'b.sif'
+    image.write_text('image')
+    monkeypatch.setattr(os, name, instead)
+    place_image(str(image), places('new'), str(target))
+    assert target.read_text() == 'image' and not target.samefile(image)
 
 
 def test_only_empty_folders_are_removed(tmp_path):
