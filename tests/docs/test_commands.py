@@ -148,7 +148,7 @@ COMMANDS = [
     # Modules, here
     Rule('shell', r'\. \./env\.sh'),
     Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
-    Rule('modules, shell', r'module load osu-[a-z/]+'),
+    Rule('modules, shell', r'module (un)?load osu-[a-z/]+'),
     Rule('modules', r'module load osu-[a-z/]+ && srun (-N2 -n2 )?osu_(get_)?bw H H'),
     Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'approaches'),
     Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'approaches'),

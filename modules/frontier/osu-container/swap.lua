@@ -130,7 +130,8 @@ if mode() == "load" then
 end
 if changed[1] then
     LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-        ". Programs may fail or be slow. Install it again: eb osu-container-swap.eb -r --rebuild")
+        ". Programs may fail or be slow. Install it again: module unload " ..
+        myModuleName() .. "; eb osu-container-swap.eb -r --rebuild")
 end
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")

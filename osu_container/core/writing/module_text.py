@@ -199,7 +199,8 @@ if mode() == "load" then
 CHANGED_TEXT = """end
 if changed[1] then
     LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-        ". Programs may fail or be slow. Install it again: %s")
+        ". Programs may fail or be slow. Install it again: module unload " ..
+        myModuleName() .. "; %s")
 end
 """
 

@@ -379,7 +379,8 @@ def test_a_changed_host_is_told_once_with_old_new_and_what_to_type(site, lmod, t
         for path, what in compared(site, name):
             assert text.count(f'{here}/host{path} was {what}, {size_of(path)} bytes of 2026-01-01, and is now '
                               f'{now[path]}') == 1, (name, path)
-        assert f'Install it again: eb {name.replace("/", "-")}.eb -r --rebuild' in text
+        assert (f'Install it again: module unload {name.split("/")[0]}; '
+                f'eb {name.replace("/", "-")}.eb -r --rebuild' in text)
         assert 'SIF' in changed.env and 'Error' not in text and unloaded.said == ''
     text = folded(loaded.said)
     assert text.count('The host has changed') == 1
