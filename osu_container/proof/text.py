@@ -36,7 +36,7 @@ def _library(facts, name):
         words.append('(by its file name)')
     words.append({'host': 'of the host', 'image': 'of the image'}.get(facts['where'], 'from an unknown place'))
     build = 'build id %s' % facts['build_id'][:12] if facts['build_id'] else \
-        'sha256 %s' % facts['sha256'][:12] if facts['sha256'] else facts['problem'] or 'it ended before its sum was made'
+        'sha256 %s' % facts['sha256'][:12] if facts['sha256'] else facts['problem'] or 'it ended before its sum'
     return '%s: %s (%s)' % (' '.join(words), facts['host_path'] or facts['path'], build)
 
 

@@ -35,9 +35,9 @@ def installed(tmp_path):
     environment = {'PATH': os.environ['PATH'], 'MPI_CONTAINER_IMAGE': str(root / 'x.sif'),
                    'MPI_CONTAINER_RUNTIME': str(runtime), 'MPI_CONTAINER_PMI': 'pmi2 PMI_FD'}
 
-    def call(name, *arguments, **variables):
-        merged = {**environment, **variables}
-        return run([root / 'bin' / name, *arguments], env={key: v for key, v in merged.items() if v is not None})
+    def call(name, *arguments, cwd=None, **variables):
+        merged = {key: value for key, value in {**environment, **variables}.items() if value is not None}
+        return run([root / 'bin' / name, *arguments], env=merged, cwd=cwd)
     call.root = root
     call.environment = environment
     return call
@@ -384,7 +384,8 @@ def test_wrappers_of_another_tool_end_with_their_program_and_find_the_image_else
     """As lumi-container-wrapper makes them: a bash that calls the runtime and stays."""
     other = tmp_path / 'other' / 'bin' / 'osu_bw'
     other.parent.mkdir(parents=True)
-    other.write_text('#!/bin/bash\nsingularity --silent exec "$(dirname "$0")/../container.sif" osu_bw "$@"\necho after\n')
+    other.write_text('#!/bin/bash\nsingularity --silent exec "$(dirname "$0")/../container.sif" osu_bw "$@"\n'
+                     'echo after\n')
     other.chmod(0o755)
     (other.parents[1] / 'container.sif').symlink_to(installed.root / 'x.sif' if there else 'gone.sif')
     runtime = tmp_path / 'path' / 'singularity'
@@ -418,3 +419,11 @@ def test_tmpdir_is_bound_where_nothing_else_binds_it(installed, folder, more):
 
 def test_a_tmpdir_that_the_runtime_binds_needs_no_bind(installed, tmp_path):
     assert 'APPTAINER_BIND=unset' in installed('osu_bw', TMPDIR='/tmp/').stdout
+
+
+def test_the_current_folder_is_there_where_a_link_leads_to_it(installed, tmp_path):
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as there:
+        (tmp_path / 'link').symlink_to(there)
+        done = installed('osu_bw', PWD=str(tmp_path / 'link'), cwd=there)
+        assert f'APPTAINER_BIND={there} ' in done.stdout
+        assert 'APPTAINER_BIND=unset' in installed('osu_bw', PWD=there, cwd=there).stdout
