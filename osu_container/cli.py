@@ -18,6 +18,7 @@ COMMANDS = {
     'why': ('osu_container.why', "name cause and remedy of the messages in a job's output"),
     'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
+    'stage': ('osu_container.stage', "copy an image to the nodes of a job: start of thousands of ranks"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
     'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),

@@ -20,6 +20,10 @@ MORE_FOLDERS = '/host/more/'
 #: drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE reads SINGULARITY_ only.
 ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
 
+#: Folders of a node where a copy of the image may lie, of a site that names none (stage_folders): local to the node, as
+#: sbcast(1) wants it. A node without disks has /tmp in its memory.
+STAGE_FOLDERS = ('/tmp',)
+
 #: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI under that soname.
 #: libmpi is the one of all others, and of these the rule 'other MPI' decides (core/deciding/verdict.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
@@ -32,15 +36,16 @@ WATCHED_AT_LOAD = 5
 #: of one name together and in the order in which they count; unset: list of dict (name, why, source, ...);
 #: run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind where the
 #: program runs; refuses: list of dict (when, why, remedy), switches that this module cannot follow;
-#: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; gpu_map: list of dict (gcd,
-#: mask, nic) or None; rank_variables: list of dict; switches: list of names; env_prefix: str or None (native);
+#: watched: list of dict (path, size, mtime, what); conflicts, image_folders, stage_folders: lists of str;
+#: gpu_map: list of dict (gcd, mask, nic) or None; rank_variables: list of dict; switches: list of names;
+#: env_prefix: str or None (native);
 #: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
 #: bring the driver's libraries along; through_entrypoint: bool, programs are started through that of the image;
 #: host_path: list of folders in the container in which our entrypoint finds more host libraries; share: bool, ranks of
 #: a node run in one container; apart: list of dict, variables for ranks that do not
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
                                   'library_path program_path preload variables unset run_files watched conflicts '
-                                  'image_folders gpu_map rank_variables switches refuses programs nvidia '
+                                  'image_folders stage_folders gpu_map rank_variables switches refuses programs nvidia '
                                   'through_entrypoint host_path share apart')
 
 
@@ -203,6 +208,7 @@ def settings_for(approach, site, facts):
         watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD],
         conflicts=site['conflicts']['value'],
         image_folders=[host['root'] + folder for folder in site['image_folders']['value']],
+        stage_folders=list(site.get('stage_folders', {'value': STAGE_FOLDERS})['value']),
         gpu_map=site['gpu_binding']['value'],
         rank_variables=applying(approach['rank_variables'], known_facts),
         switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when')).union(

@@ -8,6 +8,8 @@ import os
 import shutil
 import stat
 
+from osu_container.core.reading.libraries import sha256_of
+
 
 def free_space_problem(folder, size):
     """Return a sentence (str) if the file system of folder has less than size bytes free for the caller, else None."""
@@ -48,11 +50,15 @@ def place_image(image, installdir, target):
     """
     Make target (str, a new path on the file system of installdir) the image (str, path); return how (str).
 
+    Its sha256 is written beside it: by that osu-container stage and the commands find copies on the nodes.
+
     A hard link where shared_with() finds a file: the file system counts who uses it, and an installation that is
     removed leaves the others whole. Nobody may write to the file then: that would change all installations. A copy
     where the file system refuses the link (EXDEV: another mount, another project of Lustre).
     """
     same = shared_with(image, installdir)
+    with open(target + '.sha256', 'w') as handle:
+        handle.write('%s  %s\n' % (sha256_of(image), os.path.basename(target)))
     try:
         if same:
             os.link(same, target)

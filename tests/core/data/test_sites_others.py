@@ -32,6 +32,7 @@ NOT_TOLD = {
     'gpu_binding': 'sysfs tells whole NUMA nodes only', 'gpu_userland': 'which images a driver takes',
     'conflicts': 'the modules of a tree are not on MODULEPATH', 'variables': 'what NCCL needs: only a run shows it',
     'lnx_links': 'an experiment of CSCS\'', 'architecture': 'a tree is of the processor that made it',
+    'stage_folders': 'which disks a job may have',
 }
 #: site -> the same, of one system
 NOT_TOLD_THERE = {

@@ -42,6 +42,9 @@ STACKS = {
         'gpu_userland': fact(['6.2', '6.4'], 'releases of ROCm whose images OLCF runs in its examples; the driver\'s '
                              'own window is not published', _SCRIPT + ', submit624.sbatch beside it', _TODAY,
                              'derived'),
+        'stage_folders': fact(['/mnt/bb/{USER}', '/tmp'], 'the disk of a node, for jobs with -C nvme; else its memory',
+                              'public job scripts for Frontier: sbcast -pf FILE /mnt/bb/$USER/...', '2026-11-22',
+                              'untested'),
         'gpu_binding': fact(
             gpu_map(MI250X, 8, reserved=1), 'each rank on the cores and the card next to its GCD; the first core of '
             'each group of eight is the system\'s (-S 8); cards as on LUMI, whose node is the same',

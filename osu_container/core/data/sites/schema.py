@@ -36,6 +36,8 @@ Keys of a site
     variables          variables for every approach (see core/data/approaches.py for the keys)
     images             by approach: file name of the SIF, as it lies in EasyBuild's source path
     image_folders      folders with images that a module falls back to when its own copy was deleted
+    stage_folders      optional: folders of a node where osu-container stage puts a copy of the image ({NAME}: a
+                       variable); without it /tmp
     image_help         where to read how a machine like this comes by an image
     jobs               how a job is asked for: partition (str or None), account (bool, one must be named), options (list
                        of str, for salloc and sbatch), step (list of str, for srun)
@@ -56,7 +58,7 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
-OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture')
+OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture', 'stage_folders')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
