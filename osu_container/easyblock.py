@@ -17,8 +17,12 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, missing_host_paths
 from osu_container.core.deciding.settings import approach_entry, explained, host_libraries
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
-from osu_container.core.installing.proof_files import install_proof
-from osu_container.core.installing.staged import StagedInstall, free_space_problem, remove_empty_folders
+from osu_container.core.installing.staged import (
+    StagedInstall,
+    free_space_problem,
+    install_proof,
+    remove_empty_folders,
+)
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.writing import call_settings
 from osu_container.core.writing.module_text import help_lines

@@ -21,7 +21,6 @@ try:
     from osu_container.core.deciding import facts
     from osu_container.core.deciding.settings import image_of, settings_for
     from osu_container.core.installing import image_build
-    from osu_container.core.installing.image_check import check_image, wanted_sha256
     from osu_container.core.installing.staged import place_image, shared_with
     from osu_container.core.writing import module_text
     from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, found_command, make_wrappers
@@ -91,8 +90,8 @@ class MPIContainer(SiteEasyBlock):
         if not wanted and not os.path.isfile(beside):
             beside = self.obtain_file(self.sif_name + '.sha256', no_download=True, warning_only=True) or beside
         runtime = self.or_error(facts.find_runtime, self.site['runtime']['value'])
-        self.or_error(check_image, self.sif, wanted or wanted_sha256(beside), beside, self.site['image_help']['value'],
-                      runtime['command'], named=False)
+        self.or_error(image_build.check_image, self.sif, wanted or image_build.wanted_sha256(beside), beside,
+                      self.site['image_help']['value'], runtime['command'], named=False)
 
     def extract_step(self):
         """Nothing to unpack: the image is installed as it is."""

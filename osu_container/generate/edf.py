@@ -14,10 +14,9 @@ import re
 import textwrap
 
 from osu_container.core.data.approaches import SWITCHES
-from osu_container.core.deciding.conditions import switch_of
+from osu_container.core.deciding.conditions import switch_of, without_switches
 from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.generate.site_engines import reason, sites_with, variables_of
 
 ENGINE = 'container-engine'
 #: Length of the lines of a comment
@@ -32,6 +31,33 @@ _HOOKS = 'CSCS documentation, Container Engine, resource hooks'
 PROGRAMS = '/opt/osu/libexec/osu-micro-benchmarks/mpi'
 #: Annotation of the hook that puts the host's libfabric in place of the image's own; on unless it is switched off
 CXI_HOOK = 'com.hooks.cxi.enabled'
+
+
+def sites_with(engine, modules):
+    """
+    Yield (name of a site, {approach: recorded facts of osu-container there}) for each site of this engine (str).
+
+    :param modules: Path of the folder modules/, with facts.json of the sites
+    """
+    for path in sorted(modules.glob('*/facts.json')):
+        site = path.parent.name
+        if site_entry(site).get('engine', {}).get('value') == engine:
+            yield site, {name.partition('/')[2]: facts for name, facts in json.loads(path.read_text()).items()
+                         if name.startswith('osu-container/')}
+
+
+def variables_of(settings):
+    """Return [(name, value, fact)] of the variables that settings give where no switch of the user is set."""
+    found = {}
+    for variable in without_switches(settings.variables):
+        found.setdefault(variable['name'], variable)
+    return [(name, variable['value'], variable) for name, variable in sorted(found.items())]
+
+
+def reason(fact):
+    """Return the comment (str) for a fact (dict)."""
+    parts = [part for part in (fact.get('source'), fact.get('date'), fact['evidence']) if part]
+    return f"{fact['why']} [{'; '.join(parts)}]"
 
 
 def environment_name(approach):

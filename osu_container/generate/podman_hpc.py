@@ -15,7 +15,7 @@ import json
 
 from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.generate.site_engines import reason, sites_with, variables_of
+from osu_container.generate.edf import reason, sites_with, variables_of
 
 ENGINE = 'podman-hpc'
 #: Devices of the network and of shared memory, as NERSC's own modules for MPI bind them (mpich.yaml)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from osu_container.core.installing.proof_files import install_proof
+from osu_container.core.installing.staged import install_proof
 from tests.helpers.machine import PROJECT, STATE, run
 
 WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'

@@ -1,12 +1,13 @@
 """
-Building a missing image with the command of the clone that this package is part of: bin/osu-container.
-
-Where the package was installed by pip there is no such command, and nothing is built.
+The image before it is installed: a missing one is built, with the command of the clone that this package is part of
+(bin/osu-container; where pip installed the package there is none, and nothing is built); then it is held to its sha256,
+its bill of materials and its signature.
 """
 import os
 import subprocess
 
-from osu_container.core.reading.sif import ImageError
+from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.reading.sif import ImageError, check_sbom, signature_problem
 from osu_container.places import PROJECT
 
 #: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb
@@ -89,3 +90,32 @@ def obtained(name, how, folders, image_help, say):
                          "beside it, into a folder of the source path (%s). More: %s"
                          % (name, command(name), why, name, ':'.join(folders), image_help))
     return target
+
+
+def wanted_sha256(path):
+    """Return the sha256 (str) in the file path (str) of sha256sum, None if it is not there or empty."""
+    if not os.path.isfile(path):
+        return None
+    with open(path) as handle:
+        return (handle.read().split() or [None])[0]
+
+
+def check_image(sif, wanted, beside, image_help, runtime):
+    """
+    Raise ImageError unless the image sif (str, path) has the sha256 wanted (str or None), and is as its parts say.
+
+    :param beside: str, file that would hold the sum; image_help: str, page about images; runtime: str, its command
+    """
+    name = os.path.basename(sif)
+    if not wanted:
+        raise ImageError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s), or "
+                         "give it: --try-amend=image_sha256=SUM"
+                         % (sif, os.path.dirname(sif), name, os.path.basename(beside)))
+    found = sha256_of(sif)
+    if found != wanted:
+        # EasyBuild 4.9 shows the first 300 characters: a long path comes last
+        raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. Copy or make it again (%s)"
+                         % (found, wanted, sif, image_help))
+    problem = check_sbom(sif) or signature_problem(sif, runtime)
+    if problem:
+        raise ImageError("The image %s (%s)" % (problem, image_help))
