@@ -33,6 +33,9 @@ mkdir -m 700 "$1" 2>/dev/null
 free=$(df -Pk "$1" | awk 'NR == 2 { print $4 }')
 [ "$free" -gt "$3" ] || say "$1 has $((free / 1024)) MB free, $(($3 / 1024 + 1)) MB are needed"
 """
+COPY = r"""
+cp "$2" "$1" || { rm -f "$1"; echo "${SLURMD_NODENAME:-$(uname -n)}: the copy ended early"; }
+"""
 FINISH = r"""
 say() { rm -f "$1/$2.sif.part"; echo "${SLURMD_NODENAME:-$(uname -n)}: $3"; exit 0; }
 [ -f "$1/$2.sif" ] && exit 0
@@ -172,22 +175,35 @@ def staged(image, candidates, nodes):
         _refuse(problems or ["none: the site names no folder"], "no folder of the nodes takes the image")
     start = time.monotonic()
     part = target_of(folder, image) + '.part'
-    sbcast = shutil.which('sbcast')
-    if not sbcast:
-        raise StageError("the command sbcast is not on PATH: this needs Slurm")
     try:
-        done = subprocess.run([sbcast, '--force', image.path, part], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              universal_newlines=True)
+        how = copied_by(image, part, nodes)
         copied = time.monotonic()
-        if done.returncode:
-            raise StageError("sbcast ended with exit code %d: %s. Nothing is staged; commands take %s" % (
-                done.returncode, done.stdout.strip()[-300:], image.path))
         _refuse(on_nodes(FINISH, nodes, [folder, image.sha256]), "not staged on every node; the others use it")
     except BaseException:
         on_nodes('rm -f "$1"', nodes, [part], check=False)  # sbcast may leave half of a file
         raise
-    return '%s (%d MB) is on %s: %s. sbcast took %.1f s, its sum fits (%.1f s)' % (
-        image.path, size >> 20, count(nodes), target_of(folder, image), copied - start, time.monotonic() - copied)
+    return '%s (%d MB) is on %s: %s. %s took %.1f s, its sum fits (%.1f s)' % (
+        image.path, size >> 20, count(nodes), target_of(folder, image), how, copied - start, time.monotonic() - copied)
+
+
+def copied_by(image, part, nodes):
+    """
+    Copy image (Image) to part (str, path) on the job's nodes (int); return by what (str).
+
+    Where sbcast is not allowed (a slurmd that is not root's cannot write a file as the user), every node reads the file
+    by itself, in one piece at least. Raises StageError.
+    """
+    sbcast = shutil.which('sbcast')
+    if sbcast:
+        done = subprocess.run([sbcast, '--force', image.path, part], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              universal_newlines=True)
+        if not done.returncode:
+            return 'sbcast'
+        print('osu-container stage: sbcast ended with exit code %d: %s. So each node copies the file by itself' % (
+            done.returncode, done.stdout.strip()[-300:]), file=sys.stderr)
+    path = os.path.abspath(image.path)
+    _refuse(on_nodes(COPY, nodes, [part, path]), "nothing is staged; commands take %s" % path)
+    return 'cp on each node'
 
 
 def target_of(folder, image):

@@ -47,6 +47,7 @@ class Options:
     force: bool = False
     sign: bool = True
     key: str | None = None
+    compression: str | None = None
 
 
 class Build:
@@ -167,7 +168,8 @@ class Build:
         """Return whether the image was built from the same inputs and is undamaged."""
         try:
             record = json.loads(self.record.read_text())
-            return record['inputs'] == self.inputs() and record['sif-sha256'] == sha256_of(self.sif)
+            packed = self.options.compression in (None, record.get('compression', 'gzip'))
+            return packed and record['inputs'] == self.inputs() and record['sif-sha256'] == sha256_of(self.sif)
         except (OSError, ValueError, KeyError):
             return False
 
@@ -300,7 +302,8 @@ class Build:
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
         write_file(self.record, json.dumps({
             'name': self.name, 'inputs': self.inputs(), 'sif-sha256': total, 'built': built, 'by': self.engine.why,
-            'bytes': self.sif.stat().st_size, 'seconds': self.steps.took}, indent=2) + '\n')
+            'compression': self.options.compression or 'gzip', 'bytes': self.sif.stat().st_size,
+            'seconds': self.steps.took}, indent=2) + '\n')
         say(f"{shown(self.sif)}: {self.sif.stat().st_size / 1e6:.0f} MB in {duration(sum(self.steps.took.values()))}, "
             f"sha256 {total}")
         for line in sbom.explain(document).splitlines():
@@ -365,7 +368,8 @@ class Build:
             definition.write_text(stages.with_kept(stage, kept))
             if stage is parts[-1]:
                 self.steps.begin(title)
-                self.command(title, engines.sif_command(self.engine, definition, new), cwd=context)
+                self.command(title, engines.sif_command(self.engine, definition, new, self.options.compression),
+                             cwd=context)
                 self.steps.end()
                 return
             folder = self.options.work / STAGES / keys[stage.name]
@@ -419,7 +423,8 @@ class Build:
         if first != last:
             self.steps.begin(last, '(SIF of the OCI archive, and the test)')
         packer = engines.packer()
-        self.command(last, engines.sif_command(packer, engines.archive_reference(self.engine, archive), new))
+        self.command(last, engines.sif_command(packer, engines.archive_reference(self.engine, archive), new,
+                                               self.options.compression))
         test = stages.test_section(parts[-1].text)
         if test:
             self.command('the test of the recipe',

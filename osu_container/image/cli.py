@@ -131,6 +131,9 @@ def _add_build_options(parser):
     add('--mirror', default='', help="Debian mirror (default: that of mmdebstrap or debootstrap)")
     add('--build-arg', action='append', default=[], metavar='NAME=VALUE',
         help="value of an argument of the definition file (can be repeated)")
+    add('--compression', choices=engines.COMPRESSIONS,
+        help="of the image: zstd starts faster, none fastest and is the largest (docs/scale.md); default: gzip, which "
+             "every kernel and runtime reads")
     add('--no-sign', dest='sign', action='store_false', help="do not sign, although there is a key")
     add('--key', metavar='PEM', help="sign with this key (default: the first secret key of the keyring, if any)")
     add('--log', type=_absolute, metavar='FILE',
@@ -265,7 +268,7 @@ def build_images(options):
         sources=options.sources, work=options.work, log=options.log, output=options.output, engine=options.engine,
         sourcepath=(options.sources, *(Path(path) for path in options.sourcepath.split(':') if path)),
         base=options.base, mirror=options.mirror, arguments=arguments, force=options.force, sign=options.sign,
-        key=options.key)
+        key=options.key, compression=options.compression)
     failed = []
     for name in names:
         build = Build(name, given)

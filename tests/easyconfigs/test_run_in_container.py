@@ -362,6 +362,24 @@ def test_one_container_is_started_for_ranks_of_a_node_and_never_for_one_rank(ins
     assert calls.read_text().splitlines() == [*started, f'--quiet exec {image} osu_bw']
 
 
+@pytest.mark.as_user
+@pytest.mark.parametrize('ranks', [1, 2])
+@pytest.mark.parametrize('wrapped', [False, True])
+def test_ranks_that_share_no_container_are_told_so(installed, ranks, wrapped):
+    """Also where the runtime cannot share one, and where wrappers of another tool call it. root needs it never."""
+    show = '#!/bin/bash\nprintf "%s %s\\n" "${MPI_A-unset}" "${MPI_B-unset}"\n'
+    (installed.root / 'runtime').write_text(show)
+    more = {}
+    if wrapped:
+        (installed.root / 'other').mkdir()
+        (installed.root / 'other' / 'osu_bw').write_text(show)
+        (installed.root / 'other' / 'osu_bw').chmod(0o755)
+        more = {'MPI_CONTAINER_WRAPPERS': str(installed.root / 'other')}
+    done = installed('osu_bw', MPI_CONTAINER_APART='MPI_A=0 MPI_B=0', MPI_B='mine',
+                     SLURM_STEP_TASKS_PER_NODE=str(ranks), **more)
+    assert done.stdout == ('0 mine\n' if ranks > 1 and os.getuid() else 'unset mine\n'), done.stderr
+
+
 def test_a_module_without_a_sampler_says_so(installed):
     done = installed('osu_bw', OSU_PROOF='1')
     assert done.returncode == 1 and 'OSU_PROOF is set, and' in done.stderr and 'rank-proof is missing' in done.stderr

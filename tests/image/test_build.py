@@ -15,6 +15,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tarfile
@@ -25,6 +26,7 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.core.reading.sif import read_sif
 from osu_container.image import ImageError, base, catalogue, engines, fetch, stages
 from osu_container.image import build as image_build
 from osu_container.image.progress import Steps, duration
@@ -693,6 +695,20 @@ def test_build_repeats_what_something_changed(tiny, change, stages_kept):
     code, output = tiny('build', 'osu-tiny-a')
     assert code == 0 and 'is current' not in output and tiny.kept() == stages_kept, output
     assert 'is current' in tiny('build', 'osu-tiny-a')[1]
+
+
+@pytest.mark.apptainer
+def test_an_image_is_packed_as_asked_for_and_stays_so(tiny):
+    """Compressor and flags by the superblock of squashfs 4.0: 1 is gzip, 6 zstd; bit 1 of the flags: data as it is."""
+    def packed():
+        with open(tiny.sif(), 'rb') as sif:
+            sif.seek(read_sif(tiny.sif())[0] + 20)
+            compressor, _, flags = struct.unpack('<HHH', sif.read(6))
+        return compressor, bool(flags & 2)
+    for options, wanted in (([], (1, False)), (['--compression', 'zstd'], (6, False)), ([], (6, False)),
+                            (['--compression', 'none'], (1, True)), (['--compression', 'gzip'], (1, False))):
+        code, output = tiny('build', *options, 'osu-tiny-a')
+        assert code == 0 and packed() == wanted, output
 
 
 def descendants(process):

@@ -215,19 +215,28 @@ def settings_for(approach, site, facts):
             ['OSU_SCOPE'] if approach['container'] else [])), refuses=refuses,
         programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
         host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)],
-        share=shares(facts), apart=applying(APART, known_facts) if shares(facts) else [])
+        share=shares(facts), apart=applying(APART, known_facts) if _own_namespaces(facts) else [])
+
+
+def _own_namespaces(facts):
+    """
+    Return whether each container has a user namespace of its own (bool): the runtime starts them without setuid.
+
+    One container a rank then keeps the ranks of a node from each other's memory (user_namespaces(7)). With setuid there
+    is no user namespace, so nothing is lost.
+    """
+    return (facts['host'].get('runtime') or {}).get('setuid') is False
 
 
 def shares(facts):
     """
     Return whether the commands put the ranks of a node into one container (bool).
 
-    That is for Apptainer without setuid, where each container has a user namespace of its own: one container a rank
-    keeps the ranks from each other's memory. An instance can be kept out of the user's home folder, by
-    APPTAINER_CONFIGDIR, from 1.3 on. With setuid there is no user namespace, so nothing is lost.
+    That is for Apptainer without setuid. The state of a container can be kept out of the user's home folder, by
+    APPTAINER_CONFIGDIR, from 1.3 on; --sharens came with 1.3 too.
     """
     runtime = facts['host'].get('runtime') or {}
-    return (runtime.get('name') == 'apptainer' and runtime.get('setuid') is False and not facts.get('wrapper')
+    return (_own_namespaces(facts) and runtime.get('name') == 'apptainer' and not facts.get('wrapper')
             and release(runtime.get('release')) >= (1, 3))
 
 

@@ -259,6 +259,7 @@ def container_text(generator, settings, sif, runtime_command, again, sif_variabl
         lines += [generator.comment("read by bin/run-in-container: the ranks of a node run in one container "
                                     "(OSU_SHARE=0: each in its own), else they cannot read each other's memory"),
                   generator.set_environment('MPI_CONTAINER_SHARE', '1')]
+    if settings.apart:
         lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.apart]
         lines += [generator.comment("set by bin/run-in-container for ranks that have a container of their own"),
                   generator.set_environment('MPI_CONTAINER_APART', ' '.join(

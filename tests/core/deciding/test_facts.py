@@ -19,7 +19,7 @@ from osu_container.core.deciding.facts import (
     sha256_of,
     stale_libraries,
 )
-from osu_container.core.deciding.settings import approach_entry, shares
+from osu_container.core.deciding.settings import approach_entry, settings_for, shares
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import Host
 from osu_container.core.reading.closure import closure
@@ -96,6 +96,20 @@ def test_setuid_is_what_the_runtime_was_built_with_and_its_settings_allow(tmp_pa
     assert shares({'host': {'runtime': found}}) is (name == 'apptainer' and not expected)
     assert not shares({'host': {'runtime': dict(found, release='1.2.5')}})
     assert not shares({'host': {'runtime': found}, 'wrapper': True}) and not shares({'host': {}})
+
+
+@pytest.mark.parametrize('approach, mpi, variable', [('hybrid', 'MPICH 4.2.3', 'MPIR_CVAR_CH4_CMA_ENABLE'),
+                                                     ('openmpi', 'Open MPI 5.0.11', 'OMPI_MCA_smsc')])
+@pytest.mark.parametrize('name, release', [('apptainer', '1.4.5'), ('apptainer', '1.2.5'), ('singularity', '4.1.3')])
+@pytest.mark.parametrize('setuid', [True, False, None])
+def test_ranks_with_namespaces_of_their_own_are_told_not_to_read_each_others_memory(approach, mpi, variable, name,
+                                                                                   release, setuid):
+    """Whether or not the runtime can share a container: some ranks always have one of their own."""
+    facts = {'host': {'root': '', 'files': [], 'mpi': None, 'libfabric': None, 'injected': [],
+                      'runtime': {'name': name, 'command': name, 'release': release, 'setuid': setuid}},
+             'image': {'mpi': mpi, 'libfabric': None, 'programs': {'osu_bw': '/opt/osu/bin'}}}
+    told = {entry['name'] for entry in settings_for(approach_entry(approach), site_entry('workstation'), facts).apart}
+    assert (variable in told) == (setuid is False) == bool(told)
 
 
 def test_the_first_runtime_of_the_site_wins(tmp_path, monkeypatch):
