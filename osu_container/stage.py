@@ -34,7 +34,7 @@ free=$(df -Pk "$1" | awk 'NR == 2 { print $4 }')
 [ "$free" -gt "$3" ] || say "$1 has $((free / 1024)) MB free, $(($3 / 1024 + 1)) MB are needed"
 """
 COPY = r"""
-cp "$2" "$1" || { rm -f "$1"; echo "${SLURMD_NODENAME:-$(uname -n)}: the copy ended early"; }
+cat -- "$2" >"$1" || { rm -f "$1"; echo "${SLURMD_NODENAME:-$(uname -n)}: the copy ended early"; }
 """
 FINISH = r"""
 say() { rm -f "$1/$2.sif.part"; echo "${SLURMD_NODENAME:-$(uname -n)}: $3"; exit 0; }
@@ -203,7 +203,7 @@ def copied_by(image, part, nodes):
             done.returncode, done.stdout.strip()[-300:]), file=sys.stderr)
     path = os.path.abspath(image.path)
     _refuse(on_nodes(COPY, nodes, [part, path]), "nothing is staged; commands take %s" % path)
-    return 'cp on each node'
+    return 'a copy by each node'
 
 
 def target_of(folder, image):
