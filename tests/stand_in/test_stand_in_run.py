@@ -244,7 +244,8 @@ def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand
         installed = this.eb.module(f'osu-container/{approach}').read_text()
         rendered = (PROJECT / 'modules' / site / 'osu-container' / f'{approach}.lua').read_text()
         extra = names(rendered) - names(installed)
-        assert names(installed) - names(rendered) <= {'EBDEVELOSUMINCONTAINER'}
+        # the runtime of this machine has no setuid, LUMI's has: only here must ranks be told what they cannot read
+        assert names(installed) - names(rendered) <= {'EBDEVELOSUMINCONTAINER', 'MPI_CONTAINER_APART'}
         assert all(re.match(r'FI_CXI_|MPIR_CVAR_|SLURM_NETWORK|NCCL_NET$|MPI_CONTAINER_UNSET|OSU_\w+_OF_OSU_\w+', name)
                    for name in extra), extra
 
