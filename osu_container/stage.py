@@ -16,8 +16,10 @@ from collections import namedtuple
 from pathlib import Path
 
 from osu_container.core.deciding.settings import STAGE_FOLDERS
+from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
+from osu_container.proof.text import count
 
 #: path (str) of the image, sha256 (str), folders (list of str) where a copy may lie; {NAME} is a variable
 Image = namedtuple('Image', 'path sha256 folders')
@@ -79,7 +81,7 @@ def run(options):
         if options.remove:
             for folder in candidates:
                 _refuse(on_nodes(REMOVE, nodes, [staging_folder(folder)]), "not removed")
-            print('removed from %s' % count(nodes))
+            print('removed from %s' % count(nodes, 'node'))
         else:
             print(staged(image, candidates, nodes))
     except StageError as err:
@@ -135,11 +137,8 @@ def _loaded_folders():
 
 def recorded_sum(path):
     """Return the sha256 (str) in the file beside path (str), None if there is none."""
-    try:
-        words = Path(path + '.sha256').read_text().split()
-    except OSError:
-        return None
-    return words[0] if words and len(words[0]) == 64 else None
+    found = wanted_sha256(path + '.sha256')
+    return found if found and len(found) == 64 else None
 
 
 def expanded(folder):
@@ -155,11 +154,6 @@ def staging_folder(folder):
     return '%s/run-in-container-images-%d' % (folder.rstrip('/'), os.getuid())
 
 
-def count(nodes):
-    """Return '1 node', '2 nodes'."""
-    return '%d node%s' % (nodes, '' if nodes == 1 else 's')
-
-
 def staged(image, candidates, nodes):
     """Stage image (Image) into the first of the folders (list of str) that all nodes have; return what to say (str)."""
     size, problems = os.path.getsize(image.path), []
@@ -167,7 +161,7 @@ def staged(image, candidates, nodes):
         said = on_nodes(PREPARE, nodes, [folder, image.sha256, str((size >> 10) + 1)])
         have = [line for line in said if line.endswith(': has it')]
         if len(have) == nodes:
-            return '%s is on all %s already: %s' % (image.path, count(nodes), target_of(folder, image))
+            return '%s is on all %s already: %s' % (image.path, count(nodes, 'node'), target_of(folder, image))
         if len(have) == len(said):
             break
         problems += [line for line in said if line not in have]
@@ -183,7 +177,8 @@ def staged(image, candidates, nodes):
         on_nodes('rm -f "$1"', nodes, [part], check=False)  # sbcast may leave half of a file
         raise
     return '%s (%d MB) is on %s: %s. %s took %.1f s, its sum fits (%.1f s)' % (
-        image.path, size >> 20, count(nodes), target_of(folder, image), how, copied - start, time.monotonic() - copied)
+        image.path, size >> 20, count(nodes, 'node'), target_of(folder, image), how, copied - start,
+        time.monotonic() - copied)
 
 
 def copied_by(image, part, nodes):

@@ -73,7 +73,7 @@ def test_a_file_and_a_module_by_name(job, tmp_path):
 
 
 def test_a_full_folder_is_told_and_nothing_is_left(job):
-    """A file system of 8 MB, and one whose space ends in the middle."""
+    """A file system of 8 MB."""
     if os.getuid() != 0:
         pytest.skip('mounting a small file system is for root')
     with tempfile.TemporaryDirectory() as small:
