@@ -132,8 +132,8 @@ def _add_build_options(parser):
     add('--build-arg', action='append', default=[], metavar='NAME=VALUE',
         help="value of an argument of the definition file (can be repeated)")
     add('--compression', choices=engines.COMPRESSIONS,
-        help="of the image: zstd starts faster, none fastest and is the largest (docs/images.md); default: gzip, which "
-             "every kernel and runtime reads")
+        help="of the image: zstd starts faster, none fastest and is the largest (docs/images.md); gzip is what every "
+             "kernel and runtime reads (default: gzip for LUMI and Alps, else zstd)")
     add('--no-sign', dest='sign', action='store_false', help="do not sign, although there is a key")
     add('--key', metavar='PEM', help="sign with this key (default: the first secret key of the keyring, if any)")
     add('--log', type=_absolute, metavar='FILE',

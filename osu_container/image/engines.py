@@ -103,31 +103,33 @@ def no_mapping():
     return ''
 
 
-#: Compression of an image -> options of mksquashfs. gzip is what every kernel and runtime reads, and the default; at
-#: level 3 it is packed in 1 s, not 11 s, and 7 % larger. Starts of each: docs/figures.md.
+#: Compression of an image -> options of mksquashfs. gzip is what every kernel and runtime reads; at level 3 it is
+#: packed in 1 s, not 11 s, and 7 % larger. Starts of each: docs/figures.md.
 COMPRESSIONS = {'gzip': '-comp gzip -Xcompression-level 3', 'zstd': '-comp zstd -Xcompression-level 9',
                 'none': '-noI -noD -noF -noX'}
 
 
-def packing(program, compression=None, fast=False):
-    """Return the options for a compression (key of COMPRESSIONS, None: gzip), none where the runtime cannot be told.
+def packing(program, compression, must=False, fast=False):
+    """Return the options for a compression (key of COMPRESSIONS), none where the runtime cannot be told.
 
-    Raises ImageError if zstd or none is asked for there. fast: for a stage that is unpacked again at once, whatever the
+    Raises ImageError if it must have this one there. fast: for a stage that is unpacked again at once, whatever the
     runtime can.
     """
     known = subprocess.run([program, 'build', '--help'], capture_output=True, text=True).stdout
     if '--mksquashfs-args' in known:
-        return ['--mksquashfs-args', COMPRESSIONS['none' if fast else compression or 'gzip']]
-    if compression not in (None, 'gzip'):
+        return ['--mksquashfs-args', COMPRESSIONS['none' if fast else compression]]
+    if must and compression != 'gzip':
         raise ImageError(f"--compression {compression}: {program} build has no --mksquashfs-args. Leave it out, "
                          "or build with a newer Apptainer")
     return []
 
 
-def sif_command(engine, definition, output, compression=None, fast=False):
-    """Return the command that makes a SIF of a definition file, or of an archive by its reference."""
-    return [engine.program, 'build', '--force', *engine.how, *packing(engine.program, compression, fast), output,
-            definition]
+def sif_command(engine, definition, output, *packing_of):
+    """Return the command that makes a SIF of a definition file, or of an archive by its reference.
+
+    packing_of: what packing() takes after the program.
+    """
+    return [engine.program, 'build', '--force', *engine.how, *packing(engine.program, *packing_of), output, definition]
 
 
 def oci_commands(engine, recipe, tag, archive, created):

@@ -711,6 +711,13 @@ def test_an_image_is_packed_as_asked_for_and_stays_so(tiny):
         assert code == 0 and packed() == wanted, output
 
 
+@pytest.mark.parametrize('name', sorted(catalogue.IMAGES))
+def test_only_images_that_run_where_zstd_was_tried_are_packed_with_it(name):
+    system = re.search('lumi|alps', name)
+    assert image_build.Build(name, image_build.Options()).packing() == ('gzip' if system else 'zstd', False)
+    assert image_build.Build(name, image_build.Options(compression='none')).packing() == ('none', True)
+
+
 def descendants(process):
     """Return the numbers of all processes that a process has started, and those that they have."""
     parents = {}
