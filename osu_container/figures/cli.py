@@ -4,14 +4,19 @@ Measure the figures that this project promises, as ratios or differences within 
 
     wrapper     time that bin/osu_* adds to a bare `apptainer exec` of the same program       wanted: 8 ms or less
     module      time that loading a module takes beyond loading an empty one                  wanted: 15 ms or less
-    approaches  each approach against native programs over the same MPI, libfabric and provider
+    approaches  each approach against native programs over the same MPI, libfabric and provider, on two nodes
                                                            wanted: bandwidth 0.95 or more, latency 1.05 or less
+    one-node    the same with both ranks on one node       wanted: bandwidth 0.97 or more, latency 1.05 or less
     render      `eb --module-only` of one module                                               wanted: 2 s or less
-    start       start of 1, 2, 4, ... 64 ranks on one node: native, a container a rank, a shared one      (start.py)
+    start       start of 1, 2, 4, ... 64 ranks on one node: native, a shared container, a container a rank
+                                                           wanted: 1.3 times native, shared, 16 and 64 ranks
+                                                                                                       (job_start.py)
+    reads       what a start reads of its image, by ranks and by compression  wanted: 8 ranks read 1.1 times what one
+                                                                              reads, or less         (image_reads.py)
     proof       what the proof of two ranks costs: osu_latency at 8 B with and without, ratio   wanted: 1.05 or less
                 and the time that it adds to a start                                            wanted: 50 ms or less
     commands    `osu-container check` of an image of 130 MB against a stand-in, and `discover`     wanted: 3 s, 10 s
-                                                                                                       (commands.py)
+                                                                                                  (command_times.py)
     growth      report, compare and proof as their input grows                  wanted of report: 10 s, 1 GB (growth.py)
 
 What is compared runs in turn (A B A B ...), so that a slower spell of the machine meets both. Figures are medians; the
@@ -36,7 +41,7 @@ from pathlib import Path
 
 from osu_container import osu_output, record
 from osu_container.figures import command_times as commands
-from osu_container.figures import growth
+from osu_container.figures import growth, image_reads
 from osu_container.figures import job_start as start
 from osu_container.figures.timing import BenchError, added, environment, figure, in_turn, seconds, summary
 from osu_container.generate import module_files as render
@@ -45,7 +50,8 @@ from osu_container.proof import cli as proof_command
 from osu_container.proof import judging
 
 APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
-SRUN = ['srun', '-N2', '-n2', '--ntasks-per-node=1']
+TWO_NODES = ['srun', '-N2', '-n2', '--ntasks-per-node=1']
+ONE_NODE = ['srun', '-N1', '-n2', '--overcommit']
 #: (benchmark, arguments, sizes in bytes whose ratio is shown)
 BENCHMARKS = [('osu_bw', ['-m', '4194304', 'H', 'H'], (1, 65536, 4194304)),
               ('osu_latency', ['-m', '65536', 'H', 'H'], (1, 65536))]
@@ -112,9 +118,9 @@ def native_environments(folder):
             'hybrid': dict(same, LD_LIBRARY_PATH=f'{fabric}:{lib}')}
 
 
-def loaded(env, folder):
-    """Return the sha256 of libmpi and libfabric that ranks started in env load; all ranks must agree."""
-    command = [*SRUN, str(PROJECT / 'osu_container' / 'rank-proof'), str(folder), 'osu_latency', '-m', '1024', 'H', 'H']
+def loaded(srun, env, folder):
+    """Return the sha256 of libmpi and libfabric that ranks started by srun in env load; all ranks must agree."""
+    command = [*srun, str(PROJECT / 'osu_container' / 'rank-proof'), str(folder), 'osu_latency', '-m', '1024', 'H', 'H']
     seconds(command, env)
     judging.wait_for(folder, 2)
     proofs = judging.read_proofs(folder, 2)
@@ -124,36 +130,40 @@ def loaded(env, folder):
     return found.pop()
 
 
-def values(env, benchmark, arguments):
-    """Return {size in bytes: MB/s or us} of one run of benchmark in env."""
-    done = subprocess.run([*SRUN, benchmark, *arguments], env=env, capture_output=True, text=True)
+def values(srun, env, benchmark, arguments):
+    """Return {size in bytes: MB/s or us} of one run of benchmark in env, on the nodes of srun (list of str)."""
+    done = subprocess.run([*srun, benchmark, *arguments], env=env, capture_output=True, text=True)
     if done.returncode:
         raise BenchError(f"{benchmark} failed: {done.stderr.strip()}")
     return osu_output.parse(done.stdout, benchmark=benchmark, source=benchmark).values
 
 
-def bench_approaches(repeats):
-    """Compare each approach with native programs over the same libraries, which the ranks prove."""
+def bench_approaches(srun, bandwidth, repeats):
+    """
+    Compare each approach with native programs over the same libraries, which the ranks prove.
+
+    :param srun: list of str, where the ranks run; bandwidth: float, the ratio that is wanted of osu_bw
+    """
     found = []
     with tempfile.TemporaryDirectory() as name:
         natives = native_environments(Path(name))
         for approach in APPROACHES:
             sides = {'container': environment(f'osu-container/{approach}'), 'native': natives[approach]}
-            libraries = {side: loaded(env, Path(name) / f'{approach}-{side}') for side, env in sides.items()}
+            libraries = {side: loaded(srun, env, Path(name) / f'{approach}-{side}') for side, env in sides.items()}
             if libraries['container'] != libraries['native']:
                 raise BenchError(f'{approach}: container and native loaded different libraries: {libraries}')
             for benchmark, arguments, sizes in BENCHMARKS:
                 runs = {side: [] for side in sides}
                 for _ in range(repeats):
                     for side, env in sides.items():
-                        runs[side].append(values(env, benchmark, arguments))
+                        runs[side].append(values(srun, env, benchmark, arguments))
                 higher_is_better = osu_output.unit_of(benchmark) == 'MB/s'
                 for size in sizes:
                     # pair by pair: a virtual machine may change its speed between one pair and the next
                     pairs = zip(runs['container'], runs['native'])
                     ratio = summary([container[size] / native[size] for container, native in pairs])
                     found.append(figure(f'{approach}, {benchmark} {size} B / native', ratio,
-                                        0.95 if higher_is_better else 1.05, '', at_most=not higher_is_better))
+                                        bandwidth if higher_is_better else 1.05, '', at_most=not higher_is_better))
                     found[-1]['values'] = {side: [run[size] for run in runs[side]] for side in runs}
     return found
 
@@ -163,8 +173,10 @@ GROUPS = {
     'wrapper': (lambda repeats, options: bench_wrapper(repeats), 20),
     'module': (lambda repeats, options: bench_module(repeats), 20),
     'render': (lambda repeats, options: bench_render(repeats), 5),
-    'approaches': (lambda repeats, options: bench_approaches(repeats), 7),
-    'start': (lambda repeats, options: start.bench_start(repeats, options.ranks, native_environments), 3),
+    'approaches': (lambda repeats, options: bench_approaches(TWO_NODES, 0.95, repeats), 9),
+    'one-node': (lambda repeats, options: bench_approaches(ONE_NODE, 0.97, repeats), 9),
+    'start': (lambda repeats, options: start.bench_start(repeats, options.ranks, native_environments), 9),
+    'reads': (lambda repeats, options: image_reads.bench_reads(repeats), 9),
     'proof': (lambda repeats, options: bench_proof(repeats), 15),
     'commands': (lambda repeats, options: commands.bench_commands(repeats), 5),
     'growth': (lambda repeats, options: growth.bench_growth(repeats, options.rows), 3),
@@ -182,13 +194,13 @@ def bench_proof(repeats):
             latencies = {side: [] for side in sides}
             for number in range(repeats + 1):
                 for side, env in sides.items():
-                    value = values(env, 'osu_latency', ['-m', '8', '-i', '20000', 'H', 'H'])[8]
+                    value = values(TWO_NODES, env, 'osu_latency', ['-m', '8', '-i', '20000', 'H', 'H'])[8]
                     if number:
                         latencies[side].append(value)
             ratio = summary([watched / bare for watched, bare in zip(latencies['watched'], latencies['plain'])])
             found.append(figure(f'{module}, osu_latency 8 B, watched / not', ratio, 1.05, '', values=latencies))
             # the first message: MPI_Init and next to nothing after it
-            start_only = [*SRUN, 'osu_latency', '-m', '1', '-i', '1', '-x', '0', 'H', 'H']
+            start_only = [*TWO_NODES, 'osu_latency', '-m', '1', '-i', '1', '-x', '0', 'H', 'H']
             times = in_turn({side: partial(seconds, start_only, env) for side, env in sides.items()}, repeats)
             found.append(figure(f'{module}, start, watched beyond not', added(times, 'watched', 'plain'), 50, 'ms',
                                 values=times))

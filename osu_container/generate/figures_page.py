@@ -16,8 +16,7 @@ RESULTS = PROJECT / 'osu_container' / 'figures' / 'results'
 PAGE = PROJECT / 'docs' / 'figures.md'
 #: Version of the layout of the results that this reads
 FORMAT = 2
-WAYS = {'native': 'native', 'rank': 'a container a rank', 'sharens': 'shared, `--sharens`',
-        'instance': 'shared, an instance'}
+WAYS = {'native': 'native', 'shared': 'a shared container', 'rank': 'a container a rank'}
 
 
 class PageError(Exception):
@@ -57,9 +56,9 @@ def table(rows):
 
 
 def promises(figures):
-    """Return the table of figures that something is promised of."""
+    """Return the table of those figures that something is promised of."""
     rows = [['figure', 'median [quartiles]', 'wanted', '']]
-    for each in figures:
+    for each in (one for one in figures if one['met'] is not None):
         limit = f"{'at most' if each['at_most'] else 'at least'} {number(each['wanted'])} {each['unit']}".strip()
         rows.append([each['name'], shown(each), limit, 'met' if each['met'] else '**missed**'])
     return table(rows)
@@ -93,11 +92,28 @@ def starts(figures):
             row.append(cell)
         rows.append(row)
     return ('The whole `srun` in seconds, then `MPI_Init` of the slowest rank in milliseconds; in round brackets the '
-            f'ratios of both to native:\n\n{table(rows)}\n')
+            f"ratios of both to native:\n\n{table(rows)}\n"
+            f"{promises(figures)}")
+
+
+def reads(figures):
+    """Return the tables of the group reads: by ranks and ways, then by compression."""
+    at = {(each['way'], each['ranks'], each['of']): each for each in figures if 'ranks' in each}
+    rows = [['ranks', *(f'{WAYS[way]}: {title}' for way in ('shared', 'rank') for title in (
+        'from the file system', 'by squashfuse', 'its requests'))]]
+    for ranks in sorted({each['ranks'] for each in at.values()}):
+        cells = [at.get((way, ranks, of)) for way in ('shared', 'rank') for of in ('file', 'mount', 'requests')]
+        rows.append([str(ranks), *(shown(cell) if cell else '' for cell in cells)])
+    packed = {(each['compression'], each['of']): each for each in figures if 'compression' in each}
+    columns = list(dict.fromkeys(of for _, of in packed))
+    names = list(dict.fromkeys(name for name, _ in packed))
+    sizes = [['compression', *columns], *([name, *(shown(packed[name, of]) for of in columns)] for name in names)]
+    return (f"{table(rows)}\n{promises(figures)}\n"
+            f"Two ranks on one node, the whole `srun`:\n\n{table(sizes)}")
 
 
 def costs(figures):
-    """Return the tables of the group growth."""
+    """Return the tables of the group growth, its promises first."""
     at = {(each['what'], each.get('rows', each.get('ranks')), each['of']): each for each in figures}
     rows = [['result rows', 'report', 'its memory', 'its page', 'compare', 'its memory']]
     for count in sorted({each['rows'] for each in figures if each['what'] == 'report'}):
@@ -108,8 +124,9 @@ def costs(figures):
     for count in sorted({each['ranks'] for each in figures if each['what'] == 'judge'}):
         judged.append([f'{count:,}', shown(at['judge', count, 'seconds']), shown(at['judge', count, 'memory'])])
     added = [each for each in figures if each['what'] == 'proof']
-    return (f'{table(rows)}\nWatching the two ranks of a short run adds {shown(added[0])} to it.\n\n{table(judged)}'
-            if added else table(rows))
+    text = f'{promises(figures)}\n{table(rows)}'
+    return (f'{text}\nWatching the two ranks of a short run adds {shown(added[0])} to it.\n\n{table(judged)}'
+            if added else text)
 
 
 def content(path, data):
@@ -124,11 +141,11 @@ def content(path, data):
     text += f"The data: `{path.relative_to(PROJECT)}`.\n\n"
     titles = {'wrapper': 'What the wrapper adds to a start', 'module': 'What loading a module adds',
               'render': 'Writing the modules', 'approaches': 'Each approach against native over the same libraries',
-              'start': 'Start of many ranks on one node', 'proof': 'What a proof of two ranks costs',
+              'one-node': 'The same with both ranks on one node', 'start': 'Start of many ranks on one node',
+              'reads': 'What a start reads of the image', 'proof': 'What a proof of two ranks costs',
               'commands': 'How long check and discover take',
               'growth': 'Cost as input grows'}
-    writers = {'approaches': ratios, 'start': starts, 'growth': lambda figures: promises(
-        [each for each in figures if each['met'] is not None]) + '\n' + costs(figures)}
+    writers = {'approaches': ratios, 'one-node': ratios, 'start': starts, 'reads': reads, 'growth': costs}
     for group, figures in data['groups'].items():
         text += f"## {titles[group]}\n\n{writers.get(group, promises)(figures)}\n"
     return text.replace('\n\n\n', '\n\n')

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from osu_container import osu_output
-from osu_container.figures import growth
+from osu_container.figures import growth, image_reads
 from osu_container.figures import job_start as start
 from osu_container.figures import timing as measure
 from osu_container.generate import figures_page as page
@@ -17,7 +17,7 @@ from osu_container.results import example_runs as results_data
 from tests.helpers.machine import PROJECT, run
 
 FIGURES = PROJECT / 'osu_container' / 'figures' / 'cli.py'
-GROUPS = ['wrapper', 'module', 'render', 'approaches', 'start', 'proof', 'commands', 'growth']
+GROUPS = ['wrapper', 'module', 'render', 'approaches', 'one-node', 'start', 'reads', 'proof', 'commands', 'growth']
 
 
 # ---- the page and its data
@@ -53,13 +53,19 @@ def test_kept_data_have_all_groups_and_follow_from_their_values(path):
 
 def test_every_figure_of_the_data_is_on_the_page():
     text, (_, data) = page.PAGE.read_text(), page.newest()
-    for group in ('wrapper', 'module', 'render', 'proof', 'commands'):
+    in_cells = ('approaches', 'one-node')
+    for group in set(GROUPS).difference(in_cells):
         for each in data['groups'][group]:
-            line, = [line for line in text.splitlines() if line.startswith(f"| {each['name']} |")]
-            assert page.shown(each) in line and ('missed' in line) != each['met']
-    for each in data['groups']['approaches']:
-        line, = [line for line in text.splitlines() if line.startswith(f"| {each['name'].partition(',')[0]} |")]
-        assert f"{page.shown(each)}{'' if each['met'] else ' **missed**'} |" in line
+            if each['met'] is not None:
+                line, = [line for line in text.splitlines() if line.startswith(f"| {each['name']} |")]
+                assert page.shown(each) in line and ('missed' in line) != each['met']
+    for group in in_cells:
+        for each in data['groups'][group]:
+            approach = each['name'].partition(',')[0]
+            assert [line for line in text.splitlines() if line.startswith(f'| {approach} |')
+                    and f"{page.shown(each)}{'' if each['met'] else ' **missed**'} |" in line], each['name']
+    for each in data['groups']['reads']:
+        assert each['name'] and page.shown(each) in text, each['name']
     for each in data['groups']['start']:
         if not each['of'].endswith('ratio'):
             shown = page.shown(dict(each, unit='')) if each['of'] == 'total' else page.number(each['median'])
@@ -81,10 +87,10 @@ def test_a_missed_promise_is_shown_as_missed():
 
 def test_starts_stand_by_ranks_and_way_with_their_ratio_to_native():
     found = {way: [{'init': 10.0 * factor, 'total': 1.0 * factor}] * 3
-             for way, factor in (('native', 1), ('rank', 3), ('sharens', 2), ('instance', 1.5))}
+             for way, factor in (('native', 1), ('rank', 3), ('shared', 1.5))}
     text = page.starts(start.of_count(4, found))
-    assert ('| 4 | 1 [1 .. 1], 10 | 3 [3 .. 3], 30 (3, 3) | 2 [2 .. 2], 20 (2, 2) | 1.5 [1.5 .. 1.5], 15 (1.5, 1.5) |'
-            in text)
+    assert '| 4 | 1 [1 .. 1], 10 | 1.5 [1.5 .. 1.5], 15 (1.5, 1.5) | 3 [3 .. 3], 30 (3, 3) |' in text
+    assert 'missed' not in text and '**missed**' in page.starts(start.of_count(16, found))
 
 
 def test_ratios_are_made_pair_by_pair():
@@ -187,6 +193,9 @@ def test_every_group_runs(installed, tmp_path):
         assert each['median'] > 0
         if of == 'init':
             assert each['median'] < 1000 * at[each['ranks'], each['way'], 'total']['median']
+    reads = {(each.get('way'), each.get('ranks')) for each in data['groups']['reads'] if each['of'] == 'file'}
+    assert reads == {(way, ranks) for way in image_reads.WAYS for ranks in image_reads.RANKS}
+    assert all(each['median'] > 0 for each in data['groups']['reads'])
     assert {each['rows'] for each in data['groups']['growth'] if each['what'] == 'report'} == {575}
     assert len([each for each in data['groups']['approaches'] if each['name'].startswith('hybrid')]) == 5
 
