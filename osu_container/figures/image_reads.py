@@ -49,8 +49,8 @@ def mounts(path):
     found = []
     for entry in Path('/proc').glob('[0-9]*'):
         try:
-            words = (entry / 'cmdline').read_bytes().split(b'\0')
-            if b'squashfuse' in words[0] and os.fsencode(path) in words:
+            # the runtime hands it an open file
+            if 'squashfuse' in os.readlink(entry / 'exe') and path in map(os.readlink, (entry / 'fd').iterdir()):
                 counts = dict(line.split(': ') for line in (entry / 'io').read_text().splitlines())
                 found.append((int(counts['rchar']), int(counts['syscr'])))
         except OSError:  # ended meanwhile, or somebody else's
