@@ -90,8 +90,9 @@ class MPIContainer(SiteEasyBlock):
         if not wanted and not os.path.isfile(beside):
             beside = self.obtain_file(self.sif_name + '.sha256', no_download=True, warning_only=True) or beside
         runtime = self.or_error(facts.find_runtime, self.site['runtime']['value'])
-        self.or_error(image_build.check_image, self.sif, wanted or image_build.wanted_sha256(beside), beside,
-                      self.site['image_help']['value'], runtime['command'], named=False)
+        self.sha256 = self.or_error(
+            image_build.check_image, self.sif, wanted or image_build.wanted_sha256(beside), beside,
+            self.site['image_help']['value'], runtime['command'], named=False)
 
     def extract_step(self):
         """Nothing to unpack: the image is installed as it is."""
@@ -120,7 +121,7 @@ class MPIContainer(SiteEasyBlock):
 
     def fill_installdir(self, folder):
         """Put image and wrapper into folder (str), link the commands, record the facts."""
-        self.log.info(place_image(self.sif, self.installdir, os.path.join(folder, self.sif_name)))
+        self.log.info(place_image(self.sif, self.sha256, self.shared, os.path.join(folder, self.sif_name)))
         bindir = os.path.join(folder, 'bin')
         mkdir(bindir)
         self.copy_command(self.src[0], bindir)
@@ -134,13 +135,13 @@ class MPIContainer(SiteEasyBlock):
 
     def needed_space(self):
         """Bytes (int) that the installation takes."""
-        return 0 if shared_with(self.sif, self.installdir) else os.path.getsize(self.sif)
+        self.shared = shared_with(self.sif, self.installdir)
+        return 0 if self.shared else os.path.getsize(self.sif)
 
     def settings(self):
         """Settings of the module, from the facts of this run, of the given file, or of the installation."""
         if self.facts is None and self.cfg['facts']:
-            self.facts = json.loads(read_file(self.cfg['facts']))['%s/%s' % (
-                self.name, self.approach['name'])]
+            self.facts = json.loads(read_file(self.cfg['facts']))[self.name + '/' + self.approach['name']]
         if self.facts is None:
             self.facts = self.recorded_facts()
         return self.or_error(settings_for, self.approach, self.site, self.facts)

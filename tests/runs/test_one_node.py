@@ -13,6 +13,8 @@ pytestmark = [pytest.mark.apptainer, pytest.mark.slurm, pytest.mark.as_user]
 
 LARGEST = 1 << 20
 IN_CONTAINER = [name for name in MODULES if APPROACHES[name]['container']]
+#: (approach, OSU_SHARE): what ranks share, and how; an instance is for runtimes that this machine does not have
+SHARED = [(name, '') for name in IN_CONTAINER] + [('hybrid', 'instance'), ('swap', 'instance')]
 #: Ranks are started with more of them than cores
 SRUN = 'srun -N1 -n2 --overcommit'
 SPACES = r"sh -c 'echo $SLURM_PROCID $(readlink /proc/self/ns/user /proc/self/ns/mnt /proc/self/ns/pid); sleep 1'"
@@ -43,14 +45,14 @@ def test_two_ranks_on_one_node_reach_the_last_size(shell, approach):
     assert left() == []
 
 
-@pytest.mark.parametrize('approach', IN_CONTAINER)
-def test_ranks_of_a_node_share_namespaces_and_each_keeps_what_is_its_own(shell, approach, tmp_path):
-    module = f'module load {MODULES[approach]} && cd {tmp_path}'
+@pytest.mark.parametrize('approach, how', SHARED)
+def test_ranks_of_a_node_share_namespaces_and_each_keeps_what_is_its_own(shell, approach, how, tmp_path):
+    module = f'module load {MODULES[approach]} && cd {tmp_path} && export OSU_SHARE={how}'
     done = shell(f'{module} && srun -N2 -n4 --overcommit osu-exec {SPACES}')
     spaces = {int(rank): found for rank, *found in (line.split() for line in done.stdout.splitlines())}
     assert set(spaces) == {0, 1, 2, 3} and spaces[0] == spaces[1] != spaces[2] == spaces[3], done.stdout + done.stderr
     # libfabric names its shared memory by the process: two containers with numbers of their own would meet
-    assert {found[2] for found in spaces.values()} == {os.readlink('/proc/self/ns/pid')}
+    assert how or {found[2] for found in spaces.values()} == {os.readlink('/proc/self/ns/pid')}
     done = shell(f'{module} && echo words | {SRUN} -i0 --label osu-exec sh -c '
                  "'pwd; cat; echo $OWN; exit $((SLURM_PROCID + 7))'", OWN='mine')
     assert done.stdout.count(str(tmp_path)) == 2 and '0: words' in done.stdout, done.stdout + done.stderr
@@ -66,7 +68,7 @@ def test_where_ranks_do_not_share_no_mpi_reads_the_memory_of_another_rank(shell)
     first, second = (line.split() for line in done.stdout.splitlines()[:2])
     assert first[1:] != second[1:], done.stdout
     assert re.search(rf'^\s*{LARGEST}\s+[\d.]+', done.stdout, re.M), done.stdout + done.stderr
-    assert 'ranks of a node share one container' in done.stdout and 'MPIR_CVAR_CH4_CMA_ENABLE=0' in done.stdout
+    assert 'each rank has a container of its own' in done.stdout and 'MPIR_CVAR_CH4_CMA_ENABLE=0' in done.stdout
 
 
 def test_a_rank_that_ends_early_or_comes_late_and_steps_side_by_side(shell):
@@ -92,6 +94,13 @@ def test_the_end_of_a_rank_is_seen_while_others_run_and_its_cores_are_its_own(sh
     assert left() == []
 
 
+def test_two_images_in_one_mpi_program_run_where_their_ranks_are_told(shell, tmp_path):
+    other = tmp_path / 'other.sif'
+    done = shell(f"module load osu-container/bind; cp $SIF {other}; OSU_SHARE=0 {SRUN} sh -c '[ $SLURM_PROCID = 0 ] || "
+                 f"export MPI_CONTAINER_IMAGE={other}; exec osu_bw -m 1:{LARGEST} -i 5 -x 1 H H'")
+    assert re.search(rf'^\s*{LARGEST}\s+[\d.]+', done.stdout, re.M), done.stdout + done.stderr
+
+
 def test_several_images_in_one_step_have_a_container_each(shell, tmp_path):
     other = tmp_path / 'other.sif'
     done = shell(f"module load osu-container/hybrid; cp $SIF {other}; {SRUN} -n4 sh -c '[ $SLURM_PROCID -lt 2 ] || "
@@ -101,15 +110,17 @@ def test_several_images_in_one_step_have_a_container_each(shell, tmp_path):
     assert found[0] == found[1] != found[2] == found[3] and found[2][0] == str(other), done.stdout + done.stderr
 
 
-def test_a_step_that_is_cancelled_leaves_nothing(shell):
-    done = shell('module load osu-container/hybrid && salloc -Q -N1 -n2 --overcommit bash -c "srun osu-exec sleep 60 & '
+@pytest.mark.parametrize('how', ['', 'instance'])
+def test_a_step_that_is_cancelled_leaves_nothing(shell, how):
+    done = shell(f'module load osu-container/hybrid && export OSU_SHARE={how} && salloc -Q -N1 -n2 --overcommit bash -c "srun osu-exec sleep 60 & '
                  'sleep 2; scancel --signal=KILL \\$SLURM_JOB_ID.0; wait"; pgrep -u "$(id -u)" -fa "sleep 60$"; '
                  'squeue --noheader')
     assert done.stdout.strip() == '' and left() == [], done.stdout + done.stderr
 
 
-def test_ranks_that_end_leave_nothing(shell, tmp_path):
-    done = shell(f'module load osu-container/hybrid && {SRUN} osu-exec sleep 0.1; '
+@pytest.mark.parametrize('how', ['', 'instance'])
+def test_ranks_that_end_leave_nothing(shell, tmp_path, how):
+    done = shell(f'module load osu-container/hybrid && export OSU_SHARE={how} && {SRUN} osu-exec sleep 0.1; '
                  'pgrep -u "$(id -u)" -fa "sleep 0.1$" || true; squeue --noheader; '
                  'find "${HOME:?}/.apptainer/instances" -newer "$FOLDER" 2>/dev/null')
     assert done.stdout.strip() == '' and left() == [], done.stdout + done.stderr

@@ -102,7 +102,8 @@ def wanted_sha256(path):
 
 def check_image(sif, wanted, beside, image_help, runtime):
     """
-    Raise ImageError unless the image sif (str, path) has the sha256 wanted (str or None), and is as its parts say.
+    Return the sha256 of the image sif (str, path). Raise ImageError unless it is wanted (str or None) and the image is
+    as its parts say.
 
     :param beside: str, file that would hold the sum; image_help: str, page about images; runtime: str, its command
     """
@@ -119,3 +120,4 @@ def check_image(sif, wanted, beside, image_help, runtime):
     problem = check_sbom(sif) or signature_problem(sif, runtime)
     if problem:
         raise ImageError("The image %s (%s)" % (problem, image_help))
+    return found

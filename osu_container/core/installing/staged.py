@@ -9,8 +9,6 @@ import os
 import shutil
 import stat
 
-from osu_container.core.reading.libraries import sha256_of
-
 #: Folder of an installation with the files, which keep the places that they have in the package
 PROOF = 'proof'
 COMMAND = 'osu-proof'
@@ -57,19 +55,18 @@ def shared_with(image, installdir):
     return None
 
 
-def place_image(image, installdir, target):
+def place_image(image, sha256, same, target):
     """
-    Make target (str, a new path on the file system of installdir) the image (str, path); return how (str).
+    Make target (str, a new path) the image (str, path); return how (str).
 
-    Its sha256 is written beside it: by that osu-container stage and the commands find copies on the nodes.
+    Its sha256 (str) is written beside it: by that osu-container stage and the commands find copies on the nodes.
 
-    A hard link where shared_with() finds a file: the file system counts who uses it, and an installation that is
-    removed leaves the others whole. Nobody may write to the file then: that would change all installations. A copy
-    where the file system refuses the link (EXDEV: another mount, another project of Lustre).
+    A hard link where shared_with() has found a file (same: str or None): the file system counts who uses it, and an
+    installation that is removed leaves the others whole. Nobody may write to the file then: that would change all
+    installations. A copy where the file system refuses the link (EXDEV: another mount, another project of Lustre).
     """
-    same = shared_with(image, installdir)
     with open(target + '.sha256', 'w') as handle:
-        handle.write('%s  %s\n' % (sha256_of(image), os.path.basename(target)))
+        handle.write('%s  %s\n' % (sha256, os.path.basename(target)))
     try:
         if same:
             os.link(same, target)
