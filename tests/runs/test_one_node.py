@@ -112,8 +112,8 @@ def test_several_images_in_one_step_have_a_container_each(shell, tmp_path):
 
 @pytest.mark.parametrize('how', ['', 'instance'])
 def test_a_step_that_is_cancelled_leaves_nothing(shell, how):
-    done = shell(f'module load osu-container/hybrid && export OSU_SHARE={how} && salloc -Q -N1 -n2 --overcommit bash -c '
-                 '"srun osu-exec sleep 60 & '
+    done = shell(f'module load osu-container/hybrid && export OSU_SHARE={how} && salloc -Q -N1 -n2 --overcommit '
+                 'bash -c "srun osu-exec sleep 60 & '
                  'sleep 2; scancel --signal=KILL \\$SLURM_JOB_ID.0; wait"; pgrep -u "$(id -u)" -fa "sleep 60$"; '
                  'squeue --noheader')
     assert done.stdout.strip() == '' and left() == [], done.stdout + done.stderr
