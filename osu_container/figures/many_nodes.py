@@ -77,15 +77,17 @@ def bench_srun(nodes, repeats, env):
     """
     Return what srun of true takes: [{'nodes', 'total': {'median', ... 'values'}, 'own': the same}], in s.
 
-    own: processor time of srun itself, which no second node takes off it.
+    own: processor time of srun itself, which no second node takes off it. The first round warms caches.
     """
     found = {count: {'total': [], 'own': []} for count in powers(nodes)}
-    for _ in range(repeats):
+    for number in range(repeats + 1):
         for count, values in found.items():
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            values['total'].append(seconds([*srun_line(count, 1), '--mpi=none', 'true'], env))
+            taken = seconds([*srun_line(count, 1), '--mpi=none', 'true'], env)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            values['own'].append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+            if number:
+                values['total'].append(taken)
+                values['own'].append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
     return [{'nodes': count, **{key: {**summary(each), 'values': each} for key, each in values.items()}}
             for count, values in found.items()]
 
@@ -227,7 +229,7 @@ def measured(nodes, repeats):
         home = os.environ['HOME']
         shared = {'native': [native['EBROOTOSUMINNATIVE'], str(folder), home],
                   'container': [container['CONTAINERROOT'], str(folder), home]}
-        return {'srun': bench_srun(nodes, repeats, container), 'starts': bench_starts(nodes, repeats, ways),
+        return {'srun': bench_srun(nodes, 3 * repeats, container), 'starts': bench_starts(nodes, repeats, ways),
                 'reads': bench_reads(nodes, container, hold, folder), 'requests': bench_requests(ways, shared),
                 'image': bench_image(container, ways['container'][1])}
 

@@ -68,6 +68,11 @@ class FileSystem:
     servers: int
     source: str
 
+    def target(self, end):
+        """Return the bytes/s of one target: its share, at the fast end what its server may do from memory."""
+        share = self.total / self.targets
+        return max(share, inputs()['server_memory'].fast) if end == 'fast' else share
+
 
 FILE_SYSTEMS = {
     'LUMI-P': FileSystem(240e9, 32, 1, USERGUIDE + 'storage/parallel-filesystems/lumip.md at 89fa32f'),
@@ -123,10 +128,8 @@ def tcp():
 @functools.cache
 def inputs():
     """Return {name: Input} of all that does not belong to an image or a file system."""
-    results, figures = figures_page.newest()
-    counted, data = counts()
-    here = f'{results.relative_to(PROJECT)}, group start'
-    there = str(counted.relative_to(PROJECT))
+    figures, data = figures_page.newest()[1], counts()[1]
+    here, there = 'group start', 'many nodes'
     local = alone(figures['groups']['start'])
     native, container = (data['requests'][way] for way in ('native', 'container'))
     own, _ = slope([(each['nodes'], each['own']['median']) for each in data['srun']])
@@ -143,7 +146,7 @@ def inputs():
                       'slurm.conf(5) of Slurm 22.05, TreeWidth; a site may set another'),
         'wire_up': Input('MPI_Init for each rank of the job', 0, 22 / 229376, 's', 'derived',
                          'mvapich.cse.ohio-state.edu/performance/job-startup: less than 22 s with 229,376 ranks on '
-                         '3,584 nodes; 0 if it does not grow, as that page says of newer ones'),
+                         '3,584 nodes; fast: it does not grow, which that page says of its own design'),
         'native_requests': Input('file requests of a native rank', native['shared'], native['all'], '', 'measured',
                                  f'{there}, requests (strace); fast: Python is part of the node, slow: it is on the '
                                  'parallel file system too'),
@@ -153,14 +156,14 @@ def inputs():
         'repeated': Input('share of its requests that each further rank of a node repeats', 0, 1, '', 'assumed',
                           "fast: the node's cache answers them; slow: none of them. " + SCIPY +
                           ' finds that requests grow with ranks'),
-        'server': Input('requests that a metadata server answers', 200e3, 50e3, '1/s', 'published',
-                        f'{LUSTRE}, stat operations in known production; fast: the present edition, slow: that of '
-                        'Lustre 2.4'),
+        'server': Input('requests that a metadata server answers', 200e3, 50e3, '/s', 'published',
+                        f'{LUSTRE}, stat operations of one server in known production; fast: the present '
+                        'edition, slow: an older one'),
         'native_bytes': Input('bytes that a native start reads on a node', native['opened_shared'], native['opened'],
                               'B', 'derived', f'{there}, requests: sizes of the files that it opened'),
-        'target': Input('read from one storage target, at most', 25e9, 0, 'B/s', 'published',
-                        f'{LUSTRE}, one server in known production, as the bytes are the same for all and stay in its '
-                        'memory; slow: the share of one target, see the file systems'),
+        'server_memory': Input('read from one storage server that has the bytes in memory', 25e9, 25e9, 'B/s',
+                               'published', f'{LUSTRE}, one server in known production; used for the fast end of one '
+                               'target, since all nodes read the same bytes'),
         'card': Input('network card of a node', 25e9, 25e9, 'B/s', 'published', USERGUIDE + 'hardware/lumig.md at '
                       '00f3449, a LUMI-G node has four; the model uses one'),
         'tcp': Input('TCP between two nodes', tcp(), tcp(), 'B/s', 'published',
@@ -176,8 +179,7 @@ def inputs():
 @functools.cache
 def images():
     """Return {name: Image}: that of the workstation, measured, and one as large as LUMI's."""
-    counted, data = counts()
-    there = str(counted.relative_to(PROJECT))
+    there, data = 'many nodes', counts()[1]
     image = data['image']
     read = min(min(each['read']) for each in data['reads'])
     large = 2.5e9
@@ -228,12 +230,11 @@ def parts(way, nodes, ranks, image, end, system='LUMI-P'):
     """
     v, lustre = values(end), FILE_SYSTEMS[system]
     native = way == 'native'
-    one_target = lustre.total / lustre.targets
-    target = max(v['target'], one_target)
+    target = lustre.target(end)
     size = v['native_bytes'] if native else getattr(image, end)
     # Small files lie on all targets; by bad luck those that matter lie on one.
-    rate = {'one stripe': target, 'striped': max(lustre.total, target),
-            'native': lustre.total if end == 'fast' else one_target}.get(way)
+    rate = {'one stripe': target, 'striped': lustre.total,
+            'native': lustre.total if end == 'fast' else target}.get(way)
     asked = v['native_requests' if native else 'container_requests'] * nodes * (1 + (ranks - 1) * v['repeated'])
     return {
         'node': v['native' if native else 'container'],
@@ -254,7 +255,7 @@ def staging(nodes, image, system='LUMI-P'):
     lustre, found = FILE_SYSTEMS[system], []
     for end in ('fast', 'slow'):
         v = values(end)
-        read = image.size / min(v['card'], max(v['target'], lustre.total / lustre.targets))
+        read = image.size / min(v['card'], lustre.target(end))
         found.append(read + copies(nodes, v['fan_out']) * image.size / v['tcp'] + image.size / v['sum']
                      + 2 * (v['srun'] + launch(nodes, v)))
     return tuple(found)

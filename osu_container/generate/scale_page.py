@@ -25,12 +25,9 @@ PARTS = {'node': 'what a node does alone', 'srun': 'srun reaches the nodes', 're
 
 # ---- words
 
-def number(value):
-    """Return a value (float) with two digits that count (str): 0.43, 4.3, 43, 430, 4,300."""
-    if value == 0:
-        return '0'
-    digits = 1 - math.floor(math.log10(abs(value)))
-    return f'{round(value, digits):,.{max(0, digits)}f}'
+def number(value, digits=2):
+    """Return a value (float) with as many digits as count (str): 0.43, 4.3, 43, 430, 4,300."""
+    return f'{round(value, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0:,.12g}'
 
 
 def between(pair, unit=''):
@@ -49,8 +46,8 @@ def size(bytes_):
     """Return a size in bytes as text."""
     for unit, scale in (('GB', 1e9), ('MB', 1e6), ('kB', 1e3)):
         if bytes_ >= scale:
-            return f'{number(bytes_ / scale)} {unit}'
-    return f'{number(bytes_)} B'
+            return f'{number(bytes_ / scale, 3)} {unit}'
+    return f'{bytes_:.0f} B'
 
 
 def lines(*sentences):
@@ -138,8 +135,8 @@ def checks():
             f"* Containers: {'as many as nodes' if alike else 'not as many as nodes'}, whether a node had 1 rank or "
             f"{per_rank} ({len(reads)} sizes of job).",
             f"  Each read {size(min(mean.values()))} to {size(max(mean.values()))} of the image; {per_rank} ranks in "
-            f"one container read {number(mean[1, per_rank] / mean[1, 1])} times what one rank reads, {nodes} containers "
-            f"{number(sum(reads[-1]['read']) / reads[0]['read'][0])} times.",
+            f"one container read {number(mean[1, per_rank] / mean[1, 1])} times what one rank reads, {nodes} "
+            f"containers {number(sum(reads[-1]['read']) / reads[0]['read'][0])} times.",
             f"  {'So what a job reads grows with its nodes, as in the model.' if alike else 'This is not the model.'}"]
     for way in ('native', 'container'):
         points = [(each['nodes'] * each['ranks'], each['total']['median']) for each in data['starts']
@@ -148,6 +145,10 @@ def checks():
         off = max(abs(y / (rise * x + offset) - 1) for x, y in points if x >= 8)
         text.append(f"* Time, {way}, a rank a node: {number(rise)} s for each node; from 8 nodes on at most "
                     f"{number(100 * off)} % off a straight line.")
+    alike = [(each['nodes'], each['total']['median']) for each in data['starts']
+             if each['way'] == 'container' and each['nodes'] * each['ranks'] == nodes]
+    text.append(f"* Time of {nodes} ranks by containers: " + ', '.join(
+        f'{number(taken)} s in {count}' for count, taken in alike) + '.')
     total, own = (model.slope([(each['nodes'], each[key]['median']) for each in data['srun']])[0]
                   for key in ('total', 'own'))
     text += [f"* `srun true`: {number(1000 * total)} ms for each node, of which srun itself works {number(1000 * own)} "
@@ -174,13 +175,13 @@ def checks():
 def value(low, high, unit):
     """Return the ends of an input as text."""
     if unit in ('B', 'B/s'):
-        texts = [size(each) + ('/s' if unit == 'B/s' else '') for each in (low, high) if each]
+        texts = [size(each) + ('/s' if unit == 'B/s' else '') for each in (low, high)]
     else:
-        texts = [number(each) if unit else f'{each:,.0f}' if each > 1 else number(each) for each in (low, high)]
+        texts = [number(each, 2 if unit == 's' else 9) for each in (low, high)]
         if unit == 's' and max(low, high) < 0.1:
             texts, unit = [number(1000 * each) for each in (low, high)], 'ms'
     text = texts[0] if texts[0] == texts[-1] else ' to '.join(texts)
-    return text if unit in ('B', 'B/s') else f'{text} {unit}'.strip()
+    return text if unit in ('B', 'B/s') else f"{text}{'' if unit.startswith('/') else ' '}{unit}".strip()
 
 
 def inputs():
@@ -199,7 +200,8 @@ def inputs():
     flash = [model.start('one stripe', model.MOST_NODES, RANKS[0], model.images()['large'], name)
              for name in model.FILE_SYSTEMS]
     names = list(model.FILE_SYSTEMS)
-    return (f"{table(rows)}\nThe tables are of {names[0]}.\n"
+    return (f"{table(rows)}\nGroup start: `{model.figures_page.newest()[0].relative_to(PROJECT)}`.\n"
+            f"Many nodes: `{model.counts()[0].relative_to(PROJECT)}`.\nThe tables above are of {names[0]}.\n"
             f"On {names[1]} the start of {model.MOST_NODES:,} nodes with {RANKS[0]} ranks each takes "
             f"{between(flash[1], 's')} from one stripe, where {names[0]} takes {between(flash[0], 's')}.\n")
 
@@ -207,7 +209,7 @@ def inputs():
 # ---- the picture
 
 #: Units of the picture; a phone shows one of them as about 0.9 pixels
-WIDTH, LEFT, PANEL_WIDTH, PANEL, HEAD, GAP, FOOT = 416, 40, 166, 140, 34, 34, 64
+WIDTH, LEFT, PANEL_WIDTH, BETWEEN, PANEL, HEAD, GAP, FOOT = 416, 46, 168, 20, 140, 34, 26, 66
 SECONDS = (0.1, 1000)
 STYLE = picture.STYLE + """
   svg { --native: #1a1a1a; --one: #b84d00; --striped: #0068a8; --staged: #007a5a; --other: #8c959f; }
@@ -243,7 +245,7 @@ def svg():
     height = 2 * (HEAD + PANEL + GAP) + FOOT
 
     def place(number_):
-        return LEFT + (number_ % 2) * (PANEL_WIDTH + 34), HEAD + (number_ // 2) * (HEAD + PANEL + GAP)
+        return LEFT + (number_ % 2) * (PANEL_WIDTH + BETWEEN), HEAD + (number_ // 2) * (HEAD + PANEL + GAP)
 
     def path(points, x0, y0):
         return 'M' + ' L'.join(
@@ -261,7 +263,8 @@ def svg():
         for exponent in range(int(low), int(high) + 1):
             y = y0 + PANEL * (high - exponent) / (high - low)
             text.append(f'<line class="line" x1="{x0}" x2="{x0 + PANEL_WIDTH}" y1="{y:g}" y2="{y:g}"/>')
-            text.append(f'<text class="quiet end" x="{x0 - 5}" y="{y:g}">{10 ** exponent:,g}</text>')
+            if x0 == LEFT:
+                text.append(f'<text class="quiet end" x="{x0 - 5}" y="{y:g}">{10 ** exponent:,g}</text>')
         for count in (1, 10, 100, 1000):
             x = x0 + PANEL_WIDTH * math.log(count) / math.log(nodes[-1])
             text.append(f'<line class="line" x1="{x:.1f}" x2="{x:.1f}" y1="{y0}" y2="{y0 + PANEL}"/>')
@@ -277,10 +280,10 @@ def svg():
             text.append(f'<path class="extra {name}" d="{path([*zip(nodes, map(middle, first))], x0, y0)}"/>')
     y = height - FOOT + 10
     for row, (left, right) in enumerate((
-            ('across: nodes', 'up: seconds of a start'), ('band: fast to slow inputs', 'line: its middle'),
-            ('thin dashes: other panels', 'long dashes: with staging'))):
+            ('across: nodes', 'up: seconds of a start'), ('band: fast to slow', 'line: middle of the band'),
+            ('grey dashes: the other three', 'green dashes: with staging'))):
         text += [f'<text class="quiet" x="12" y="{y + 18 * row}">{left}</text>',
-                 f'<text class="quiet" x="{LEFT + PANEL_WIDTH + 6}" y="{y + 18 * row}">{right}</text>']
+                 f'<text class="quiet" x="{LEFT + PANEL_WIDTH + BETWEEN}" y="{y + 18 * row}">{right}</text>']
     return '\n'.join([*text, '</svg>', ''])
 
 
