@@ -134,6 +134,10 @@ unlumi: ## on LUMI: take these links away again
 figures: setup ## measure what a container costs: docs/figures.md (after make demo; FIGURES="wrapper module" picks some)
 	@$(PYTHON_ENV)/python -m osu_container.figures.cli $(FIGURES)
 
+.PHONY: figures-nodes
+figures-nodes: setup ## starts on 64 nodes that are all this machine: docs/scale.md (after make demo; minutes)
+	@$(PYTHON_ENV)/python -m osu_container.figures.many_nodes
+
 .PHONY: stop
 stop: ## stop the private Slurm
 	@workstation/slurm.sh stop

@@ -3,20 +3,25 @@
 #
 # Settings, keys, state, logs and the ids of its processes lie in .workstation/slurm; nothing of an installed Slurm or
 # munge is read or changed. Runs as root or as an ordinary user, and serves that user only. It listens on loopback.
-# start   does nothing if it runs, or if Slurm's commands reach another cluster: then that one is used
+# OSU_SLURM_NODES=64 stands before it for one of so many nodes beside that of two, in .workstation/slurm-64, which stop
+# removes: it shows how starts grow with nodes.
+# start   does nothing if it runs, or if Slurm's commands reach another cluster: then that one is used, unless a number
+#         of nodes is wanted
 # stop    ends its jobs, then exactly the processes that start recorded
 # status  exit 0 if it runs or another cluster is reached, 3 if not
 set -euo pipefail
 # shellcheck source=workstation/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-folder=$work/slurm
+wanted=${OSU_SLURM_NODES-}
+[[ -z $wanted || $wanted =~ ^[1-9][0-9]{0,2}$ ]] || die "OSU_SLURM_NODES is '$wanted', wanted: a number from 1 to 999"
+folder=$work/slurm${wanted:+-$wanted}
 conf=$folder/slurm.conf
 # One line a daemon: name, process id, start time (field 22 of /proc/PID/stat). The start time tells a process from
 # another one that got its id later, after a crash or a reboot.
 pids=$folder/pids
-nodes=(node1 node2)
-daemons=(munged slurmctld slurmd-node1 slurmd-node2)
+mapfile -t nodes < <(seq -f 'node%g' "${wanted:-2}")
+daemons=(munged slurmctld "${nodes[@]/#/slurmd-}")
 launched=()
 
 start_time() {
@@ -92,8 +97,8 @@ version_at_least() {
 }
 
 write_settings() {
-    local run=$1 ports host user
-    mapfile -t ports < <(free_ports 3)
+    local run=$1 ports host user i
+    mapfile -t ports < <(free_ports $(( 1 + ${#nodes[@]} )))
     host=$(uname -n)
     host=${host%%.*}
     user=$(id -un)
@@ -130,8 +135,9 @@ ReturnToService=2
 KillWait=5
 # The machine may have fewer processors than the nodes say: many ranks a node is what is tried here, not speed.
 SlurmdParameters=config_overrides
-NodeName=${nodes[0]} NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[1]} CPUs=16 State=UNKNOWN
-NodeName=${nodes[1]} NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[2]} CPUs=16 State=UNKNOWN
+$(for i in "${!nodes[@]}"; do
+    echo "NodeName=${nodes[i]} NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[i + 1]} CPUs=16 State=UNKNOWN"
+done)
 PartitionName=main Nodes=ALL Default=YES DefaultTime=60 MaxTime=1-00:00:00 State=UP
 # MPICH names its shared memory after the job, and an aborted job leaves its own in /dev/shm: the ids of another start, or of
 # another clone that started at the same time, must not come again.
@@ -205,7 +211,7 @@ end_unrecorded() {
 munge_answers() { [[ -S $run/munge.socket ]] && munge --no-input --socket="$run/munge.socket"; }
 controller_answers() { SLURM_CONF=$conf timeout 5 scontrol ping | grep -q ' is UP'; }
 
-# True if both nodes take jobs: idle, or busy with some.
+# True if all nodes take jobs: idle, or busy with some.
 nodes_ready() {
     all_running || return 1
     local states
@@ -225,7 +231,7 @@ start() {
             return
         fi
     fi
-    if ! any_running && cluster_reached; then
+    if [[ -z $wanted ]] && ! any_running && cluster_reached; then
         # env.sh takes this file as the sign of a private Slurm.
         rm -f "$conf"
         say "Slurm's commands reach a cluster already: it is used, no private Slurm is started"
@@ -253,7 +259,7 @@ start() {
     (umask 077 && head -c 128 /dev/urandom >"$run/munge.key")
     write_settings "$run"
 
-    say "starting a private Slurm with the nodes ${nodes[*]}"
+    say "starting a private Slurm with ${#nodes[@]} nodes, ${nodes[0]} to ${nodes[-1]}"
     # --force: munged refuses folders that a group may write, as home folders under umask 002 are. The key can be read
     # by this user only, and the folder of key and socket opened by this user only.
     launch munged "$(find_command munged)" --foreground --force --num-threads=2 --key-file="$run/munge.key" \
@@ -334,6 +340,7 @@ stop() {
     rm -rf "$(tmp_folder)"
     rm -f "$pids"
     [[ ! -L $folder/run ]] || rm -f "$folder/run"
+    [[ -z $wanted ]] || rm -rf "$folder"
 }
 
 status() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Write the tables and the figure of the documentation that follow from data; the text around them is left as it is.
+Write the tables and the figures of the documentation that follow from data; the text around them is left as it is.
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
 how sure; <!-- what-works -->: what is known of each approach on each site (what_works.py).
@@ -13,6 +13,7 @@ docs/alps.md and docs/systems.md, <!-- verdicts-SITE --> and <!-- recipes-SITE -
 a system's images, and what published recipes set there (site_recipes.py).
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/why.md, <!-- messages -->: what `osu-container why` knows.
+docs/scale.md, <!-- scale-... -->, and docs/pictures/starts.svg: the model of starts on many nodes (scale_page.py).
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
@@ -34,7 +35,7 @@ from osu_container.core.deciding.settings import approach_entry, host_libraries,
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask
 from osu_container.generate import pairs_page as pairs
-from osu_container.generate import picture, what_works
+from osu_container.generate import picture, scale_page, what_works
 from osu_container.generate.site_recipes import RECIPES
 from osu_container.places import PROJECT
 from osu_container.why import listed
@@ -308,11 +309,13 @@ TABLES = {
         'examination': examination_table, 'prediction': prediction_table, 'pairs-summary': pairs.summary,
         'pairs': pairs.every_pair},
     PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
+    PROJECT / 'docs' / 'scale.md': scale_page.BLOCKS,
     PROJECT / 'docs' / 'alps.md': of_site('alps'),
     PROJECT / 'docs' / 'systems.md': {**of_site('frontier'), **of_site('setonix'), **of_site('perlmutter')},
 }
 #: file -> function that makes all of it
-FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}
+FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg,
+         PROJECT / 'docs' / 'pictures' / 'starts.svg': scale_page.svg}
 
 
 def renewed(page, text):
@@ -327,7 +330,7 @@ def renewed(page, text):
 
 
 def main():
-    """Write pages and figure, or with --check compare; exit code 1 if one is stale or a table has no place."""
+    """Write pages and figures, or with --check compare; exit code 1 if one is stale or a table has no place."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0].strip())
     parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if something is stale")
     arguments = parser.parse_args()

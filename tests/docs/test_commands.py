@@ -144,6 +144,7 @@ COMMANDS = [
     Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
     Rule('GPU', r'srun .*osu-gpu-bind .*', f'{ON_LUMI}|README'),
     Rule('system', r'osu-container stage.*|srun osu_bw H H', '/scale'),
+    Rule('LUMI', r'cd \$EBU_USER_PREFIX/sources|lfs setstripe -c -1 .*|cp FILE\.sif striped\.sif && mv .*', '/scale'),
     Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
     Rule('modules, shell', r'module load osu-container/hybrid', ON_LUMI),
     # Modules, here
