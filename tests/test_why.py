@@ -404,7 +404,7 @@ MADE = {
     'ranks without PMI', 'no provider', 'program not in the image', 'image cannot be read', 'bound file missing',
     'two sets of binds', 'no GPU support', 'wrong number of ranks', 'every rank alone', 'wrong arguments',
     'started inside the container', 'module not loaded', 'image gone', 'container runtime gone', 'no command',
-    'osu-gpu-bind without a map', 'osu-gpu-bind outside of srun', 'more ranks than GPUs', 'part of the GPUs',
+    'osu-gpu-bind without a map', 'osu-gpu-bind outside of srun', 'part of the GPUs', 'GPUs of another node',
     'cores far from the GPU', 'unknown option of osu-gpu-bind', 'osu-explain without its data',
     'port not installed rightly', 'buffers of a Python benchmark',
     'proof without its program', 'Open MPI without PMIx', 'component of PMIx missing', 'mpirun in the container',

@@ -65,8 +65,9 @@ def test_a_mask_of_more_cores_than_a_number_has_bits_is_met_with_what_the_job_ha
     done = gpu_bind(*SHOW, OSU_GPU_MAP=wide, SLURM_LOCALID='0')
     assert done.stdout == f'||{sum(1 << core for core in HERE[1:]):x}|last\n', done.stderr
     high = f'0:{((1 << 72) - 1) << 216:#x}:cxi0'
-    done = gpu_bind('true', OSU_GPU_MAP=high, SLURM_LOCALID='0')
-    assert done.returncode == 1 and 'and the job has none of them' in done.stderr
+    done = gpu_bind(*SHOW, OSU_GPU_MAP=high, SLURM_LOCALID='0')
+    assert done.stdout == f'||{sum(1 << core for core in HERE):x}|last\n', done.stderr
+    assert 'and the job has none of them, so it keeps the cores that srun has chosen' in done.stderr
 
 
 @pytest.mark.parametrize('rank, gcd, core', [('0', '0', HERE[0]), ('1', '1', HERE[-1])])
@@ -74,6 +75,92 @@ def test_a_rank_runs_on_its_cores_and_sees_its_gpu_and_card(rank, gcd, core):
     variables = 'ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic'
     done = gpu_bind(*SHOW, OSU_GPU_MAP=REAL_MAP, OSU_GPU_VARIABLES=variables, SLURM_LOCALID=rank)
     assert done.stdout == f'{gcd}|cxi{gcd}|{1 << core:x}|last\n', done.stderr
+
+
+@pytest.mark.skipif(len(HERE) < 2, reason='one core')
+def test_a_rank_that_srun_has_bound_elsewhere_goes_to_its_cores():
+    """LUMI's default is one core a task, counted from the first; the cores of the first GPU are others."""
+    done = run(['taskset', '-c', str(HERE[0]), COMMAND, *SHOW],
+               env={'PATH': os.environ['PATH'], 'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '1'})
+    assert done.stdout == f'||{1 << HERE[-1]:x}|last\n', done.stderr
+
+
+#: One site of each map
+NODES = list({map_of(site): site for site in reversed(WITH_GPUS)}.values())
+
+
+@pytest.fixture
+def node(tmp_path):
+    """
+    Function (site, cores, **variables) -> (GPU, cores (set), card, stderr) of a rank on a described node.
+
+    taskset does there what the kernel does: it takes the cores of the mask that the job has, and refuses where it has
+    none. cores: set of int, those of the job.
+    """
+    fake = tmp_path / 'taskset'
+    fake.write_text('#!/usr/bin/python3\nimport os, sys\nours = int(sys.argv[1], 16) & int(os.environ["JOB"])\n'
+                    'if not ours:\n    sys.exit("taskset: failed to set affinity: Invalid argument")\n'
+                    'os.environ["RUNS_ON"] = str(ours)\nos.execvp(sys.argv[2], sys.argv[2:])\n')
+    fake.chmod(0o755)
+
+    def start(site, cores, **variables):
+        done = gpu_bind('bash', '-c', 'echo "${GPU-}|${RUNS_ON-0}|${CARD-}"', OSU_GPU_MAP=map_of(site),
+                        OSU_GPU_VARIABLES='GPU=gcd CARD=nic', JOB=str(sum(1 << core for core in cores)),
+                        **{**variables, 'PATH': f"{tmp_path}:{os.environ['PATH']}"})
+        assert done.returncode == 0, done.stderr
+        gpu, cores, card = done.stdout.strip().split('|')
+        return gpu, {core for core in range(int(cores).bit_length()) if int(cores) >> core & 1}, card, done.stderr
+    return start
+
+
+def lines_of(site):
+    """Return [(GPU, set of cores, card)] of the site's map."""
+    found = []
+    for gpu in site_entry(site)['gpu_binding']['value']:
+        mask = int(gpu['mask'], 16)
+        found.append((gpu['gcd'], {core for core in range(mask.bit_length()) if mask >> core & 1}, gpu['nic']))
+    return found
+
+
+@pytest.mark.parametrize('site', NODES)
+@pytest.mark.parametrize('taken', [set(), {0, 8, 16, 24, 32, 40, 48, 56}], ids=['all cores', 'low-noise mode'])
+def test_every_rank_of_a_whole_node_and_those_beyond_its_gpus(node, site, taken):
+    lines = lines_of(site)
+    job = set().union(*(cores for _, cores, _ in lines)) - taken
+    for rank in range(len(lines) + 2):
+        gpu, cores, card = lines[rank % len(lines)]
+        if set(HERE) <= cores:
+            continue  # then it is bound within them already
+        found = node(site, job, SLURM_LOCALID=str(rank), SLURM_GPUS_ON_NODE=str(len(lines)))
+        assert found == (str(gpu), cores & job, card, '')
+
+
+@pytest.mark.parametrize('site', NODES)
+def test_ranks_of_a_part_of_a_node_get_its_gpus_as_they_are_numbered_there(node, site):
+    """Of the node's GPUs the job has the first and the last two: 0, 1 and 2 for its programs."""
+    lines = lines_of(site)
+    numbers = sorted(gpu for gpu, _, _ in lines)
+    ours = [numbers[0], *numbers[-2:]]
+    mine = [line for line in lines if line[0] in ours]
+    job = mine[-1][1]
+    for rank, (gpu, cores, card) in enumerate(mine):
+        if set(HERE) <= cores:
+            continue
+        found = node(site, job, SLURM_LOCALID=str(rank), SLURM_GPUS_ON_NODE='3',
+                     SLURM_STEP_GPUS=','.join(map(str, reversed(ours))))
+        assert found[0] == str(ours.index(gpu)) and found[2] == card
+        if rank == len(mine) - 1:
+            assert found[1] == job and not found[3]
+        else:  # another rank's cores are all that the job has
+            assert found[1] == set() and 'the job has none of them, so it keeps' in found[3]
+
+
+@pytest.mark.parametrize('variables', [{'SLURM_GPUS_PER_TASK': '1'}, {'SLURM_TRES_PER_TASK': 'cpu=7,gres/gpu=1'},
+                                       {'SLURM_GPU_BIND': 'closest'}])
+def test_a_gpu_that_slurm_has_chosen_stays_and_the_first_node_says_why(node, variables):
+    found = node(WITH_GPUS[0], {1}, SLURM_LOCALID='3', GPU='0', **variables)
+    assert found[:3] == ('0', set(), '') and 'Better: --gpus-per-node=' in found[3]
+    assert node(WITH_GPUS[0], {1}, SLURM_LOCALID='3', SLURM_NODEID='5', **variables)[3] == ''
 
 
 def test_cores_that_srun_has_chosen_within_the_line_are_kept():
@@ -89,13 +176,13 @@ def test_a_card_that_the_user_has_chosen_stays():
     assert '|cxi3|' in done.stdout
 
 
-def test_xccl_benchmarks_see_all_gpus(tmp_path):
+def test_xccl_benchmarks_see_all_gpus_and_cards(tmp_path):
     program = tmp_path / 'osu_xccl_bw'
-    program.write_text('#!/bin/bash\necho "$ROCR_VISIBLE_DEVICES"\n')
+    program.write_text('#!/bin/bash\necho "$ROCR_VISIBLE_DEVICES ${CARD-all}"\n')
     program.chmod(0o755)
-    done = gpu_bind(program, OSU_GPU_MAP=REAL_MAP, OSU_GPU_VARIABLES='ROCR_VISIBLE_DEVICES=gcd', SLURM_LOCALID='1',
-                    ROCR_VISIBLE_DEVICES='0,1')
-    assert done.stdout == '0,1\n', done.stderr
+    done = gpu_bind(program, OSU_GPU_MAP=REAL_MAP, OSU_GPU_VARIABLES='ROCR_VISIBLE_DEVICES=gcd CARD=nic',
+                    SLURM_LOCALID='1', ROCR_VISIBLE_DEVICES='0,1')
+    assert done.stdout == '0,1 all\n', done.stderr
 
 
 def test_exit_code_and_arguments_are_those_of_the_program():
@@ -107,12 +194,10 @@ def test_exit_code_and_arguments_are_those_of_the_program():
 @pytest.mark.parametrize('arguments, variables, message', [
     (['osu_bw'], {}, 'OSU_GPU_MAP is not set: no module of this bundle is loaded, or it is for a site without GPUs'),
     (['osu_bw'], {'OSU_GPU_MAP': REAL_MAP}, 'SLURM_LOCALID is not set: start it by srun'),
-    (['osu_bw'], {'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '2'},
-     'local rank 2, but the node has 2 GPUs: start at most 2 ranks on a node'),
     (['osu_bw'], {'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1'},
-     "the job has 1 of the node's 2 GPUs"),
-    (['osu_bw'], {'OSU_GPU_MAP': f'0:{1 << 62:#x}:cxi0', 'SLURM_LOCALID': '0'},
-     'local rank 0 belongs on the cores 0x4000000000000000, and the job has none of them'),
+     "the job has 1 of the node's 2 GPUs, and Slurm does not say which"),
+    (['osu_bw'], {'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1', 'SLURM_STEP_GPUS': '7'},
+     'the step has the GPUs 7, and OSU_GPU_MAP knows 0 1 only'),
     (['--maps'], {'OSU_GPU_MAP': REAL_MAP}, "unknown option '--maps'"),
 ])
 def test_what_cannot_be_is_told_on_stderr(arguments, variables, message):
