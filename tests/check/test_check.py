@@ -97,7 +97,7 @@ def test_text_has_every_approach_of_the_images_mpi_with_word_reason_evidence_rem
                     assert f"evidence {evidence['file']}: {evidence['found']}" in part
             assert not finding['remedy'] or f"do {finding['remedy']}" in part
     assert {finding['rule'] for one in said.values() for finding in one['findings']} >= {
-        'not seen over cxi', 'GPU memory', 'CXI_FORK_SAFE', 'ROCm release', 'TCP only', 'other MPI'}
+        'capability set', 'GPU memory', 'CXI_FORK_SAFE', 'ROCm release', 'TCP only', 'other MPI'}
     assert 'openmpi' not in text.partition('Not for this image')[0] and 'openmpi' in text
     assert done.stdout.splitlines()[0] == str(own)
     assert 'MPI: libmpi.so.12 in /opt/mpich/lib; ROCm 7.1.0' in text and f'site {GPU} (' in text
