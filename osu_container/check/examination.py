@@ -30,8 +30,8 @@ HOSTS = {THEN: ('1.15.2.0', '8.1.29', SP5_GLIBC, '6.0.3'), NOW: ('1.22.0', '8.1.
 MARKS = {'Y': 'works', '(Y)': 'works slowly', 'N': 'fails'}
 
 #: What the network and RCCL give there, GB/s: the best of the same table. A run with less is one that works slowly,
-#: whatever its mark: of two runs with RCCL at 3 GB/s the table calls one Y and one (Y), and with pure, where all is TCP,
-#: Y is the faster TCP.
+#: whatever its mark: of two runs with RCCL at 3 GB/s the table calls one Y and one (Y), and with pure Y is the faster
+#: TCP.
 FULL = {r'(?<!RCCL )\b(\d+) GB/s': 22, r'RCCL (\d+) GB/s': 13}
 
 #: (approach or None for any, text in the published note, rules that name that cause). First match counts; a prediction
@@ -97,7 +97,7 @@ def judged(mark, approach, note, findings):
 
 def _needs(mark, approach, note, findings):
     """Return the names (sorted list of str) of rules without whose findings the prediction would be wrong."""
-    return sorted(rule for rule in set(finding.rule for finding in findings) if judged(
+    return sorted(rule for rule in {finding.rule for finding in findings} if judged(
         mark, approach, note, [finding for finding in findings if finding.rule != rule])[0] == 'wrong')
 
 
@@ -105,19 +105,19 @@ def scores(cells):
     """
     Return what the examination counts (OrderedDict: name -> (int, of how many)) in cells (list of Cell).
 
-    A cell tests something if one of the rules decides it, and if not all images went alike with its approach: those
-    are as well predicted by the approach's name.
+    A cell tests something if it is predicted and one of the rules decides it, and if not all images went alike with its
+    approach: those are as well predicted by the approach's name.
     """
     cells = [cell for cell in cells if cell.outcome != 'not measured']
     known = [cell for cell in cells if cell.outcome != 'unknown']
     ran = [cell for cell in known if MARKS[cell.mark] != 'fails']
     causes = [cell for cell in known if cell.cause is not None]
     alike = [name for name in APPROACHES
-             if len(set(seen(cell.mark, cell.note) for cell in cells if cell.approach == name)) == 1]
+             if len({seen(cell.mark, cell.note) for cell in cells if cell.approach == name}) == 1]
     return OrderedDict([
         ('causes', (sum(cell.cause for cell in causes), len(causes))),
         ('speed', (sum(cell.verdict.level == seen(cell.mark, cell.note) for cell in ran), len(ran))),
-        ('tested', (sum(bool(cell.needs) and cell.approach not in alike for cell in cells), len(cells)))])
+        ('tested', (sum(bool(cell.needs) and cell.approach not in alike for cell in known), len(cells)))])
 
 
 def scores_text(cells):

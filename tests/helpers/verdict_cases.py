@@ -527,7 +527,8 @@ SILENT = {
     'CXI_FORK_SAFE': [('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),
                       ('another variable', 'hybrid', image(environment={'CXI_FORK': '1'}), GPU)],
     'ranks apart': [(name, 'bind', each(change, mpich_5), PLAIN) for name, change in (
-        ('one container for all', runtime('apptainer', '1.3.0', False)), ('setuid', runtime('singularity', '4.1.3', True)),
+        ('one container for all', runtime('apptainer', '1.3.0', False)),
+        ('setuid', runtime('singularity', '4.1.3', True)),
         ('a runtime that does not say', runtime('singularity', '4.1.3', None)), ('no runtime', each()))] + [
         (name, 'pure', each(APART, image(mpi=lambda it, says=says: it.mpi(says))), PLAIN) for name, says in (
             ('MPICH 4.3 does not unless told to', mpich('4.3.2')), ('Intel MPI looks first', intel_mpi()))],

@@ -89,7 +89,8 @@ def no_provider(trial):
 
 def _asks_for_cxi(trial):
     """Return whether the MPI of the process asks its libfabric for the provider cxi."""
-    return provider_of(trial) == 'cxi' and uses_libfabric(trial) and of_name(trial.process, 'libfabric.so.1') is not None
+    return (provider_of(trial) == 'cxi' and uses_libfabric(trial)
+            and of_name(trial.process, 'libfabric.so.1') is not None)
 
 
 @rule('capability set', source='pmodels/mpich PR 5708: cxi is the first provider that wants FI_MR_ENDPOINT; wheels of '
@@ -111,7 +112,7 @@ def capability_set(trial):
 
 @rule('not seen over cxi', source='SEEN_OVER_CXI in core/deciding/rules/network.py')
 def not_seen_over_cxi(trial):
-    """Of other MPIs no file says whether they agree with the provider cxi: only releases that were seen to run count."""
+    """Of other MPIs no file says whether they agree with the provider cxi: only those that were seen to run count."""
     series = series_of(trial)
     if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or (trial.mpi or {}).get('cxi') is not None:
         return
