@@ -117,6 +117,22 @@ def test_what_is_recommended_is_the_last_word_and_can_be_typed(tmp_path, parts, 
     assert json.loads(check(*place.here(place.sif), '--json').stdout)['recommended'] == wanted
 
 
+@pytest.mark.parametrize('says, wanted', [('1.2.5\nAPPTAINER_SUID_INSTALL=0', 'works slowly'),
+                                          ('1.4.5\nAPPTAINER_SUID_INSTALL=0', 'works'),
+                                          ('1.2.5\nAPPTAINER_SUID_INSTALL=1', 'works'), ('1.2.5', 'works')])
+def test_what_the_runtime_of_this_machine_can_share_decides_too(place, tmp_path, monkeypatch, says, wanted):
+    runtime = tmp_path / 'singularity'
+    runtime.write_text(f'#!/bin/sh\necho "apptainer version {says}"\n')
+    runtime.chmod(0o755)
+    monkeypatch.setenv('PATH', f"{tmp_path}:{os.environ['PATH']}")
+    data = json.loads(check(*place.here(), '--approach', 'bind', '--json').stdout)
+    assert data['verdicts'][0]['verdict'] == wanted
+    assert data['runtime'] == {'command': str(runtime), 'name': 'apptainer', 'release': says[:5],
+                               'setuid': {'0': False, '1': True}.get(says[-1] if '=' in says else None)}
+    data = json.loads(check('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', GPU, '--json').stdout)
+    assert data['described'] and data['runtime'] is None, 'that of the site is not known here'
+
+
 def test_without_a_known_way_none_is_recommended(place, new, parts):
     own = new(mpi=parts.mpi(needed=[parts.plain('libgone.so.1')]))
     nothing = ['--site', GPU, '--sysroot', own]  # a host that has none of the site's libraries
