@@ -121,11 +121,12 @@ def scores(cells):
 
 
 def scores_text(cells):
-    """Return scores() of cells (list of Cell) in a sentence (str)."""
+    """Return scores() of cells (list of Cell) as text (str), a sentence a line."""
     found = scores(cells)
-    return ('Causes that were published: %d of %d named. Runs: %d of %d rightly called fast or slow. %d of %d cells '
-            'test something: without one of the rules they would be wrong, and not all images went alike with their '
-            'approach' % (found['causes'] + found['speed'] + found['tested']))
+    return ('Of the causes that were published, %d of %d are named.\n'
+            'Of the runs, %d of %d are rightly called fast or slow.\n'
+            'Of the cells, %d of %d test something: without one of the rules they would be wrong, and not all images '
+            'went alike with their approach.' % (found['causes'] + found['speed'] + found['tested']))
 
 
 def examination(site_name=THEN):
@@ -187,5 +188,5 @@ def main(options):
     if site != THEN:
         return 0
     print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
-    print(scores_text(cells) + '.')
+    print(scores_text(cells))
     return 1 if count['wrong'] else 0

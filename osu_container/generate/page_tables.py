@@ -154,7 +154,7 @@ def examination_table():
               sorted(rows.items(), key=lambda row: examination.APPROACHES.index(row[0][0]))]
     counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
                                                                                             'wrong'))
-    return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n{examination.scores_text(cells)}.\n'
+    return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n{examination.scores_text(cells)}\n'
 
 
 def prediction_table():
