@@ -164,7 +164,7 @@ def as_data(cell):
 
 
 def main(options):
-    """Print a line a cell and the counts; return 0, or 1 if a prediction was wrong."""
+    """Print a line a cell, the scores and the counts; return 0, or 1 if a prediction was wrong."""
     site = options.site or THEN
     if site not in HOSTS:
         from .cli import CheckError
@@ -187,6 +187,6 @@ def main(options):
                 cell.outcome, cell.image, cell.approach, seen(cell.mark, cell.note), cell.verdict.level, cell.why))
     if site != THEN:
         return 0
-    print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
     print(scores_text(cells))
+    print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
     return 1 if count['wrong'] else 0

@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import random
+import re
 import shutil
 import struct
 import sys
@@ -278,12 +279,15 @@ def test_a_site_file_that_is_not_there_or_has_another_name(place, tmp_path):
 
 def test_published_prints_a_line_a_cell_and_the_counts():
     done = check('--published')
-    *lines, last = done.stdout.splitlines()
+    *lines, causes, speed, tested, last = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, '')
     words = [line.split()[0] for line in lines]
     assert len(lines) == 35 and set(words) <= {'right', 'unknown'}
     assert last == f"{words.count('right')} right, {words.count('unknown')} unknown, 0 wrong"
-    assert words.count('unknown') <= 6
+    assert words.count('unknown') <= 2
+    for line in (causes, speed, tested):
+        number, of = map(int, re.search(r'(\d+) of (\d+) ', line).groups())
+        assert 0 < number <= of <= 35 and (number == of) == (line is not tested)
     assert all(' seen ' in line and ' predicted ' in line for line in lines)
     assert any('FABRIC_1.7' in line for line in lines)
 
