@@ -322,22 +322,25 @@ OF_THE_NETWORK = [
      'cause': "A message that a rank waited for has failed. Where that begins at some size (8 KiB) with ranks "
               "of one node, MPICH 5 may not read the other rank's memory (CMA): each runs in a user namespace of its "
               "own.",
-     'remedy': "Take OSU_SHARE=0 away: the module's commands then run in one container on each node. With two images "
-               "in one program set it. Started by hand: export MPIR_CVAR_CH4_CMA_ENABLE=0, which is slower, or "
-               "apptainer exec --sharens.",
+     'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
+               "MPI is told. Two images in one program: OSU_SHARE=0. By hand: apptainer exec --sharens, or export "
+               "MPIR_CVAR_CH4_CMA_ENABLE=0, which is slower.",
      'source': 'MPICH 5.0.2 on a workstation, 2026-11-22', 'evidence': 'measured'},
     {'name': 'no memory of another rank',
      'text': "process_vm_readv(...) returned -1: Operation not permitted",
-     'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|Bad address)"),
+     'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|Bad address|"
+                                  r"failed \(errno 1\))"),
                   ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b")],
      'cause': "A rank may not read the memory of another one on its node (CMA): each runs in a container, and so in a "
               "user namespace, of its own.",
-     'remedy': "Take OSU_SHARE=0 away: the module's commands then run in one container on each node. With two images "
-               "in one program set it. Started by hand: Open MPI: export OMPI_MCA_btl_vader_single_copy_mechanism=none "
-               "(4), OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. Or all ranks of a node in one container: "
-               "apptainer exec --sharens.",
+     'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
+               "MPI is told. Two images in one program: OSU_SHARE=0. By hand: MPICH 5: export "
+               "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export "
+               "OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. Or "
+               "all ranks of a node in one container: apptainer exec --sharens.",
      'source': 'github.com/open-mpi/ompi, pull request 6844; github.com/openucx/ucx, issue 8958; '
-               'github.com/apptainer/apptainer, issues 769 and 1227', 'evidence': 'derived'},
+               'github.com/apptainer/apptainer, issues 769 and 1227; MPICH 5.0.2, two ranks in a user namespace '
+               'each, 2026-11-23', 'evidence': 'measured'},
     {'name': 'no MPI library',
      'text': "RuntimeError: cannot load MPI library",
      'patterns': ["cannot load MPI library"],

@@ -304,6 +304,10 @@ QUOTED = [
     (['error of one request among several'],
      "mpi4py.MPI.Exception: See the MPI_ERROR field in MPI_Status for the error code",
      'MPICH 5.0.2 as an ordinary user, OSU_SHARE=0, 2026-11-22'),
+    (['no memory of another rank'],
+     "Abort(270741519) on node 1 (rank 1 in comm 0): Fatal error in internal_Wait: Other MPI error, error stack:\n"
+     "MPIDI_CMA_copy_data(68): \ncopy_iovs(224).........: process_vm_readv failed (errno 1)",
+     'MPICH 5.0.2 as an ordinary user, two ranks in a user namespace each, 2026-11-23'),
     (['no memory of another rank'], "Read -1, expected 65536, errno =1", 'github.com/open-mpi/ompi, issue 4948'),
     # RCCL
     (['RCCL without its plugin'],

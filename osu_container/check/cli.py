@@ -12,7 +12,7 @@ from osu_container.core.reading.sif import ImageError
 
 from . import examination, text
 from .described import described_host, our_image
-from .site import SettingsError, add_site_arguments, this_site
+from .site import SettingsError, add_site_arguments, this_runtime, this_site
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
 CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
@@ -82,10 +82,11 @@ def judge(image, site, host, options):
     # of an image that has no entrypoint nobody asks what it would do
     names = [options.approach] if options.approach else [
         name for name in CONTAINERS if not approach_entry(name).get('entrypoint') or image.entrypoint()]
-    verdicts = [ask(approach_entry(name), site, image, host, options.program) for name in names]
+    runtime = this_runtime(site, host)
+    verdicts = [ask(approach_entry(name), site, image, host, options.program, runtime) for name in names]
     facts = text.image_facts(image)
     if options.json:
-        print(json.dumps(text.as_data(facts, site, host, verdicts, recommended(verdicts, site)), indent=1))
+        print(json.dumps(text.as_data(facts, site, host, runtime, verdicts, recommended(verdicts, site)), indent=1))
     else:
         print(text.page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach)))
     return min(CODES[one.level] for one in verdicts)

@@ -10,8 +10,10 @@ import posixpath
 import re
 
 from osu_container.core.deciding.conditions import release
+from osu_container.core.deciding.rules.network import KNOWS_CXI
 from osu_container.core.deciding.trial import MACHINES
 from osu_container.core.reading.elf import ElfFacts
+from osu_container.core.reading.traits import single_copy
 
 X86_64 = MACHINES['x86_64']
 
@@ -58,7 +60,6 @@ class DescribedImage(object):
     """An image of which some files are described. See Image for the attributes and methods."""
 
     partial = True
-    rccl_plugin_known = True
     programs = {}
     labels = {}
 
@@ -102,6 +103,10 @@ class DescribedImage(object):
     def rccl_plugin(self):
         """See Image."""
         return self._plugin
+
+    def rccl(self):
+        """See Image: it comes with ROCm."""
+        return bool(self._rocm)
 
     def folder_has(self, folder, sonames):
         """See Image."""
@@ -161,17 +166,32 @@ class DescribedHost(object):
         return {fact['value']: self.files[fact['value']]} if fact else {}
 
 
-def published_image(libcxi, libfabric, mpich, rocm):
+def mpi_described(family, mpi_release):
+    """Return the traits (dict, see mpi_traits()) of an MPI of which family and release (str) are known: derived."""
+    numbers, is_mpich = release(mpi_release), family == 'MPICH'
+    return {
+        'family': family, 'release': mpi_release,
+        # MPICH's configure: the default device is ch3 up to 3.3 and ch4 from 3.4 on
+        'device': None if family == 'Open MPI' else
+        ['ch3:nemesis'] if is_mpich and numbers < (3, 4) else ['ch4:ofi'],
+        # both first seen in the wheel of 4.1.3
+        'hmem': numbers >= (4, 1) if is_mpich else None, 'cxi': numbers >= KNOWS_CXI if is_mpich else None,
+        'pmi': {'MPICH': ['pmi2'], 'Open MPI': ['pmix'], 'Cray MPICH': ['cray_shasta']}[family], 'opens': [],
+        'single_copy': single_copy(family, mpi_release),
+    }
+
+
+def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
     """
     Return the DescribedImage of a published combination.
 
     :param libcxi: bool, the image has libcxi; libfabric, mpich, rocm: releases (str)
+    :param plugin_found: bool, the run was started so that RCCL finds the plugin of the image
     Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", 2025-03
     (recipes and table); what follows from the releases is derived by the rules of this module.
     """
-    # MPICH's configure: the default device is ch3 up to 3.3 and ch4 from 3.4 on; the table says of 3.1.4 "not compiled
-    # with channel 4"
-    ch4 = release(mpich) >= (3, 4)
+    # the table says of 3.1.4 "not compiled with channel 4"
+    ch4 = mpi_described('MPICH', mpich)['device'] == ['ch4:ofi']
     verneed = fabric_verneed(libfabric)
     mpi, fabric, libc = '/usr/lib/libmpi.so.12', '/usr/lib/libfabric.so.1', '/lib/x86_64-linux-gnu/libc.so.6'
     files = {
@@ -183,16 +203,14 @@ def published_image(libcxi, libfabric, mpich, rocm):
     if libcxi:
         files['/usr/lib/libcxi.so.1'] = library('/usr/lib/libcxi.so.1')
     # the plugin is built in every image but those with libfabric 2, for which the table says it is missing
-    plugin = '/opt/aws-ofi-rccl/lib/librccl-net.so' if release(libfabric) < (2,) else None
+    plugin = '/opt/aws-ofi-rccl/lib/librccl-net.so' if release(libfabric) < (2,) and plugin_found else None
     if plugin:
         files[plugin] = library(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
     # tcp is in every build that does not leave it out; cxi needs libcxi and a release that has it. Whether a build of
     # 1.21 or newer without libcxi has cxi was not published, and two of its results only fit if it has not.
     with_cxi = libcxi and release(libfabric) >= (1, 21)
     traits = {
-        'libmpi.so.12': {'family': 'MPICH', 'release': mpich, 'device': ['ch4:ofi'] if ch4 else ['ch3:nemesis'],
-                         # the CVAR was first seen in the wheel of 4.1.3
-                         'hmem': release(mpich) >= (4, 1), 'pmi': ['pmi2'], 'opens': []},
+        'libmpi.so.12': mpi_described('MPICH', mpich),
         'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if with_cxi else ['tcp'],
                            'complete': with_cxi},
     }
@@ -223,7 +241,8 @@ def our_image(name, machine='x86_64'):
     family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = found.groups()
     elf = MACHINES[machine if family == 'alps' else 'x86_64']
     is_mpich = mpi_name == 'mpich'
-    ch4 = not is_mpich or release(release_of_mpi) >= (3, 4)
+    of_mpi = mpi_described('MPICH' if is_mpich else 'Open MPI', release_of_mpi)
+    ch4 = of_mpi['device'] != ['ch3:nemesis']
     soname = 'libmpi.so.12' if is_mpich else 'libmpi.so.40'
     mpi, fabric, libc = '/opt/%s/lib/%s' % (mpi_name, soname), '/opt/libfabric/lib/libfabric.so.1', '/lib/libc.so.6'
     verneed = fabric_verneed(libfabric)
@@ -239,10 +258,7 @@ def our_image(name, machine='x86_64'):
     if plugin:
         files[plugin] = library(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
     traits = {
-        soname: {'family': 'MPICH' if is_mpich else 'Open MPI', 'release': release_of_mpi,
-                 'device': (['ch4:ofi'] if ch4 else ['ch3:nemesis']) if is_mpich else None,
-                 'hmem': release(release_of_mpi) >= (4, 1) if is_mpich else None,
-                 'pmi': ['pmi2'] if is_mpich else ['pmix'], 'opens': []},
+        soname: of_mpi,
         'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if libcxi else ['tcp'], 'complete': True},
     }
     return DescribedImage(name, files, traits, ('MPICH ABI' if is_mpich else 'Open MPI', soname, mpi), plugin, {}, rocm,
@@ -269,8 +285,7 @@ def lumi_host(site, libfabric, cray_mpich, glibc):
         if name == 'libmpi':
             files[path] = library(path, ['libfabric.so.1', 'libc.so.6'],
                                   dict(needs, **{'libfabric.so.1': {'FABRIC_1.0'}}), machine=machine)
-            traits[path] = {'family': 'Cray MPICH', 'release': cray_mpich, 'device': ['ch4:ofi'], 'hmem': None,
-                            'pmi': ['cray_shasta'], 'opens': []}
+            traits[path] = mpi_described('Cray MPICH', cray_mpich)
         elif name == 'libfabric':
             files[path] = library(path, ['libcxi.so.1', 'libc.so.6'], needs, fabric_verdef(libfabric), machine)
             traits[path] = {'release': libfabric, 'providers': ['cxi', 'tcp'], 'complete': False}

@@ -2,6 +2,7 @@
 import os
 import socket
 
+from osu_container.core.deciding.facts import FactsError, find_runtime
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, site_here
 from osu_container.places import STATE
 
@@ -41,3 +42,15 @@ def this_site(name=None, sysroot=None, site_file=None):
         raise SettingsError(str(err).replace('--try-amend=site=NAME', '--site NAME, or write one by `osu-container '
                                              'discover -o FILE` and give it by --site-file'))
     return site, root if sysroot is None else sysroot.rstrip('/')
+
+
+def this_runtime(site, host):
+    """
+    Return the container runtime (dict, see find_runtime()) that a module for site (dict) would take on this machine.
+
+    None where none is on PATH, and for a host (as Host) that is described: nothing is known of its runtime.
+    """
+    try:
+        return None if host.partial else find_runtime(site['runtime']['value'])
+    except FactsError:
+        return None

@@ -22,11 +22,12 @@ def image_is_described(host):
     return host.partial
 
 
-def as_data(facts, site, host, verdicts, best):
-    """Return all that page() says, as plain data (dict)."""
+def as_data(facts, site, host, runtime, verdicts, best):
+    """Return all that page() says, and the container runtime (dict or None), as plain data (dict)."""
     return {
         'image': facts, 'described': image_is_described(host),
-        'site': site['name'], 'sysroot': host.root or None, 'recommended': best,
+        'site': site['name'], 'sysroot': host.root or None, 'runtime': runtime,
+        'recommended': best,
         'verdicts': [{
             'approach': one.approach, 'verdict': one.level, 'mpi': one.mpi, 'libfabric': one.libfabric,
             'mpi_type': one.launch,

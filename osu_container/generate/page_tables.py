@@ -30,7 +30,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import site_words, switch_of
 from osu_container.core.deciding.rules import RULES as VERDICT_RULES
 from osu_container.core.deciding.rules.finding import NOTE
-from osu_container.core.deciding.rules.network import FAILED_OVER_CXI, SEEN_OVER_CXI
+from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask
@@ -137,11 +137,9 @@ def rules_table():
 
 
 def seen_table():
-    """Return the table (str, Markdown) of the MPI releases that are known to have run over cxi, or to have failed."""
-    return markdown([['MPI', 'over cxi', 'source'], ['---'] * 3]
-                    + [[' '.join(series) + '.x', word, source] for word, table in (('ran', SEEN_OVER_CXI),
-                                                                                   ('failed', FAILED_OVER_CXI))
-                       for series, source in table.items()])
+    """Return the table (str, Markdown) of the MPI releases of which no file tells that they run over cxi, but a run."""
+    return markdown([['MPI', 'ran over cxi'], ['---'] * 2]
+                    + [[' '.join(series) + '.x', source] for series, source in SEEN_OVER_CXI.items()])
 
 
 def examination_table():
@@ -150,14 +148,14 @@ def examination_table():
     rows = {}  # cells that differ in their images alone are one row
     for cell in cells:
         predicted = f"{'**wrong**: ' if cell.outcome == 'wrong' else ''}{cell.verdict.level}"
-        key = (cell.approach, examination.MARKS[cell.mark][1], cell.note, predicted, cell.why.replace('image:', ''))
+        key = (cell.approach, examination.MARKS[cell.mark], cell.note, predicted, cell.why.replace('image:', ''))
         rows.setdefault(key, []).append(cell.image)
     lines = [['approach', 'images', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 6]
     lines += [[key[0], '; '.join(images), *key[1:]] for key, images in
               sorted(rows.items(), key=lambda row: examination.APPROACHES.index(row[0][0]))]
     counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
                                                                                             'wrong'))
-    return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n'
+    return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n{examination.scores_text(cells)}\n'
 
 
 def prediction_table():

@@ -29,8 +29,7 @@ __all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_
            'sentence', 'shown', 'state']
 
 #: The marks of the published table, in words
-MARKS = dict({mark: word for mark, (_, word) in MEASURED.items()},
-             **{'?': 'not tested', '??': 'not tested', 'NA': 'does not apply'})
+MARKS = dict(MEASURED, **{'?': 'not tested', '??': 'not tested', 'NA': 'does not apply'})
 
 
 def shown(path):

@@ -14,7 +14,7 @@ from osu_container.core.reading.sif import ImageError
 
 from ..check.cli import CONTAINERS
 from ..check.cli import several as several_builds
-from ..check.site import SettingsError, add_site_arguments, this_site
+from ..check.site import SettingsError, add_site_arguments, this_runtime, this_site
 from . import commands, easyconfig
 
 WIDTH = 100
@@ -186,7 +186,8 @@ def _look(options, site, host):
     with Image(options.image, '') as image:
         found = _commands(image, options.command)
         program = next((one.elf for one in found if one.elf), None)
-        verdicts = [ask(approach_entry(one), site, image, host, program) for one in CONTAINERS]
+        runtime = this_runtime(site, host)
+        verdicts = [ask(approach_entry(one), site, image, host, program, runtime) for one in CONTAINERS]
         wanted = options.approach or recommended(verdicts, site)
         chosen = next((one for one in verdicts if one.approach == wanted), None)
         print(_page(image, found, site, host, verdicts, chosen))

@@ -13,6 +13,8 @@ import re
 import time
 from collections import namedtuple
 
+from osu_container.core.data.approaches import APART
+
 from .loaded import ENDED, LATE
 from .network import TCP, providers_wanted
 from .sample import FORMAT
@@ -34,8 +36,8 @@ PMI_OF = {'MPICH': 'pmi2', 'Intel MPI': 'pmi2', 'Cray MPICH': 'cray_shasta', 'Op
 AFTER = 5.0
 #: Seconds without a change after which the samplers of a run that has ended are gone
 SETTLED = 1.5
-#: Variables that keep an MPI from reading the memory of other ranks, as core/data/approaches.py has them
-TOLD_APART = ('MPIR_CVAR_CH4_CMA_ENABLE', 'MPICH_SMP_SINGLE_COPY_MODE', 'UCX_TLS', 'FI_SHM_DISABLE_CMA')
+#: Settings that keep an MPI from reading the memory of other ranks: another value of the same variable may allow it
+TOLD_APART = sorted((entry['name'], entry['value']) for entry in APART)
 #: How a problem begins that is no contradiction
 UNPROVED = 'Nothing is proved'
 
@@ -459,10 +461,11 @@ def _own_memory(proofs):
     if not apart:
         return None
     group = [proof for proof in proofs if proof['node'] in apart]
-    told = sorted({'%s=%s' % (name, proof['variables'][name]) for proof in group for name in TOLD_APART
-                   if proof['variables'].get(name)})
-    return ("%s on %s have a user namespace each, so none may read the memory of another on its node (CMA, XPMEM): %s. "
-            "Is OSU_SHARE=0 set, or was the container started by hand? Commands of a module share one" % (
+    told = ['%s=%s' % (name, value) for name, value in TOLD_APART
+            if all(proof['variables'].get(name) == value for proof in group)]
+    return ("%s on %s have a user namespace each, so none may read the memory of another on its node (CMA): %s. "
+            "Is OSU_SHARE=0 set, was the container started by hand, or is the runtime older than Apptainer 1.3? Else "
+            "commands of a module share one" % (
                 rank_text(group), ', '.join(sorted(apart)),
                 'the MPI is told so (%s), which is slower' % ', '.join(told) if told else
                 'an MPI that does not know it ends with an error'))

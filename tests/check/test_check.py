@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import random
+import re
 import shutil
 import struct
 import sys
@@ -97,7 +98,7 @@ def test_text_has_every_approach_of_the_images_mpi_with_word_reason_evidence_rem
                     assert f"evidence {evidence['file']}: {evidence['found']}" in part
             assert not finding['remedy'] or f"do {finding['remedy']}" in part
     assert {finding['rule'] for one in said.values() for finding in one['findings']} >= {
-        'not seen over cxi', 'GPU memory', 'CXI_FORK_SAFE', 'ROCm release', 'TCP only', 'other MPI'}
+        'capability set', 'GPU memory', 'CXI_FORK_SAFE', 'ROCm release', 'TCP only', 'other MPI'}
     assert 'openmpi' not in text.partition('Not for this image')[0] and 'openmpi' in text
     assert done.stdout.splitlines()[0] == str(own)
     assert 'MPI: libmpi.so.12 in /opt/mpich/lib; ROCm 7.1.0' in text and f'site {GPU} (' in text
@@ -115,6 +116,22 @@ def test_what_is_recommended_is_the_last_word_and_can_be_typed(tmp_path, parts, 
         f'Recommended: {wanted}', f'    eb osu-container-{wanted}.eb -r --try-amend=image=good.sif']
     assert (PROJECT / 'easyconfigs/o/osu-container' / f'osu-container-{wanted}.eb').exists()
     assert json.loads(check(*place.here(place.sif), '--json').stdout)['recommended'] == wanted
+
+
+@pytest.mark.parametrize('says, wanted', [('1.2.5\nAPPTAINER_SUID_INSTALL=0', 'works slowly'),
+                                          ('1.4.5\nAPPTAINER_SUID_INSTALL=0', 'works'),
+                                          ('1.2.5\nAPPTAINER_SUID_INSTALL=1', 'works'), ('1.2.5', 'works')])
+def test_what_the_runtime_of_this_machine_can_share_decides_too(place, tmp_path, monkeypatch, says, wanted):
+    runtime = tmp_path / 'singularity'
+    runtime.write_text(f'#!/bin/sh\necho "apptainer version {says}"\n')
+    runtime.chmod(0o755)
+    monkeypatch.setenv('PATH', f"{tmp_path}:{os.environ['PATH']}")
+    data = json.loads(check(*place.here(), '--approach', 'bind', '--json').stdout)
+    assert data['verdicts'][0]['verdict'] == wanted
+    assert data['runtime'] == {'command': str(runtime), 'name': 'apptainer', 'release': says[:5],
+                               'setuid': {'0': False, '1': True}.get(says[-1] if '=' in says else None)}
+    data = json.loads(check('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', GPU, '--json').stdout)
+    assert data['described'] and data['runtime'] is None, 'that of the site is not known here'
 
 
 def test_without_a_known_way_none_is_recommended(place, new, parts):
@@ -262,12 +279,15 @@ def test_a_site_file_that_is_not_there_or_has_another_name(place, tmp_path):
 
 def test_published_prints_a_line_a_cell_and_the_counts():
     done = check('--published')
-    *lines, last = done.stdout.splitlines()
+    *lines, causes, speed, tested, last = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, '')
     words = [line.split()[0] for line in lines]
     assert len(lines) == 35 and set(words) <= {'right', 'unknown'}
     assert last == f"{words.count('right')} right, {words.count('unknown')} unknown, 0 wrong"
-    assert words.count('unknown') <= 6
+    assert words.count('unknown') <= 2
+    for line in (causes, speed, tested):
+        number, of = map(int, re.search(r'(\d+) of (\d+) ', line).groups())
+        assert 0 < number <= of <= 35 and (number == of) == (line is not tested)
     assert all(' seen ' in line and ' predicted ' in line for line in lines)
     assert any('FABRIC_1.7' in line for line in lines)
 

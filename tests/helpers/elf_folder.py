@@ -234,15 +234,18 @@ def _texts(*texts):
     return 'const char texts[] = "\\0" ' + ' "\\0" '.join(f'"{text}"' for text in texts) + ' "\\0";\n'
 
 
-def mpich(release='4.2.3', device='ch4:ofi', hmem=True, pmi=('PMI_FD', 'PMI_RANK')):
-    """Return C source of what tells an MPICH."""
+def mpich(release='4.2.3', device='ch4:ofi', hmem=True, pmi=('PMI_FD', 'PMI_RANK'), cxi=None):
+    """Return C source of what tells an MPICH; cxi: bool, it knows that provider, None: as the release does."""
+    cxi = not release.startswith(('3.', '4.0')) if cxi is None else cxi
     return _texts('16:3:4', 'Wed Oct  2 09:35:21 AM CDT 2024', release, 'MPICH Version:      %s', device,
-                  *(['MPIR_CVAR_CH4_OFI_ENABLE_HMEM'] if hmem else []), *pmi)
+                  *(['MPIR_CVAR_CH4_OFI_ENABLE_HMEM'] if hmem else []), *(['cxi'] if cxi else []), *pmi,
+                  *(['MPIR_CVAR_CH4_CMA_ENABLE'] if release.startswith(('4.3', '5.')) else []))
 
 
 def cray_mpich(release='8.1.32'):
     """Return C source of what tells a Cray MPICH."""
-    return _texts(f'MPI VERSION    : CRAY MPICH version {release} (ANL base 3.4a2)', 'PALS_APINFO', 'PMI_FD')
+    return _texts(f'MPI VERSION    : CRAY MPICH version {release} (ANL base 3.4a2)', 'PALS_APINFO', 'PMI_FD',
+                  'MPICH_SMP_SINGLE_COPY_MODE')
 
 
 def intel_mpi(release='2021.19.0'):

@@ -30,7 +30,7 @@ class World:
     def __init__(self, folder, parts, site=GPU):
         self.parts, self.site, self.program = parts, site_entry(site), None
         self.image, self.host = ElfFolder(folder / 'image'), ElfFolder(folder / 'host')
-        self.image_parts, self.host_parts, self.more, self.approach = {}, {}, [], {}
+        self.image_parts, self.host_parts, self.more, self.approach, self.runtime = {}, {}, [], {}, None
 
     def opened(self):
         """Return (Image, Host) of the folders, filled."""
@@ -44,7 +44,8 @@ class World:
         """Return the Verdict on an approach (str)."""
         image, host = self.opened()
         with image:
-            return ask(dict(approach_entry(approach), **self.approach), self.site, image, host, self.program)
+            return ask(dict(approach_entry(approach), **self.approach), self.site, image, host, self.program,
+                       self.runtime)
 
     def really(self, mix, *arguments):
         """
@@ -93,6 +94,22 @@ def program(path):
     def change(it):
         it.program = path
     return change
+
+
+def runtime(name, release, setuid):
+    """Return a change: the container runtime, as find_runtime() gives it."""
+    def change(it):
+        it.runtime = {'command': f'/usr/bin/{name}', 'name': name, 'release': release, 'setuid': setuid}
+    return change
+
+
+#: A runtime that starts each container in a user namespace of its own and cannot share one
+APART = runtime('singularity', '4.1.3', False)
+
+
+def mpich_5(it):
+    """Put an MPICH that reads the memory of other ranks into the image and onto the host of a World."""
+    each(image(mpi=lambda parts: parts.mpi(mpich('5.0.2'))), host(libmpi=lambda parts: parts.mpi(mpich('5.0.2'))))(it)
 
 
 def for_another_machine(it):
@@ -346,10 +363,19 @@ SPEAKS = {
                 '/usr/lib/libfabric/libcxi-fi.so'))), GPU, 'fails', 'no provider cxi'),
         ('no tcp', 'pure', image(fabric=lambda it: it.fabric(providers=('shm',))), PLAIN, 'fails', 'no provider tcp'),
     ],
+    'capability set': [
+        (f'MPICH {version}', approach, image(mpi=lambda it, version=version: it.mpi(mpich(version))), GPU, 'fails',
+         f'this MPICH ({version}) does not know the provider cxi') for version, approach in (
+             ('3.4.3', 'hybrid'), ('4.0.3', 'opensource'))] + [
+        (name, 'hybrid', image(mpi=lambda it, version=version: it.mpi(mpich(version, cxi=False))), GPU, 'unknown',
+         'holds no mark that it knows the provider cxi') for name, version in (
+             ('a later one without the mark', '4.2.3'), ('of unknown release', '?'))],
     'not seen over cxi': [
-        ('failed', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.4.3'))), GPU, 'unknown', 'No data available'),
-        ('never tried', 'opensource', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU, 'unknown', 'MPICH 4.0.x'),
-        ('of unknown release', 'hybrid', image(mpi=lambda it: it.mpi(mpich('?'))), GPU, 'unknown', 'unknown release'),
+        ('Intel MPI', 'opensource', image(mpi=lambda it: it.mpi(intel_mpi())), GPU, 'unknown', 'Intel MPI 2021.19.x'),
+        ('a Cray MPICH to come', 'bind', host(libmpi=lambda it: it.mpi(cray_mpich('10.0.1'))), GPU, 'unknown',
+         'Cray MPICH 10.0.x'),
+        ('of unknown release', 'opensource', image(mpi=lambda it: it.mpi(open_mpi('?'))), GPU, 'unknown',
+         'unknown release'),
     ],
     'TCP only': [('on a fast network', 'pure', image(), GPU, 'works slowly', "the site's network is for provider cxi"),
                  ('CPU nodes', 'pure', image(), CPU, 'works slowly', 'TCP only')],
@@ -363,8 +389,8 @@ SPEAKS = {
          'works slowly', 'needs FABRIC_1.9'),
         ('plugin that lacks a library', 'hybrid', image(plugin=lambda it: it.plain(
             'librccl-net.so', needed=[it.plain('libgone.so.1')])), GPU, 'works slowly', 'libgone.so.1'),
-        ('none', 'opensource', image(plugin=None), GPU, NOTE, 'no plugin'),
-    ],
+    ] + [(f'none, {approach}', approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), GPU,
+          'works slowly', 'RCCL finds no plugin') for approach in ('bind', 'hybrid', 'opensource')],
     'ROCm release': [
         ('too new', 'hybrid', image(rocm='7.1.0'), GPU, 'unknown', 'ROCm 7.1.0'),
         ('too old', 'opensource', image(rocm='6.0.3'), GPU, 'unknown', '6.1 to 6.4'),
@@ -382,6 +408,11 @@ SPEAKS = {
         ('one of them left', 'hybrid', each(image(environment={'CXI_FORK_SAFE_HP': '0'}),
                                             lambda it: it.approach.update(unset=[])), GPU, 'works slowly',
          'sets CXI_FORK_SAFE_HP')],
+    'ranks apart': [
+        ('the host\'s MPICH 5', 'bind', each(APART, mpich_5), PLAIN, 'works slowly', 'MPIR_CVAR_CH4_CMA_ENABLE=0'),
+        ('the image\'s, an Apptainer before 1.3', 'pure', each(runtime('apptainer', '1.2.5', False), mpich_5), PLAIN,
+         'works slowly', 'apptainer 1.2.5 starts containers without setuid'),
+        ('Cray MPICH', 'bind', APART, GPU, 'works slowly', 'MPICH_SMP_SINGLE_COPY_MODE=NONE')],
     'PMI': [('PMIx alone on the site', 'hybrid', site(pmi={'image': 'pmix', 'host': 'pmix'}), GPU, 'fails',
              'every rank would be alone'),
             ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
@@ -478,19 +509,29 @@ SILENT = {
                         later(lambda it: it.image.copy(it.parts.plain('libcxi-fi.so', needed=[it.parts.plain(
                             'libcxi.so.1')]), '/usr/lib/libfabric/libcxi-fi.so'))), GPU),
                     ('not asked for', 'pure', image(fabric=lambda it: it.fabric(providers=('tcp',))), GPU)],
-    'not seen over cxi': [(f'MPICH {version}', 'hybrid', image(mpi=lambda it, version=version: it.mpi(mpich(version))),
-                           GPU) for version in ('4.2.3', '4.3.2', '5.0.2')] +
-                         [('over TCP', 'pure', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),
-                          ('Cray MPICH', 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU)],
+    'capability set': [(f'MPICH {version}', 'hybrid', image(mpi=lambda it, version=version: it.mpi(mpich(version))),
+                        GPU) for version in ('4.1.3', '5.0.2', '6.0.0')] +
+                      [('over TCP', 'pure', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),
+                       ("the host's Cray MPICH", 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU)],
+    'not seen over cxi': [('over TCP', 'pure', image(mpi=lambda it: it.mpi(intel_mpi())), GPU),
+                          ('MPICH, whose file tells', 'hybrid', image(mpi=lambda it: it.mpi(mpich('6.0.0'))), GPU),
+                          ('Cray MPICH', 'bind', image(mpi=lambda it: it.mpi(intel_mpi())), GPU)],
     'TCP only': [('nothing faster is there', 'pure', image(), PLAIN), ('hybrid', 'hybrid', image(), GPU)],
-    'RCCL plugin': [('fits', 'hybrid', image(), GPU), ('no GPU', 'hybrid', image(plugin=None), CPU),
-                    ('over TCP', 'pure', image(plugin=None), GPU)],
+    'RCCL plugin': [('fits', 'hybrid', image(), GPU), ('no RCCL', 'opensource', image(plugin=None), GPU)] + [
+        (name, approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), site_name)
+        for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))],
     'ROCm release': [(f'ROCm {rocm}', 'hybrid', image(rocm=rocm), GPU) for rocm in ('6.1.0', '6.4.4')] +
                     [('no GPU', 'hybrid', image(rocm='7.1.0'), CPU)],
     'GPU memory': [('HMEM', 'hybrid', image(), GPU),
                    ('no GPU', 'hybrid', image(mpi=lambda it: it.mpi(mpich(hmem=False))), CPU)],
     'CXI_FORK_SAFE': [('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),
                       ('another variable', 'hybrid', image(environment={'CXI_FORK': '1'}), GPU)],
+    'ranks apart': [(name, 'bind', each(change, mpich_5), PLAIN) for name, change in (
+        ('one container for all', runtime('apptainer', '1.3.0', False)),
+        ('setuid', runtime('singularity', '4.1.3', True)),
+        ('a runtime that does not say', runtime('singularity', '4.1.3', None)), ('no runtime', each()))] + [
+        (name, 'pure', each(APART, image(mpi=lambda it, says=says: it.mpi(says))), PLAIN) for name, says in (
+            ('MPICH 4.3 does not unless told to', mpich('4.3.2')), ('Intel MPI looks first', intel_mpi()))],
     'PMI': [('pmi2', 'hybrid', image(), GPU), ('Cray MPICH under cray_shasta', 'bind', image(), GPU)],
     'no program': [('osu_latency', 'pure', image(), GPU),
                       ('a program is named', 'pure', each(image(program=None), later(lambda it: it.image.copy(

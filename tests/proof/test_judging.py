@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from osu_container.core.data.approaches import APART
 from osu_container.proof import judging, loaded
 from osu_container.proof import text as report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
@@ -62,13 +63,15 @@ def in_space(number, user, mnt, **changes):
 
 @pytest.mark.parametrize('changes, end', [
     ({}, 'an MPI that does not know it ends with an error'),
-    ({'variables': {'MPIR_CVAR_CH4_CMA_ENABLE': '0', 'UCX_TLS': '^cma'}},
-     'the MPI is told so (MPIR_CVAR_CH4_CMA_ENABLE=0, UCX_TLS=^cma), which is slower')])
+    ({'variables': {'MPIR_CVAR_CH4_CMA_ENABLE': '1', 'UCX_TLS': 'all'}},  # the opposite
+     'an MPI that does not know it ends with an error'),
+    *(({'variables': {entry['name']: entry['value']}},
+       f"the MPI is told so ({entry['name']}={entry['value']}), which is slower") for entry in APART)])
 def test_ranks_of_a_node_in_user_namespaces_of_their_own_are_noted(changes, end):
     problems, (note,) = judged([in_space(0, 'user:[1]', 'mnt:[1]', **changes),
                                 in_space(1, 'user:[2]', 'mnt:[2]', **changes)])
     assert problems == [] and note.startswith('ranks 0-1 on node1 have a user namespace each, so none may read ')
-    assert f'(CMA, XPMEM): {end}. Is OSU_SHARE=0 set' in note
+    assert f'(CMA): {end}. Is OSU_SHARE=0 set' in note
 
 
 @pytest.mark.parametrize('proofs, shared', [

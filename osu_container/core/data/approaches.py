@@ -228,9 +228,11 @@ _NIC_OF_RANK = _variable('FI_CXI_DEVICE_NAME', 'nic', 'open-source MPICH takes t
 APART = [
     _variable('MPIR_CVAR_CH4_CMA_ENABLE', '0', 'MPICH 5 copies larger messages between ranks of a node by CMA',
               'MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, '
-              'none with it, 2026-11-22', 'measured', '2026-11-22', only=['no open mpi']),
+              'none with it, 2026-11-22; 4.2.3 and 4.3.2 do not', 'measured', '2026-11-22', only=['no open mpi']),
+    # Of XPMEM alone nothing would be lost: xpmem_get.c of hpc/xpmem compares the kernel's user ids and no namespaces.
     _variable('MPICH_SMP_SINGLE_COPY_MODE', 'NONE', 'Cray MPICH copies by XPMEM or CMA',
-              'intro_mpi(3) of Cray MPICH 8.1', 'untested', '2026-11-22', only=['no open mpi']),
+              'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set it',
+              'derived', '2026-11-23', only=['no open mpi']),
     _variable('OMPI_MCA_smsc', '^cma,xpmem,knem', 'Open MPI 5 copies by one of these', 'docs.open-mpi.org, v5.0.x, The '
               'sm BTL: smsc', 'derived', '2026-11-22', only=['open mpi']),
     _variable('OMPI_MCA_btl_vader_single_copy_mechanism', 'none', 'the same of Open MPI 4',

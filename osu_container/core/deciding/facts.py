@@ -82,7 +82,7 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
     try:
         with Image(sif, program_prefix, programs) as image:
             _check_image(image, program_prefix)
-            mix = trial_of(approach, site, image, host)
+            mix = trial_of(approach, site, image, host, runtime=runtime)
             verdict = verdict_of(mix)
             _check_family(verdict, image)
             approach = mix.approach

@@ -176,6 +176,7 @@ def settings_for(approach, site, facts):
     Raises SettingsError as host_libraries does.
     """
     host, image = facts['host'], facts.get('image', {})
+    runtime = host.get('runtime')
     host_libraries(with_mpi_of(approach, image.get('soname')), site)
     injected = host.get('injected', []) if approach['inject'] else []
     comes_from = approach['comes_from']
@@ -215,28 +216,30 @@ def settings_for(approach, site, facts):
             ['OSU_SCOPE'] if approach['container'] else [])), refuses=refuses,
         programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
         host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)],
-        share=shares(facts), apart=applying(APART, known_facts) if _own_namespaces(facts) else [])
+        share=shares(runtime, facts.get('wrapper', False)),
+        apart=applying(APART, known_facts) if own_namespaces(runtime) else [])
 
 
-def _own_namespaces(facts):
+def own_namespaces(runtime):
     """
-    Return whether each container has a user namespace of its own (bool): the runtime starts them without setuid.
+    Return whether each container has a user namespace of its own (bool): runtime (dict or None) has no setuid.
 
     One container a rank then keeps the ranks of a node from each other's memory (user_namespaces(7)). With setuid there
     is no user namespace, so nothing is lost.
     """
-    return (facts['host'].get('runtime') or {}).get('setuid') is False
+    return (runtime or {}).get('setuid') is False
 
 
-def shares(facts):
+def shares(runtime, wrapper=False):
     """
     Return whether the commands put the ranks of a node into one container (bool).
 
+    :param runtime: dict (name, release, setuid, see find_runtime()) or None; wrapper: bool, lumi-container-wrapper made
+                    the commands, which start a container each
     That is for Apptainer without setuid. The state of a container can be kept out of the user's home folder, by
     APPTAINER_CONFIGDIR, from 1.3 on; --sharens came with 1.3 too.
     """
-    runtime = facts['host'].get('runtime') or {}
-    return (_own_namespaces(facts) and runtime.get('name') == 'apptainer' and not facts.get('wrapper')
+    return (own_namespaces(runtime) and runtime.get('name') == 'apptainer' and not wrapper
             and release(runtime.get('release')) >= (1, 3))
 
 

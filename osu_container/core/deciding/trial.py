@@ -32,9 +32,10 @@ MACHINES = {'x86_64': 'Advanced Micro Devices X86-64', 'aarch64': 'AArch64', 'pp
 #: program: path (str) in the image of the program that it begins with, None where it begins with the MPI library;
 #: plugin: (path in the image, Process with it) of RCCL's plugin, None without;
 #: static: bool, that program has no dynamic section, so that nothing can be put in front of anything;
-#: mpi, fabric: dict of traits (core/reading/traits.py) of the libmpi and libfabric of the process, None without
+#: mpi, fabric: dict of traits (core/reading/traits.py) of the libmpi and libfabric of the process, None without;
+#: runtime: dict as find_runtime() gives it (core/deciding/facts.py), None where it is not known
 Trial = namedtuple('Trial', 'approach site image host gone injected lacking family soname process program static '
-                            'plugin mpi fabric')
+                            'plugin mpi fabric runtime')
 
 
 class Host(object):
@@ -225,13 +226,14 @@ def _own_program(image, program):
     return (found[0], facts[found[0]]) if found else (None, None)
 
 
-def trial_of(approach, site, image, host, program=None):
+def trial_of(approach, site, image, host, program=None, runtime=None):
     """
     Return the Trial of an approach.
 
     :param approach, site: entries (dict) as for settings_for()
     :param image, host: Image and Host, or descriptions with the same methods
     :param program: str or None, path in the image of the program that is to run
+    :param runtime: dict or None, the container runtime, as in Trial
     Raises ImageError if the image has no MPI or not that program, ElfError if a host library is none, SettingsError if
     the site lacks what the approach needs.
     """
@@ -259,7 +261,7 @@ def trial_of(approach, site, image, host, program=None):
     fabric = _traits(process, 'libfabric.so.1', image, host)
     return Trial(approach, site, image, host, gone, injected, lacking, family, soname, process, found, static,
                  _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
-                 _with_plugins(process, fabric, container, starts, library_path))
+                 _with_plugins(process, fabric, container, starts, library_path), runtime)
 
 
 def _asked_mpi(image, start):

@@ -32,10 +32,14 @@ def verdict_of(trial):
         findings = decisive
     order = [NOTE] + LEVELS
     findings.sort(key=lambda finding: -order.index(finding.level))  # stable: of equals the order of RULES
-    levels = [finding.level for finding in findings if finding.level != NOTE]
-    return Verdict(trial.approach['name'], levels[0] if levels else 'works', findings,
+    return Verdict(trial.approach['name'], level_of(findings), findings,
                    _described(trial, trial.soname, trial.mpi), _described(trial, 'libfabric.so.1', trial.fabric),
                    pmi_for(trial.approach, trial.site))
+
+
+def level_of(findings):
+    """Return the worst level (str, one of LEVELS) of findings (list of Finding)."""
+    return max([finding.level for finding in findings if finding.level != NOTE] or LEVELS[:1], key=LEVELS.index)
 
 
 def _described(trial, soname, traits):
@@ -47,7 +51,7 @@ def _described(trial, soname, traits):
     return '%s %s of the %s' % (family, (traits or {}).get('release') or 'of unknown release', one.origin)
 
 
-def ask(approach, site, image, host, program=None):
+def ask(approach, site, image, host, program=None, runtime=None):
     """
     Return the Verdict on an approach (dict) on a site (dict): trial_of() and verdict_of() in one.
 
@@ -55,7 +59,7 @@ def ask(approach, site, image, host, program=None):
     ImageError and ElfError as trial_of() does.
     """
     try:
-        return verdict_of(trial_of(approach, site, image, host, program))
+        return verdict_of(trial_of(approach, site, image, host, program, runtime))
     except SettingsError as err:
         finding = Finding('site', 'fails', str(err), [('site ' + site['name'], 'has no such fact')],
                           'take another approach, or add the fact to the site', 'site data')

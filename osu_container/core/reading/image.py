@@ -449,6 +449,10 @@ class Image(object):
         # librccl-net.so before the other names: it is what RCCL itself looks for
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 
+    def rccl(self):
+        """Return whether RCCL is in the image (bool)."""
+        return bool(self.matching(r'.*/librccl\.so(\.[\d.]+)?'))
+
     def folder_has(self, folder, sonames):
         """Return whether the folder (str) of the image holds a file of one of the names (set of str)."""
         return any((folder + '/' + soname) in self.tree.entries for soname in sonames)

@@ -36,17 +36,30 @@ PMI_KINDS = {'MPICH': ('pmi2', b'PMI_FD'), 'Intel MPI': ('pmi2', b'PMI_FD'), 'Op
 #: CVAR by which MPICH lets libfabric have buffers in GPU memory (from 4.1 on, not in 4.0.3)
 HMEM_CVAR = b'MPIR_CVAR_CH4_OFI_ENABLE_HMEM'
 
+#: Family -> the variable that keeps it from copying messages out of the memory of another rank of its node, which needs
+#: the kernel's leave, and the first release that does so unless it is told not to. MPICH 4.3 has the variable too, and
+#: its default is off (measured: MPI_T in the wheels of 4.3.2, 5.0.0 to 5.0.2). Cray MPICH takes XPMEM or CMA (derived:
+#: intro_mpi(3)). Open MPI 5.0.11 and Intel MPI 2021.19.0 run all the same, no slower (measured: two ranks in a user
+#: namespace each, one run, 2026-11-23).
+SINGLE_COPY = {'MPICH': (b'MPIR_CVAR_CH4_CMA_ENABLE', '5.0'), 'Cray MPICH': (b'MPICH_SMP_SINGLE_COPY_MODE', '8.1')}
+
+#: The name by which MPICH looks whether a provider is cxi, to ask it for what it has. pmodels/mpich PR 5708: cxi is the
+#: first provider that wants FI_MR_ENDPOINT, which MPICH asks of no other. In the wheels from 4.1.3 on, not in 4.0.3.
+CXI_SET = b'\0cxi\0'
+
 #: as MPI_Get_library_version() prints it (netmods parted by blanks), else as configure was called (by commas)
 _DEVICES = [re.compile(br'\0(ch[34]:\w+(?:[ ,]+\w+)*)\0'), re.compile(br'--with-device=(ch[34]:[\w,]+)')]
 
 
 def mpi_traits(data):
     """
-    Return {'family', 'release', 'device', 'hmem', 'pmi', 'opens'} of an MPI library (data: its content, bytes).
+    Return {'family', 'release', 'device', 'hmem', 'cxi', 'pmi', 'opens', 'single_copy'} of an MPI library (data: its
+    content, bytes).
 
     family, release: str or None; device: list of str for an MPICH, e.g. ['ch4:ofi', 'ch4:ucx'], the default first, None
-    where the file does not say; hmem: bool or None, can pass on GPU memory; pmi: list of kinds of --mpi=; opens: list
-    of libraries that it may open by itself. Raises ValueError if it is no ELF file.
+    where the file does not say; hmem: bool or None, can pass on GPU memory; cxi: bool or None, knows what the provider
+    cxi wants; pmi: list of kinds of --mpi=; opens: list of libraries that it may open by itself; single_copy: str or
+    None, the variable of SINGLE_COPY where it reads other ranks' memory. Raises ValueError if it is no ELF file.
     """
     version = version_of(data)
     found = next((match for match in (pattern.search(data) for pattern in _DEVICES) if match), None)
@@ -58,9 +71,23 @@ def mpi_traits(data):
     return {
         'family': version.family, 'release': version.release, 'device': device,
         'hmem': HMEM_CVAR in data if version.family == 'MPICH' else None,
+        'cxi': CXI_SET in data if version.family == 'MPICH' else None,
         'pmi': [kind] if kind and mark in data else [],
         'opens': ['libfabric.so.1'] if b'\0libfabric.so.1\0' in data else [],
+        'single_copy': single_copy(version.family, version.release, data),
     }
+
+
+def single_copy(family, release, data=None):
+    """
+    Return the variable (str) of SINGLE_COPY where an MPI of a family and release (str or None) does so, else None.
+
+    :param data: bytes, the content of its library; None for one that is described
+    """
+    variable, since = SINGLE_COPY.get(family, (b'', ''))
+    numbers = [tuple(int(part) for part in re.findall(r'\d+', text or '')) for text in (release, since)]
+    does = variable and numbers[0] >= numbers[1] and (data is None or variable in data)
+    return variable.decode('ascii') if does else None
 
 
 def fabric_traits(data, beside=()):

@@ -93,9 +93,9 @@ def test_setuid_is_what_the_runtime_was_built_with_and_its_settings_allow(tmp_pa
     found = find_runtime([name])
     assert found['setuid'] is expected
     # one container a node: only where each would have a user namespace, and an instance can stay out of the home folder
-    assert shares({'host': {'runtime': found}}) is (name == 'apptainer' and not expected)
-    assert not shares({'host': {'runtime': dict(found, release='1.2.5')}})
-    assert not shares({'host': {'runtime': found}, 'wrapper': True}) and not shares({'host': {}})
+    assert shares(found) is (name == 'apptainer' and not expected)
+    assert not shares(dict(found, release='1.2.5'))
+    assert not shares(found, wrapper=True) and not shares(None)
 
 
 @pytest.mark.parametrize('approach, mpi, variable', [('hybrid', 'MPICH 4.2.3', 'MPIR_CVAR_CH4_CMA_ENABLE'),

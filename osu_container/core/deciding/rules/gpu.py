@@ -54,14 +54,16 @@ OF_DRIVER = re.compile(r'lib(cuda|cudadebugger|nvcuvid|nvidia-[\w-]+)\.so')
 
 @rule('RCCL plugin', source='DeiC-HPC/BitBulldozersLab, 2025-03: 3 to 5 instead of 13 GB/s')
 def rccl_plugin(trial):
-    """RCCL's plugin loads with the libfabric of the process."""
+    """RCCL finds a plugin by which it uses libfabric, and that loads with the libfabric of the process."""
     if not trial.site['gpu']['value'] or provider_of(trial) == 'tcp':
         return
     slow = 'RCCL falls back to TCP without a word'
     if trial.plugin is None:
-        if trial.image.rocm() and (not trial.image.partial or trial.image.rccl_plugin_known):
-            yield finding(NOTE, "the image has no plugin by which RCCL uses libfabric: %s" % slow,
-                          [(trial.image.path, 'no librccl-net.so')], 'build aws-ofi-nccl into the image')
+        if trial.image.rccl():
+            yield finding('works slowly', "RCCL finds no plugin in the image by which it would use libfabric: %s; "
+                          "messages of MPI are not affected" % slow,
+                          [(trial.image.path, 'RCCL, and no librccl-net.so that it finds')],
+                          'build aws-ofi-nccl into the image')
         return
     path, process = trial.plugin
     ours = set(one.path for one in trial.process.loaded)

@@ -1,5 +1,7 @@
-"""The machine: host paths, architecture, C library."""
-from osu_container.core.deciding.rules.finding import finding, rule
+"""The machine: host paths, architecture, C library, what the container runtime lets ranks do."""
+from osu_container.core.data.approaches import APART
+from osu_container.core.deciding.rules.finding import finding, mpi_of, rule
+from osu_container.core.deciding.settings import own_namespaces, shares
 from osu_container.core.deciding.trial import MACHINES
 
 
@@ -33,3 +35,24 @@ def musl(trial):
     if found and trial.approach['inject']:
         yield finding('fails', "the image's C library is musl, the host's libraries need glibc",
                       [(found[0].facts.path, 'musl')], 'take pure or opensource, or a base image with glibc')
+
+
+@rule('ranks apart', source='user_namespaces(7), process_vm_readv(2); two ranks of one node in a user namespace each, '
+                            '2026-11-23: MPICH 5.0.2 ends at 16 KiB; told not to read it runs, at 9.7 instead of '
+                            '13.6 GB/s (4 MiB, one run of each, busy machine)')
+def ranks_apart(trial):
+    """
+    Without setuid each container has a user namespace, and its rank may not read the memory of others on the node:
+    ranks share one container, or an MPI that would read it is told not to.
+    """
+    variable, runtime = (trial.mpi or {}).get('single_copy'), trial.runtime
+    if not variable or not own_namespaces(runtime) or shares(runtime):
+        return
+    value = next(entry['value'] for entry in APART if entry['name'] == variable)
+    mpi, name = mpi_of(trial), '%s %s' % (runtime['name'], runtime['release'] or 'of unknown release')
+    yield finding('works slowly', "%s starts containers without setuid and cannot put the ranks of a node into one: "
+                  "each has a user namespace of its own, the MPI may not read another rank's memory, and the module "
+                  "tells it so (%s=%s). Messages within a node are copied once more, those between nodes are not "
+                  "affected" % (name, variable, value),
+                  [(runtime['command'], name + ', no setuid'), (mpi.facts.path, variable)],
+                  'Apptainer 1.3 or newer: there the ranks of a node share a container')

@@ -12,23 +12,15 @@ from osu_container.core.deciding.rules.finding import (
 )
 from osu_container.core.reading.loader import of_name
 
-#: MPI over libfabric's provider cxi: releases that have been seen to run, by whom. What no run is known of is unknown:
-#: MPICH asks the provider for a set of capabilities, and only a run tells whether it has them.
+#: MPIs over libfabric's provider cxi of whose files none says whether they can: releases that were seen to run, by whom
 SEEN_OVER_CXI = {
-    ('MPICH', '4.2'): 'DeiC-HPC/BitBulldozersLab, published runs on LUMI, 2025-03 (4.2.3)',
-    ('MPICH', '4.3'): 'sarus-suite/containerfiles-ci e3d4a7b on Alps and lumi-ai-factory/laifs-container-recipes on '
-                      'LUMI, 2026 (4.3.2)',
-    ('MPICH', '5.0'): 'lumi-ai-factory/laifs-container-recipes on LUMI, 2026 (5.0.1)',
     ('Open MPI', '5.0'): 'alazzaro/openmpi_on_ss11 627b2cc on LUMI, 2026-04',
     ('Cray MPICH', '8.1'): 'the native MPI of such systems',
     ('Cray MPICH', '9.0'): 'the native MPI of such systems',
 }
 
-#: The same, runs that are known to have failed although all symbols fit
-FAILED_OVER_CXI = {
-    ('MPICH', '3.4'): '"open_fabric: No data available" in the published runs (DeiC-HPC/BitBulldozersLab, 2025-03, '
-                      '3.4.3)',
-}
+#: The first MPICH that knows cxi: pmodels/mpich PR 5708
+KNOWS_CXI = (4, 1)
 
 #: The first libfabric of ofiwg with the provider cxi (its NEWS, v1.21.0). Cray's own builds have it earlier.
 CXI_SINCE = (1, 21)
@@ -95,21 +87,39 @@ def no_provider(trial):
                         'its providers are not described')], '`fi_info -l` where it is to run tells it')
 
 
-@rule('not seen over cxi', source='SEEN_OVER_CXI in core/deciding/verdict.py')
+def _asks_for_cxi(trial):
+    """Return whether the MPI of the process asks its libfabric for the provider cxi."""
+    return (provider_of(trial) == 'cxi' and uses_libfabric(trial)
+            and of_name(trial.process, 'libfabric.so.1') is not None)
+
+
+@rule('capability set', source='pmodels/mpich PR 5708: cxi is the first provider that wants FI_MR_ENDPOINT; wheels of '
+                               'MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: 3.4.3 fails, 4.2.3 runs')
+def capability_set(trial):
+    """MPICH asks the provider cxi for what it has only if its libmpi knows that name, which it does from 4.1 on."""
+    traits = trial.mpi or {}
+    if not _asks_for_cxi(trial) or traits.get('cxi') is not False:
+        return
+    numbers, mpi = release(traits['release']), mpi_of(trial)
+    old = numbers and numbers < KNOWS_CXI
+    yield finding('fails' if old else 'unknown', "this MPICH (%s) %s it asks for capabilities that cxi does not have, "
+                  "and ends with \"open_fabric: No data available\"" % (
+                      traits['release'] or 'release unknown', 'does not know the provider cxi:' if old else
+                      'holds no mark that it knows the provider cxi; where it does not,'),
+                  [(mpi.facts.path, 'no text cxi, MPICH %s' % (traits['release'] or 'of unknown release'))],
+                  'use an image with MPICH 4.1 or newer')
+
+
+@rule('not seen over cxi', source='SEEN_OVER_CXI in core/deciding/rules/network.py')
 def not_seen_over_cxi(trial):
-    """MPI and provider must agree on capabilities, which no file says: only releases that were seen to run count."""
+    """Of other MPIs no file says whether they agree with the provider cxi: only those that were seen to run count."""
     series = series_of(trial)
-    if provider_of(trial) != 'cxi' or not uses_libfabric(trial) or of_name(trial.process, 'libfabric.so.1') is None:
+    if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or (trial.mpi or {}).get('cxi') is not None:
         return
-    if series in SEEN_OVER_CXI:
-        return
-    mpi = mpi_of(trial)
-    known = "no run over cxi is known of %s" % (' '.join(series) + '.x' if series else 'an MPI of unknown release')
-    if series in FAILED_OVER_CXI:
-        known = "%s.x failed: %s" % (' '.join(series), FAILED_OVER_CXI[series])
-    yield finding('unknown', "symbols fit, but %s; no file says why" % known,
-                  [(mpi.facts.path, ' '.join(series) if series else 'release unknown')],
-                  'a run with FI_LOG_LEVEL=info shows what the provider was asked for; or use MPICH 4.2 or newer')
+    yield finding('unknown', "symbols fit, but no run over cxi is known of %s; no file says whether it can" % (
+        ' '.join(series) + '.x' if series else 'an MPI of unknown release'),
+        [(mpi_of(trial).facts.path, ' '.join(series) if series else 'release unknown')],
+        'a run with FI_LOG_LEVEL=info shows what the provider was asked for; or use MPICH 4.2 or newer')
 
 
 @rule('TCP only', source='DeiC-HPC/BitBulldozersLab, 2025-03: about 2 of 22 GB/s')
