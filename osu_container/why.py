@@ -336,8 +336,8 @@ OF_THE_NETWORK = [
      'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
                "MPI is told. Two images in one program: OSU_SHARE=0. By hand: MPICH 5: export "
                "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export "
-               "OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. Or "
-               "all ranks of a node in one container: apptainer exec --sharens.",
+               "OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. "
+               "Or all ranks of a node in one container: apptainer exec --sharens.",
      'source': 'github.com/open-mpi/ompi, pull request 6844; github.com/openucx/ucx, issue 8958; '
                'github.com/apptainer/apptainer, issues 769 and 1227; MPICH 5.0.2, two ranks in a user namespace '
                'each, 2026-11-23', 'evidence': 'measured'},
