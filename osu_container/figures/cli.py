@@ -8,7 +8,7 @@ Measure the figures that this project promises, as ratios or differences within 
                                                            wanted: bandwidth 0.95 or more, latency 1.05 or less
     one-node    the same with both ranks on one node       wanted: bandwidth 0.97 or more, latency 1.05 or less
     render      `eb --module-only` of one module                                               wanted: 2 s or less
-    start       start of 1, 2, 4, ... 64 ranks on one node: native, a shared container, a container a rank
+    start       start of 1, 2, 8, 16, 64 ranks on one node: native, a shared container, a container a rank
                                                            wanted: 1.3 times native, shared, 16 and 64 ranks
                                                                                                        (job_start.py)
     reads       what a start reads of its image, by ranks and by compression  wanted: 8 ranks read 1.1 times what one
@@ -239,7 +239,7 @@ def main():
     parser.add_argument('--repeats', type=int, help="measured runs of each (default: " + ', '.join(
         f'{name} {repeats}' for name, (_, repeats) in GROUPS.items()) + ")")
     parser.add_argument('--ranks', type=numbers, default=start.RANKS, metavar='N,N,...',
-                        help="of the group start (default: 1, 2, 4, ... 64)")
+                        help="of the group start (default: 1, 2, 8, 16, 64)")
     parser.add_argument('--rows', type=numbers, default=growth.ROWS, metavar='N,N,...',
                         help="of the group growth (default: 1000,10000,100000)")
     parser.add_argument('--note', default='', help="kept with the results, such as what else ran on the machine")

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from osu_container.figures.timing import BenchError, environment, figure, summary, timed
 
-RANKS = [1, 2, 4, 8, 16, 32, 64]
+RANKS = [1, 2, 8, 16, 64]
 MODULE = 'osu-container/pure'
 #: What a start may take of native's time with these numbers of ranks, shared
 PROMISED = {16: 1.3, 64: 1.3}

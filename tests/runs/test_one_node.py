@@ -71,6 +71,34 @@ def test_where_ranks_do_not_share_no_mpi_reads_the_memory_of_another_rank(shell)
     assert 'each rank has a container of its own' in done.stdout and 'MPIR_CVAR_CH4_CMA_ENABLE=0' in done.stdout
 
 
+def test_a_rank_has_the_environment_that_the_runtime_would_make(shell, tmp_path):
+    """The first rank's comes from the runtime; what others have in another way goes in by the wrapper."""
+    odd = tmp_path / 'odd.sh'
+    odd.write_text('#!/bin/bash\ncase $SLURM_PROCID in\n    1) export ODD=$\'a "b"\\n\\\\c=d\' EMPTY=; unset GONE ;;\n'
+                   '    2) export PATH=/nowhere:$PATH PS1=x OMP_NUM_THREADS=3 HOME=/tmp ;;\nesac\n'
+                   f'exec osu-exec sh -c \'env -0 >{tmp_path}/$HOW-$SLURM_PROCID; '
+                   'cat /proc/$PPID/comm 2>/dev/null || :\'\n')
+    odd.chmod(0o755)
+    found = {}
+    for how in ('', 'instance'):
+        done = shell(f'module load osu-container/hybrid && export OSU_SHARE={how} HOW={how or "own"} && '
+                     f'srun -N1 -n3 --overcommit {odd}', GONE='here')
+        assert done.returncode == 0, done.stdout + done.stderr
+        # nothing of the runtime stands between Slurm and ranks whose environment follows from that of the first
+        assert (done.stdout.split().count('slurmstepd') > 0) == (not how), done.stdout
+        for rank in range(3):
+            words = (tmp_path / f'{how or "own"}-{rank}').read_bytes().decode().split('\0')
+            found[how, rank] = dict(word.split('=', 1) for word in words if word)
+    for rank in range(3):
+        ours, its = found['', rank], found['instance', rank]
+        differ = {name for name in set(ours) | set(its) if ours.get(name) != its.get(name)}
+        of_the_step = {'OSU_SHARE', 'HOW', 'OLDPWD', 'SHLVL', '_'} | {name for name in differ if re.match(
+            'SLURM_.*(ID|PORT)$|PMI_(JOBID|FD)$|(APPTAINER|SINGULARITY)_INSTANCE$', name)}
+        assert differ <= of_the_step, {name: (ours.get(name), its.get(name)) for name in differ - of_the_step}
+    assert found['', 1]['ODD'] == 'a "b"\n\\c=d' and found['', 1]['EMPTY'] == '' and 'GONE' not in found['', 1]
+    assert found['', 2]['OMP_NUM_THREADS'] == '3' and found['', 0]['GONE'] == 'here'
+
+
 def test_a_rank_that_ends_early_or_comes_late_and_steps_side_by_side(shell):
     """Rank 0 has gone before the others read the image; two steps on a node have a container each."""
     script = "sh -c 'sleep $((SLURM_PROCID / 2)); ls /usr/share/doc | wc -l; exit $SLURM_PROCID'"
