@@ -10,15 +10,11 @@ import posixpath
 import re
 
 from osu_container.core.deciding.conditions import release
+from osu_container.core.deciding.rules.network import FABRIC_VERSIONS
 from osu_container.core.deciding.trial import MACHINES
 from osu_container.core.reading.elf import ElfFacts
 
 X86_64 = MACHINES['x86_64']
-
-#: (release from which on, the version that its newest functions have). Source: libfabric.map.in of ofiwg/libfabric by
-#: tag; seen in the files of Debian's 1.17 and 2.1 and of the wheels' 1.22 and 2.5.1 (measured), else derived.
-#: fi_getinfo, fi_freeinfo and fi_dupinfo, which every MPI calls, carry 1.7, 1.8 and 1.9; before 1.20 they carry 1.3.
-FABRIC_VERSIONS = [((1, 14), 'FABRIC_1.6'), ((1, 20), 'FABRIC_1.7'), ((2, 0), 'FABRIC_1.8'), ((2, 5), 'FABRIC_1.9')]
 
 #: glibc of Ubuntu 22.04, on which the published images are built (derived: recipe of the published runs), and of SLES
 #: 15 SP5, LUMI's system then (derived: release of that system; it was not printed in any log)
@@ -40,6 +36,16 @@ def fabric_verneed(libfabric):
     """Return the version names (set of str) that a program needs which was linked with a libfabric of a release."""
     version = fabric_version(libfabric)
     return {'FABRIC_1.0', 'FABRIC_1.3' if version == 'FABRIC_1.6' else version}
+
+
+def asked_by_mpich(mpich, libfabric):
+    """
+    Return what an MPICH of a release (str) asks libfabric for that was built with a libfabric of a release (str).
+
+    See asked_of_libfabric() of core/reading/traits.py: a set for cxi came with MPICH 4.1.
+    """
+    found = {'': release(libfabric)[:2]}
+    return dict(found, cxi=(1, 6)) if release(mpich) >= (4, 1) else found
 
 
 def glibc_verdef(newest):
@@ -83,9 +89,13 @@ class DescribedImage(object):
         """See Image."""
         return {path: self.files[path]._replace(path='image:' + path) for path in paths if path in self.files}
 
-    def traits(self, path, read, folder=None):
+    def traits(self, path, read):
         """See Image: what is described, whatever read would find."""
         return self._traits[self.files[path].soname]
+
+    def matching(self, pattern):
+        """See Image."""
+        return sorted(path for path in self.files if re.match('(?:%s)$' % pattern, path))
 
     def mpis(self):
         """See Image."""
@@ -192,7 +202,8 @@ def published_image(libcxi, libfabric, mpich, rocm):
     traits = {
         'libmpi.so.12': {'family': 'MPICH', 'release': mpich, 'device': ['ch4:ofi'] if ch4 else ['ch3:nemesis'],
                          # the CVAR was first seen in the wheel of 4.1.3
-                         'hmem': release(mpich) >= (4, 1), 'pmi': ['pmi2'], 'opens': []},
+                         'hmem': release(mpich) >= (4, 1), 'pmi': ['pmi2'], 'opens': [],
+                         'asks': asked_by_mpich(mpich, libfabric) if ch4 else None},
         'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if with_cxi else ['tcp'],
                            'complete': with_cxi},
     }
@@ -242,7 +253,9 @@ def our_image(name, machine='x86_64'):
         soname: {'family': 'MPICH' if is_mpich else 'Open MPI', 'release': release_of_mpi,
                  'device': (['ch4:ofi'] if ch4 else ['ch3:nemesis']) if is_mpich else None,
                  'hmem': release(release_of_mpi) >= (4, 1) if is_mpich else None,
-                 'pmi': ['pmi2'] if is_mpich else ['pmix'], 'opens': []},
+                 'pmi': ['pmi2'] if is_mpich else ['pmix'], 'opens': [],
+                 # those of the workstation have MPICH's wheel, built with the libfabric that is in it
+                 'asks': asked_by_mpich(release_of_mpi, libfabric) if ch4 and family in ('lumi', 'alps') else None},
         'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if libcxi else ['tcp'], 'complete': True},
     }
     return DescribedImage(name, files, traits, ('MPICH ABI' if is_mpich else 'Open MPI', soname, mpi), plugin, {}, rocm,

@@ -25,6 +25,7 @@ RULES = [
     network.no_libfabric,
     network.netmod,
     network.no_provider,
+    network.libfabric_api,
     network.not_seen_over_cxi,
     network.tcp_only,
     gpu.rccl_plugin,
