@@ -247,7 +247,8 @@ def capabilities(asks=(1, 22), others=(1, 6), own='cxi'):
     asks: (major, minor) of the first two rows; others: of the rest; own: text by which it knows a provider that has a
     row of its own.
     """
-    rows = ', '.join('{0x1f8f, 1, 0, 1, 20, 0, 31, 1, %d, %d, 8, 0}' % one for one in [asks] * 2 + [others] * 8)
+    rows = ', '.join(f'{{0x1f8f, 1, 0, 1, 20, 0, 31, 1, {major}, {minor}, 8, 0}}'
+                     for major, minor in [asks] * 2 + [others] * 8)
     return f'const unsigned sets[][12] = {{{rows}}};\nconst char own[] = "\\0" "{own}" "\\0";\n'
 
 

@@ -104,7 +104,7 @@ def no_provider(trial):
     version = fabric.get('release') or 'of unknown release'
     remedy = {'cxi': 'use hybrid or bind, whose libfabric is the host\'s, or an image with libcxi and a libfabric '
                      'built with it (1.21 or newer)'}.get(wanted, 'use an image whose libfabric has it')
-    files = trial.image.matching('.*/lib%s(?:-[\d.]+)?-fi\\.so' % re.escape(wanted))
+    files = trial.image.matching(r'.*/lib%s(?:-[\d.]+)?-fi\.so' % re.escape(wanted))
     if files and one.origin == 'image':
         remedy = 'set FI_PROVIDER_PATH=%s in the image: libfabric does not look there by itself' % posixpath.dirname(
             files[0])
