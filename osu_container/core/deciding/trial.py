@@ -308,12 +308,17 @@ def _opened(image, injected, host):
 
     Intel MPI opens libfabric, Open MPI what it has as files of its own (mca_*.so).
     """
-    found = {}
+    found, own = {}, [path for _, _, path in image.mpis()]
     # all, as a DT_RPATH may lead to one that ld.so does not find by itself
     for path in image.matching('.*/(?:%s)' % '|'.join(re.escape(name) for name in MPI_FAMILIES)):
         real = image.real(path)
         if real not in found:
-            found[real] = _opened_by(image, real, MPI_FAMILIES[posixpath.basename(path)])
+            try:
+                found[real] = _opened_by(image, real, MPI_FAMILIES[posixpath.basename(path)])
+            except ImageError:
+                if path in own:
+                    raise
+                found[real] = []  # damaged, and nobody uses it
         found[path] = found[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
@@ -324,11 +329,12 @@ def _opened(image, injected, host):
 
 
 def _opened_by(image, path, family):
-    """Return the names (list of str) that the MPI library path (str) of a family in the image opens by itself."""
-    try:
-        opens = image.traits(path, mpi_traits)['opens']
-    except ImageError:  # damaged: said where it is used
-        return []
+    """
+    Return the names (list of str) that the MPI library path (str) of a family in the image opens by itself.
+
+    Raises ImageError if it is damaged.
+    """
+    opens = image.traits(path, mpi_traits)['opens']
     if family == 'Open MPI':
         opens = opens + image.matching(OPEN_MPI_OVER_LIBFABRIC % re.escape(posixpath.dirname(path)))
     return opens
