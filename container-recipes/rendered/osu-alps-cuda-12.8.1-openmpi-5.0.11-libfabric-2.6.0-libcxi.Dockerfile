@@ -283,6 +283,7 @@ RUN echo "618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc  /opt
     tar -xf /opt/files/osu-micro-benchmarks-7.5.2.tar.gz --strip-components=1 --no-same-owner -C /opt/build/osu-micro-benchmarks && \
     cd /opt/build/osu-micro-benchmarks && \
     ./configure --prefix=/opt/osu \
+        --enable-mpi4=no \
         CC=/opt/openmpi/bin/mpicc \
         CXX=/opt/openmpi/bin/mpicxx \
         --enable-cuda --with-cuda-include=/usr/local/cuda/include --with-cuda-libpath=/usr/local/cuda/lib64 \

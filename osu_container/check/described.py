@@ -10,17 +10,12 @@ import posixpath
 import re
 
 from osu_container.core.deciding.conditions import release
-from osu_container.core.deciding.rules.network import KNOWS_CXI
+from osu_container.core.deciding.rules.network import FABRIC_VERSIONS, KNOWS_CXI
 from osu_container.core.deciding.trial import MACHINES
 from osu_container.core.reading.elf import ElfFacts
 from osu_container.core.reading.traits import single_copy
 
 X86_64 = MACHINES['x86_64']
-
-#: (release from which on, the version that its newest functions have). Source: libfabric.map.in of ofiwg/libfabric by
-#: tag; seen in the files of Debian's 1.17 and 2.1 and of the wheels' 1.22 and 2.5.1 (measured), else derived.
-#: fi_getinfo, fi_freeinfo and fi_dupinfo, which every MPI calls, carry 1.7, 1.8 and 1.9; before 1.20 they carry 1.3.
-FABRIC_VERSIONS = [((1, 14), 'FABRIC_1.6'), ((1, 20), 'FABRIC_1.7'), ((2, 0), 'FABRIC_1.8'), ((2, 5), 'FABRIC_1.9')]
 
 #: glibc of Ubuntu 22.04, on which the published images are built (derived: recipe of the published runs), and of SLES
 #: 15 SP5, LUMI's system then (derived: release of that system; it was not printed in any log)
@@ -42,6 +37,16 @@ def fabric_verneed(libfabric):
     """Return the version names (set of str) that a program needs which was linked with a libfabric of a release."""
     version = fabric_version(libfabric)
     return {'FABRIC_1.0', 'FABRIC_1.3' if version == 'FABRIC_1.6' else version}
+
+
+def asked_by_mpich(mpich, libfabric):
+    """
+    Return what an MPICH of a release (str) asks libfabric for that was built with a libfabric of a release (str).
+
+    See asked_of_libfabric() of core/reading/traits.py: a set for cxi came with MPICH 4.1.
+    """
+    found = {'': release(libfabric)[:2]}
+    return dict(found, cxi=(1, 6)) if release(mpich) >= (4, 1) else found
 
 
 def glibc_verdef(newest):
@@ -84,9 +89,13 @@ class DescribedImage(object):
         """See Image."""
         return {path: self.files[path]._replace(path='image:' + path) for path in paths if path in self.files}
 
-    def traits(self, path, read, folder=None):
+    def traits(self, path, read):
         """See Image: what is described, whatever read would find."""
         return self._traits[self.files[path].soname]
+
+    def matching(self, pattern):
+        """See Image."""
+        return sorted(path for path in self.files if re.match('(?:%s)$' % pattern, path))
 
     def mpis(self):
         """See Image."""
@@ -166,8 +175,12 @@ class DescribedHost(object):
         return {fact['value']: self.files[fact['value']]} if fact else {}
 
 
-def mpi_described(family, mpi_release):
-    """Return the traits (dict, see mpi_traits()) of an MPI of which family and release (str) are known: derived."""
+def mpi_described(family, mpi_release, libfabric=None):
+    """
+    Return the traits (dict, see mpi_traits()) of an MPI of which family and release (str) are known: derived.
+
+    :param libfabric: release (str) of the libfabric that an MPICH was built with, None where that is not known
+    """
     numbers, is_mpich = release(mpi_release), family == 'MPICH'
     return {
         'family': family, 'release': mpi_release,
@@ -177,6 +190,7 @@ def mpi_described(family, mpi_release):
         # both first seen in the wheel of 4.1.3
         'hmem': numbers >= (4, 1) if is_mpich else None, 'cxi': numbers >= KNOWS_CXI if is_mpich else None,
         'pmi': {'MPICH': ['pmi2'], 'Open MPI': ['pmix'], 'Cray MPICH': ['cray_shasta']}[family], 'opens': [],
+        'asks': asked_by_mpich(mpi_release, libfabric) if libfabric else None,
         'single_copy': single_copy(family, mpi_release),
     }
 
@@ -210,7 +224,7 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
     # 1.21 or newer without libcxi has cxi was not published, and two of its results only fit if it has not.
     with_cxi = libcxi and release(libfabric) >= (1, 21)
     traits = {
-        'libmpi.so.12': mpi_described('MPICH', mpich),
+        'libmpi.so.12': mpi_described('MPICH', mpich, libfabric if ch4 else None),
         'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if with_cxi else ['tcp'],
                            'complete': with_cxi},
     }
@@ -241,7 +255,9 @@ def our_image(name, machine='x86_64'):
     family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = found.groups()
     elf = MACHINES[machine if family == 'alps' else 'x86_64']
     is_mpich = mpi_name == 'mpich'
-    of_mpi = mpi_described('MPICH' if is_mpich else 'Open MPI', release_of_mpi)
+    # those of the workstation have MPICH's wheel, built with the libfabric that is in it
+    of_mpi = mpi_described('MPICH' if is_mpich else 'Open MPI', release_of_mpi,
+                           libfabric if is_mpich and family in ('lumi', 'alps') else None)
     ch4 = of_mpi['device'] != ['ch3:nemesis']
     soname = 'libmpi.so.12' if is_mpich else 'libmpi.so.40'
     mpi, fabric, libc = '/opt/%s/lib/%s' % (mpi_name, soname), '/opt/libfabric/lib/libfabric.so.1', '/lib/libc.so.6'

@@ -53,8 +53,9 @@ def page(facts, site, host, verdicts, best, single):
         if one not in others:
             lines += _verdict_lines(one)
     if others:
-        lines += [textwrap.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
-            one.approach for one in others), WIDTH), '']
+        lines.append(textwrap.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
+            one.approach for one in others), WIDTH))
+        lines += [line for one in others for line in _finding_lines(one.findings[0])] + ['']
     if not single:
         lines.append(_advice(best, facts))
     return '\n'.join(lines).rstrip()
@@ -77,13 +78,15 @@ def _verdict_lines(verdict):
     if verdict.mpi != 'none':
         lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (verdict.mpi, verdict.libfabric,
                                                                          verdict.launch)))
-    for finding in verdict.findings:
-        lines.append(_wrapped('note' if finding.level == NOTE else 'because', finding.reason))
-        if finding.level != NOTE:
-            lines += [_wrapped('evidence', '%s: %s' % item) for item in finding.evidence]
-        if finding.remedy:
-            lines.append(_wrapped('do', finding.remedy))
-    return lines + ['']
+    return lines + [line for finding in verdict.findings for line in _finding_lines(finding)] + ['']
+
+
+def _finding_lines(finding):
+    """Return the lines (list of str) on one Finding."""
+    lines = [_wrapped('note' if finding.level == NOTE else 'because', finding.reason)]
+    if finding.level != NOTE:
+        lines += [_wrapped('evidence', '%s: %s' % item) for item in finding.evidence]
+    return lines + ([_wrapped('do', finding.remedy)] if finding.remedy else [])
 
 
 def _advice(best, facts):

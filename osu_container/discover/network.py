@@ -119,17 +119,12 @@ def providers(survey, path):
         return survey.fact('providers', names, why, '`fi_info -l`', section='network')
     real = os.path.realpath(host.at(path))
     try:
-        beside = os.listdir(os.path.join(os.path.dirname(real), 'libfabric'))
-    except OSError:
-        beside = []
-    try:
         with open(real, 'rb') as handle:
-            names = fabric_traits(handle.read(), beside)['providers']
+            names = fabric_traits(handle.read())['providers']
     except (OSError, ValueError):
         names = []
     if names:
-        survey.fact('providers', names, why, 'names of functions in the file' + (
-            ', files in libfabric/ beside it' if beside else ''), 'derived', 'network')
+        survey.fact('providers', names, why, 'names of functions in the file', 'derived', 'network')
     else:
         survey.lacks('providers of libfabric', 'fi_info -l; names of functions in %s' % path,
                    "whether the host's libfabric drives the network is not known")

@@ -105,6 +105,11 @@ def mpi_from_wheel(name, version):
         f'cp {wheel}.dist-info/licenses/* /opt/{name}/share/licenses/'])
 
 
+#: configure would take MPI 4's sessions where the image's MPI has them, and then the programs need them of any MPI: a
+#: host's of MPI 3, such as Cray MPICH 8, could not take its place (undefined symbol: MPI_Session_init, with OSU 7.4)
+OSU_OPTIONS = '--enable-mpi4=no'
+
+
 def osu_in_c(sha256, wrappers='/opt/mpich/bin'):
     """Return the step that builds the OSU Micro-Benchmarks to /opt/osu; wrappers: folder of mpicc and mpicxx."""
     return shell(chdir=False, commands=[
@@ -112,7 +117,8 @@ def osu_in_c(sha256, wrappers='/opt/mpich/bin'):
         f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
         f'tar -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
         f'cd {BUILD}/osu',
-        f'./configure --prefix=/opt/osu CC={wrappers}/mpicc CXX={wrappers}/mpicxx CFLAGS=-O2 CXXFLAGS=-O2',
+        f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx CFLAGS=-O2 '
+        'CXXFLAGS=-O2',
         'make -j "$(nproc)"',
         'make install',
         'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',

@@ -339,6 +339,7 @@ SAME_CAUSE = {
     'undefined symbol': lambda reason: ['undefined symbol: ' + re.escape(name.partition('@')[0]) for name in re.search(
         r' needs (.*?),? which ', reason).group(1).split(', ')],
     'injection defeated': lambda reason: [r'ran with lib\w+ .* of the image'],
+    'libfabric API': lambda reason: ['Requested version is newer than library'],
     'no provider': lambda reason: ['No data available', r'getinfo\(?\)? failed', 'no such provider'],
     'PMI': lambda reason: [re.escape(osu_output.ALONE), 'requires exactly two'],
 }

@@ -28,6 +28,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from osu_container.core.deciding.rules.network import FABRIC_VERSIONS
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import ElfError
@@ -76,8 +77,6 @@ FAKES = {
 REAL = ('libmpi', 'libfabric', 'libhsa-runtime64')
 #: Release of the MPICH that Cray MPICH says it is made from (sources in ../easyblocks/generic, module traits)
 ANL_BASE = {'8': '3.4a2', '9': '4.1.2'}
-#: libfabric up to this release -> its newest symbol version (libfabric.map.in by release)
-FABRIC_VERSIONS = [((1, 19), 6), ((1, 22), 7), ((2, 3), 8), ((2, 5), 9)]
 #: Functions of libfabric that programs are linked with: those that are new with a symbol version, and others
 FABRIC_VERSIONED = ('fi_getinfo', 'fi_freeinfo', 'fi_dupinfo', 'fi_fabric')
 FABRIC_PLAIN = ('fi_strerror', 'fi_tostr', 'fi_tostr_r', 'fi_getparams', 'fi_freeparams', 'fi_param_define',
@@ -340,7 +339,8 @@ class Tree:
             functions = [f'"{FUNCTIONS[name]}_{word}"' for name in self.host['providers']
                          for word in ('domain', 'endpoint', 'getinfo', 'fabric')]
             functions.insert(1, f'"{release}"')  # a text among others, as it is looked for
-            newest = next(number for limit, number in FABRIC_VERSIONS if (int(major), int(minor)) <= limit)
+            newest = [int(name.rpartition('.')[2]) for since, name in FABRIC_VERSIONS
+                      if since <= (int(major), int(minor))][-1]
             last = f'global: {"; ".join(FABRIC_VERSIONED)}; local: *; '
             code.write_text(fake('libfabric') + f'const char *const names[] = {{{", ".join(functions)}}};\n'
                             f'unsigned fi_version(void) {{ return {major}u << 16 | {minor}u; }}\n'

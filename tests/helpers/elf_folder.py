@@ -242,6 +242,18 @@ def mpich(release='4.2.3', device='ch4:ofi', hmem=True, pmi=('PMI_FD', 'PMI_RANK
                   *(['MPIR_CVAR_CH4_CMA_ENABLE'] if release.startswith(('4.3', '5.')) else []))
 
 
+def capabilities(asks=(1, 22), others=(1, 6), own='cxi'):
+    """
+    Return C source of MPICH's table of capability sets.
+
+    asks: (major, minor) of the first two rows; others: of the rest; own: text by which it knows a provider that has a
+    row of its own.
+    """
+    rows = ', '.join(f'{{0x1f8f, 1, 0, 1, 20, 0, 31, 1, {major}, {minor}, 8, 0}}'
+                     for major, minor in [asks] * 2 + [others] * 8)
+    return f'const unsigned sets[][12] = {{{rows}}};\nconst char own[] = "\\0" "{own}" "\\0";\n'
+
+
 def cray_mpich(release='8.1.32'):
     """Return C source of what tells a Cray MPICH."""
     return _texts(f'MPI VERSION    : CRAY MPICH version {release} (ANL base 3.4a2)', 'PALS_APINFO', 'PMI_FD',
@@ -305,12 +317,12 @@ class Parts:
         source += 'void user(void) {' + ''.join(f' {other}();' for other in names) + ' }\n'
         return self._made(name, source=source, needed=[provider], **options)
 
-    def fabric(self, release='1.22.0', newest=7, providers=('cxi', 'tcp'), needed=('libcxi.so.1',), **options):
-        """Return a libfabric.so.1 that defines FABRIC_1.0 to FABRIC_1.newest (int)."""
+    def fabric(self, release='1.22.0', newest=7, providers=('cxi', 'tcp'), needed=('libcxi.so.1',), more='', **options):
+        """Return a libfabric.so.1 that defines FABRIC_1.0 to FABRIC_1.newest (int); more: C source."""
         major, minor = release.split('.')[:2]
         source = _texts(release, *(f'{_FUNCTIONS[name]}{word}' for name in providers
                                    for word in ('getinfo', 'domain', 'endpoint', 'close')))
-        source += f'int fi_version(void) {{ return {major} << 16 | {minor}; }}\n'
+        source += more + f'int fi_version(void) {{ return {major} << 16 | {minor}; }}\n'
         source += ''.join(f'void of_FABRIC_1_{number}(void) {{ }}\n' for number in range(newest + 1))
         nodes = 'FABRIC_1.0 { global: of_FABRIC_1_0; fi_version; texts; local: *; };\n' + ''.join(
             f'FABRIC_1.{number} {{ global: of_FABRIC_1_{number}; }} FABRIC_1.{number - 1};\n'

@@ -7,6 +7,7 @@ from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from tests.helpers.elf_folder import (
     ElfFolder,
+    capabilities,
     cray_mpich,
     good_host,
     good_image,
@@ -181,6 +182,39 @@ seven_functions = each(
         f'int MPIX_{one}(void) {{ return 0; }}\n' for one in 'ABCDEFG'))))
 
 
+def asking(release='4.2.3', needs=7, **options):
+    """Return a function of Parts: an MPICH with a table of what it asks libfabric for; options of capabilities()."""
+    return lambda parts: parts.mpi(mpich(release) + capabilities(**options), needs=needs)
+
+
+def with_file(path, provider='cxi', build=None, **variables):
+    """
+    Return a change: the image's libfabric has tcp alone, and a provider's file is at path (str) in the image.
+
+    build: folder (str) in which this libfabric looks for such files; variables: of the image's environment
+    """
+    text = f'const char path[] = "Search for providers in specific path (default: {build})";' + chr(10) if build else ''
+    return each(image(fabric=lambda it: it.fabric(providers=('tcp',), needed=(), more=text), environment=variables),
+                later(lambda it: it.image.copy(it.parts.plain(f'lib{provider}-fi.so'), path)))
+
+
+def mtl_ofi(parts):
+    """Return Open MPI's part for libfabric as a file of its own."""
+    return parts.user_of('mca_mtl_ofi.so', parts.fabric(needed=()), ['FABRIC_1.0', 'FABRIC_1.7'])
+
+
+def plain_open_mpi(parts):
+    """Return an Open MPI that has no DT_NEEDED of libfabric."""
+    return parts.mpi(open_mpi('4.1.4'), 'libmpi.so.40', needs=None)
+
+
+def of_mpi4py(it):
+    """Put mpi4py into the image of a World, which calls a function that MPIs have from MPI 4 on."""
+    it.image.copy(it.parts.plain('MPI.so', source='int MPI_Session_init(void); void user(void) { MPI_Session_init(); }'
+                                 + chr(10), needed=[it.parts.mpi()]),
+                  '/usr/lib/python3/dist-packages/mpi4py/MPI.cpython-311.so')
+
+
 def newer(parts):
     return parts.mpi(mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n')
 
@@ -267,8 +301,10 @@ SPEAKS = {
          "the image's MPI is Open MPI (libmpi.so.40)"),
         ('Debian', 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12')), GPU, 'fails',
          'libmpich.so.12'),
-        ('standard ABI with the soname of MPICH 5.0.0', 'opensource',
+        ('standard ABI with the soname of MPICH 5.0.0', 'bind',
          image(mpi=lambda it: it.mpi(mpich('5.0.0'), 'libmpi_abi.so.0')), GPU, 'fails', 'libmpi_abi.so.0'),
+        ('Open MPI, which this srun cannot start', 'pure', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+         PLAIN, 'fails', "the image's MPI is Open MPI (libmpi.so.40)"),
         ('standard ABI for openmpi', 'openmpi', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), PLAIN,
          'fails', 'libmpi_abi.so.1'),
         ('MPICH for openmpi', 'openmpi', image(), PLAIN, 'fails', 'MPICH ABI'),
@@ -311,6 +347,13 @@ SPEAKS = {
         ('of a library', 'pure', image(mpi=lambda it: it.mpi(more='extern int lost; int *where = &lost;\n')), GPU,
          'fails', 'lost'),
         ('seven, which another MPI of the host has', 'bind', seven_functions, GPU, 'fails', ' and 2 more, which no'),
+        ('all is bound now', 'bind', image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer), environment={
+            'LD_BIND_NOW': '1'}), GPU, 'fails', 'MPIX_New'),
+        ("mpi4py's, and nothing but scripts", 'bind', each(later(of_mpi4py), later(lambda it: it.image.write(
+            '/opt/osu/bin/osu_latency', '#!/bin/sh\n'))), GPU, 'fails', 'MPI.cpython-311.so needs MPI_Session_init'),
+        ("mpi4py's, and no program is known", 'bind', each(image(program=None), later(of_mpi4py)), GPU, 'unknown',
+         'MPI_Session_init'),
+        ("mpi4py's, which the program does not use", 'bind', later(of_mpi4py), GPU, NOTE, 'MPI_Session_init'),
     ],
     'injection defeated': [
         ('MPI by DT_RPATH of the program', 'bind', image(program=linked(rpath='/opt/mpich/lib')), GPU, 'fails',
@@ -348,6 +391,7 @@ SPEAKS = {
          'does not use libfabric (ch3:nemesis)'),
         ('ucx alone', 'opensource', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx'), needs=None)), GPU,
          'works slowly', 'ch4:ucx'),
+        ('Open MPI', 'openmpi', image(mpi=plain_open_mpi), PLAIN, 'fails', 'has no part for libfabric (mtl ofi)'),
     ],
     'netmod': [
         ('ucx first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), GPU, 'works slowly',
@@ -362,6 +406,30 @@ SPEAKS = {
                 it.parts.plain('libcxi-fi.so', needed=[it.parts.plain('libgone.so.1')]),
                 '/usr/lib/libfabric/libcxi-fi.so'))), GPU, 'fails', 'no provider cxi'),
         ('no tcp', 'pure', image(fabric=lambda it: it.fabric(providers=('shm',))), PLAIN, 'fails', 'no provider tcp'),
+        ('FI_PROVIDER_PATH takes the place of the folder beside', 'opensource', with_file(
+            '/usr/lib/libfabric/libcxi-fi.so', FI_PROVIDER_PATH='/opt/prov'), GPU, 'fails', 'no provider cxi'),
+        ('a folder beside that is not the one of its build', 'opensource', with_file(
+            '/usr/lib/libfabric/libcxi-fi.so', build='/opt/build/lib/libfabric'), GPU, 'fails', 'no provider cxi'),
+        ("the host's libfabric and the image's file", 'hybrid', each(
+            with_file('/opt/prov/libcxi-fi.so', FI_PROVIDER_PATH='/opt/prov'),
+            host(libfabric=lambda it: it.fabric(providers=('tcp',)))), GPU, 'unknown', "takes the image's file"),
+        ("libfabric of Open MPI's own file", 'openmpi', each(
+            image(mpi=plain_open_mpi, fabric=lambda it: it.fabric(providers=('tcp',), needed=()), rocm=None,
+                  cuda='12.8'),
+            later(lambda it: it.image.copy(mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/mca_mtl_ofi.so'))),
+         'alps', 'fails', 'no provider cxi'),
+    ],
+    'libfabric API': [
+        ("built with a newer one than the host's", 'hybrid', each(image(mpi=asking()), host(
+            libfabric=lambda it: it.fabric('1.21.0'))), PLAIN, 'fails', 'asks libfabric for API 1.22, and the host'),
+        ("built with a newer one than the image's", 'opensource', image(
+            mpi=asking(), fabric=lambda it: it.fabric('1.20.1', needed=())), PLAIN, 'fails', 'has API 1.20'),
+        ('no set for cxi', 'hybrid', each(image(mpi=asking('4.0.3', own='bgq')), host(
+            libfabric=lambda it: it.fabric('1.21.0'))), GPU, 'fails', 'API 1.22'),
+        ('no table in the file', 'hybrid', host(libfabric=lambda it: it.fabric('1.21.0')), PLAIN, 'unknown',
+         'is not in the file'),
+        ('a variable of the image', 'hybrid', each(image(mpi=asking(), environment={
+            'MPIR_CVAR_CH4_OFI_MINOR_VERSION': '23'})), PLAIN, 'fails', 'API 1.23'),
     ],
     'capability set': [
         (f'MPICH {version}', approach, image(mpi=lambda it, version=version: it.mpi(mpich(version))), GPU, 'fails',
@@ -447,7 +515,12 @@ SILENT = {
         libraries=lambda it: [it.mpi(open_mpi(), 'libmpi.so.40')]), GPU),
         ('Intel MPI, MVAPICH: the soname counts', 'hybrid', image(), GPU),
         ('standard ABI', 'opensource', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), GPU),
-        ('standard ABI, and the host has it', 'bind', standard_abi(mpich('5.0.2')), PLAIN)],
+        ('standard ABI, and the host has it', 'bind', standard_abi(mpich('5.0.2')), PLAIN)] + [
+        (f'{soname}, {approach}', approach, image(mpi=lambda it, soname=soname: it.mpi(mpich('5.0.0'), soname)), GPU)
+        for soname in ('libmpich.so.12', 'libmpi_abi.so.0')
+        for approach in ('pure', 'opensource', 'hybrid', 'swap')] + [
+        ('Open MPI where srun can start it', 'pure', each(site(pmi={'image': 'pmix'}), image(
+            mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))), PLAIN)],
     'draft ABI': [
         ('MPICH 5.0.2', 'bind', standard_abi(mpich('5.0.2')), PLAIN),
         ('the program runs with its own', 'opensource', standard_abi(intel_mpi('2021.19.0')), PLAIN),
@@ -476,7 +549,8 @@ SILENT = {
         ('weak', 'pure', image(mpi=lambda it: it.mpi(
             more='extern int lost __attribute__((weak)); int *where = &lost;\n')), GPU),
         ('of a library that may be in one which is missing', 'pure', image(mpi=lambda it: it.mpi(
-            more='extern int lost; int *where = &lost;\n', needed=[it.plain('libgone.so.1')])), GPU)],
+            more='extern int lost; int *where = &lost;\n', needed=[it.plain('libgone.so.1')])), GPU),
+        ("mpi4py's, and the image's MPI stays", 'hybrid', each(image(program=None), later(of_mpi4py)), GPU)],
     'injection defeated': [
         ('DT_RUNPATH', 'bind', image(program=linked(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=linked(rpath='/opt/none')), GPU),
@@ -499,7 +573,9 @@ SILENT = {
     'no libfabric': [
         ('nobody promised it', 'pure', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
         ('bind brings its own', 'bind', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
-        ('ch4:ofi', 'hybrid', image(), GPU)],
+        ('ch4:ofi', 'hybrid', image(), GPU),
+        ("Open MPI's own file", 'openmpi', each(image(mpi=plain_open_mpi), later(lambda it: it.image.copy(
+            mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/lib/openmpi3/mca_mtl_ofi.so'))), PLAIN)],
     'netmod': [
         ('ofi first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ofi ucx'))), GPU),
         ('the site names it', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), PLAIN)],
@@ -508,7 +584,26 @@ SILENT = {
                         image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),
                         later(lambda it: it.image.copy(it.parts.plain('libcxi-fi.so', needed=[it.parts.plain(
                             'libcxi.so.1')]), '/usr/lib/libfabric/libcxi-fi.so'))), GPU),
-                    ('not asked for', 'pure', image(fabric=lambda it: it.fabric(providers=('tcp',))), GPU)],
+                    ('not asked for', 'pure', image(fabric=lambda it: it.fabric(providers=('tcp',))), GPU)] + [
+        (what, 'opensource', with_file(path, **options), GPU) for what, path, options in (
+            ('FI_PROVIDER_PATH', '/opt/prov/libcxi-fi.so', {'FI_PROVIDER_PATH': '@/opt/none:/opt/prov'}),
+            ('a file in FI_PROVIDER_PATH', '/opt/prov/libcxi-fi.so', {'FI_PROVIDER_PATH': '+/opt/prov/libcxi-fi.so'}),
+            ('the folder of its build', '/opt/build/lib/libcxi-fi.so', {'build': '/opt/none:/opt/build/lib'}),
+            ('where ld.so finds it', '/usr/lib/libcxi-fi.so', {'build': '/opt/none'}))],
+    'libfabric API': [
+        ('just as new', 'hybrid', image(mpi=asking()), PLAIN),
+        ('its set for cxi', 'hybrid', each(image(mpi=asking()), host(libfabric=lambda it: it.fabric('1.21.0'))), GPU),
+        ('its set for rxm, which tcp needs there', 'hybrid', each(
+            image(mpi=asking(needs=6, asks=(1, 19)), plugin=None),
+            host(libfabric=lambda it: it.fabric('1.17.0', newest=6))), PLAIN),
+        ('a variable of the image', 'hybrid', each(
+            image(mpi=asking(), environment={'MPIR_CVAR_CH4_OFI_MINOR_VERSION': '21'}),
+            host(libfabric=lambda it: it.fabric('1.21.0'))), PLAIN),
+        ('no table, and none can be newer', 'hybrid', host(libfabric=lambda it: it.fabric('2.1.0', newest=8)), PLAIN),
+        ('no table, and both are of the image', 'opensource', image(fabric=lambda it: it.fabric('1.20.1', needed=())),
+         PLAIN),
+        ('Intel MPI', 'hybrid', each(image(mpi=lambda it: it.mpi(intel_mpi())), host(
+            libfabric=lambda it: it.fabric('1.21.0'))), PLAIN)],
     'capability set': [(f'MPICH {version}', 'hybrid', image(mpi=lambda it, version=version: it.mpi(mpich(version))),
                         GPU) for version in ('4.1.3', '5.0.2', '6.0.0')] +
                       [('over TCP', 'pure', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),

@@ -348,13 +348,14 @@ def test_open_mpi_is_refused_where_the_hosts_mpi_is_wanted(place):
 
 
 @pytest.mark.parametrize('link', [False, True])
-def test_debians_mpich_is_explained_and_a_link_alone_is_no_way_out(place, link):
+def test_debians_mpich_gets_pure_and_a_link_alone_is_no_way_to_the_hosts_mpi(place, link):
     image = place.image(mpi=place.parts.mpi(mpich(), 'libmpich.so.12', needs=None))
     if link:
         image.link('/opt/mpich/lib/libmpi.so.12', 'libmpich.so.12')
-    message = place.refused(place.sif(image))
-    assert 'no approach is known to work' in message and 'no MPI of a host has the name' in message
-    assert 'docs/your-own-container.md' in message
+    sif = place.sif(image)
+    message = place.refused(sif, '--approach', 'bind')
+    assert "Debian's own soname (libmpich.so.12)" in message and 'Take pure' in message
+    assert place.new(sif).returncode == 0 and (place.folder / 'app-pure.eb').exists()
 
 
 @pytest.mark.parametrize('content, text', [(None, 'cannot read the image'), (b'text', 'is not a SIF')])

@@ -245,6 +245,8 @@ APART = [
 
 #: Programs of the MPI of MPI 5's standard ABI run over that of the image, or over the host's where it has one
 _STANDARD_ABI = ['the standard ABI of MPI 5']
+#: Where MPI is the image's own, its name is no matter
+_ANY_MPICH = _STANDARD_ABI + ['the standard ABI of MPI 5 under a wrong soname', 'MPICH under Debian\'s own soname']
 
 APPROACHES = {
     'native': {
@@ -267,7 +269,7 @@ APPROACHES = {
         'title': 'no library of the host: TCP with what the image holds',
         'container': True,
         'mpi': 'MPICH ABI',
-        'mpi_also': _STANDARD_ABI,
+        'mpi_also': _ANY_MPICH,
         'inject': [],
         'inject_if_known': [],
         'preload': [],
@@ -305,7 +307,7 @@ APPROACHES = {
         'title': 'the image\'s MPI over the host\'s network library',
         'container': True,
         'mpi': 'MPICH ABI',
-        'mpi_also': _STANDARD_ABI,
+        'mpi_also': _ANY_MPICH,
         'inject': ['libfabric'],
         'inject_if_known': ['libcxi'],
         'preload': [],
@@ -321,7 +323,7 @@ APPROACHES = {
         'title': 'the image\'s entrypoint puts the host\'s network library in place of its own',
         'container': True,
         'mpi': 'MPICH ABI',
-        'mpi_also': _STANDARD_ABI,
+        'mpi_also': _ANY_MPICH,
         'inject': ['libfabric'],
         'inject_if_known': ['libcxi'],
         'preload': [],
@@ -338,7 +340,7 @@ APPROACHES = {
         'title': 'everything, the network library included, is in the image',
         'container': True,
         'mpi': 'MPICH ABI',
-        'mpi_also': _STANDARD_ABI,
+        'mpi_also': _ANY_MPICH,
         'inject': [],
         'inject_if_known': [],
         'preload': [],

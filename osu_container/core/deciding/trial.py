@@ -16,9 +16,9 @@ from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_l
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.core.reading.loader import load, of_name
+from osu_container.core.reading.loader import load, of_name, where
 from osu_container.core.reading.sif import ImageError
-from osu_container.core.reading.traits import fabric_traits, mpi_traits
+from osu_container.core.reading.traits import PLUGIN, PROVIDERS, fabric_traits, mpi_traits, provider_of_file
 
 #: What uname -m says -> how readelf names that machine
 MACHINES = {'x86_64': 'Advanced Micro Devices X86-64', 'aarch64': 'AArch64', 'ppc64le': 'PowerPC64'}
@@ -72,15 +72,14 @@ class Host(object):
 
     def traits(self, path, read):
         """
-        Return read(content, names of files in the folder libfabric/ beside it) for the file path (str, root in front).
+        Return read(content) of the file path (str, root in front).
 
         Raises ElfError if it cannot be read, is damaged or no ELF file.
         """
         if path not in self._traits:
-            folder = os.path.join(os.path.dirname(path), 'libfabric')
             try:
                 with open(path, 'rb') as handle:
-                    self._traits[path] = read(handle.read(), os.listdir(folder) if os.path.isdir(folder) else [])
+                    self._traits[path] = read(handle.read())
             except (OSError, ValueError) as err:
                 raise ElfError("%s: %s" % (path, getattr(err, 'strerror', None) or err))
         return self._traits[path]
@@ -300,19 +299,47 @@ def preloaded(approach, site, host, injected):
             if facts.path == paths.get(name)]
 
 
+#: Open MPI's way to libfabric where it is a file of its own, in a folder openmpi/ beside the library or below that:
+#: <libdir>/openmpi/ as Open MPI's installation has it, <libdir>/openmpi/lib/openmpi3/ of Debian 11 and 12
+OPEN_MPI_OVER_LIBFABRIC = r'%s/openmpi/(.*/)?mca_mtl_ofi\.so'
+
+
 def _opened(image, injected, host):
-    """Return {path in the container: sonames that an MPI library there opens by itself}: Intel MPI does so."""
-    found = {}
-    for _, _, path in image.mpis():
-        opens = image.traits(path, mpi_traits)['opens']
-        if opens:
-            found[path] = opens
+    """
+    Return {path in the container: names that a library there opens by itself}, as its DT_NEEDED would have them.
+
+    Intel MPI opens libfabric, Open MPI what it has as files of its own (mca_*.so).
+    """
+    found, own = {}, [path for _, _, path in image.mpis()]
+    # all, as a DT_RPATH may lead to one that ld.so does not find by itself
+    for path in image.matching('.*/(?:%s)' % '|'.join(re.escape(name) for name in MPI_FAMILIES)):
+        real = image.real(path)
+        if real not in found:
+            try:
+                found[real] = _opened_by(image, real, MPI_FAMILIES[posixpath.basename(path)])
+            except ImageError:
+                if path in own:
+                    raise
+                found[real] = []  # damaged, and nobody uses it
+        found[path] = found[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
-            opens = host.traits(facts.path, lambda data, beside: mpi_traits(data))['opens']
+            opens = host.traits(facts.path, mpi_traits)['opens']
             if opens:
                 found[INJECT_FOLDER + '/' + soname] = opens
     return found
+
+
+def _opened_by(image, path, family):
+    """
+    Return the names (list of str) that the MPI library path (str) of a family in the image opens by itself.
+
+    Raises ImageError if it is damaged.
+    """
+    opens = image.traits(path, mpi_traits)['opens']
+    if family == 'Open MPI':
+        opens = opens + image.matching(OPEN_MPI_OVER_LIBFABRIC % re.escape(posixpath.dirname(path)))
+    return opens
 
 
 def _plugin(image, container, starts, library_path):
@@ -325,19 +352,45 @@ def _with_plugins(process, traits, container, starts, library_path):
     """
     Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
 
-    Those of the host's libfabric are not injected, so they count for nothing. A plug-in whose own libraries are missing
-    is left out by libfabric without a word.
+    'foreign': list of those that are the image's while libfabric is the host's, whose release may not take them. Those
+    of the host's libfabric are not injected, so they count for nothing. A plug-in whose own libraries are missing is
+    left out by libfabric without a word.
     """
-    if not traits or not traits.get('plugins'):
+    fabric, usable = of_name(process, 'libfabric.so.1'), set()
+    if not traits or container.image.partial:
         return traits
-    fabric, usable = of_name(process, 'libfabric.so.1'), []
-    if fabric.origin == 'image':
-        for name, file_name in sorted(traits['plugins'].items()):
-            path = posixpath.dirname(fabric.path) + '/libfabric/' + file_name
-            whole = load(starts, container, library_path, [path])
-            if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing):
-                usable.append(name)
-    return dict(traits, providers=sorted(set(traits['providers']) | set(usable)))
+    for path in _plugin_files(fabric, traits, container, library_path):
+        whole = load(starts, container, library_path, [path])
+        if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
+                of_name(whole, path):
+            usable.add(provider_of_file(path))
+    if fabric.origin == 'host':
+        return dict(traits, foreign=sorted(usable))
+    return dict(traits, providers=sorted(set(traits['providers']) | usable))
+
+
+def _plugin_files(fabric, traits, container, library_path):
+    """
+    Return the paths (list of str) in the container of the files from which a libfabric (Loaded) takes providers.
+
+    As its src/fabric.c does: FI_PROVIDER_PATH takes the place of all else; folders, of which the first may follow an @,
+    and whole paths after a +. Without it ld.so is asked for the file of each provider that libfabric knows, and the
+    folders of its build are looked into.
+    """
+    variables = container.image.environment()
+    given = variables.get('FI_PROVIDER_PATH', '')
+    parts = given.lstrip('@').split(':') if given else []
+    found = [part[1:] for part in parts if part.startswith('+')]
+    folders = [part for part in parts if part and not part.startswith('+')]
+    if not given and traits['by_name']:
+        names = ['lib%s-fi.so' % name for name in sorted(PROVIDERS)]
+        found += [path for path, _ in (where(name, fabric, container, library_path) for name in names) if path]
+    if not folders:
+        built = traits['folders'] or [posixpath.dirname(fabric.path) + '/libfabric']
+        folders = [re.sub(r'\$\{(\w+)\}', lambda name: variables.get(name.group(1), ''), one) for one in built]
+    for folder in folders:
+        found += container.image.matching(re.escape(folder.rstrip('/')) + '/' + PLUGIN)
+    return found
 
 
 def _traits(process, soname, image, host):
@@ -345,9 +398,5 @@ def _traits(process, soname, image, host):
     one = of_name(process, soname)
     if one is None:
         return None
-    read = fabric_traits if soname == 'libfabric.so.1' else lambda data, beside: mpi_traits(data)
-    if one.origin == 'host':
-        return host.traits(one.facts.path, read)
-    if soname == 'libfabric.so.1':
-        return image.traits(one.path, fabric_traits, posixpath.dirname(one.path) + '/libfabric')
-    return image.traits(one.path, mpi_traits)
+    read = fabric_traits if soname == 'libfabric.so.1' else mpi_traits
+    return host.traits(one.facts.path, read) if one.origin == 'host' else image.traits(one.path, read)

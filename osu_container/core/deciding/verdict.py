@@ -83,6 +83,8 @@ def recommended(verdicts, site):
     """
     order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
     usable = [one for one in verdicts if one.level in ('works', 'works slowly')]
-    best = sorted(usable, key=lambda one: (LEVELS.index(one.level), order.index(one.approach)
-                                           if one.approach in order else len(order)))
+    # where MPI has no use for libfabric, what only helps libfabric comes last
+    best = sorted(usable, key=lambda one: (
+        LEVELS.index(one.level), 'no libfabric' in [finding.rule for finding in one.findings],
+        order.index(one.approach) if one.approach in order else len(order)))
     return best[0].approach if best else None

@@ -353,17 +353,15 @@ class Image(object):
         except OSError as err:
             raise ImageError("cannot read %s in %s: %s" % (path, self.path, err.strerror))
 
-    def traits(self, path, read, folder=None):
+    def traits(self, path, read):
         """
-        Return read(content) of the library path (str), or with folder (str) read(content, names of files in it).
+        Return read(content) of the library path (str).
 
         read: mpi_traits or fabric_traits (core/reading/traits.py). Raises ImageError if it is damaged or no ELF file.
         """
         if (path, read) not in self._traits:
-            more = [] if folder is None else [[posixpath.basename(name) for name in self.tree.entries
-                                               if posixpath.dirname(name) == self.tree.resolve(folder)]]
             try:
-                self._traits[path, read] = read(self.content(path), *more)
+                self._traits[path, read] = read(self.content(path))
             except ValueError as err:
                 raise ImageError("%s in %s: %s" % (path, self.path, err))
         return self._traits[path, read]

@@ -87,9 +87,9 @@ class Elf(object):
         return ''.join('%02x' % byte for byte in bytearray(note[start:start + size]))
 
 
-def _libfabric_number(elf):
+def libfabric_number(elf):
     """
-    Return (major, minor) that fi_version() of a libfabric returns, None if its code has another form.
+    Return (major, minor) that fi_version() of a libfabric (Elf) returns, None if its code has another form.
 
     fi_version() returns FI_VERSION(major, minor) = major << 16 | minor, so its code is one constant and a return.
     """
@@ -97,7 +97,8 @@ def _libfabric_number(elf):
     if code is None or len(code) < 16:
         return None
     if elf.machine == EM_X86_64:
-        found = re.match(br'(?:\xf3\x0f\x1e\xfa)?\xb8(.{4})\xc3', code, re.S)  # [endbr64] mov $number,%eax; ret
+        # [endbr64] [push %rbp; mov %rsp,%rbp] mov $number,%eax [pop %rbp] ret
+        found = re.match(br'(?:\xf3\x0f\x1e\xfa)?(?:\x55\x48\x89\xe5)?\xb8(.{4})\x5d?\xc3', code, re.S)
         number = struct.unpack('<I', found.group(1))[0] if found else None
     elif elf.machine == EM_AARCH64:
         number = _aarch64_constant(struct.unpack('<4I', code))
@@ -134,7 +135,7 @@ def version_of(data):
     Raises ValueError if it is no ELF file.
     """
     elf = Elf(data)
-    number = _libfabric_number(elf)
+    number = libfabric_number(elf)
     if number:
         return LibraryVersion('libfabric', _libfabric_release(elf, number))
     text = elf.section(b'.rodata')

@@ -10,7 +10,7 @@ mark is derived from the names of the functions in libfabric's prov/cxi/src.
 import posixpath
 import re
 
-from osu_container.core.reading.libraries import version_of
+from osu_container.core.reading.libraries import Elf, libfabric_number, version_of
 
 #: Provider of libfabric -> how the names of its functions begin, which its messages carry
 PROVIDERS = {
@@ -22,15 +22,19 @@ PROVIDERS = {
 #: A provider counts with so many of these names: one may be a word of another part
 _NAMES = 3
 
-#: Provider as a file of its own, in the folder libfabric/ beside the library: fi_provider(7); its name for FI_PROVIDER
-PLUGIN = r'lib(\w+)-fi\.so(\.[\d.]+)?'
+#: Provider as a file of its own: fi_provider(7); its name for FI_PROVIDER. Intel MPI has libverbs-1.12-fi.so.
+PLUGIN = r'lib(\w+)(?:-[\d.]+)?-fi\.so(\.[\d.]+)?'
+#: In which folders libfabric looks for such files by itself: the text of its parameter provider_path
+_PROVIDER_PATH = re.compile(br'Search for providers in specific path[^\0]*\(default: ([^)\0]+)\)')
+#: Builds that do not ask ld.so for such files by name: Intel's of 2021.10 (measured), --enable-restricted-dl (source)
+_NOT_BY_NAME = re.compile(br'FI_PROVIDER_PATH unspecified|restricted_dl: setting')
 PLUGIN_NAMES = {'psmx2': 'psm2', 'psmx3': 'psm3'}
 
 #: Family -> the kind of --mpi= of srun that it can be started with, and a text that is in the library then. MPICH and
 #: Intel MPI talk over the socket PMI_FD, in the language PMI-1, which Slurm's plugin pmi2 speaks too; Open MPI 5 talks
 #: to a PMIx server alone (both measured: who writes to that socket, who connects to that server). MPICH has words of
 #: PMIx in its error texts only. Cray MPICH asks Cray PMI, which asks PALS (derived: its documentation).
-PMI_KINDS = {'MPICH': ('pmi2', b'PMI_FD'), 'Intel MPI': ('pmi2', b'PMI_FD'), 'Open MPI': ('pmix', b'libpmix.so'),
+PMI_KINDS = {'MPICH': ('pmi2', b'PMI_FD'), 'Intel MPI': ('pmi2', b'PMI_FD'), 'Open MPI': ('pmix', b''),
              'Cray MPICH': ('cray_shasta', b'')}
 
 #: CVAR by which MPICH lets libfabric have buffers in GPU memory (from 4.1 on, not in 4.0.3)
@@ -50,16 +54,62 @@ CXI_SET = b'\0cxi\0'
 #: as MPI_Get_library_version() prints it (netmods parted by blanks), else as configure was called (by commas)
 _DEVICES = [re.compile(br'\0(ch[34]:\w+(?:[ ,]+\w+)*)\0'), re.compile(br'--with-device=(ch[34]:[\w,]+)')]
 
+#: A row of MPICH's table of capability sets, one for each way to use libfabric (pmodels/mpich, globals.c, ofi_types.h
+#: and ofi_capability_sets.h in src/mpid/ch4/netmod/ofi), as numbers of 32 bits: endpoints, their bits, pieces of an
+#: atomic, bits of context, source and tag, a flag (from 4.1 on), then the API's major and minor release, and buffers
+#: for active messages. A table, so compilers and processors make no difference.
+_CAPABILITIES = re.compile(br'[\0-\xff][\0-\x0f]\0\0[\0-\x10]\0{3}[\1-\x10]\0{3}[\x08-\x20]\0{3}'
+                           br'[\0-\x20]\0{3}[\x0f-\x3f]\0{3}(?:[\0\1]\0{3})?([\1-\x09])\0{3}(.)\0{3}'
+                           br'[\1-\x40]\0{3}', re.S)
+#: Rows that such a table has at least
+_SETS = 5
+#: Rows of those that have one for psm3 (4.1 on; 4.0 has 8)
+_WITH_PSM3 = 10
+#: Providers for which MPICH has a set of their own, and the text by which it knows them. The set of ofi_rxm is asked
+#: for by part of a name (tcp;ofi_rxm), which compilers do not keep as a text.
+_OWN_SETS = {'psm2': b'\0psm2\0', 'psm3': b'\0psm3\0', 'sockets': b'\0sockets\0', 'cxi': b'\0cxi\0',
+             'verbs;ofi_rxm': b'\0verbs;ofi_rxm\0', 'ofi_rxm': b''}
+#: configure with one of the sets for good: the table is there and not used
+_ONE_SET = re.compile(br'--with-device=ch4:(?:[a-z]+,)*ofi:')
+
+
+def asked_of_libfabric(data):
+    """
+    Return {provider: (major, minor)} of libfabric's API that an MPICH (data: its content) asks for.
+
+    '' stands for all providers that are not named: for these it is the release of the libfabric that MPICH was built
+    with. None where the file does not show it.
+    """
+    rows = [(found.start(1), (bytearray(found.group(1))[0], bytearray(found.group(2))[0]))
+            for found in _CAPABILITIES.finditer(data)]
+    tables, table = [], []
+    for number, row in enumerate(rows):
+        if len(table) > 1 and row[0] - table[-1][0] == table[-1][0] - table[-2][0]:
+            table.append(row)
+        else:
+            table = rows[number - 1:number + 1] if number and row[0] - rows[number - 1][0] < 100 else [row]
+            tables.append(table)
+    # the first is the default, the second a minimum: both have what the headers of libfabric said
+    tables = [[asked for _, asked in table] for table in tables if len(table) >= _SETS]
+    tables = [table for table in tables if table[0] == table[1] == max(table)]
+    if len(tables) != 1 or _ONE_SET.search(data):
+        return None
+    found = dict((name, max(tables[0][2:])) for name, text in _OWN_SETS.items() if text in data)
+    if len(tables[0]) < _WITH_PSM3:  # before, its name is in the file, but no row is its own
+        found.pop('psm3', None)
+    return dict(found, **{'': tables[0][0]})
+
 
 def mpi_traits(data):
     """
-    Return {'family', 'release', 'device', 'hmem', 'cxi', 'pmi', 'opens', 'single_copy'} of an MPI library (data: its
-    content, bytes).
+    Return {'family', 'release', 'device', 'hmem', 'cxi', 'pmi', 'opens', 'asks', 'single_copy'} of an MPI library
+    (data: its content, bytes).
 
     family, release: str or None; device: list of str for an MPICH, e.g. ['ch4:ofi', 'ch4:ucx'], the default first, None
     where the file does not say; hmem: bool or None, can pass on GPU memory; cxi: bool or None, knows what the provider
-    cxi wants; pmi: list of kinds of --mpi=; opens: list of libraries that it may open by itself; single_copy: str or
-    None, the variable of SINGLE_COPY where it reads other ranks' memory. Raises ValueError if it is no ELF file.
+    cxi wants; pmi: list of kinds of --mpi=; opens: list of libraries that it may open by itself; asks: as
+    asked_of_libfabric(); single_copy: str or None, the variable of SINGLE_COPY where it reads other ranks' memory.
+    Raises ValueError if it is no ELF file.
     """
     version = version_of(data)
     found = next((match for match in (pattern.search(data) for pattern in _DEVICES) if match), None)
@@ -74,7 +124,7 @@ def mpi_traits(data):
         'cxi': CXI_SET in data if version.family == 'MPICH' else None,
         'pmi': [kind] if kind and mark in data else [],
         'opens': ['libfabric.so.1'] if b'\0libfabric.so.1\0' in data else [],
-        'single_copy': single_copy(version.family, version.release, data),
+        'asks': asked_of_libfabric(data), 'single_copy': single_copy(version.family, version.release, data),
     }
 
 
@@ -90,22 +140,26 @@ def single_copy(family, release, data=None):
     return variable.decode('ascii') if does else None
 
 
-def fabric_traits(data, beside=()):
-    """
-    Return {'release', 'providers', 'plugins'} of a libfabric (data: its content, bytes).
+def provider_of_file(path):
+    """Return the provider (str) whose file path (str) is by its name, None if it is none."""
+    found = re.match(PLUGIN + '$', posixpath.basename(path))
+    return PLUGIN_NAMES.get(found.group(1), found.group(1)) if found else None
 
-    :param beside: names (list of str) of the files in the folder libfabric/ beside it
-    release: str or None; providers: sorted list of str, those in the library; plugins: {provider: name of its file}.
-    Raises ValueError if it is no ELF file.
+
+def fabric_traits(data):
+    """
+    Return {'release', 'api', 'providers', 'folders', 'by_name'} of a libfabric (data: its content, bytes).
+
+    release: str or None; api: (major, minor) of the newest API that it has, or None; providers: sorted list of str,
+    those in the library; folders: list of str, where it looks for providers in files of their own, None where it does
+    not say; by_name: bool, it also asks ld.so for them. Raises ValueError if it is no ELF file.
     """
     providers = set()
     for name, starts in PROVIDERS.items():
         pattern = br'\0(?:' + b'|'.join(start.encode('ascii') for start in starts) + br')\w+'
         if len(set(re.findall(pattern, data))) >= _NAMES:
             providers.add(name)
-    plugins = {}
-    for name in beside:
-        found = re.match(PLUGIN + '$', posixpath.basename(name))
-        if found:
-            plugins[PLUGIN_NAMES.get(found.group(1), found.group(1))] = posixpath.basename(name)
-    return {'release': version_of(data).release, 'providers': sorted(providers), 'plugins': plugins}
+    folders = _PROVIDER_PATH.search(data)
+    return {'release': version_of(data).release, 'api': libfabric_number(Elf(data)), 'providers': sorted(providers),
+            'folders': folders.group(1).decode('ascii', 'replace').split(':') if folders else None,
+            'by_name': not _NOT_BY_NAME.search(data)}

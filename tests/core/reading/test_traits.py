@@ -5,6 +5,7 @@ import os
 import re
 import select
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ import pytest
 from osu_container.check.described import mpi_described
 from osu_container.core.data.approaches import APART
 from osu_container.core.reading import image as image_facts
-from osu_container.core.reading.traits import PROVIDERS, fabric_traits, mpi_traits
+from osu_container.core.reading.traits import PROVIDERS, asked_of_libfabric, fabric_traits, mpi_traits, provider_of_file
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import STATE, compile_library, fetched, run
 from tests.image.test_sbom import SOURCES
@@ -118,9 +119,8 @@ def test_a_provider_in_a_file_of_its_own_counts(wheel, tmp_path, name):
     library = wheel(DEFAULT) / WHEELS[DEFAULT][1]
     file = compile_library(tmp_path / f'lib{name}-fi.so', source=PLUGIN % (100, 1 << 16 | 22, name))
     wanted, _ = registered(library, FI_PROVIDER_PATH=str(tmp_path))
-    found = fabric_traits(library.read_bytes(), [file.name, 'README'])
-    assert name in wanted and found['plugins'] == {name: file.name}
-    assert sorted([*found['providers'], name]) == wanted
+    assert name in wanted and provider_of_file(str(file)) == name
+    assert sorted([*fabric_traits(library.read_bytes())['providers'], name]) == wanted
 
 
 def test_a_provider_in_a_file_that_does_not_load_is_none(wheel, tmp_path):
@@ -132,14 +132,13 @@ def test_a_provider_in_a_file_that_does_not_load_is_none(wheel, tmp_path):
     assert 'cxi' not in registered(library, FI_PROVIDER_PATH=str(tmp_path))[0]
 
 
-@pytest.mark.parametrize('names, wanted', [
-    (['libverbs-fi.so', 'libefa-fi.so.1.2'], ['efa', 'verbs']), (['libpsmx2-fi.so'], ['psm2']),
-    (['libpsmx3-fi.so'], ['psm3']), (['liblnx.so', 'libverbs-fi.so.old', 'x-fi.so', 'libverbs-fi.a'], []),
-])
-def test_names_of_files_with_providers(wheel, names, wanted):
+@pytest.mark.parametrize('name, wanted', [
+    ('libverbs-fi.so', 'verbs'), ('libefa-fi.so.1.2', 'efa'), ('libpsmx2-fi.so', 'psm2'), ('libpsmx3-fi.so', 'psm3'),
+    ('libverbs-1.12-fi.so', 'verbs'), ('liblnx.so', None), ('libverbs-fi.so.old', None), ('x-fi.so', None),
+    ('libverbs-fi.a', None)])
+def test_names_of_files_with_providers(name, wanted):
     """The file of psm2 and psm3 is called as their folder, prov/psmx2: the provider's name is what libfabric knows."""
-    content = (wheel(DEFAULT) / WHEELS[DEFAULT][1]).read_bytes()
-    assert sorted(fabric_traits(content, names)['plugins']) == wanted
+    assert provider_of_file('/prov/' + name) == wanted
 
 
 @pytest.mark.parametrize('provider', PROVIDERS)
@@ -190,14 +189,16 @@ def test_providers_of_debians_libfabric(apptainer, tmp_path, release):
     assert run(['gcc', '-w', '-o', tmp_path / 'ask', tmp_path / 'ask.c']).returncode == 0
     with image_facts.Image(str(path), 'osu_') as image:
         library = image.libraries['libfabric.so.1']
-        ours = image.traits(library, fabric_traits, os.path.dirname(library) + '/libfabric')
+        ours = image.traits(library, fabric_traits)
     done = run([apptainer, 'exec', '--cleanenv', '--bind', f'{tmp_path}:/ask', '--env', 'FI_LOG_LEVEL=info', path,
                 '/ask/ask', library])
     names = {its_name(name) for name in re.findall(r'registering provider: (\S+) ', done.stderr)}
     assert 'tcp' in names, done.stderr[-2000:]
     # efa and verbs of 1.17 do not register where there is no card of their kind; later ones do
     names |= {'efa', 'verbs'} if release == '1.17.0' else set()
-    assert ours == {'release': release, 'providers': sorted(names - {None}), 'plugins': {}}
+    assert ours == {'release': release, 'api': tuple(int(part) for part in release.split('.')[:2]),
+                    'providers': sorted(names - {None}), 'folders': ['/usr/lib/x86_64-linux-gnu/libfabric'],
+                    'by_name': True}
 
 
 # ---- MPI
@@ -310,8 +311,8 @@ def test_an_mpich_knows_the_provider_cxi_from_4_1_on(wheel, key):
 def test_an_mpi_that_is_described_by_its_release_has_the_traits_of_its_file(wheel, key):
     of_file = traits_of(wheel, key)
     described = mpi_described(of_file['family'], SOURCES[key]['version'])
-    # the wheels have another netmod too, and MPICH says which libfabric it looks for
-    assert described == dict(of_file, device=described['device'], opens=[])
+    # the wheels have another netmod too, MPICH says which libfabric it looks for, and no release with which it was built
+    assert described == dict(of_file, device=described['device'], opens=[], asks=None)
 
 
 # ---- the memory of other ranks
@@ -343,6 +344,28 @@ int main(int count, char **arguments)
 '''
 
 
+#: A libfabric that lets MPI through to the real one and says what it was asked for; it has an older API than the real
+#: one where API names it, and then refuses as libfabric does, with -FI_ENOSYS
+ASKED = '''
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+uint32_t fi_version(void)
+{
+    uint32_t (*real)() = dlsym(RTLD_NEXT, "fi_version");
+    return getenv("API") ? atoi(getenv("API")) : real();
+}
+int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags, void *hints, void **found)
+{
+    int (*real)() = dlsym(RTLD_NEXT, "fi_getinfo");
+    fprintf(stderr, "asked for %u.%u\\n", version >> 16, version & 0xffff);
+    return version > fi_version() ? -38 : real(version, node, service, flags, hints, found);
+}
+'''
+
+
 def messages(wheel, key, tmp_path, **environment):
     """Run MESSAGES with the MPI of a wheel, two ranks on this machine in a user namespace each; CompletedProcess."""
     folder = wheel(key).parent
@@ -369,6 +392,62 @@ def test_an_mpi_that_reads_other_ranks_memory_ends_where_it_may_not_and_runs_whe
         told = {entry['name']: entry['value'] for entry in APART}
         done = messages(wheel, key, tmp_path, **{variable: told[variable]})
         assert 'all five' in done.stdout, done.stdout + done.stderr
+
+
+@pytest.fixture(scope='module')
+def asked(wheel, tmp_path_factory):
+    """Function: key, variables -> (MPI_Init() was good, APIs (list of tuple) that the MPICH of that wheel asks for)."""
+    folder = tmp_path_factory.mktemp('asked')
+    (folder / 'asked.c').write_text(ASKED)
+    assert run(['gcc', '-w', '-shared', '-fPIC', '-o', folder / 'asked.so', folder / 'asked.c']).returncode == 0
+
+    def ask(key, **variables):
+        done = in_python(INIT, wheel(key) / WHEELS[key][0], LD_PRELOAD=str(folder / 'asked.so'),
+                         MPIR_CVAR_CH4_NETMOD='ofi', **variables)
+        return done.returncode == 0, [tuple(int(part) for part in one)
+                                      for one in re.findall(r'asked for (\d+)\.(\d+)', done.stderr)]
+    return ask
+
+
+@pytest.mark.parametrize('provider', ['tcp', 'sockets'])
+@pytest.mark.parametrize('key', MPICH)
+def test_api_in_the_file_is_what_mpich_asks_libfabric_for(wheel, asked, key, provider):
+    """MPICH begins with questions for API 0.0 or that of the library that it meets; what it takes comes last."""
+    good, found = asked(key, FI_PROVIDER=provider)
+    asks = traits_of(wheel, key)['asks']
+    assert good and (found[-1] == asks[''] if provider == 'tcp' else found[-1] <= asks[provider] <= asks[''])
+    assert ('cxi' in asks) == (SOURCES[key]['version'] >= '4.1')
+
+
+@pytest.mark.parametrize('key', MPICH)
+def test_mpich_ends_over_an_older_api_than_it_asks_for_unless_it_is_told_to_ask_for_that(wheel, asked, key):
+    major, minor = traits_of(wheel, key)['asks']['']
+    older = {'FI_PROVIDER': 'tcp', 'API': str(major << 16 | minor - 1)}
+    assert not asked(key, **older)[0]
+    assert asked(key, **older, MPIR_CVAR_CH4_OFI_MAJOR_VERSION=str(major),
+                 MPIR_CVAR_CH4_OFI_MINOR_VERSION=str(minor - 1))[0]
+
+
+#: Rows of MPICH's table, as 4.2 has them: what comes before the API's release, the release, what comes behind it
+def rows(*releases, stride=12):
+    return b''.join(struct.pack(f'<{stride}I', 0x1f8f, 1, 0, 1, 20, 0, 31, 1, *release, 8, *[0] * (stride - 11))
+                    for release in releases)
+
+
+@pytest.mark.parametrize('content, wanted', [
+    (rows((2, 3), (2, 3), (1, 6), (1, 5), (1, 5)), {'': (2, 3), 'ofi_rxm': (1, 6)}),
+    (b'\0cxi\0\0\0\0' + rows((1, 30), (1, 30), (1, 5), (1, 5), (1, 5)),
+     {'': (1, 30), 'ofi_rxm': (1, 5), 'cxi': (1, 5)}),
+    (rows((1, 22), (1, 22), (1, 22), (1, 22), (1, 22), stride=11), {'': (1, 22), 'ofi_rxm': (1, 22)}),
+    (rows((1, 22), (1, 22), (1, 6)), None),  # too few to be sure
+    (rows((1, 6), (1, 22), (1, 6), (1, 5), (1, 5)), None),
+    (rows((1, 22), (1, 22), (1, 6), (1, 5), (2, 5)), None),
+    (rows(*[(1, 22)] * 5) + bytes(99) + rows(*[(1, 21)] * 5), None),
+    (rows(*[(1, 22)] * 5) + b'--with-device=ch4:ofi:sockets', None),
+    (b'', None),
+], ids=['2.3', 'cxi', '11 words', 'few', 'no minimum', 'newer than the default', 'two tables', 'one set', 'none'])
+def test_api_is_read_from_a_whole_table_or_not_at_all(content, wanted):
+    assert asked_of_libfabric(bytes(64) + content + bytes(64)) == wanted
 
 
 # ---- PMI: what an MPI asks, when it is started like a rank of srun

@@ -26,6 +26,7 @@ RULES = [
     network.netmod,
     network.no_provider,
     network.capability_set,
+    network.libfabric_api,
     network.not_seen_over_cxi,
     network.tcp_only,
     gpu.rccl_plugin,

@@ -70,12 +70,19 @@ def mpi_of(trial):
 
 
 def uses_libfabric(trial):
-    """Return whether the MPI of the process brings in libfabric, None if there is no MPI in it."""
+    """Return whether the MPI of the process, a library or a plug-in of it needs libfabric, None if there is no MPI."""
     mpi = mpi_of(trial)
     if mpi is None:
         return None
-    opens = (trial.mpi or {}).get('opens', [])
-    return 'libfabric.so.1' in mpi.facts.needed or 'libfabric.so.1' in opens
+    todo, seen = [mpi], []
+    while todo:
+        one = todo.pop()
+        if 'libfabric.so.1' in one.facts.needed:
+            return True
+        seen.append(one)
+        others = (of_name(trial.process, name) for name in one.facts.needed)
+        todo += [other for other in others if other is not None and other not in seen and other not in todo]
+    return False
 
 
 def provider_of(trial):

@@ -2,10 +2,12 @@
 import posixpath
 from collections import OrderedDict
 
+from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
 from osu_container.core.deciding.rules.gpu import OF_DRIVER, gpu_maker
 from osu_container.core.deciding.trial import Container, library_path_of
 from osu_container.core.reading.loader import of_name, search_folders, undefined_symbols, version_problems
+from osu_container.core.reading.traits import mpi_traits
 
 
 @rule('static program', source='ld.so(8)')
@@ -96,20 +98,70 @@ def symbol_version(trial):
                       'on the host: `osu-container check IMAGE` looks')
 
 
-@rule('undefined symbol', source='ld.so(8), lazy binding')
+#: mpi4py's own library, by which a Python program calls MPI
+_OF_MPI4PY = r'.*/mpi4py/MPI[^/]*\.so'
+#: Functions came with MPI 4.0: these releases are the first of the MPICH ABI that have them
+_MPI_4 = {'MPICH': (4, 0), 'Cray MPICH': (9, 0)}
+
+
+def _knows_mpi_4(family, number):
+    """Return whether an MPI of a family and release (str or None) has the functions of MPI 4, None where unknown."""
+    since, number = _MPI_4.get(family), release(number)
+    return number >= since if since and number else None
+
+
+def _lacking_for_python(trial):
+    """Yield the Findings on mpi4py: what it needs of the host's MPI and does not get, Python asks for all at once."""
+    mpi = trial.injected.get(trial.soname)
+    for path, facts in sorted(trial.image.elf_facts(trial.image.matching(_OF_MPI4PY)).items()) if mpi else ():
+        lacks = sorted(symbol for symbol in facts.undefined
+                       if symbol.startswith(MPI_NAMES) and symbol.partition('@')[0] not in mpi.defined)
+        if not lacks or trial.soname not in facts.needed:
+            continue
+        of_python = trial.program and posixpath.basename(trial.program).startswith('python')
+        scripts = trial.image.programs and not trial.program
+        word = 'fails' if of_python or scripts else NOTE if trial.program else 'unknown'
+        yield finding(word, "image:%s needs %s, which %s of the host has not: a Python program that imports it ends"
+                      % (path, _some(lacks), mpi.path), [('image:' + path, 'undefined ' + _some(lacks)),
+                                                        (mpi.path, 'has them not')],
+                      'use an approach with the MPI of the image; or mpi4py from PyPI, which does without what an MPI '
+                      'lacks')
+
+
+def _some(names):
+    """Return the first of names (list of str) as a text, and how many more there are."""
+    return ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
+
+
+@rule('undefined symbol', source='ld.so(8), lazy binding; Python, sys.setdlopenflags(): RTLD_NOW')
 def undefined_symbol(trial):
     """Each symbol that a library needs is offered by some library of the process."""
-    if trial.image.partial or trial.host.partial or trial.process.missing or trial.process.broken:
+    if trial.image.partial or trial.host.partial:
+        own = next((path for _, soname, path in trial.image.mpis() if soname == trial.soname), None)
+        image, there = (trial.image.traits(own, mpi_traits) if own else {}), trial.mpi or {}
+        if trial.soname in trial.injected and _knows_mpi_4(image.get('family'), image.get('release')) \
+                and _knows_mpi_4(there.get('family'), there.get('release')) is False:
+            yield finding(NOTE, "%s %s of the image has the functions of MPI 4, %s %s of the host has not; whether the "
+                          "programs call them is not described" % (image['family'], image['release'], there['family'],
+                                                                   there['release']),
+                          [('image:' + own, 'MPI 4'), (trial.injected[trial.soname].path, 'MPI 3')],
+                          'check the image itself before it is used; the OSU Micro-Benchmarks do without them if '
+                          'built with --enable-mpi4=no, as in the images of this project')
         return
+    if trial.process.missing or trial.process.broken:
+        return
+    for one in _lacking_for_python(trial):
+        yield one
+    all_now = bool(trial.image.environment().get('LD_BIND_NOW'))
     told = set(one.facts.path for one, _, _, _ in version_problems(trial.process))
     by_library = OrderedDict()
     for one, symbol, at_once in undefined_symbols(trial.process):
         if one.facts.path not in told:
             by_library.setdefault(one.path, (one, []))[1].append((symbol, at_once))
     for one, symbols in by_library.values():
-        now = any(at_once for _, at_once in symbols)
+        now = all_now or any(at_once for _, at_once in symbols)
         names = [symbol for symbol, _ in symbols]
-        some = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
+        some = _some(names)
         others = _other_mpis(trial, names)
         yield finding('fails' if now else 'unknown', "%s needs %s, which no library of the process has%s"
                       % (shown(one), some, '' if now else ': it ends when that is called'),

@@ -15,10 +15,17 @@ DRAFT_ABI = {
 @rule('other MPI', source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; '
                           'pmodels/mpich PR 7867; github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE 24.11')
 def other_mpi_family(trial):
-    """The soname of the image's libmpi is that of the approach's MPI."""
-    if trial.family not in families(trial.approach):
+    """
+    The soname of the image's libmpi is that of the approach's MPI, where libraries of the host come in; an approach
+    that takes nothing of the host wants only that srun can start it.
+    """
+    speaks = (trial.mpi or {}).get('pmi')
+    apart = speaks and pmi_for(trial.approach, trial.site) not in speaks
+    if trial.family not in families(trial.approach) and (trial.approach['inject'] or apart):
         for one in other_mpi(trial.family, trial.soname, trial.approach, trial.image, trial.site):
-            yield one
+            yield one if trial.approach['inject'] else one._replace(reason="%s, and srun --mpi=%s cannot start it (it "
+                                                                    "speaks %s)" % (
+                one.reason, pmi_for(trial.approach, trial.site), ', '.join(speaks)))
 
 
 #: Family of an image's MPI -> what to do where the approach is for another one
@@ -27,11 +34,13 @@ _WAYS_OUT = {
                 "as they are made: Wi4MPI, or mpixlate on HPE Cray systems (docs/abi.md)",
     'MPICH ABI': 'take approach opensource, hybrid, bind or pure',
     'the standard ABI of MPI 5': 'take approach opensource, hybrid, bind or pure',
-    'the standard ABI of MPI 5 under a wrong soname': "build the programs with MPICH 5.0.2 or newer: those of 5.0.0 "
-                                                      "and 5.0.1 ask for a name that no other MPI has (docs/abi.md)",
-    'MPICH under Debian\'s own soname': "build the programs with an MPICH whose library is libmpi.so.12, or have those "
-                                        "there ask for it, by patchelf and a link (docs/your-own-container.md): no MPI "
-                                        "of a host has the name that Debian's ask for (docs/abi.md)",
+    'the standard ABI of MPI 5 under a wrong soname': "take approach opensource, hybrid or pure; or build the programs "
+                                                      "with MPICH 5.0.2 or newer: those of 5.0.0 and 5.0.1 ask for a "
+                                                      "name that no other MPI has (docs/abi.md)",
+    'MPICH under Debian\'s own soname': "take approach pure; or build the programs with an MPICH whose library is "
+                                        "libmpi.so.12, or have those there ask for it, by patchelf and a link "
+                                        "(docs/your-own-container.md): no MPI of a host has the name that Debian's "
+                                        "ask for (docs/abi.md)",
 }
 
 

@@ -1,16 +1,21 @@
 """The network: libfabric, its provider, and what makes it slow."""
+import posixpath
+import re
+
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
+    in_order,
     mpi_of,
     provider_of,
     rule,
     series_of,
     short,
+    shown,
     uses_libfabric,
 )
-from osu_container.core.reading.loader import of_name
+from osu_container.core.reading.loader import of_name, version_problems
 
 #: MPIs over libfabric's provider cxi of whose files none says whether they can: releases that were seen to run, by whom
 SEEN_OVER_CXI = {
@@ -22,23 +27,46 @@ SEEN_OVER_CXI = {
 #: The first MPICH that knows cxi: pmodels/mpich PR 5708
 KNOWS_CXI = (4, 1)
 
+#: (release of libfabric from which on, the version that its newest functions have). Source: libfabric.map.in of
+#: ofiwg/libfabric by tag; seen in the files of Debian's 1.11, 1.17 and 2.1 and of the wheels' 1.22, 2.4 and 2.5.1
+#: (measured), else derived. fi_getinfo, fi_freeinfo and fi_dupinfo, which every MPI calls, carry 1.7, 1.8 and 1.9;
+#: before 1.20 they carry 1.3.
+FABRIC_VERSIONS = [((1, 14), 'FABRIC_1.6'), ((1, 20), 'FABRIC_1.7'), ((2, 0), 'FABRIC_1.8'), ((2, 5), 'FABRIC_1.9')]
+
+#: The last release of libfabric that gives fi_getinfo a version -> that release
+_LAST_WITH = {'FABRIC_1.3': (1, 19), 'FABRIC_1.7': (1, 22), 'FABRIC_1.8': (2, 4)}
+
+#: From this release on tcp has endpoints for MPI of its own; before, rxm does that for it, and MPICH takes its set for
+#: rxm (measured: Debian's 1.11 and 1.17, Intel's 1.13 under rxm, Intel's 1.18 without)
+_TCP_ALONE = (1, 18)
+
 #: The first libfabric of ofiwg with the provider cxi (its NEWS, v1.21.0). Cray's own builds have it earlier.
 CXI_SINCE = (1, 21)
 
 
-@rule('no libfabric', source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 "not compiled with channel 4"')
+@rule('no libfabric', source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 "not compiled with channel 4"; Open MPI '
+                             '4.1 of Debian without its mca_mtl_ofi.so')
 def no_libfabric(trial):
-    """An MPICH of device ch3 or with another netmod does not use libfabric."""
-    uses = uses_libfabric(trial)
-    if uses or uses is None or not trial.approach['requires']:
+    """
+    An MPICH of device ch3 or with another netmod does not use libfabric; an Open MPI without its part for libfabric
+    does not start where it is told to take that.
+    """
+    uses, mpi = uses_libfabric(trial), mpi_of(trial)
+    if uses or uses is None:
         return
-    device = (trial.mpi or {}).get('device')
-    kind = ', '.join(device) if device else 'built for another network layer, or ch3'
-    mpi = mpi_of(trial)
-    yield finding('works slowly', "the image's %s does not use libfabric (%s), so approach '%s' changes nothing: "
-                  "messages go over TCP" % (trial.soname, kind, trial.approach['name']),
-                  [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1'), (mpi.facts.path, 'device ' + kind)],
-                  'use an image with MPICH ch4:ofi')
+    if ('OMPI_MCA_mtl', 'ofi') in [(entry['name'], entry['value']) for entry in trial.approach['variables']]:
+        if (trial.mpi or {}).get('family') == 'Open MPI':
+            yield finding('fails', "%s has no part for libfabric (mtl ofi), which approach '%s' tells it to take"
+                          % (shown(mpi), trial.approach['name']),
+                          [(mpi.facts.path, 'neither DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so')],
+                          'build Open MPI with --with-ofi')
+    elif trial.approach['requires']:
+        device = (trial.mpi or {}).get('device')
+        kind = ', '.join(device) if device else 'built for another network layer, or ch3'
+        yield finding('works slowly', "the image's %s does not use libfabric (%s), so approach '%s' changes nothing: "
+                      "messages go over TCP" % (trial.soname, kind, trial.approach['name']),
+                      [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1'), (mpi.facts.path, 'device ' + kind)],
+                      'use an image with MPICH ch4:ofi')
 
 
 @rule('netmod', source='configure of the MPICH wheels from 4.3 on')
@@ -68,9 +96,18 @@ def no_provider(trial):
     version = fabric.get('release') or 'of unknown release'
     remedy = {'cxi': 'use hybrid or bind, whose libfabric is the host\'s, or an image with libcxi and a libfabric '
                      'built with it (1.21 or newer)'}.get(wanted, 'use an image whose libfabric has it')
+    files = trial.image.matching(r'.*/lib%s(?:-[\d.]+)?-fi\.so' % re.escape(wanted))
+    if files and one.origin == 'image':
+        remedy = 'set FI_PROVIDER_PATH=%s in the image: libfabric does not look there by itself' % posixpath.dirname(
+            files[0])
     if one.origin == 'host':
         remedy = 'is this the right site? `osu-container discover` tells what this host has'
     if wanted in (providers or []):
+        return
+    if wanted in fabric.get('foreign', []):
+        yield finding('unknown', "%s (%s) has no provider %s, and whether it takes the image's file with that is not "
+                      "known" % (short(one), version, wanted), [(one.facts.path, 'libfabric %s, providers %s' % (
+                          version, ', '.join(providers) or 'none'))], remedy)
         return
     # none at all: not a build whose marks are known; 'complete' is False in a description that does not list all
     if providers and fabric.get('complete', True):
@@ -85,6 +122,63 @@ def no_provider(trial):
         yield finding('unknown', "whether %s (%s) has the provider %s is not known" % (short(one), version, wanted),
                       [(one.facts.path, 'holds no mark of a provider that is known' if providers == [] else
                         'its providers are not described')], '`fi_info -l` where it is to run tells it')
+
+
+def _last_release(mpi):
+    """Return the newest release of libfabric (tuple) that an MPI (Loaded) can have been built with, None if unknown."""
+    needed = in_order(mpi.facts.verneed.get('libfabric.so.1', ()))
+    return _LAST_WITH.get(needed[-1]) if needed else None
+
+
+def _asked(trial, api):
+    """
+    Return (major, minor) of the API that the MPI of trial asks a libfabric of the API api (the same) for, None if
+    nothing tells.
+    """
+    asks, provider = trial.mpi.get('asks'), provider_of(trial)
+    if not asks:
+        return None
+    set_of = {'verbs': 'verbs;ofi_rxm', 'tcp': 'ofi_rxm' if api and api < _TCP_ALONE else 'tcp'}.get(provider, provider)
+    asked, variables = asks.get(set_of, asks['']), trial.image.environment()
+    return tuple(int(value) if value.isdigit() else number for value, number in zip(
+        (variables.get(name, '') for name in _API_VARIABLES), asked))
+
+
+#: What tells MPICH which API to ask for
+_API_VARIABLES = ('MPIR_CVAR_CH4_OFI_MAJOR_VERSION', 'MPIR_CVAR_CH4_OFI_MINOR_VERSION')
+
+
+@rule('libfabric API', source='pmodels/mpich, src/mpid/ch4/netmod/ofi: ofi_capability_sets.h, init_provider.c; '
+                              'ofiwg/libfabric, src/fabric.c: "Requested version is newer than library"')
+def libfabric_api(trial):
+    """
+    An MPICH asks libfabric for the API of the release that it was built with, which may not be newer than the one it
+    meets; symbol versions do not show that.
+    """
+    fabric, mpi = of_name(trial.process, 'libfabric.so.1'), mpi_of(trial)
+    if fabric is None or mpi is None or not uses_libfabric(trial) or \
+            (trial.mpi or {}).get('family') in ('Intel MPI', 'Open MPI'):  # these ask for an old one
+        return
+    if any(one is mpi and soname == 'libfabric.so.1' for one, soname, _, _ in version_problems(trial.process)):
+        return  # the loader ends before
+    api = (trial.fabric or {}).get('api') or release((trial.fabric or {}).get('release'))[:2] or None
+    asked, last = _asked(trial, api), _last_release(mpi)
+    numbers = 'API %d.%d'
+    if asked and api and asked > api:
+        remedy = ('export %s=%d %s=%d before srun, which reaches the program in the container; or use an approach with '
+                  'another libfabric' % (_API_VARIABLES[0], api[0], _API_VARIABLES[1], api[1]))
+        yield finding('fails', "%s asks libfabric for API %d.%d, and %s has API %d.%d: it was built with a newer one"
+                      % ((shown(mpi),) + asked + (short(fabric),) + api),
+                      [(mpi.facts.path, 'asks for ' + numbers % asked), (fabric.facts.path, numbers % api)], remedy)
+    elif asked and api or last and api and last <= api or mpi.origin == fabric.origin:
+        return  # one owner built both
+    else:
+        yield finding('unknown', "which API %s asks libfabric for %s, and %s has %s" % (
+            shown(mpi), 'is %d.%d' % asked if asked else 'is not in the file', short(fabric),
+            numbers % api if api else 'one that its file does not tell'),
+            [(mpi.facts.path, 'asks for ' + numbers % asked if asked else 'no table of capability sets'),
+             (fabric.facts.path, numbers % api if api else 'its fi_version() is not readable')],
+            'a run tells: "Requested version is newer than library" with FI_LOG_LEVEL=warn')
 
 
 def _asks_for_cxi(trial):

@@ -43,7 +43,7 @@ def conda_mpi(trial):
                           _EXTERNAL)
         elif provider_of(trial) == 'cxi' and not trial.injected:
             fabric = one.prefix + '/lib/libfabric.so.1'
-            has = trial.image.traits(fabric, fabric_traits, one.prefix + '/lib/libfabric')['providers'] \
+            has = trial.image.traits(fabric, fabric_traits)['providers'] \
                 if trial.image.exists(fabric) else []
             if 'cxi' not in has:
                 yield finding('works slowly' if chosen else NOTE, "programs of the conda environment %s use conda's "
