@@ -10,10 +10,10 @@ import posixpath
 import re
 
 from osu_container.core.deciding.conditions import release
-from osu_container.core.deciding.trial import MACHINES
-from osu_container.core.reading.elf import ElfFacts
+from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
+from osu_container.core.reading.system import System
 
-X86_64 = MACHINES['x86_64']
+X86_64 = MACHINE_NAMES['x86_64']
 
 #: (release from which on, the version that its newest functions have). Source: libfabric.map.in of ofiwg/libfabric by
 #: tag; seen in the files of Debian's 1.17 and 2.1 and of the wheels' 1.22 and 2.5.1 (measured), else derived.
@@ -61,6 +61,7 @@ class DescribedImage(object):
     rccl_plugin_known = True
     programs = {}
     labels = {}
+    unread = ()
 
     def __init__(self, path, files, traits, mpi, plugin, variables, rocm, cuda=None):
         """
@@ -70,10 +71,15 @@ class DescribedImage(object):
         self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
         self._plugin, self._variables, self._rocm, self._cuda = plugin, variables, rocm, cuda
         self.libraries = {facts.soname: name for name, facts in files.items() if name != plugin}
+        self._system = System(None, [], cached=lambda name, machine: self.libraries.get(name))
 
     def exists(self, path):
         """See Image."""
         return path in self.files
+
+    def system(self, interpreter):
+        """See Image: what is described is found."""
+        return self._system
 
     def real(self, path):
         """See Image: no links are described."""
@@ -142,6 +148,10 @@ class DescribedHost(object):
         return path in self.files
 
     is_file = exists
+
+    def cached(self, name, machine):
+        """See Host: no cache is described."""
+        return None
 
     def elf(self, path):
         """See Host."""
@@ -221,7 +231,7 @@ def our_image(name, machine='x86_64'):
     if not found:
         return None
     family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = found.groups()
-    elf = MACHINES[machine if family == 'alps' else 'x86_64']
+    elf = MACHINE_NAMES[machine if family == 'alps' else 'x86_64']
     is_mpich = mpi_name == 'mpich'
     ch4 = not is_mpich or release(release_of_mpi) >= (3, 4)
     soname = 'libmpi.so.12' if is_mpich else 'libmpi.so.40'
@@ -259,7 +269,7 @@ def lumi_host(site, libfabric, cray_mpich, glibc):
     published message "version `FABRIC_1.7' not found".
     """
     files, traits = {}, {}
-    machine = MACHINES[site.get('architecture', {}).get('value', 'x86_64')]
+    machine = MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')]
     needs = {'libc.so.6': glibc_verdef(glibc)} if glibc else {}
     for name, fact in site['libraries'].items():
         if not fact:

@@ -9,6 +9,7 @@ from osu_container.core.deciding.rules import gpu, loading, machine, mpi, networ
 
 RULES = [
     machine.host_paths,
+    machine.overlay,
     machine.architecture,
     gpu.gpu_vendor,
     loading.static_program,

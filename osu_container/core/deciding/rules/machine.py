@@ -1,6 +1,6 @@
 """The machine: host paths, architecture, C library."""
 from osu_container.core.deciding.rules.finding import finding, rule
-from osu_container.core.deciding.trial import MACHINES
+from osu_container.core.reading.elf import MACHINE_NAMES
 
 
 @rule('host path missing', source='site data')
@@ -15,7 +15,7 @@ def host_paths(trial):
 @rule('architecture', source='ELF header, e_machine')
 def architecture(trial):
     """Image and host are for different processors."""
-    names = dict((readelf, uname) for uname, readelf in MACHINES.items())
+    names = dict((readelf, uname) for uname, readelf in MACHINE_NAMES.items())
     machines = [(one, one.facts.machine) for one in trial.process.loaded]
     host = next((facts.machine for facts in trial.injected.values()), None) or trial.host.machine()
     for one, machine in machines:
@@ -29,7 +29,18 @@ def architecture(trial):
 @rule('musl', source='docs.cscs.ch, known issues of the hooks: Alpine')
 def musl(trial):
     """The host's libraries need glibc, a musl image has none."""
-    found = [one for one in trial.process.loaded if one.origin == 'image' and 'musl' in (one.facts.soname or one.path)]
-    if found and trial.approach['inject']:
+    if trial.process.musl and trial.approach['inject']:
+        interpreter = trial.process.loaded[0].facts.interpreter if trial.process.loaded else None
         yield finding('fails', "the image's C library is musl, the host's libraries need glibc",
-                      [(found[0].facts.path, 'musl')], 'take pure or opensource, or a base image with glibc')
+                      [('image:' + (interpreter or trial.image.system(None).interpreter), 'musl')],
+                      'take pure or opensource, or a base image with glibc')
+
+
+@rule('overlay', source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF')
+def overlay(trial):
+    """An overlay in the SIF may add, hide and change any file, and what it changes cannot be read."""
+    for why in trial.image.unread:
+        yield finding('unknown', "the SIF has an overlay in it, whose changes are not known: %s" % why,
+                      [(trial.image.path, 'an overlay partition')],
+                      '`apptainer sif list IMAGE` shows its number, `apptainer sif del NUMBER IMAGE` takes it out of '
+                      'a copy; or build an image with its content')
