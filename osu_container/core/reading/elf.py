@@ -71,9 +71,9 @@ class _Reader(object):
     def __init__(self, handle):
         """handle: file opened for reading. Raises _Damaged and OSError."""
         self.handle, self.size = handle, os.fstat(handle.fileno()).st_size
-        ident = self.at(0, 16)
-        if ident[:4] != b'\x7fELF':
-            raise _Damaged('is no ELF file')
+        ident = self.at(0, min(16, self.size))
+        if len(ident) < 16 or ident[:4] != b'\x7fELF':
+            raise _Damaged('is not an ELF file')
         # glibc refuses more than that (elf/dl-load.c, open_verify): another version, system or padding
         if ident[4] not in (1, 2) or ident[5] not in (1, 2) or ident[6] != 1 or ident[7] not in (0, 3) \
                 or any(ident[9:]):
@@ -93,7 +93,8 @@ class _Reader(object):
                          for found in self.each(form, self.at(table, size * count))]
         for one, offset, _, length in self.segments:
             if one in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
-                raise _Damaged('is cut off: it has %d bytes, its program headers name %d' % (self.size, offset + length))
+                raise _Damaged('is cut off: it has %d bytes, its program headers name %d'
+                               % (self.size, offset + length))
         self.dynamic = self._dynamic()
         self.strings = self.part(DT_STRTAB, self.one(DT_STRSZ)) if DT_STRTAB in self.dynamic else b''
 
@@ -275,7 +276,7 @@ class _Reader(object):
         return offered, needed
 
     def relocated(self):
-        """Return (numbers of symbols that are looked up when it is loaded, those whose data are copied): sets of int."""
+        """Return (numbers of symbols that are looked up when it is loaded, of those whose data are copied): sets."""
         jump, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
         early, copied, left = set(), set(), _MOST_RELOCATIONS
         shift, mask = (8, 0xff) if self.bits == 32 else (32, 0xffffffff)

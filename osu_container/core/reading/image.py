@@ -16,7 +16,7 @@ import tempfile
 
 from osu_container.core.reading.elf import MACHINE_NAMES, all_elf_facts
 from osu_container.core.reading.files import open_plain, read_plain
-from osu_container.core.reading.sif import EXT3, SQUASHFS, ImageError, overlays, read_sif
+from osu_container.core.reading.sif import SQUASHFS, ImageError, overlays, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 
 #: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
@@ -169,9 +169,9 @@ class Squashfs(Tree):
         """List the squashfs at offset (bytes) in the file path. Raises ImageError if unsquashfs cannot."""
         super(Squashfs, self).__init__(path)
         self.offset = offset
-        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 squashfs-root/usr/bin -> target; devices: crw-rw-rw- 0/0  1,  3 2026-...
-        line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+(\d+)(?:, *\d+)? \S+ \d{2}:\d{2} squashfs-root(/.*)\n$',
-                             re.S)
+        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 squashfs-root/usr/bin -> target; of a device: 1,  3 in place of 1234
+        line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+(\d+)(?:, *\d+)? \S+ \d{2}:\d{2} '
+                             br'squashfs-root(/.*)\n$', re.S)
         for line in self._unsquashfs(['-lln']):
             found = line_of.match(line)
             if found:
@@ -247,7 +247,7 @@ class Overlaid(Tree):
     def copies(self, paths, folder):
         """See Tree."""
         real, found = self._real(paths), {}
-        for number, layer in enumerate(set(self._from[path] for path in real.values())):
+        for layer in set(self._from[path] for path in real.values()):
             mine = [path for path in real.values() if self._from[path] is layer]
             place = os.path.join(folder, 'layer%d' % id(layer))
             if not os.path.isdir(place):
@@ -274,40 +274,8 @@ def _overlay_of(path, system, offset):
         if any(posixpath.basename(name).startswith('.wh.') for name in tree.entries) or not plain:
             return tree, 'it may hide whole folders of the image'
         return tree, None
-    if system != EXT3:
-        return None, 'its file system is none that can be read'
-    todo, names = ['/upper'], []
-    while todo and not names:
-        listed = _debugfs(path, offset, todo)
-        if listed is None:
-            return None, 'debugfs, which could list it, is not here or fails (package e2fsprogs)'
-        names = [name for name, mode in listed if mode & 0o170000 != 0o040000]
-        todo = [name for name, mode in listed if mode & 0o170000 == 0o040000]
-    return None, 'it holds %s' % names[0][len('/upper'):] if names else None
-
-
-def _debugfs(path, offset, folders):
-    """Return [(path, mode (int))] of what is in folders (list of str) of the ext3 at offset in path; None without."""
-    quoted = ['ls -p "%s"' % folder for folder in folders]
-    if any('"' in folder or '\n' in folder for folder in folders):
-        return None
-    try:
-        proc = subprocess.Popen(['debugfs', '-f', '-', '%s?offset=%d' % (os.path.abspath(path), offset)],
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                env=dict(os.environ, LC_ALL='C'), preexec_fn=_limited)
-    except OSError:
-        return None
-    out = proc.communicate(os.fsencode('\n'.join(quoted) + '\n'))[0]
-    parts = re.split(br'(?:^|\n)debugfs: +ls -p "[^\n]*', out)[1:]
-    if proc.returncode != 0 or len(parts) != len(folders):
-        return None
-    found = []
-    for folder, part in zip(folders, parts):
-        rows = re.findall(br'^/\d+/(\d+)/\d+/\d+/(.+?)/\d*/$', part, re.M)
-        if not any(name == b'.' for _, name in rows):
-            return None  # damaged, or no such folder
-        found += [(folder + '/' + os.fsdecode(name), int(mode, 8)) for mode, name in rows if name not in (b'.', b'..')]
-    return found
+    return None, ("it is none of squashfs but of ext3 or another kind, which is not read, and which an ordinary user "
+                  "may not be able to mount (Apptainer without setuid needs fuse2fs)")
 
 
 class Folder(Tree):
@@ -492,8 +460,10 @@ class Image(object):
             if wanted is None:
                 there = [path for path in INTERPRETERS if self.exists(path)]
                 # of several the one that the image's own programs ask for
-                shell = self.elf_facts(['/bin/sh']).get('/bin/sh') if len(there) != 1 and self.exists('/bin/sh') else None
-                wanted = shell.interpreter if shell and shell.interpreter else (there or [None])[0]
+                wanted = (there or [None])[0]
+                if len(there) != 1 and self.exists('/bin/sh'):
+                    shell = self.elf_facts(['/bin/sh']).get('/bin/sh')
+                    wanted = shell and shell.interpreter or wanted
             self._systems[interpreter] = system_of(wanted, self._machine_of(wanted), self.exists, self.content,
                                                   self.tree.folder_names)
         return self._systems[interpreter]

@@ -28,7 +28,7 @@ SBOM_NAME = 'sbom.spdx.json'
 GROUP_MASK = 0xf0000000
 #: extra field of a partition: file system type, partition type
 PARTITION = struct.Struct('<ii')
-SQUASHFS, EXT3 = 1, 2
+SQUASHFS = 1
 PRIMARY_SYSTEM, OVERLAY = 2, 4
 #: No more of labels, bills of materials and signatures is read: those of real images have some MB at most
 _MOST_TEXT = 64 << 20
@@ -100,7 +100,7 @@ def read_sif(path):
 
 def overlays(path):
     """
-    Return [(file system type (int: SQUASHFS, EXT3 or another), offset, size in bytes)] of the overlays in the SIF path.
+    Return [(file system type (int: SQUASHFS or another), offset, size in bytes)] of the overlays in the SIF path.
 
     The runtime lays each of them above the squashfs, in the order of the objects. Raises ImageError as read_sif().
     """

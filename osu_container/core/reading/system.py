@@ -96,11 +96,25 @@ def platform_of(here):
     return here[0]
 
 
-def read_cache(data, machine, levels=()):
+def older_bits(loader, here):
+    """
+    Return the bits (int) that an entry of a cache may have for copies in the older kind of folders; 0 from 2.37 on.
+
+    :param loader, here: as for subfolders()
+    The bits are those of glibc 2.36, sysdeps/x86/dl-procinfo.c and elf/dl-hwcaps.c: x86_64, avx512_1, haswell,
+    xeon_phi, tls.
+    """
+    words = set('/'.join(subfolders(loader, here)).split('/'))
+    bits = {'x86_64': 1 << 1, 'avx512_1': 1 << 2, 'haswell': 1 << 48, 'xeon_phi': 1 << 49, 'tls': 1 << 63}
+    return sum(bit for word, bit in bits.items() if word in words) if 'tls' in words else 0
+
+
+def read_cache(data, machine, levels=(), older=0):
     """
     Return {name: path} of the entries of an ld.so.cache (data: bytes) for machine (str, as in ElfFacts).
 
-    levels: list of str, folders of glibc-hwcaps for this processor, the first first: their copies come before others.
+    levels: list of str, folders of glibc-hwcaps for this processor, the first first: their copies come before others;
+    older: as older_bits() has it.
     {} for a damaged cache, which ld.so does not use either.
     """
     start = 0
@@ -116,7 +130,8 @@ def read_cache(data, machine, levels=()):
             return {}
         names = _cache_levels(data, order, start, extension) if extension else []
         wanted, found, rank = _FLAGS.get(machine), {}, {}
-        for flags, key, value, _, hwcap in struct.iter_unpack(order + 'iIIIQ', data[start + 48:start + 48 + 24 * count]):
+        entries = data[start + 48:start + 48 + 24 * count]
+        for flags, key, value, _, hwcap in struct.iter_unpack(order + 'iIIIQ', entries):
             if flags != wanted:
                 continue
             level = len(levels)
@@ -125,7 +140,7 @@ def read_cache(data, machine, levels=()):
                 if number >= len(names) or names[number] not in levels:
                     continue
                 level = levels.index(names[number])
-            elif hwcap:  # copies in the older kind of folders: those are searched as folders
+            elif hwcap & ~older:
                 continue
             name, path = _text(data, start + key), _text(data, start + value)
             if name not in found or level < rank[name]:
@@ -145,7 +160,7 @@ def _text(data, place):
 
 def _cache_levels(data, order, start, extension):
     """Return the names (list of str) of glibc-hwcaps that a cache has; see read_cache()."""
-    place = start + extension
+    place = extension  # from the begin of the file; names are counted from that of the new form
     magic, sections = struct.unpack_from(order + 'II', data, place)
     if magic != 0xeaa42174:
         return []
@@ -153,7 +168,7 @@ def _cache_levels(data, order, start, extension):
         tag, _, offset, size = struct.unpack_from(order + 'IIII', data, place + 8 + 16 * number)
         if tag == 1:
             return [_text(data, start + item) for item, in
-                    struct.iter_unpack(order + 'I', data[start + offset:start + offset + size // 4 * 4])]
+                    struct.iter_unpack(order + 'I', data[offset:offset + size // 4 * 4])]
     return []
 
 
@@ -248,7 +263,8 @@ def system_of(interpreter, machine, exists, content, folder_names, here=None):
         """See System."""
         if machine not in known:
             levels = [sub[len('glibc-hwcaps/'):] for sub in subfolders(loader, here) if sub.startswith('glibc-hwcaps/')]
-            known[machine] = read_cache(content(path), machine, levels) if exists(path) else {}
+            known[machine] = read_cache(content(path), machine, levels,
+                                        older_bits(loader, here)) if exists(path) else {}
         return known[machine].get(name)
     return System(interpreter, folders, meaning_of_lib(folders), below=below, cached=cached, here=here,
                   machine=machine)

@@ -9,11 +9,11 @@ from osu_container.core.deciding.rules import gpu, loading, machine, mpi, networ
 
 RULES = [
     machine.host_paths,
-    machine.overlay,
     machine.architecture,
     gpu.gpu_vendor,
     loading.static_program,
     machine.musl,
+    machine.overlay,
     swap.entrypoint,
     mpi.other_mpi_family,
     mpi.draft_abi,

@@ -38,9 +38,9 @@ def musl(trial):
 
 @rule('overlay', source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF')
 def overlay(trial):
-    """An overlay in the SIF may add, hide and change any file, and what it changes cannot be read."""
+    """An overlay in the SIF may add, hide and change any file, and what it changes cannot be read or is not mounted."""
     for why in trial.image.unread:
-        yield finding('unknown', "the SIF has an overlay in it, whose changes are not known: %s" % why,
+        yield finding('unknown', "the SIF has an overlay in it, and what runs is not known: %s" % why,
                       [(trial.image.path, 'an overlay partition')],
                       '`apptainer sif list IMAGE` shows its number, `apptainer sif del NUMBER IMAGE` takes it out of '
                       'a copy; or build an image with its content')
