@@ -26,7 +26,8 @@ IN_IMAGE = ['opt/mpich/lib/libmpi.so.12', 'usr/lib/libfabric.so.1', 'opt/osu/bin
             '.singularity.d/env/10-docker2singularity.sh', '.singularity.d/runscript', 'ld.so']
 #: What may stand in a script
 WORDS = [b'"', b"'", b'`', b'$(', b'${', b'}', b'\\', b'\n', b'\0', b'\xff\xfe', b'<<EOF\n', b';', b'&&', b'if ',
-         b'fi\n', b'for ', b'done\n', b'export LD_LIBRARY_PATH=', b'$LD_LIBRARY_PATH', b':', b'${X:+:', b'. /opt/other\n',
+         b'fi\n', b'for ', b'done\n', b'export LD_LIBRARY_PATH=', b'$LD_LIBRARY_PATH', b':',
+         b'${X:+:', b'. /opt/other\n',
          b'()', b'{', b'case ', b'esac\n', b'eval ', b'\xc3\xa4', b'A' * 5000, b'${A:-' * 300, b'$((' * 200]
 
 

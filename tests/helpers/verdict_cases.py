@@ -427,7 +427,10 @@ SPEAKS = {
              'every rank would be alone'),
             ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
              'srun --mpi=pmix')],
-    'no program': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone')],
+    'no program': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone'),
+                   ('MPI where its loader does not look', 'pure', each(image(
+                       program=None, mpi_folder='/opt/other', environment={'LD_LIBRARY_PATH': '/opt/none'})), GPU,
+                    'unknown', '/opt/other/libmpi.so.12 by itself')],
     'several host MPIs': [('8.1.29 beside 8.1.32', 'bind', second_mpi('8.1.29'), GPU, NOTE,
                            'MPI libraries of this ABI'),
                           ('one lacks functions', 'bind', seven_functions, GPU, NOTE,

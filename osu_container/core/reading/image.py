@@ -4,6 +4,7 @@ Facts of an image: programs, libraries on its default path, MPI, environment. No
 A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every SingularityCE and Apptainer
 needs itself), so that an image of many gigabytes is never copied; an unpacked image (a folder) is read as it is.
 """
+import hashlib
 import os
 import platform
 import posixpath
@@ -148,6 +149,13 @@ class Tree(object):
         return real
 
 
+def _one_name(path):
+    """Return a name (str) for a file that stands for path (str), another one for each path."""
+    name = path.lstrip('/').replace('%', '%25').replace('/', '%2F')
+    # most file systems have names of 255 bytes at most
+    return name if len(os.fsencode(name)) < 240 else hashlib.sha256(os.fsencode(path)).hexdigest()
+
+
 #: No image with more files is looked into: their list alone takes some 300 bytes each
 MOST_FILES = 2000000
 #: What a program that reads a damaged squashfs may take: seconds of processor time, bytes of memory
@@ -209,7 +217,7 @@ class Squashfs(Tree):
     def copies(self, paths, folder):
         """See Tree. All that are not copied yet come out by one call of unsquashfs."""
         real = self._real(paths)
-        target = dict((path, os.path.join(folder, path.strip('/').replace('/', '%'))) for path in real.values())
+        target = dict((path, os.path.join(folder, _one_name(path))) for path in real.values())
         wanted = sorted(path for path in target if not os.path.exists(target[path]))
         if wanted:
             scratch = os.path.join(folder, 'scratch')

@@ -38,7 +38,7 @@ def samples(tmp_path_factory, parts):
 
 @pytest.mark.parametrize('first, count', [(0, 300), pytest.param(1_000_000 + SEED, 5000, marks=pytest.mark.full)])
 def test_mutants_end_in_an_answer_or_a_plain_error(samples, tmp_path, first, count):
-    """No traceback, none longer than 30 s, all in one process of 500 MB, nothing left in the folder of scratch files."""
+    """No traceback, none longer than 30 s, all in one process of 500 MB, nothing left in the temporary folder."""
     done = subprocess.run([sys.executable, '-m', 'tests.helpers.damage', samples, str(first), str(count)], cwd=PROJECT,
                           env={**os.environ, 'TMPDIR': str(tmp_path)}, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f'{count} judged\n'), done.stdout[-5000:] + done.stderr[-2000:]

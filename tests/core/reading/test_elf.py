@@ -130,7 +130,8 @@ def of_readelf(path):
 
 @pytest.mark.parametrize('path', one_of_each(sorted({os.path.realpath(path) for pattern in (
     '/usr/lib/*-linux-gnu/lib[a-f]*.so.*', '/usr/lib64/lib[a-f]*.so.*', '/usr/bin/[a-d]*')
-    for path in glob.glob(pattern) if open(path, 'rb').read(4) == b'\x7fELF'}), lambda path: ('/bin/' in path, os.path.basename(path)[:4] == 'libc')))
+    for path in glob.glob(pattern)
+    if open(path, 'rb').read(4) == b'\x7fELF'}), lambda path: ('/bin/' in path, os.path.basename(path)[:4] == 'libc')))
 def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
     facts, wanted = elf_facts(path), of_readelf(path)
     copied = {name for name in facts.undefined if name.partition('@')[0] in wanted['defined']}
