@@ -32,7 +32,7 @@ lmod|Lmod|@lmod|the module command that EasyBuild writes modules for
 gcc|gcc|gcc|compiles the OSU Micro-Benchmarks
 g++|gcc-c++|g++|their configure asks for it; brings the C headers
 make|make|make|compiles the OSU Micro-Benchmarks
-binutils|binutils|readelf|recipes look with it for programs that would not take the host's libraries
+binutils|binutils|readelf|recipes find with it programs that keep to their own libraries
 mmdebstrap|mmdebstrap|mmdebstrap debootstrap|makes the base folder of the image
 debian-archive-keyring|debian-keyring|@keyring|checks the signature of what the image is made from
 squashfs-tools|squashfs-tools|mksquashfs|Apptainer packs the image with it

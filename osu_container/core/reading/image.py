@@ -193,8 +193,9 @@ class Squashfs(Tree):
 
     def _unsquashfs(self, options, files=()):
         """Yield the lines (bytes) of unsquashfs with options (list of str) for files (str, without leading /)."""
-        # a whole path: a name may begin with a hyphen
-        command = ['unsquashfs', '-o', str(self.offset)] + options + [os.path.abspath(self.path)] + list(files)
+        # a whole path: a name may begin with a hyphen. Few threads: each of hundreds takes room of the memory limit
+        command = ['unsquashfs', '-p', '4', '-o', str(self.offset)] + options
+        command += [os.path.abspath(self.path)] + list(files)
         with tempfile.TemporaryFile() as errors:  # no pipe, which would fill up while the lines are read
             try:
                 proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
