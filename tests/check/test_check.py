@@ -688,7 +688,7 @@ def test_fifos_loops_and_broken_links_in_an_image_stop_nothing(place, new):
     {'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'}, {'LC_ALL': 'POSIX'}, {'PYTHONIOENCODING': 'utf-16'},
     {'LC_ALL': 'none_NONE.none'}], ids=str)
 def test_every_encoding_can_show_every_name(tmp_path, place, parts, environment):
-    own = good_image(ElfFolder(tmp_path / 'Äpfel'), parts, mpi_folder='/opt/größe/\u6587')
+    own = good_image(ElfFolder(tmp_path / 'Äpfel'), parts, mpi_folder='/opt/größe/\u6587' + '/deep' * 60)
     sif = write_sif(tmp_path / 'bild-\u4e2d.sif', pack(own.root, tmp_path / 'squashfs').read_bytes())
     for image in (own, sif):
         for options in ([], ['--json']):
