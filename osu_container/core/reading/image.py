@@ -96,12 +96,10 @@ class Tree(object):
         found = {}
         if not prefix:
             return found
-        for path in sorted(self.entries):
-            name = posixpath.basename(path)
-            if not re.match(re.escape(prefix) + r'[A-Za-z0-9_]+$', name):
-                continue
+        wanted = re.compile('.*/' + re.escape(prefix) + r'[A-Za-z0-9_]+$', re.S)
+        for path in sorted(path for path in self.entries if wanted.match(path)):
             if self.runs(path):
-                found.setdefault(name, posixpath.dirname(path))
+                found.setdefault(posixpath.basename(path), posixpath.dirname(path))
         return found
 
     def named(self, names, folders):
@@ -424,7 +422,7 @@ class Image(object):
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, None, None
-            self._matching = {}
+            self._matching, self._plugins = {}, None
             self._systems = {}
             self.libraries = Libraries(self)
             self._read_ahead()
@@ -528,8 +526,9 @@ class Image(object):
         read: mpi_traits or fabric_traits (core/reading/traits.py). Raises ImageError if it is damaged or no ELF file.
         """
         if (path, read) not in self._traits:
-            more = [] if folder is None else [[posixpath.basename(name) for name in self.tree.entries
-                                               if posixpath.dirname(name) == self.tree.resolve(folder)]]
+            real = self.tree.resolve(folder) if folder is not None else None
+            more = [] if folder is None else [[name[len(real) + 1:] for name in self.tree.entries if name.startswith(
+                real + '/') and '/' not in name[len(real) + 1:]] if real else []]
             try:
                 self._traits[path, read] = read(self.content(path), *more)
             except ValueError as err:
@@ -614,7 +613,9 @@ class Image(object):
 
     def rccl_plugin(self):
         """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""
-        paths = [path for path in self.tree.entries if RCCL_PLUGIN.search(path) and self.tree.resolve(path)]
+        if self._plugins is None:  # each approach asks
+            self._plugins = [path for path in self.tree.entries if RCCL_PLUGIN.search(path) and self.tree.resolve(path)]
+        paths = self._plugins
         # librccl-net.so before the other names: it is what RCCL itself looks for
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 
