@@ -5,6 +5,7 @@ Python 3.6 and its standard library only: some subcommands run where there is no
 """
 import argparse
 import importlib
+import io
 import os
 import signal
 import sys
@@ -30,6 +31,15 @@ REQUIREMENTS = 'osu_container/requirements.txt'
 MISSING = 3
 
 
+def _print_any_name():
+    """Let stdout take names of files that its encoding lacks, as stderr does: they are written as \\xe4."""
+    if hasattr(sys.stdout, 'reconfigure'):
+        sys.stdout.reconfigure(errors='backslashreplace')
+    elif isinstance(sys.stdout, io.TextIOWrapper):  # Python 3.6
+        encoding, at_once = sys.stdout.encoding, sys.stdout.line_buffering
+        sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=at_once)
+
+
 def main(arguments=None):
     """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -52,6 +62,7 @@ def main(arguments=None):
                       f"{folder / REQUIREMENTS}", file=sys.stderr)
                 return MISSING
     options = parser.parse_args(arguments)
+    _print_any_name()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         code = options.function(options)

@@ -32,7 +32,7 @@ lmod|Lmod|@lmod|the module command that EasyBuild writes modules for
 gcc|gcc|gcc|compiles the OSU Micro-Benchmarks
 g++|gcc-c++|g++|their configure asks for it; brings the C headers
 make|make|make|compiles the OSU Micro-Benchmarks
-binutils|binutils|readelf|tells which libraries a program asks for
+binutils|binutils|readelf|recipes find with it programs that keep to their own libraries
 mmdebstrap|mmdebstrap|mmdebstrap debootstrap|makes the base folder of the image
 debian-archive-keyring|debian-keyring|@keyring|checks the signature of what the image is made from
 squashfs-tools|squashfs-tools|mksquashfs|Apptainer packs the image with it
@@ -50,6 +50,7 @@ buildah|buildah|buildah|builds an image from its Dockerfile
 openssl|openssl|openssl|makes throw-away keys to sign images with
 mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
 chromium|chromium|chromium|opens the report and the documentation as a reader would
+musl|musl-libc|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the simulated one is compared with
 docker-registry|docker-distribution|docker-registry /usr/bin/registry|a container registry on this machine, to copy images to and from
 '
 (( with_tests )) && needs+=$test_needs

@@ -11,11 +11,11 @@ import re
 
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.network import FABRIC_VERSIONS, KNOWS_CXI
-from osu_container.core.deciding.trial import MACHINES
-from osu_container.core.reading.elf import ElfFacts
+from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
+from osu_container.core.reading.system import System
 from osu_container.core.reading.traits import single_copy
 
-X86_64 = MACHINES['x86_64']
+X86_64 = MACHINE_NAMES['x86_64']
 
 #: glibc of Ubuntu 22.04, on which the published images are built (derived: recipe of the published runs), and of SLES
 #: 15 SP5, LUMI's system then (derived: release of that system; it was not printed in any log)
@@ -67,6 +67,7 @@ class DescribedImage(object):
     partial = True
     programs = {}
     labels = {}
+    unread = ()
 
     def __init__(self, path, files, traits, mpi, plugin, variables, rocm, cuda=None):
         """
@@ -76,10 +77,15 @@ class DescribedImage(object):
         self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
         self._plugin, self._variables, self._rocm, self._cuda = plugin, variables, rocm, cuda
         self.libraries = {facts.soname: name for name, facts in files.items() if name != plugin}
+        self._system = System(None, [], cached=lambda name, machine: self.libraries.get(name))
 
     def exists(self, path):
         """See Image."""
         return path in self.files
+
+    def system(self, interpreter):
+        """See Image: what is described is found."""
+        return self._system
 
     def real(self, path):
         """See Image: no links are described."""
@@ -156,6 +162,10 @@ class DescribedHost(object):
         return path in self.files
 
     is_file = exists
+
+    def cached(self, name, machine):
+        """See Host: no cache is described."""
+        return None
 
     def elf(self, path):
         """See Host."""
@@ -253,7 +263,7 @@ def our_image(name, machine='x86_64'):
     if not found:
         return None
     family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = found.groups()
-    elf = MACHINES[machine if family == 'alps' else 'x86_64']
+    elf = MACHINE_NAMES[machine if family == 'alps' else 'x86_64']
     is_mpich = mpi_name == 'mpich'
     # those of the workstation have MPICH's wheel, built with the libfabric that is in it
     of_mpi = mpi_described('MPICH' if is_mpich else 'Open MPI', release_of_mpi,
@@ -291,7 +301,7 @@ def lumi_host(site, libfabric, cray_mpich, glibc):
     published message "version `FABRIC_1.7' not found".
     """
     files, traits = {}, {}
-    machine = MACHINES[site.get('architecture', {}).get('value', 'x86_64')]
+    machine = MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')]
     needs = {'libc.so.6': glibc_verdef(glibc)} if glibc else {}
     for name, fact in site['libraries'].items():
         if not fact:

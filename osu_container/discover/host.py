@@ -173,9 +173,7 @@ class Host(object):
         try:
             facts = elf_facts(real)
         except ElfError as err:
-            if shutil.which('readelf', path=self.environment.get('PATH')):
-                return str(err)
-            return None  # reported once, with the command
+            return str(err)
         if soname and facts.soname not in (soname, None):
             return "%s calls itself %s, wanted %s" % (path, facts.soname, soname)
         word = {'x86_64': 'X86-64', 'aarch64': 'AArch64'}.get(os.uname().machine)

@@ -28,14 +28,12 @@ COMMANDS = OrderedDict([
     ('glibc', ['getconf', 'GNU_LIBC_VERSION']),
     ('libraries', ['ldconfig', '-p']),
     ('nvidia', ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader']),
-    ('readelf', ['readelf', '--version']),
 ])
 #: What it means that a command does not answer; '' where another way tells the same
 WITHOUT = {
     'mpi': "which --mpi= srun has is a guess",
     'slurm': "Slurm's spool folder and whether jobs need an account are not known",
     'partitions': "which partition has GPUs is not known",
-    'readelf': "libraries are not looked into, and eb refuses bind and hybrid; it is in the package binutils",
     'glibc': "the release of the C library is not known",
 }
 #: What is looked for, in this order: some of it depends on what was found before

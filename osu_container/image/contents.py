@@ -43,7 +43,7 @@ class Tree:
             raise ImageError(f"{sif} holds device nodes, pipes or sockets, which no image needs: {named(special)}. "
                              "Leave them out of the base")
         unpack(sif, root)
-        entries = [(path, *entry) for path, entry in sorted(self.squashfs.entries.items()) if entry[0] in '-l']
+        entries = [(path, *entry[:3]) for path, entry in sorted(self.squashfs.entries.items()) if entry[0] in '-l']
         with ThreadPoolExecutor() as pool:  # hashlib lets other threads run
             self.items = {item.path: item for item in pool.map(lambda entry: self._item(*entry), entries)}
         self._real = {}

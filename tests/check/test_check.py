@@ -6,7 +6,9 @@ import platform
 import random
 import re
 import shutil
+import socket
 import struct
+import subprocess
 import sys
 
 import pytest
@@ -21,8 +23,8 @@ from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
-from tests.helpers.verdict_cases import CPU, GPU, PLAIN, for_another_machine
-from tests.image.test_sbom import pack, write_sif
+from tests.helpers.sif import pack, write_sif
+from tests.helpers.verdict_cases import CPU, GPU, PLAIN, World, for_another_machine, overlay
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 #: The images here have no entrypoint, so swap is not among what is looked at unless it is asked for
@@ -666,14 +668,64 @@ def test_a_host_library_that_the_user_may_not_read_is_told(place, own_host):
     assert f'{LIBFABRIC} cannot be read: Permission denied' in message
 
 
-@pytest.mark.parametrize('tool', ['readelf', 'unsquashfs'])
-def test_a_missing_tool_is_told_with_its_package(place, tmp_path, tool):
-    (tmp_path / 'bin').mkdir()
-    for name in {'readelf', 'unsquashfs', 'ldconfig'} - {tool}:
-        (tmp_path / 'bin' / name).symlink_to(shutil.which(name, path=f"{os.environ['PATH']}:/sbin:/usr/sbin"))
-    done = run([sys.executable, COMMAND, 'check', *place.here(place.sif)], env={'PATH': str(tmp_path / 'bin')})
+def test_a_sif_needs_unsquashfs_and_a_folder_no_program_at_all(place, tmp_path):
+    done = run([sys.executable, COMMAND, 'check', *place.here(place.sif)], env={'PATH': str(tmp_path)})
     assert (done.returncode, done.stdout) == (1, '') and 'Traceback' not in done.stderr
-    assert tool in done.stderr and {'readelf': 'binutils', 'unsquashfs': 'squashfs-tools'}[tool] in done.stderr
+    assert 'unsquashfs' in done.stderr and 'squashfs-tools' in done.stderr
+    done = run([sys.executable, COMMAND, 'check', *place.here()], env={'PATH': str(tmp_path)})
+    assert (done.returncode, done.stderr) == (0, '')
+
+
+@pytest.mark.parametrize('kind', ['FIFO', 'socket', 'device'])
+def test_what_is_no_plain_file_is_told_at_once(place, tmp_path, kind):
+    path = tmp_path / 'image.sif'
+    if kind == 'FIFO':
+        os.mkfifo(path)
+    elif kind == 'socket':
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(str(path))
+    else:
+        path = '/dev/zero'
+    message = refused(*place.here(path), timeout=20)
+    assert f'cannot read the image {path}: ' in message
+    assert kind == 'socket' or 'no plain file' in message  # Linux opens no socket
+
+
+def test_fifos_loops_and_broken_links_in_an_image_stop_nothing(place, new):
+    own = new()
+    for path in ('/.singularity.d/env/20-fifo.sh', '/opt/mpich/lib/libfifo.so.1', '/usr/lib/librccl-net.so',
+                 '/etc/ld.so.cache'):
+        own.on(path).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(own.on(path))
+    own.link('/.singularity.d/env/30-gone.sh', 'nowhere').link('/.singularity.d/env/31-loop.sh', '31-loop.sh')
+    own.link('/opt/up', '..').link('/opt/a', 'b').link('/opt/b', 'a').link('/usr/lib/libcxi.so.9', '/opt/a')
+    done = check(*place.here(own), timeout=20)
+    assert (done.returncode, done.stderr) == (0, '')
+
+
+@pytest.mark.parametrize('environment', [
+    {'PYTHONIOENCODING': 'ascii'}, {'LC_ALL': 'C', 'PYTHONIOENCODING': 'ascii'},
+    {'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'}, {'LC_ALL': 'POSIX'}, {'PYTHONIOENCODING': 'utf-16'},
+    {'LC_ALL': 'none_NONE.none'}], ids=str)
+def test_every_encoding_can_show_every_name(tmp_path, place, parts, environment):
+    own = good_image(ElfFolder(tmp_path / 'Äpfel'), parts, mpi_folder='/opt/größe/\u6587' + '/deep' * 60)
+    sif = write_sif(tmp_path / 'bild-\u4e2d.sif', pack(own.root, tmp_path / 'squashfs').read_bytes())
+    for image in (own, sif):
+        for options in ([], ['--json']):
+            done = subprocess.run([COMMAND, 'check', *map(str, place.here(image)), *options], capture_output=True,
+                                  env={**os.environ, **environment})
+            assert (done.returncode, done.stderr) == (0, b''), done.stderr
+
+
+def test_an_overlay_of_squashfs_is_read_with_the_image(tmp_path, parts):
+    """What it hides is gone, what it adds is there: the same as Apptainer shows in a container."""
+    world = World(tmp_path, parts)
+    overlay(1, ['!/opt/mpich/lib/libmpi.so.12', '/opt/added', '/usr/lib/libcxi.so.1'])(world)
+    image, _ = world.opened()
+    with image:
+        assert (image.mpis(), image.unread) == ([], [])
+        assert image.exists('/opt/added') and image.exists('/usr/lib/libfabric.so.1')
+        assert image.content('/usr/lib/libcxi.so.1') == b''
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(place):

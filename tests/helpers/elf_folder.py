@@ -60,20 +60,22 @@ class ElfFolder:
         self.on(path).symlink_to(target)
         return self
 
-    def library(self, path, needed=(), soname=None, rpath=None, runpath=None, program=False):
+    def library(self, path, needed=(), soname=None, rpath=None, runpath=None, program=False, interpreter=LOADER,
+                options=()):
         """
         Link a library without any symbol: quick, for what depends only on names and folders.
 
         :param needed: names (list of str) for DT_NEEDED; soname: str, by default the name of the file, '' for none;
-                       rpath, runpath: str or None, both for what linkers of long ago wrote; program: bool
+                       rpath, runpath: str or None, both for what linkers of long ago wrote; program: bool; interpreter:
+                       of the program; options: more ones for ld
         """
         target, scratch = self.on(path), self.stubs / 'empty.o'
         target.parent.mkdir(parents=True, exist_ok=True)
         if not scratch.exists():
             self.stubs.mkdir(exist_ok=True)
             _checked(['as', '-o', scratch, '-'], input='')
-        command = ['ld', '-o', target, scratch, '--no-as-needed']
-        command += ['--dynamic-linker', LOADER, '-e', '0'] if program else ['-shared']
+        command = ['ld', '-o', target, scratch, '--no-as-needed', *options]
+        command += ['--dynamic-linker', interpreter, '-e', '0'] if program else ['-shared']
         soname = target.name if soname is None else soname
         if soname and not program:
             command += ['-soname', soname]

@@ -1,11 +1,15 @@
 """For test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
+import shutil
+
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.deciding.trial import Host, library_path_of, preloaded
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
+from osu_container.core.reading.sif import DATA_PARTITION, OVERLAY, PARTITION
 from tests.helpers.elf_folder import (
+    LOADER,
     ElfFolder,
     capabilities,
     cray_mpich,
@@ -18,11 +22,16 @@ from tests.helpers.elf_folder import (
     open_mpi,
     real_load,
 )
+from tests.helpers.sif import pack, write_sif
 
 #: Sites: with GPUs and Slingshot, with Slingshot alone, with neither
 GPU, CPU, PLAIN = 'lumi-25.03', 'lumi-c-25.03', 'workstation'
 #: With GPUs of NVIDIA
 CUDA = 'perlmutter'
+
+
+#: The loader of musl
+MUSL = '/lib/ld-musl-x86_64.so.1'
 
 
 class World:
@@ -32,6 +41,7 @@ class World:
         self.parts, self.site, self.program = parts, site_entry(site), None
         self.image, self.host = ElfFolder(folder / 'image'), ElfFolder(folder / 'host')
         self.image_parts, self.host_parts, self.more, self.approach, self.runtime = {}, {}, [], {}, None
+        self.overlays, self.folder = [], folder
 
     def opened(self):
         """Return (Image, Host) of the folders, filled."""
@@ -39,7 +49,10 @@ class World:
         good_host(self.host, self.parts, self.site, **self.host_parts)
         for change in self.more:
             change()
-        return Image(str(self.image), 'osu_'), Host(str(self.host))
+        sif = self.folder / 'image.sif'
+        if self.overlays:
+            write_sif(sif, pack(self.image.root, self.folder / 'squashfs').read_bytes(), objects=self.overlays)
+        return Image(str(sif if self.overlays else self.image), 'osu_'), Host(str(self.host))
 
     def ask(self, approach):
         """Return the Verdict on an approach (str)."""
@@ -88,6 +101,32 @@ def each(*changes):
 def later(change):
     """Return a change of the folders of a World, made when they are filled: change is a function of the World."""
     return lambda it: it.more.append(lambda: change(it))
+
+
+def on_musl(it):
+    """Put the loader of musl in the place of glibc's."""
+    loader = it.image.on(LOADER)
+    it.image.write(MUSL, loader.read_bytes())
+    loader.unlink()
+
+
+def overlay(system, content):
+    """Return a change: the image is a SIF with an overlay. system: its file system as in a SIF; content: bytes, or of a
+    squashfs the files (list of str) in it, '!' in front of those that are hidden."""
+    def change(it):
+        data = content
+        if not isinstance(content, bytes):
+            folder, options = ElfFolder(it.folder / 'overlay'), ['-no-xattrs']
+            shutil.rmtree(folder.root)
+            for name in content:
+                if name.startswith('!'):
+                    options += ['-p', f'{name[2:]} c 644 0 0 0 0']
+                    folder.on(name[1:]).parent.mkdir(parents=True, exist_ok=True)
+                else:
+                    folder.write(name, '')
+            data = pack(folder.root, it.folder / 'overlay.squashfs', *options).read_bytes()
+        it.overlays.append((DATA_PARTITION, '', 0, data, PARTITION.pack(system, OVERLAY)))
+    return change
 
 
 def program(path):
@@ -287,8 +326,10 @@ SPEAKS = {
         ('injection', 'hybrid', each(later(static_program), program('/opt/static')), GPU, 'fails', 'statically'),
         ('nothing to inject', 'pure', each(later(static_program), program('/opt/static')), GPU, NOTE, 'statically')],
     'musl': [
-        ('injection', 'hybrid', image(mpi=lambda it: it.mpi(needed=[it.plain('libc.musl-x86_64.so.1')]),
-                                      libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU, 'fails', 'musl')],
+        ('injection', 'hybrid', each(image(program=None), later(on_musl)), GPU, 'fails', 'musl')],
+    'overlay': [
+        ('ext3', 'hybrid', overlay(3, b''), GPU, 'unknown', 'the SIF has an overlay in it'),
+        ('squashfs that may hide folders', 'pure', overlay(1, ['/opt/.wh.mpich']), GPU, 'unknown', 'may hide')],
     'entrypoint': [
         ('none', 'swap', image(), GPU, 'fails', 'image without entrypoint for swap'),
         ('another one', 'swap', starts('/opt/start', '#!/bin/sh\nexec "$@"\n'), GPU, 'fails',
@@ -485,7 +526,10 @@ SPEAKS = {
              'every rank would be alone'),
             ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
              'srun --mpi=pmix')],
-    'no program': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone')],
+    'no program': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone'),
+                   ('MPI where its loader does not look', 'pure', each(image(
+                       program=None, mpi_folder='/opt/other', environment={'LD_LIBRARY_PATH': '/opt/none'})), GPU,
+                    'unknown', '/opt/other/libmpi.so.12 by itself')],
     'several host MPIs': [('8.1.29 beside 8.1.32', 'bind', second_mpi('8.1.29'), GPU, NOTE,
                            'MPI libraries of this ABI'),
                           ('one lacks functions', 'bind', seven_functions, GPU, NOTE,
@@ -506,9 +550,9 @@ SILENT = {
         ('CUDA on NVIDIA', 'hybrid', image(rocm=None, cuda='12.8'), CUDA),
         ('none on AMD', 'hybrid', image(rocm=None), GPU), ('no GPU', 'hybrid', image(rocm=None, cuda='12.8'), CPU)],
     'static program': [('shared', 'hybrid', program('/opt/osu/bin/osu_latency'), GPU)],
-    'musl': [('nothing to inject', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libc.musl-x86_64.so.1')]),
-                                                 libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU),
-             ('there, but not used', 'hybrid', image(libraries=lambda it: [it.plain('libc.musl-x86_64.so.1')]), GPU)],
+    'musl': [('nothing to inject', 'pure', each(image(program=None), later(on_musl)), GPU),
+             ('there, but not used', 'hybrid', later(lambda it: it.image.write(MUSL, b'')), GPU)],
+    'overlay': [('squashfs', 'hybrid', overlay(1, ['/opt/more/file']), GPU)],
     'entrypoint': [('ours', 'swap', starts('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), GPU),
                    ('not needed', 'hybrid', image(), GPU)],
     'other MPI': [('both, the program takes MPICH', 'hybrid', image(

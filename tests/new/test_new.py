@@ -19,8 +19,8 @@ from osu_container.osu_output import OutputError
 from osu_container.results.model import Case, Series, figure_variant
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
 from tests.helpers.machine import PROJECT, PYTHON_36, STATE, folded, run
+from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU, PLAIN
-from tests.image.test_sbom import pack, write_sif
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 HELPERS = PROJECT / 'easyconfigs' / 'o' / 'osu-container'

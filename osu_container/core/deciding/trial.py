@@ -14,14 +14,13 @@ from collections import OrderedDict, namedtuple
 
 from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
 from osu_container.core.reading.closure import closure
-from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
+from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load, of_name, where
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.reading.system import LARGEST, read_cache
 from osu_container.core.reading.traits import PLUGIN, PROVIDERS, fabric_traits, mpi_traits, provider_of_file
-
-#: What uname -m says -> how readelf names that machine
-MACHINES = {'x86_64': 'Advanced Micro Devices X86-64', 'aarch64': 'AArch64', 'ppc64le': 'PowerPC64'}
 
 #: approach, site: entries (dict), the approach with that MPI of the host that the image's programs ask for;
 #: image, host: objects as Image and Host;
@@ -46,7 +45,7 @@ class Host(object):
     def __init__(self, root=''):
         """root: str, folder that stands in for the host's /."""
         self.root = root.rstrip('/')
-        self._known, self._traits, self._mpis = {}, {}, None
+        self._known, self._traits, self._mpis, self._cache = {}, {}, None, {}
 
     def on(self, path):
         """Return path (str, absolute) with the root in front."""
@@ -66,9 +65,20 @@ class Host(object):
             self._known[path] = elf_facts(path)
         return self._known[path]
 
+    def cached(self, name, machine):
+        """Return the path (str, root in front) of a library name (str) in the host's ld.so.cache, None without."""
+        if machine not in self._cache:
+            try:
+                data = read_plain(self.on('/etc/ld.so.cache'), LARGEST)
+            except OSError:  # as in a folder that stands in for a host: its folders are searched
+                data = b''
+            self._cache[machine] = read_cache(data, machine)
+        path = self._cache[machine].get(name)
+        return path and self.on(path)
+
     def machine(self):
         """Return what readelf calls this machine (str)."""
-        return MACHINES.get(platform.machine(), platform.machine())
+        return MACHINE_NAMES.get(platform.machine(), platform.machine())
 
     def traits(self, path, read):
         """
@@ -78,8 +88,7 @@ class Host(object):
         """
         if path not in self._traits:
             try:
-                with open(path, 'rb') as handle:
-                    self._traits[path] = read(handle.read())
+                self._traits[path] = read(read_plain(path))
             except (OSError, ValueError) as err:
                 raise ElfError("%s: %s" % (path, getattr(err, 'strerror', None) or err))
         return self._traits[path]
@@ -118,8 +127,10 @@ class Container(object):
         list of sonames} that a library opens by itself.
         """
         self.image, self.injected, self.opened = image, injected, opened
-        #: what $LIB means, which a distribution decides
-        self.lib = 'lib/x86_64-linux-gnu' if image.exists('/usr/lib/x86_64-linux-gnu/libc.so.6') else 'lib64'
+
+    def system(self, interpreter):
+        """Return the System of the image's loader interpreter (path), None for its usual one."""
+        return self.image.system(interpreter)
 
     def exists(self, path):
         """Return whether path (str) is a file in the container."""
@@ -132,10 +143,6 @@ class Container(object):
         if posixpath.dirname(path) == INJECT_FOLDER:
             return self.injected[posixpath.basename(path)].path
         return self.image.real(path)
-
-    def default(self, soname, machine):
-        """Return the path (str) that the image's ld.so finds by default, or None; its cache decides, not machine."""
-        return self.image.libraries.get(soname)
 
     def facts(self, paths):
         """Return {path: (origin, ElfFacts)} of those of paths (list of str) that are ELF files."""
@@ -179,7 +186,7 @@ def _injection(approach, site, host, image):
     # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the machine it lies on.
     search = [host.on(folder) for folder in folders] + (folders if host.root else [])
     return closure(starts, search, lambda soname: soname in image.libraries,
-                   [host.on(folder) for folder in site['one_build']['value']], host.elf, host.is_file)
+                   [host.on(folder) for folder in site['one_build']['value']], host.elf, host.is_file, host.cached)
 
 
 def image_mpi(image, wanted):

@@ -28,8 +28,10 @@ def verdict_of(trial):
     """Return the Verdict on a Trial."""
     findings = [finding for rule in RULES for finding in rule(trial)]
     decisive = [finding for finding in findings if finding.rule in _DECISIVE and finding.level == 'fails']
-    if decisive:
-        findings = decisive
+    # of an image whose files are not known nothing else is
+    unread = [finding for finding in findings if finding.rule == 'overlay']
+    if unread or decisive:
+        findings = unread or decisive
     order = [NOTE] + LEVELS
     findings.sort(key=lambda finding: -order.index(finding.level))  # stable: of equals the order of RULES
     return Verdict(trial.approach['name'], level_of(findings), findings,

@@ -8,7 +8,8 @@ import re
 from collections import OrderedDict
 
 from osu_container.core.reading.elf import ElfError, elf_facts
-from osu_container.core.reading.loader import Loaded, fits, where
+from osu_container.core.reading.loader import load
+from osu_container.core.reading.system import System, meaning_of_lib
 
 #: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
 #: the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc manual page ld.so(8): the loader and
@@ -23,14 +24,17 @@ GLIBC_SONAMES = frozenset([
 class _HostFiles(object):
     """The files of a host, as the loader's search asks for them: see load() in core/reading/loader.py."""
 
-    def __init__(self, folders, read, is_file):
+    def __init__(self, folders, cached, read, is_file):
         """See closure(); folders: list of str, those that the host's ld.so searches by default."""
-        self.folders, self.read, self.exists = folders, read, is_file
-        self._known = {}
-        multiarch = [re.search(r'/(lib/[^/]+-linux-gnu)$', folder) for folder in folders
-                     if is_file(folder + '/libc.so.6')]
-        #: what $LIB means, which a distribution decides: its C library lies in such a folder
-        self.lib = next((found.group(1) for found in multiarch if found), 'lib64')
+        self.read, self.exists, self._known = read, is_file, {}
+        multiarch = [folder for folder in folders
+                     if re.search(r'/lib/[^/]+-linux-gnu$', folder) and is_file(folder + '/libc.so.6')]
+        #: a distribution decides what $LIB means: its C library lies in such a folder
+        self._system = System(None, folders, meaning_of_lib(multiarch or ['/lib64']), cached=cached)
+
+    def system(self, interpreter):
+        """Return the System of the host's loader, whatever interpreter is."""
+        return self._system
 
     def elf(self, path):
         """Return the ElfFacts of the file path (str). Raises ElfError."""
@@ -48,13 +52,13 @@ class _HostFiles(object):
                 continue
         return found
 
-    def default(self, name, machine):
-        """Return the path (str) of name (str) in the first default folder that has it for machine, or None."""
-        paths = (os.path.join(folder, name) for folder in self.folders)
-        return next((path for path in paths if self.exists(path) and fits(path, self, machine)), None)
+    @staticmethod
+    def real(path):
+        """Return path (str): a file that is asked for by two names comes along under both."""
+        return path
 
 
-def closure(paths, default_folders, provided, one_build=(), read=elf_facts, is_file=os.path.isfile):
+def closure(paths, default_folders, provided, one_build=(), read=elf_facts, is_file=os.path.isfile, cached=None):
     """
     Return (libraries, missing): what must come along when the libraries paths are put into another system.
 
@@ -63,32 +67,32 @@ def closure(paths, default_folders, provided, one_build=(), read=elf_facts, is_f
     :param provided: function soname -> bool, true when the other system has that library on its own default path
     :param one_build: folders (list of str) whose libraries come along also where the other system has the same soname
     :param read, is_file: functions path -> ElfFacts and path -> bool, where the files are not those of this machine
+    :param cached: function (soname, machine) -> path or None: what the host's ld.so.cache has
     :return: libraries: OrderedDict soname -> ElfFacts, the start libraries first;
              missing: list of (soname, ElfFacts of who needs it) that neither system has
-    Raises ElfError when a start library is missing or is no ELF file.
+    Raises ElfError when a start library is missing, or one of all is no ELF file.
     """
-    host = _HostFiles(list(one_build) + list(default_folders), read, is_file)
-    libraries, missing, todo = OrderedDict(), [], []
+    def fixed(name):
+        """Return whether the library name (str) is one of one_build."""
+        return any(is_file(os.path.join(folder, name)) for folder in one_build)
 
-    def take(name, path, by):
-        """Keep the library path under its soname, or name without one; by: Loaded that needs it, or None."""
-        facts = host.elf(path)
-        libraries[name or facts.soname or os.path.basename(path)] = facts
-        todo.append(Loaded(name, path, 'host', facts, by))
+    host = _HostFiles(list(one_build) + list(default_folders), lambda name, machine: cached(
+        name, machine) if cached and not fixed(name) else None, read, is_file)
+    starts = [host.elf(path).soname or os.path.basename(path) for path in paths]
 
-    for path in paths:
-        take(None, path, None)
-    while todo:
-        one = todo.pop(0)
-        for soname in one.facts.needed:
-            if soname in libraries or soname in GLIBC_SONAMES:
-                continue
-            fixed = any(is_file(os.path.join(folder, soname)) for folder in one_build)
-            if provided(soname) and not fixed:
-                continue
-            path, _ = where(soname, one, host, [], machine=one.facts.machine)
-            if path:
-                take(soname, path, one)
-            else:
-                missing.append((soname, one.facts))
-    return libraries, missing
+    def without(name):
+        """Return whether the library name (str) does not come along."""
+        return name not in paths and (
+            name in starts or name in GLIBC_SONAMES or provided(name) and not fixed(name))
+
+    if not paths:
+        return OrderedDict(), []
+    process = load(paths[1:] + paths[:1], host, [], without=without)
+    for path, _ in process.broken:
+        host.elf(path)  # says what is wrong with it
+        raise ElfError("%s is for another kind of processor than the library that needs it" % path)
+    libraries = OrderedDict(zip(starts, (host.elf(path) for path in paths)))
+    for one in process.loaded:
+        if one.by is not None or one.path not in paths:
+            libraries.setdefault(one.name, one.facts)
+    return libraries, [(name, one.facts) for name, one in process.missing]

@@ -4,16 +4,21 @@ Facts of an image: programs, libraries on its default path, MPI, environment. No
 A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every SingularityCE and Apptainer
 needs itself), so that an image of many gigabytes is never copied; an unpacked image (a folder) is read as it is.
 """
+import hashlib
 import os
+import platform
 import posixpath
 import re
+import resource
 import shutil
 import stat
 import subprocess
 import tempfile
 
-from osu_container.core.reading.elf import all_elf_facts
-from osu_container.core.reading.sif import ImageError, read_sif
+from osu_container.core.reading.elf import MACHINE_NAMES, all_elf_facts
+from osu_container.core.reading.files import open_plain, read_plain
+from osu_container.core.reading.sif import SQUASHFS, ImageError, overlays, read_sif
+from osu_container.core.reading.system import INTERPRETERS, system_of
 
 #: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
 #: Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12. Standard ABI: MPI 5.0,
@@ -35,12 +40,12 @@ class Tree(object):
     """
     The file system of an image: its list of files, symbolic links resolved as inside the image.
 
-    entries: {path in the image: (type letter as ls has it, mode as ls has it, target of a link)}.
+    entries: {path in the image: (type letter as ls has it, mode as ls has it, target of a link, size in bytes)}.
     """
 
     def __init__(self, path):
         """path: str, of the image, for messages."""
-        self.path, self.entries = path, {}
+        self.path, self.entries, self._names = path, {}, None
 
     def resolve(self, path):
         """Return the real path (str) in the image of path after its symbolic links, or None if there is none."""
@@ -66,6 +71,12 @@ class Tree(object):
                 done = ''
         return done or '/'
 
+    def folder_names(self):
+        """Return the last parts (set of str) of the paths of all folders and links."""
+        if self._names is None:
+            self._names = set(posixpath.basename(path) for path, entry in self.entries.items() if entry[0] in 'dl')
+        return self._names
+
     def is_file(self, path):
         """Return whether path (str) leads to a plain file."""
         entry = self.entries.get(self.resolve(path) or '')
@@ -85,12 +96,10 @@ class Tree(object):
         found = {}
         if not prefix:
             return found
-        for path in sorted(self.entries):
-            name = posixpath.basename(path)
-            if not re.match(re.escape(prefix) + r'[A-Za-z0-9_]+$', name):
-                continue
+        wanted = re.compile('.*/' + re.escape(prefix) + r'[A-Za-z0-9_]+$', re.S)
+        for path in sorted(path for path in self.entries if wanted.match(path)):
             if self.runs(path):
-                found.setdefault(name, posixpath.dirname(path))
+                found.setdefault(posixpath.basename(path), posixpath.dirname(path))
         return found
 
     def named(self, names, folders):
@@ -138,6 +147,27 @@ class Tree(object):
         return real
 
 
+def _one_name(path):
+    """Return a name (str) for a file that stands for path (str), another one for each path."""
+    name = path.lstrip('/').replace('%', '%25').replace('/', '%2F')
+    # most file systems have names of 255 bytes at most
+    return name if len(os.fsencode(name)) < 240 else hashlib.sha256(os.fsencode(path)).hexdigest()
+
+
+#: No image with more files is looked into: their list alone takes some 300 bytes each
+MOST_FILES = 2000000
+#: What a program that reads a damaged squashfs may take: seconds of processor time, bytes of memory
+_SECONDS, _MEMORY = 300, 4 << 30
+
+
+def _limited():
+    """Set limits of the process that is to run unsquashfs: a damaged image must not stop this machine."""
+    for kind, wanted in ((resource.RLIMIT_CPU, _SECONDS), (resource.RLIMIT_AS, _MEMORY)):
+        soft, hard = resource.getrlimit(kind)
+        if soft == resource.RLIM_INFINITY or soft > wanted:
+            resource.setrlimit(kind, (wanted, hard))
+
+
 class Squashfs(Tree):
     """The squashfs of a SIF."""
 
@@ -145,41 +175,114 @@ class Squashfs(Tree):
         """List the squashfs at offset (bytes) in the file path. Raises ImageError if unsquashfs cannot."""
         super(Squashfs, self).__init__(path)
         self.offset = offset
-        for line in self._unsquashfs(['-lln']).splitlines():
-            # drwxr-xr-x 0/0    1234 2026-11-21 03:37 squashfs-root/usr/bin -> target
-            found = re.match(r'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+.*? \d{2}:\d{2} squashfs-root(/.*)$', line)
+        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 squashfs-root/usr/bin -> target; of a device: 1,  3 in place of 1234
+        line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+(\d+)(?:, *\d+)? \S+ \d{2}:\d{2} '
+                             br'squashfs-root(/.*)\n$', re.S)
+        for line in self._unsquashfs(['-lln']):
+            found = line_of.match(line)
             if found:
-                name, _, target = found.group(3).partition(' -> ')
-                self.entries[name] = (found.group(1), found.group(2), target)
+                kind, mode, size, name = found.groups()
+                target = b''
+                if kind == b'l':
+                    name, _, target = name.partition(b' -> ')
+                self.entries[os.fsdecode(name)] = (kind.decode(), mode.decode(), os.fsdecode(target), int(size))
+                if len(self.entries) > MOST_FILES:
+                    raise ImageError("%s holds more than %d files: too many to look into" % (self.path, MOST_FILES))
 
     def _unsquashfs(self, options, files=()):
-        """Return the output (str) of unsquashfs with options (list of str) for files (str, without leading /)."""
-        # a whole path: a name may begin with a hyphen
-        command = ['unsquashfs', '-o', str(self.offset)] + options + [os.path.abspath(self.path)] + list(files)
-        try:
-            proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                                    env=dict(os.environ, LC_ALL='C'), errors='replace')
-        except OSError:
-            raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install squashfs-tools")
-        out, errors = proc.communicate()
-        if proc.returncode != 0:
-            raise ImageError("cannot read the squashfs in %s: %s" % (self.path, errors.strip() or 'unsquashfs failed'))
-        return out
+        """Yield the lines (bytes) of unsquashfs with options (list of str) for files (str, without leading /)."""
+        # a whole path: a name may begin with a hyphen. Few threads: each of hundreds takes room of the memory limit
+        command = ['unsquashfs', '-p', '4', '-o', str(self.offset)] + options
+        command += [os.path.abspath(self.path)] + list(files)
+        with tempfile.TemporaryFile() as errors:  # no pipe, which would fill up while the lines are read
+            try:
+                proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+                                        env=dict(os.environ, LC_ALL='C'), preexec_fn=_limited)
+            except OSError:
+                raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
+                                 "squashfs-tools")
+            try:
+                for line in iter(lambda: proc.stdout.readline(1 << 16), b''):
+                    yield line
+            finally:
+                proc.stdout.close()  # it ends by that, where nobody reads on
+                proc.wait()
+            if proc.returncode != 0:
+                errors.seek(0)
+                text = errors.read(4096).decode('utf-8', 'replace').strip()
+                raise ImageError("cannot read the squashfs in %s: %s" % (
+                    self.path, ' '.join(text.split()) or 'unsquashfs failed (%d)' % proc.returncode))
 
     def copies(self, paths, folder):
         """See Tree. All that are not copied yet come out by one call of unsquashfs."""
         real = self._real(paths)
-        target = dict((path, os.path.join(folder, path.strip('/').replace('/', '%'))) for path in real.values())
+        target = dict((path, os.path.join(folder, _one_name(path))) for path in real.values())
         wanted = sorted(path for path in target if not os.path.exists(target[path]))
         if wanted:
             scratch = os.path.join(folder, 'scratch')
             # names are patterns for unsquashfs: what is special in them is quoted
-            self._unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
-                             [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted])
-            for path in wanted:
-                shutil.move(os.path.join(scratch, path.lstrip('/')), target[path])
-            shutil.rmtree(scratch)
+            for _ in self._unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
+                                      [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted]):
+                pass
+            try:
+                for path in wanted:
+                    shutil.move(os.path.join(scratch, path.lstrip('/')), target[path])
+            except OSError:
+                raise ImageError("%s is damaged: %s does not come out of its squashfs. Copy or make it again"
+                                 % (self.path, path))
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
         return dict((path, target[real[path]]) for path in paths)
+
+
+class Overlaid(Tree):
+    """A tree below layers that lie above it, as the runtime mounts a SIF with overlays in it."""
+
+    def __init__(self, layers):
+        """layers: list of Tree, the lowest first: in those above it a device 0, 0 hides what has its name."""
+        super(Overlaid, self).__init__(layers[0].path)
+        self._from = {}
+        for layer in layers:
+            for path, entry in sorted(layer.entries.items()):
+                below = self.entries.get(path)
+                if below and (entry[0] != 'd' or below[0] != 'd'):
+                    for name in [name for name in self.entries if name == path or name.startswith(path + '/')]:
+                        del self.entries[name]
+                if entry[0] != 'c' or layer is layers[0]:
+                    self.entries[path], self._from[path] = entry, layer
+
+    def copies(self, paths, folder):
+        """See Tree."""
+        real, found = self._real(paths), {}
+        for layer in set(self._from[path] for path in real.values()):
+            mine = [path for path in real.values() if self._from[path] is layer]
+            place = os.path.join(folder, 'layer%d' % id(layer))
+            if not os.path.isdir(place):
+                os.mkdir(place)
+            found.update(layer.copies(mine, place))
+        return dict((path, found[real[path]]) for path in paths)
+
+
+#: A squashfs says at this byte where its extended attributes are; all bits set: it has none
+_ATTRIBUTES = 56
+
+
+def _overlay_of(path, system, offset):
+    """
+    Return (Tree or None, why its content is not known (str) or None) of an overlay in the SIF path.
+
+    system: file system type, as of sif.overlays(); offset: bytes. A Tree is one that changes something.
+    """
+    if system == SQUASHFS:
+        tree = Squashfs(path, offset)
+        with open_plain(path) as handle:
+            handle.seek(offset + _ATTRIBUTES)
+            plain = handle.read(8) == b'\xff' * 8
+        if any(posixpath.basename(name).startswith('.wh.') for name in tree.entries) or not plain:
+            return tree, 'it may hide whole folders of the image'
+        return tree, None
+    return None, ("it is none of squashfs but of ext3 or another kind, which is not read, and which an ordinary user "
+                  "may not be able to mount (Apptainer without setuid needs fuse2fs)")
 
 
 class Folder(Tree):
@@ -192,14 +295,28 @@ class Folder(Tree):
             os.listdir(path)
         except OSError as err:
             raise ImageError("cannot read the folder %s: %s" % (path, err.strerror))
-        # folders in it that belong to somebody else (root's home) are left out: they hold no libraries
-        for folder, folders, files in os.walk(path):
-            below = folder[len(path.rstrip('/')):]
-            for name in folders + files:
-                whole = os.path.join(folder, name)
-                mode = os.lstat(whole).st_mode
-                text = stat.filemode(mode)
-                self.entries[below + '/' + name] = (text[0], text[1:], os.readlink(whole) if text[0] == 'l' else '')
+        # folders in it that belong to somebody else (root's home) are left out: they hold no libraries. What lies in
+        # /proc, /sys and /dev is not the image's: the runtime puts the host's there.
+        todo = ['']
+        while todo:
+            below = todo.pop()
+            try:
+                found = list(os.scandir(path.rstrip('/') + below + '/'))
+            except OSError:
+                continue
+            for one in found:
+                name = below + '/' + one.name
+                try:
+                    status = one.stat(follow_symlinks=False)
+                    text = stat.filemode(status.st_mode)
+                    target = os.readlink(one.path) if text[0] == 'l' else ''
+                except OSError:  # gone meanwhile
+                    continue
+                self.entries[name] = (text[0], text[1:], target, status.st_size)
+                if len(self.entries) > MOST_FILES:
+                    raise ImageError("%s holds more than %d files: too many to look into" % (path, MOST_FILES))
+                if text[0] == 'd' and name not in ('/proc', '/sys', '/dev'):
+                    todo.append(name)
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError("%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
                              "the folder that 'apptainer build --sandbox' has made" % path)
@@ -239,27 +356,38 @@ def parse_environment(text):
     return found
 
 
-def default_libraries(tree, folder):
-    """
-    Return {soname: path} of the libraries that the image's ld.so finds by default, from its /etc/ld.so.cache.
+class Libraries(object):
+    """The libraries that the usual loader of an Image finds by itself: {soname: path in the image}, each on demand."""
 
-    The cache is read with the host's `ldconfig -p -C`. An image without one (musl, or a stripped image) gives the
-    libraries of the folders that glibc searches without a cache.
-    """
-    found = {}
-    if tree.resolve('/etc/ld.so.cache'):
-        cache = tree.extract('/etc/ld.so.cache', folder)
-        ldconfig = shutil.which('ldconfig') or '/sbin/ldconfig'
-        proc = subprocess.Popen([ldconfig, '-p', '-C', cache], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                universal_newlines=True)
-        for soname, path in re.findall(r'^\s+(\S+) \(.*\) => (\S+)$', proc.communicate()[0], re.M):
-            if tree.is_file(path):
-                found.setdefault(soname, path)
-    for path in sorted(tree.entries):
-        if re.match(r'(/usr)?/lib(64)?(/[a-z0-9_]+-linux-gnu)?/[^/]+\.so(\.[0-9.]+)?$', path):
-            if tree.is_file(path):
-                found.setdefault(posixpath.basename(path), path)
-    return found
+    def __init__(self, image):
+        """image: the Image."""
+        self.image, self._known = image, {}
+
+    def get(self, name, default=None):
+        """Return the path (str) of the library name (str), default if it finds none."""
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name] or default
+
+    def __contains__(self, name):
+        return self.get(name) is not None
+
+    def __getitem__(self, name):
+        path = self.get(name)
+        if path is None:
+            raise KeyError(name)
+        return path
+
+    def _find(self, name):
+        """See get()."""
+        system = self.image.system(None)
+        # in the folder of the C library nothing is for another processor: that needs not to be looked at
+        sure = [folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')][:1]
+        for path in system.places(name, None):
+            if self.image.exists(path) and (system.musl or posixpath.dirname(path) in sure or system.is_cached(
+                    name, path) or self.image.fits(path, system.machine)):
+                return path
+        return None
 
 
 class Image(object):
@@ -267,7 +395,8 @@ class Image(object):
     One image, opened for reading its facts. Use it in a with statement: extracted files lie in a temporary folder.
 
     labels: dict of str; libraries: {soname: path in the image} that its ld.so finds by default; programs: {name: folder
-    in the image}; partial: False, so what is not found in it is not there.
+    in the image}; partial: False, so what is not found in it is not there; unread: list of str, why what overlays of
+    the SIF change is not known.
     """
 
     partial = False
@@ -279,17 +408,24 @@ class Image(object):
         program_prefix: str, how the names of its programs begin, '' for none; programs: list of str, others by name or
         path. Raises ImageError if the image cannot be read or has not these.
         """
-        self.path = path
+        self.path, self.unread = path, []
         if os.path.isdir(path):
             self.labels, self.tree = {}, Folder(path)
         else:
             offset, self.labels = read_sif(path)
-            self.tree = Squashfs(path, offset)
+            layers = [Squashfs(path, offset)]
+            for system, offset, _ in overlays(path):
+                layer, why = _overlay_of(path, system, offset)
+                layers += [layer] if layer else []
+                self.unread += [why] if why else []
+            self.tree = Overlaid(layers) if layers[1:] else layers[0]
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, None, None
-            self._matching = {}
-            self.libraries = default_libraries(self.tree, self.folder)
+            self._matching, self._plugins = {}, None
+            self._systems = {}
+            self.libraries = Libraries(self)
+            self._read_ahead()
             self.programs = self.tree.programs(program_prefix)
             self.programs.update(self.tree.named(programs, self.program_path()))
         except BaseException:  # nothing stays behind, whatever ends it
@@ -317,6 +453,37 @@ class Image(object):
     def real(self, path):
         """Return the path (str) of the file path of the image, without links."""
         return self.tree.resolve(path)
+
+    def _read_ahead(self):
+        """Get at once what each question needs: from a SIF each call of unsquashfs takes a while."""
+        paths = ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT] + INTERPRETERS + [
+            path for path in self.tree.entries if ENVIRONMENT_FILES.match(path)]
+        self.tree.copies([path for path in paths if self.tree.is_file(path)], self.folder)
+
+    def system(self, interpreter):
+        """Return the System (core/reading/system.py) of the loader interpreter (path), None for the usual one."""
+        if interpreter not in self._systems:
+            wanted = interpreter
+            if wanted is None:
+                there = [path for path in INTERPRETERS if self.exists(path)]
+                # of several the one that the image's own programs ask for
+                wanted = (there or [None])[0]
+                if len(there) != 1 and self.exists('/bin/sh'):
+                    shell = self.elf_facts(['/bin/sh']).get('/bin/sh')
+                    wanted = shell and shell.interpreter or wanted
+            self._systems[interpreter] = system_of(wanted, self._machine_of(wanted), self.exists, self.content,
+                                                  self.tree.folder_names)
+        return self._systems[interpreter]
+
+    def _machine_of(self, path):
+        """Return the machine (str, as in ElfFacts) of a loader path (str), that of this computer where it is none."""
+        facts = self.elf_facts([path]).get(path) if path and self.exists(path) else None
+        return facts.machine if facts else MACHINE_NAMES.get(platform.machine(), platform.machine())
+
+    def fits(self, path, machine):
+        """Return whether the file path (str) is for machine (str), or is no library: that ends a loader's search."""
+        facts = self.elf_facts([path]).get(path)
+        return facts is None or facts.machine == machine
 
     def elf_facts(self, paths):
         """
@@ -348,8 +515,7 @@ class Image(object):
     def content(self, path):
         """Return the content (bytes) of the file path of the image. Raises ImageError if it may not be read."""
         try:
-            with open(self.local_copy(path), 'rb') as handle:
-                return handle.read()  # Intel MPI's libmpi: 16 MB
+            return read_plain(self.local_copy(path))
         except OSError as err:
             raise ImageError("cannot read %s in %s: %s" % (path, self.path, err.strerror))
 
@@ -370,7 +536,8 @@ class Image(object):
         """Return {name: value} of the variables that the image sets for its programs, as its scripts say."""
         if self._environment is None:
             self._environment = {}
-            scripts = [path for path in sorted(self.tree.entries) if ENVIRONMENT_FILES.match(path)]
+            scripts = [path for path in sorted(self.tree.entries) if ENVIRONMENT_FILES.match(path)
+                       and self.exists(path)]  # the runtime, too, passes over a link that leads to nothing
             self.tree.copies(scripts, self.folder)
             for path in scripts:
                 self._environment.update(parse_environment(self.content(path).decode('utf-8', 'replace')))
@@ -443,7 +610,9 @@ class Image(object):
 
     def rccl_plugin(self):
         """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""
-        paths = [path for path in self.tree.entries if RCCL_PLUGIN.search(path) and self.tree.resolve(path)]
+        if self._plugins is None:  # each approach asks
+            self._plugins = [path for path in self.tree.entries if RCCL_PLUGIN.search(path) and self.tree.resolve(path)]
+        paths = self._plugins
         # librccl-net.so before the other names: it is what RCCL itself looks for
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 

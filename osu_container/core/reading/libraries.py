@@ -13,6 +13,8 @@ import re
 import struct
 from collections import namedtuple
 
+from osu_container.core.reading.files import open_plain
+
 #: family: str ('MPICH', 'Cray MPICH', 'Open MPI', 'Intel MPI', 'libfabric') or None if the file is none of them;
 #: release: str, e.g. '4.2.3', or None if the file does not say it
 LibraryVersion = namedtuple('LibraryVersion', 'family release')
@@ -53,8 +55,8 @@ class Elf(object):
             raise ValueError("cut off or damaged ELF file: its table of sections is not all there")
 
     def _text(self, offset):
-        """Return the bytes of the zero-ended string at offset."""
-        return self.data[offset:self.data.find(b'\0', offset)]
+        """Return the bytes of the zero-ended string at offset, b'' if it has more than a name of a section has."""
+        return self.data[offset:max(offset, self.data.find(b'\0', offset, offset + 256))]
 
     def section(self, name):
         """Return the contents (bytes) of the section name (bytes), b'' if there is none."""
@@ -70,7 +72,7 @@ class Elf(object):
         symbols, strings = self.section(b'.dynsym'), self.section(b'.dynstr')
         symbols = symbols[:len(symbols) // 24 * 24]  # a damaged one may end in a part
         for name, _, _, section, value, _ in struct.iter_unpack('<IBBHQQ', symbols):
-            if section and strings[name:strings.find(b'\0', name)] == function:
+            if section and strings.startswith(function + b'\0', name):
                 for header in self.headers:
                     if header[1] == 1 and header[3] <= value < header[3] + header[5]:  # SHT_PROGBITS
                         start = header[4] + value - header[3]
@@ -156,7 +158,7 @@ def read_library(path):
 
     Raises OSError if it cannot be read, ValueError if it is no ELF file.
     """
-    with open(path, 'rb') as handle:
+    with open_plain(path) as handle:
         try:
             data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:
@@ -172,7 +174,7 @@ def sha256_of(path):
     import hashlib  # brings OpenSSL, whose start the sampler of a rank can do without (osu_container/proof)
 
     digest = hashlib.sha256()
-    with open(path, 'rb') as handle:
+    with open_plain(path) as handle:
         for block in iter(lambda: handle.read(1 << 20), b''):
             digest.update(block)
     return digest.hexdigest()

@@ -70,7 +70,7 @@ def searched_first(image, environment, program=None):
     """
     Return (path, DT_RPATH as it is in the file) of what makes ld.so search the lib of environment first, or None.
 
-    Looked at: program (str or None, path in the image), its Python and its mpi4py. Raises ElfError if readelf fails.
+    Looked at: program (str or None, path in the image), its Python and its mpi4py. The first that has it counts.
     """
     inside = environment.prefix + '/'
     paths = [program] if program and program.startswith(inside) else []

@@ -13,6 +13,8 @@ import struct
 import subprocess
 from collections import namedtuple
 
+from osu_container.core.reading.files import open_plain
+
 SIF_MAGIC = b'SIF_MAGIC'
 HEADER = struct.Struct('<32s10s3s3s16sqqqqqqqq')
 DESCRIPTOR = struct.Struct('<i?IIIqqqqqqq128s384s')
@@ -24,8 +26,14 @@ DATA_SBOM = 0x4009
 SBOM_NAME = 'sbom.spdx.json'
 #: in the number of a group, and in a link that leads to a group and not to an object
 GROUP_MASK = 0xf0000000
-#: extra field of a partition: file system type, partition type; 1 = squashfs, 2 = primary system partition
+#: extra field of a partition: file system type, partition type
 PARTITION = struct.Struct('<ii')
+SQUASHFS = 1
+PRIMARY_SYSTEM, OVERLAY = 2, 4
+#: No more of labels, bills of materials and signatures is read: those of real images have some MB at most
+_MOST_TEXT = 64 << 20
+#: No SIF has more objects: `apptainer build` leaves room for 48
+_MOST_OBJECTS = 1 << 16
 
 
 class ImageError(Exception):
@@ -44,11 +52,11 @@ def data_objects(path):
     Raises ImageError if the file is missing, is no SIF, or is truncated.
     """
     try:
-        size = os.path.getsize(path)
-        handle = open(path, 'rb')
+        handle = open_plain(path)
     except OSError as err:
         raise ImageError("cannot read the image %s: %s" % (path, err.strerror))
     with handle:
+        size = os.fstat(handle.fileno()).st_size
         header = handle.read(HEADER.size)
         if len(header) < HEADER.size or not header[32:].startswith(SIF_MAGIC):
             raise ImageError("%s is not a SIF: it has no SIF header (a SIF is made by 'apptainer build')" % path)
@@ -59,7 +67,7 @@ def data_objects(path):
                              "again" % (path, table, size))
         handle.seek(table)
         objects = []
-        for _ in range(total):
+        for _ in range(min(total, _MOST_OBJECTS)):
             raw = handle.read(DESCRIPTOR.size)
             if len(raw) < DESCRIPTOR.size:
                 raise ImageError("%s is truncated: its table of contents ends early. Copy or make it again" % path)
@@ -90,17 +98,32 @@ def read_sif(path):
     return _system_partition(path, objects).offset, labels
 
 
+def overlays(path):
+    """
+    Return [(file system type (int: SQUASHFS or another), offset, size in bytes)] of the overlays in the SIF path.
+
+    The runtime lays each of them above the squashfs, in the order of the objects. Raises ImageError as read_sif().
+    """
+    found = [(PARTITION.unpack(item.extra[:PARTITION.size]), item) for item in data_objects(path)
+             if item.kind == DATA_PARTITION]
+    return [(system, item.offset, item.size) for (system, kind), item in found if kind == OVERLAY]
+
+
 def _system_partition(path, objects):
     """Return the SifObject of the primary squashfs among the objects of the SIF path. Raises ImageError."""
     found = [item for item in objects
-             if item.kind == DATA_PARTITION and PARTITION.unpack(item.extra[:PARTITION.size]) == (1, 2)]
+             if item.kind == DATA_PARTITION and PARTITION.unpack(item.extra[:PARTITION.size]) == (
+                 SQUASHFS, PRIMARY_SYSTEM)]
     if not found:
         raise ImageError("%s holds no squashfs system partition; encrypted and ext3 images cannot be read" % path)
     return found[-1]
 
 
 def read_object(path, item):
-    """Return the content (bytes) of a SifObject of the SIF path."""
+    """Return the content (bytes) of a SifObject of the SIF path. Raises ImageError if it has far too many."""
+    if item.size > _MOST_TEXT:
+        raise ImageError("%s is damaged: its object %s is said to have %d bytes. Copy or make it again"
+                         % (path, item.name or item.number, item.size))
     with open(path, 'rb') as handle:
         handle.seek(item.offset)
         return handle.read(item.size)
@@ -149,7 +172,7 @@ def check_sbom(path):
                  if item['relationshipType'] == 'DESCRIBES'][0]
         sums = [item['checksumValue'] for package in document['packages'] if package['SPDXID'] == image
                 for item in package['checksums'] if item['algorithm'] == 'SHA256']
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError):
         return ("%s: its bill of materials (%s) cannot be read, so it was changed after it was described. Copy or "
                 "build it again" % (path, SBOM_NAME))
     found = partition_sha256(path)
@@ -223,7 +246,7 @@ def _not_as_signed(path, signature):
     try:
         text = clear.group(1) if clear else base64.b64decode(json.loads(raw)['payload']).decode('utf-8')
         wanted = [(item['relativeId'], item['objectDigest'].split(':')) for item in json.loads(text)['objects']]
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return []
     objects = data_objects(path)
     group = signature.link & ~GROUP_MASK
@@ -243,6 +266,7 @@ def _not_as_signed(path, signature):
 def _labels(raw):
     """Return the labels (dict) in the JSON that `apptainer build` stores in a SIF, {} for other JSON."""
     try:
-        return json.loads(raw.decode('utf-8', 'replace'))['data']['attributes']['labels'] or {}
-    except (KeyError, TypeError, ValueError):
+        labels = json.loads(raw.decode('utf-8', 'replace'))['data']['attributes']['labels']
+        return dict((name, value) for name, value in labels.items() if isinstance(value, str))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return {}

@@ -1,4 +1,5 @@
 """What must come along with libraries of a host, beside what the loader of this machine loads with the same files."""
+import os
 import random
 
 import pytest
@@ -50,6 +51,14 @@ def foreign(folder, path):
     return folder.write(path, bytes(content))
 
 
+def of_32_bits(folder, path):
+    """Write the begin of a library of the same processors, but for programs of 32 bits (x32)."""
+    folder.library(path)
+    content = bytearray(folder.on(path).read_bytes())
+    content[4] = 1
+    return folder.write(path, bytes(content))
+
+
 #: name -> (function that fills a folder, the libraries in the end, those that are missing)
 CASES = {
     'default path': (lambda it: top(it, '/usr/lib'), ['/usr/lib/libb.so'], []),
@@ -79,6 +88,12 @@ CASES = {
         lambda it: foreign(top(it, '/s', rpath='/r:/s'), '/r/libb.so'), ['/s/libb.so'], []),
     'another machine in a default folder': (
         lambda it: foreign(top(it, '/usr/lib'), '/lib/libb.so'), ['/usr/lib/libb.so'], []),
+    'another class in a default folder': (
+        lambda it: of_32_bits(top(it, '/usr/lib'), '/lib/libb.so'), ['/usr/lib/libb.so'], []),
+    'another class in DT_RUNPATH': (
+        lambda it: of_32_bits(top(it, '/usr/lib', runpath='/r'), '/r/libb.so'), ['/usr/lib/libb.so'], []),
+    '$PLATFORM': (lambda it: top(it, '/opt/x86_64', '/opt/aarch64', runpath='/opt/$PLATFORM'),
+                  [f'/opt/{os.uname().machine}/libb.so'], []),
     'of another machine only': (lambda it: foreign(top(it), '/usr/lib/libb.so'), [], ['libb.so']),
     '$LIB': (lambda it: top(it.with_libc(), '/opt/lib64', '/opt/lib/x86_64-linux-gnu', runpath='/opt/$LIB'),
              ['/opt/lib/x86_64-linux-gnu/libb.so' if MULTIARCH else '/opt/lib64/libb.so'], []),
@@ -147,3 +162,15 @@ def test_what_neither_side_has_is_named_and_who_needs_it(tmp_path):
     gone.unlink()
     _, missing = closure([str(top)], [str(tmp_path)], lambda soname: False)
     assert [(soname, facts.path) for soname, facts in missing] == [('libgone.so.1', str(top))]
+
+
+def test_what_the_cache_of_the_host_has_comes_before_its_folders(tmp_path):
+    cached, other = (compile_library(tmp_path / name / 'libdeep.so.1') for name in ('cached', 'folder'))
+    top = compile_library(tmp_path / 'libtop.so.1', needed=[other])
+    places = {'libdeep.so.1': str(cached)}
+    found, missing = closure([str(top)], [str(tmp_path / 'folder')], lambda soname: False,
+                             cached=lambda name, machine: places.get(name))
+    assert (found['libdeep.so.1'].path, missing) == (str(cached), [])
+    found, _ = closure([str(top)], [], lambda soname: False, [str(tmp_path / 'folder')],
+                       cached=lambda name, machine: places.get(name))
+    assert found['libdeep.so.1'].path == str(other), 'but not before those of one build'

@@ -1,11 +1,15 @@
 """ELF facts of small real libraries, compiled here."""
+import glob
+import os
+import re
 import sys
 
 import pytest
 
 from osu_container.core.reading.elf import ElfError, all_elf_facts, elf_facts
 from tests.helpers.elf_folder import LOADER, ElfFolder
-from tests.helpers.machine import compile_library
+from tests.helpers.machine import compile_library, run
+from tests.helpers.samples import one_of_each
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'
 CALL = 'void present(void); void caller(void) { present(); }\n'
@@ -102,3 +106,43 @@ def test_the_program_that_runs_these_tests_can_be_read():
     facts = elf_facts(sys.executable)
     assert facts.dynamic and facts.interpreter and 'libc.so.6' in facts.needed
     assert any(name.startswith('GLIBC_2') for name in facts.verneed['libc.so.6'])
+
+
+# ---- beside readelf
+
+def of_readelf(path):
+    """Return what `readelf` says of a file, as far as ElfFacts have it: a dict."""
+    text = run(['readelf', '-W', '-h', '-l', '-d', '-V', '--dyn-syms', path], env={'LC_ALL': 'C'}).stdout
+
+    def entries(tag):
+        return re.findall(rf'\({tag}\).*?\[(.*)\]', text)
+    rows = [line.split() for line in re.findall(r'^ +\d+: [0-9a-f]{16} .*', text, re.M)]
+    rows = [row for row in rows if len(row) > 7 and row[4] in ('GLOBAL', 'WEAK', 'UNIQUE')]
+    needs = text.partition('Version needs section')[2].partition('Version definition section')[0]
+    return {'needed': entries('NEEDED'), 'soname': (entries('SONAME') or [None])[0],
+            'interpreter': (re.findall(r'program interpreter: (.+?)\]', text) or [None])[0],
+            'machine': re.search(r'Machine: +(.*)', text).group(1),
+            'verneed': {name for name, flags in re.findall(r'Name: (\S+) +Flags: (\S+)', needs) if flags != 'WEAK'},
+            # one of a version's own name stands without it
+            'defined': {row[7].partition('@')[0] for row in rows if row[6] != 'UND'},
+            'undefined': {row[7].replace('@@', '@') for row in rows if row[6] == 'UND' and row[4] != 'WEAK'}}
+
+
+@pytest.mark.parametrize('path', one_of_each(sorted({os.path.realpath(path) for pattern in (
+    '/usr/lib/*-linux-gnu/lib[a-f]*.so.*', '/usr/lib64/lib[a-f]*.so.*', '/usr/bin/[a-d]*')
+    for path in glob.glob(pattern)
+    if open(path, 'rb').read(4) == b'\x7fELF'}), lambda path: ('/bin/' in path, os.path.basename(path)[:4] == 'libc')))
+def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
+    facts, wanted = elf_facts(path), of_readelf(path)
+    copied = {name for name in facts.undefined if name.partition('@')[0] in wanted['defined']}
+    assert {'needed': facts.needed, 'soname': facts.soname, 'interpreter': facts.interpreter, 'machine': facts.machine,
+            'verneed': set().union(*facts.verneed.values()),
+            'defined': {name for name in facts.defined if '@' not in name} | {
+                name.partition('@')[0] for name in copied},
+            'undefined': set(facts.undefined) - copied} == wanted
+
+
+def test_a_fifo_in_place_of_a_library_is_an_error(tmp_path):
+    os.mkfifo(tmp_path / 'libmpi.so.12')
+    with pytest.raises(ElfError, match='libmpi.so.12 cannot be read: it is no plain file'):
+        elf_facts(str(tmp_path / 'libmpi.so.12'))

@@ -311,7 +311,7 @@ def test_an_mpich_knows_the_provider_cxi_from_4_1_on(wheel, key):
 def test_an_mpi_that_is_described_by_its_release_has_the_traits_of_its_file(wheel, key):
     of_file = traits_of(wheel, key)
     described = mpi_described(of_file['family'], SOURCES[key]['version'])
-    # the wheels have another netmod too, MPICH says which libfabric it looks for, and no release with which it was built
+    # the wheels have another netmod too, and say which libfabric they look for and were built with
     assert described == dict(of_file, device=described['device'], opens=[], asks=None)
 
 

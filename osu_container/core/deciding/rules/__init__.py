@@ -13,6 +13,7 @@ RULES = [
     gpu.gpu_vendor,
     loading.static_program,
     machine.musl,
+    machine.overlay,
     swap.entrypoint,
     mpi.other_mpi_family,
     mpi.draft_abi,

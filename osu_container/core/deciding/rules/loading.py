@@ -6,7 +6,7 @@ from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
 from osu_container.core.deciding.rules.gpu import OF_DRIVER, gpu_maker
 from osu_container.core.deciding.trial import Container, library_path_of
-from osu_container.core.reading.loader import of_name, search_folders, undefined_symbols, version_problems
+from osu_container.core.reading.loader import of_name, undefined_symbols, version_problems, where
 from osu_container.core.reading.traits import mpi_traits
 
 
@@ -31,8 +31,8 @@ def injection_defeated(trial):
         one = of_name(trial.process, soname)
         if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected:
             continue
-        found = next(((folder, why) for folder, why in search_folders(one.by, container, path, program)
-                      if folder + '/' + soname == one.path), (posixpath.dirname(one.path), 'its path'))
+        there, why = where(soname, one.by, container, path, program, one.facts.machine)
+        found = (posixpath.dirname(one.path), why if there == one.path else 'its path')
         asking, by = one.by, None
         while asking is not None and by is None:  # whose DT_RPATH it is: that of who needs it, or of who brought that
             by = asking if asking.facts.rpath or asking.by is None else None

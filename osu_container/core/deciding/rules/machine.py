@@ -2,7 +2,7 @@
 from osu_container.core.data.approaches import APART
 from osu_container.core.deciding.rules.finding import finding, mpi_of, rule
 from osu_container.core.deciding.settings import own_namespaces, shares
-from osu_container.core.deciding.trial import MACHINES
+from osu_container.core.reading.elf import MACHINE_NAMES
 
 
 @rule('host path missing', source='site data')
@@ -17,7 +17,7 @@ def host_paths(trial):
 @rule('architecture', source='ELF header, e_machine')
 def architecture(trial):
     """Image and host are for different processors."""
-    names = dict((readelf, uname) for uname, readelf in MACHINES.items())
+    names = dict((readelf, uname) for uname, readelf in MACHINE_NAMES.items())
     machines = [(one, one.facts.machine) for one in trial.process.loaded]
     host = next((facts.machine for facts in trial.injected.values()), None) or trial.host.machine()
     for one, machine in machines:
@@ -31,10 +31,11 @@ def architecture(trial):
 @rule('musl', source='docs.cscs.ch, known issues of the hooks: Alpine')
 def musl(trial):
     """The host's libraries need glibc, a musl image has none."""
-    found = [one for one in trial.process.loaded if one.origin == 'image' and 'musl' in (one.facts.soname or one.path)]
-    if found and trial.approach['inject']:
+    if trial.process.musl and trial.approach['inject']:
+        interpreter = trial.process.loaded[0].facts.interpreter if trial.process.loaded else None
         yield finding('fails', "the image's C library is musl, the host's libraries need glibc",
-                      [(found[0].facts.path, 'musl')], 'take pure or opensource, or a base image with glibc')
+                      [('image:' + (interpreter or trial.image.system(None).interpreter), 'musl')],
+                      'take pure or opensource, or a base image with glibc')
 
 
 @rule('ranks apart', source='user_namespaces(7), process_vm_readv(2); two ranks of one node in a user namespace each, '
@@ -56,3 +57,13 @@ def ranks_apart(trial):
                   "affected" % (name, variable, value),
                   [(runtime['command'], name + ', no setuid'), (mpi.facts.path, variable)],
                   'Apptainer 1.3 or newer: there the ranks of a node share a container')
+
+
+@rule('overlay', source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF')
+def overlay(trial):
+    """An overlay in the SIF may add, hide and change any file, and what it changes cannot be read or is not mounted."""
+    for why in trial.image.unread:
+        yield finding('unknown', "the SIF has an overlay in it, and what runs is not known: %s" % why,
+                      [(trial.image.path, 'an overlay partition')],
+                      '`apptainer sif list IMAGE` shows its number, `apptainer sif del NUMBER IMAGE` takes it out of '
+                      'a copy; or build an image with its content')

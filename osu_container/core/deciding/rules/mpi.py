@@ -3,6 +3,7 @@ from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, mpi_of, rule
 from osu_container.core.deciding.settings import HOST_MPI, families, pmi_for
 from osu_container.core.reading.image import MPI_FAMILIES
+from osu_container.core.reading.python_environments import environments
 from osu_container.core.reading.traits import mpi_traits
 
 #: MPIs whose header of the standard ABI has values of a draft: family -> (the last release that is known to, values)
@@ -86,8 +87,22 @@ def pmi(trial):
 
 @rule('no program', source='docs/check.md')
 def no_program(trial):
-    """The image has one of the programs that were looked for."""
+    """
+    The image has one of the programs that were looked for. Without any, its MPI library is one that its loader finds
+    by itself, or of an environment of Python: another one only runs with programs that have DT_RPATH or DT_RUNPATH.
+    """
     if not trial.image.programs and trial.program is None and not trial.image.partial:
+        paths = [path for _, soname, path in trial.image.mpis() if soname == trial.soname]
+        found = trial.soname in trial.injected or trial.soname in trial.image.libraries or any(
+            trial.image.exists(folder + '/' + trial.soname) for folder in trial.image.library_path()) or any(
+            path.startswith(one.prefix + '/') for one in environments(trial.image) for path in paths)
+        if paths and not found:
+            yield finding('unknown', "the loader of the image does not find %s by itself: whether a program finds it, "
+                          "its DT_RPATH or DT_RUNPATH decides" % paths[0],
+                          [('image:' + paths[0], 'in none of ' + ':'.join(
+                              trial.image.library_path() + trial.image.system(None).folders) + ', nor in ld.so.cache')],
+                          '--program PATH names one; or put the folder of the library into /etc/ld.so.conf.d of the '
+                          'image and run ldconfig in it')
         yield finding(NOTE, "no program of the image is known: the verdict is that of its MPI library alone",
                       [(trial.image.path, 'none of the commands that were looked for')],
                       '--program PATH names one')

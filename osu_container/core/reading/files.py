@@ -1,0 +1,33 @@
+"""
+Files of others, opened so that none of them can stop the reader: no wait at a FIFO, no end of the memory.
+
+Works on Python 3.6 with the standard library only.
+"""
+import errno
+import os
+import stat
+
+#: So many bytes of one file are taken into memory. The largest libmpi seen has 16 MB (Intel MPI), built for debugging
+#: some 100 MB.
+MOST = 192 << 20
+
+
+def open_plain(path):
+    """Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device."""
+    # without O_NONBLOCK the open of a FIFO waits for a writer; plain files do not know it
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        if os.path.isdir(path):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
+    return os.fdopen(number, 'rb')
+
+
+def read_plain(path, most=MOST):
+    """Return the content (bytes) of the plain file path. Raises OSError, also if it has more than most bytes (int)."""
+    with open_plain(path) as handle:
+        size = os.fstat(handle.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, "it has %d bytes, at most %d are read" % (size, most), path)
+        return handle.read(most)

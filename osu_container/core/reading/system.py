@@ -1,0 +1,270 @@
+"""
+Where the loader of a system looks by itself: of an image or a host, read from the loader's own file. Nothing is run.
+
+glibc has its default folders, the path of its cache and the meaning of $LIB compiled in, and each distribution chooses
+them (Debian /lib/x86_64-linux-gnu, Fedora and SUSE /lib64, Nix its own store). They stand as texts in the file that a
+program names as its interpreter; `ld.so --list-diagnostics` (glibc 2.33) prints the same. Format of the cache: glibc,
+sysdeps/generic/dl-cache.h. musl: ldso/dynlink.c.
+
+Works on Python 3.6 with the standard library only.
+"""
+import itertools
+import os
+import platform
+import posixpath
+import re
+import struct
+
+#: Interpreters by the ABI of each processor, and that of musl
+INTERPRETERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1', '/lib64/ld64.so.2',
+                '/lib/ld-linux-riscv64-lp64d.so.1', '/lib/ld64.so.1', '/lib/ld-linux.so.2', '/lib/ld-musl-x86_64.so.1',
+                '/lib/ld-musl-aarch64.so.1', '/lib/ld-musl-powerpc64le.so.1', '/lib/ld-musl-riscv64.so.1']
+#: A text of folders in a glibc's loader: each ends with / and 0
+_FOLDERS = re.compile(br'(?<=\0)(?:/[^\0/]+(?:/[^\0/]+){0,20}/\0){1,20}')
+_CACHE_PATH = re.compile(br'\0(/[^\0]{0,200}/ld\.so\.cache)\0')
+#: No loader and no cache has more bytes: those of today have 0.3 MB and 0.1 MB
+LARGEST = 32 << 20
+
+CACHE_MAGIC, OLD_MAGIC = b'glibc-ld.so.cache1.1', b'ld.so-1.7.0\0'
+#: machine as in ElfFacts -> what its entries in a cache are marked with (sysdeps/generic/ldconfig.h)
+_FLAGS = {'Advanced Micro Devices X86-64': 0x0303, 'AArch64': 0x0a03, 'PowerPC64': 0x0503, 'IBM S/390': 0x0403,
+          'RISC-V': 0x1003, 'Intel 80386': 0x0003, 'LoongArch': 0x1203, 'Advanced Micro Devices X86-64, 32-bit': 0x0803}
+#: in the field hwcap of an entry: the lower half is the number of a folder of glibc-hwcaps
+_NUMBERED = 1 << 62
+
+#: Folder of glibc-hwcaps -> flags of /proc/cpuinfo that a processor needs for it (x86-64 psABI, micro-architecture
+#: levels). The higher come first.
+_LEVELS = [
+    ('x86-64-v4', 'avx512f avx512bw avx512cd avx512dq avx512vl'),
+    ('x86-64-v3', 'avx avx2 bmi1 bmi2 f16c fma abm movbe xsave'),
+    ('x86-64-v2', 'cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3'),
+]
+#: What an Intel processor needs to be called haswell by glibc up to 2.36 (sysdeps/x86/cpu-features.c)
+_HASWELL = 'avx2 bmi1 bmi2 abm movbe popcnt fma'
+_AVX512_1 = 'avx512cd avx512bw avx512dq avx512vl'
+
+
+def processor():
+    """Return (machine as uname -m, maker (str), flags (set of str)) of the processor here, as /proc/cpuinfo has it."""
+    try:
+        with open('/proc/cpuinfo', errors='replace') as handle:
+            text = handle.read(1 << 16)
+    except OSError:
+        text = ''
+    flags = re.search(r'^flags\s*:(.*)$', text, re.M)
+    maker = re.search(r'^vendor_id\s*:\s*(\S+)', text, re.M)
+    return platform.machine(), maker.group(1) if maker else '', set(flags.group(1).split()) if flags else set()
+
+
+def subfolders(loader, here):
+    """
+    Return the folders (list of str) that a glibc looks into below each one of a path, the first first.
+
+    :param loader: bytes, content of its loader; here: as processor() has it
+    Those of glibc-hwcaps came with 2.33; the older ones, of which each is a choice of words, went with 2.37.
+    """
+    machine, maker, flags = here
+    found = []
+    if machine == 'x86_64' and b'x86-64-v' in loader:
+        left = None
+        for name, needed in reversed(_LEVELS):  # each level needs those below it
+            if not set(needed.split()) <= flags:
+                break
+            left = name
+        names = [name for name, _ in _LEVELS]
+        found = ['glibc-hwcaps/' + name for name in names[names.index(left):]] if left else []
+    if b'\0tls\0' in loader:
+        words = ['tls', machine]
+        if machine == 'x86_64':
+            intel = maker == 'GenuineIntel'
+            if intel and 'avx512er' in flags:
+                words[1] = 'xeon_phi'
+            elif intel and set(_HASWELL.split()) <= flags:
+                words[1] = 'haswell'
+            if intel and words[1] != 'xeon_phi' and set(_AVX512_1.split()) <= flags:
+                words.append('avx512_1')
+            words.append('x86_64')
+        for choice in itertools.product((True, False), repeat=len(words)):
+            name = '/'.join(word for word, taken in zip(words, choice) if taken)
+            if name and name not in found:
+                found.append(name)
+    return found
+
+
+def platform_of(here):
+    """Return what $PLATFORM means on the processor here (str), as the kernel says it."""
+    return here[0]
+
+
+def older_bits(loader, here):
+    """
+    Return the bits (int) that an entry of a cache may have for copies in the older kind of folders; 0 from 2.37 on.
+
+    :param loader, here: as for subfolders()
+    The bits are those of glibc 2.36, sysdeps/x86/dl-procinfo.c and elf/dl-hwcaps.c: x86_64, avx512_1, haswell,
+    xeon_phi, tls.
+    """
+    words = set('/'.join(subfolders(loader, here)).split('/'))
+    bits = {'x86_64': 1 << 1, 'avx512_1': 1 << 2, 'haswell': 1 << 48, 'xeon_phi': 1 << 49, 'tls': 1 << 63}
+    return sum(bit for word, bit in bits.items() if word in words) if 'tls' in words else 0
+
+
+def read_cache(data, machine, levels=(), older=0):
+    """
+    Return {name: path} of the entries of an ld.so.cache (data: bytes) for machine (str, as in ElfFacts).
+
+    levels: list of str, folders of glibc-hwcaps for this processor, the first first: their copies come before others;
+    older: as older_bits() has it.
+    {} for a damaged cache, which ld.so does not use either.
+    """
+    start = 0
+    try:
+        if data.startswith(OLD_MAGIC):  # the old form in front of the new one
+            count, = struct.unpack_from('<I', data, 12)
+            start = (16 + 12 * count + 7) // 8 * 8
+        if data[start:start + len(CACHE_MAGIC)] != CACHE_MAGIC:
+            return {}
+        order = '>' if data[start + 28] & 3 == 3 else '<'
+        count, _, _, extension = struct.unpack_from(order + 'IIB3xI', data, start + 20)
+        if start + 48 + 24 * count > len(data):
+            return {}
+        names = _cache_levels(data, order, start, extension) if extension else []
+        wanted, found, rank = _FLAGS.get(machine), {}, {}
+        entries = data[start + 48:start + 48 + 24 * count]
+        for flags, key, value, _, hwcap in struct.iter_unpack(order + 'iIIIQ', entries):
+            if flags != wanted:
+                continue
+            level = len(levels)
+            if hwcap & _NUMBERED:
+                number = hwcap & 0xffffffff
+                if number >= len(names) or names[number] not in levels:
+                    continue
+                level = levels.index(names[number])
+            elif hwcap & ~older:
+                continue
+            name, path = _text(data, start + key), _text(data, start + value)
+            if name not in found or level < rank[name]:
+                found[name], rank[name] = path, level
+        return found
+    except (struct.error, IndexError, ValueError):
+        return {}
+
+
+def _text(data, place):
+    """Return the text (str) at a place of data (bytes). Raises ValueError if it does not end, or is no path."""
+    end = data.find(b'\0', place, place + 4097)
+    if end < 0 or place >= len(data):
+        raise ValueError("damaged cache")
+    return os.fsdecode(data[place:end])
+
+
+def _cache_levels(data, order, start, extension):
+    """Return the names (list of str) of glibc-hwcaps that a cache has; see read_cache()."""
+    place = extension  # from the begin of the file; names are counted from that of the new form
+    magic, sections = struct.unpack_from(order + 'II', data, place)
+    if magic != 0xeaa42174:
+        return []
+    for number in range(min(sections, 64)):
+        tag, _, offset, size = struct.unpack_from(order + 'IIII', data, place + 8 + 16 * number)
+        if tag == 1:
+            return [_text(data, start + item) for item, in
+                    struct.iter_unpack(order + 'I', data[offset:offset + size // 4 * 4])]
+    return []
+
+
+class System(object):
+    """
+    What one loader looks for by itself.
+
+    musl: bool, it is the one of musl, else of glibc; interpreter: its path (str) or None; folders: list of str;
+    lib, platform: what $LIB and $PLATFORM mean (str); subfolders: list of str, looked into below each folder; machine:
+    str, as in ElfFacts, or None.
+    """
+
+    def __init__(self, interpreter, folders, lib='lib64', musl=False, below=(), cached=None, here=None,
+                 machine=None):
+        """
+        cached: function (name, machine) -> path or None, of the cache; here: as processor() has it; others: see above.
+        """
+        self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
+        self.subfolders, self.machine = list(below), machine
+        self.platform = platform_of(here or processor())
+        self._cached, self._from_cache = cached or (lambda name, machine: None), {}
+
+    def places(self, name, machine, nodeflib=False):
+        """
+        Return the paths (list of str) where a library name (str) is looked for, the first first.
+
+        machine: str, for which it is to be; None for that of the loader.
+
+        nodeflib: bool, not in the default folders, as whoever needs it has asked.
+        """
+        machine = machine or self.machine
+        found, cached = [], self._cached(name, machine)
+        self._from_cache[name, machine] = cached
+        if cached and not (nodeflib and posixpath.dirname(cached) in self.folders):
+            found.append(cached)
+        return found if nodeflib else found + [path for folder in self.folders for path in self.below(folder, name)]
+
+    def is_cached(self, name, path):
+        """Return whether the path (str) of a library name (str) is one that places() has from the cache: it fits."""
+        return any(path == found for (known, _), found in self._from_cache.items() if known == name)
+
+    def below(self, folder, name):
+        """Return the paths (list of str) of name (str) in folder (str), those in its subfolders first."""
+        folder = folder.rstrip('/') + '/'
+        return [folder + sub + '/' + name for sub in self.subfolders] + [folder + name]
+
+
+def default_folders(loader, fallback):
+    """Return the folders (list of str) that are compiled into a glibc's loader (bytes); fallback where none are."""
+    found = [[os.fsdecode(part).rstrip('/') for part in text.split(b'\0') if part]
+             for text in _FOLDERS.findall(loader)]
+    # a linker may keep the end of a list once more, for another one
+    found = [names for names in found if all('/lib' in name for name in names)]
+    return max(found, key=len) if found else list(fallback)
+
+
+def meaning_of_lib(folders):
+    """Return what $LIB means (str) to a loader with these default folders (list of str): the end of the first one."""
+    return 'lib' + folders[0].rpartition('/lib')[2] if folders and '/lib' in folders[0] else 'lib64'
+
+
+def system_of(interpreter, machine, exists, content, folder_names, here=None):
+    """
+    Return the System of the loader interpreter (path or None), which is for machine (str), of an image or a host.
+
+    :param exists, content: functions path -> bool and path -> bytes
+    :param folder_names: function that returns the last parts (set of str) of the paths of all folders there, or None
+                         where they are not known
+    :param here: as processor() has it
+    """
+    here = here or processor()
+    musl = re.match(r'ld-musl-(.+)\.so\.1$', posixpath.basename(interpreter or ''))
+    if musl:
+        prefix = posixpath.dirname(posixpath.dirname(interpreter)).rstrip('/')
+        path, folders = '%s/etc/ld-musl-%s.path' % (prefix, musl.group(1)), ['/lib', '/usr/local/lib', '/usr/lib']
+        if exists(path):
+            text = os.fsdecode(content(path))
+            folders = [part for part in re.split('[:\n]', text) if part.startswith('/')]
+        return System(interpreter, folders, musl=True, here=here, machine=machine)
+    loader = content(interpreter) if interpreter and exists(interpreter) else b''
+    usual = ['/lib64', '/usr/lib64', '/lib', '/usr/lib']
+    folders = default_folders(loader, usual)
+    below = subfolders(loader, here)
+    names = folder_names() if below else None
+    if names is not None:
+        below = [name for name in below if set(name.split('/')) <= names]
+    path = _CACHE_PATH.search(loader)
+    path = os.fsdecode(path.group(1)) if path else '/etc/ld.so.cache'
+    known = {}
+
+    def cached(name, machine):
+        """See System."""
+        if machine not in known:
+            levels = [sub[len('glibc-hwcaps/'):] for sub in subfolders(loader, here) if sub.startswith('glibc-hwcaps/')]
+            known[machine] = read_cache(content(path), machine, levels,
+                                        older_bits(loader, here)) if exists(path) else {}
+        return known[machine].get(name)
+    return System(interpreter, folders, meaning_of_lib(folders), below=below, cached=cached, here=here,
+                  machine=machine)
