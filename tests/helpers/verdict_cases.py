@@ -2,7 +2,7 @@
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.deciding.trial import Host, library_path_of, preloaded
+from osu_container.core.deciding.trial import Host, preloaded
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from tests.helpers.elf_folder import (
@@ -53,7 +53,7 @@ class World:
         """
         for name, facts in mix.injected.items():
             self.image.copy(facts.path, f'{INJECT_FOLDER}/{name}')
-        library_path = library_path_of(mix.image, mix.injected)
+        library_path = mix.library_path
         preload = [f'{INJECT_FOLDER}/{name}' for name in preloaded(mix.approach, mix.site, mix.host, mix.injected)]
         loaded, _ = real_load(self.image, mix.program, library_path, preload)
         done = inside(self.image, [mix.program, *arguments], LD_LIBRARY_PATH=joined(library_path),

@@ -3,6 +3,7 @@ from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
+    module_value,
     mpi_of,
     provider_of,
     rule,
@@ -10,6 +11,7 @@ from osu_container.core.deciding.rules.finding import (
     short,
     uses_libfabric,
 )
+from osu_container.core.reading.environment import in_process, known
 from osu_container.core.reading.loader import of_name
 
 #: MPI over libfabric's provider cxi: releases that have been seen to run, by whom. What no run is known of is unknown:
@@ -54,6 +56,8 @@ def netmod(trial):
     """An MPICH that prefers UCX does not reach Slingshot."""
     device = (trial.mpi or {}).get('device') or []
     named = [v['name'] for v in trial.site['variables'] + trial.approach['variables']]
+    if known(trial.environment, 'MPIR_CVAR_CH4_NETMOD') == 'ofi':
+        return
     if len(device) > 1 and not device[0].endswith(':ofi') and 'MPIR_CVAR_CH4_NETMOD' not in named and \
             trial.approach['requires'] and uses_libfabric(trial):
         yield finding('works slowly', "this MPICH prefers UCX to libfabric (%s), and UCX knows no Slingshot"
@@ -65,8 +69,8 @@ def netmod(trial):
 def no_provider(trial):
     """The libfabric of the process has the provider that FI_PROVIDER names."""
     fabric, wanted = trial.fabric, provider_of(trial)
-    if not uses_libfabric(trial) or of_name(trial.process, 'libfabric.so.1') is None:
-        return
+    if not uses_libfabric(trial) or of_name(trial.process, 'libfabric.so.1') is None or wanted is None:
+        return  # without the name of one: the rule 'provider of the image'
     one = of_name(trial.process, 'libfabric.so.1')
     if fabric is None:
         yield finding('unknown', "what %s can do is not known: the file could not be read" % short(one),
@@ -116,7 +120,7 @@ def not_seen_over_cxi(trial):
 def tcp_only(trial):
     """An approach without the fast network's provider is slow."""
     fast = trial.site['provider']['value']
-    if fast != 'tcp' and provider_of(trial) == 'tcp':
+    if fast != 'tcp' and provider_of(trial) == module_value(trial).get('FI_PROVIDER') == 'tcp':
         yield finding('works slowly', "TCP only: the site's network is for provider %s" % fast,
                       [('approach ' + trial.approach['name'], 'FI_PROVIDER=tcp')],
                       'use hybrid, bind or opensource for the fast network')
@@ -125,7 +129,8 @@ def tcp_only(trial):
 @rule('CXI_FORK_SAFE', source='libfabric prov/cxi/src/cxip_info.c')
 def cxi_fork_safe(trial):
     """The variable, whatever its value, makes small device messages slow."""
-    names = sorted(set(trial.image.environment()) & {'CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP'})
+    names = [name for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP') if name in trial.environment.variables
+             and in_process(trial.environment, name)]
     if not names or provider_of(trial) != 'cxi':
         return
     taken_away = set(entry['name'] for entry in trial.approach['unset'])
