@@ -24,7 +24,7 @@ RUNTIME_LIBRARIES = '/.singularity.d/libs'
 #: PATH in a container where the image sets none (Apptainer, internal/pkg/util/env, DefaultPath)
 USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-#: One variable. value: str, None where it is unknown; exported: bool; at: 'FILE:LINE' of what set it; why: why its value
+#: One variable. value: str, None where it is unknown; exported: bool, None where that is unknown; at: 'FILE:LINE' of what set it; why: why its value
 #: is unknown, None where it is known; head: str, with what an unknown value begins for certain
 Variable = namedtuple('Variable', 'value exported at why head')
 
@@ -43,6 +43,10 @@ _MOUNTED = re.compile(r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|
                       r'group|hosts|hostname|localtime|resolv\.conf))(/|$)')
 #: Of the apps of an image, with environments of their own (--app), none is asked for
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
+#: What is exported stays so
+_AS_BEFORE = object()
+#: A field that is unknown, but not empty
+_SOMETHING = object()
 #: Scripts within scripts
 _DEEPEST = 20
 #: Turns of loops in all, so that a check ends
@@ -82,24 +86,34 @@ class _Shell(object):
             return Variable(None, True, None, '$%s is not known beforehand' % name, '')
         return self.lost
 
-    def put(self, name, value, line, why=None, exported=None, head=''):
+    def put(self, name, value, line, why=None, exported=_AS_BEFORE, head=''):
         """Give the variable name (str) a value (str, None for an unknown one, which begins with head)."""
-        old = self.variables.get(name)
-        if exported is None:
-            exported = self.allexport or bool(old and old.exported)
+        if exported is _AS_BEFORE:
+            exported = self.is_exported(name)
         # of an unknown value the place that counts is where it became unknown
         why, at = why if isinstance(why, tuple) else (why, self.at(line))
         self.variables[name] = Variable(value, exported, at, why, head) if value is None else \
             Variable(value, exported, self.at(line), None, '')
 
+    def is_exported(self, name):
+        """Return whether the variable name (str) is exported when it is assigned, None where that is not known."""
+        old = self.variables.get(name, self.lost)
+        if self.allexport or old and old.exported:
+            return True
+        return None if self.allexport is None or old and old.exported is None else False
+
+    def weakly(self, name):
+        """Return as is_exported() does for ${NAME:=...} and for, which in mvdan.cc/sh take export away."""
+        return None if self.is_exported(name) is not False else False
+
     def spoil(self, name, line, why):
-        """Make the variable name (str) unknown."""
-        self.put(name, None, line, why, True)
+        """Make the variable name (str) unknown, and whether it is exported."""
+        self.variables[name] = Variable(None, None, self.at(line), why, '')
 
     def lose(self, line, why):
         """Make all variables unknown."""
         self.variables = dict(_NO_APP)
-        self.lost = Variable(None, True, self.at(line), why, '')
+        self.lost = Variable(None, None, self.at(line), why, '')
 
     def may_end(self, line, why):
         """Keep that the program may not be started."""
@@ -128,16 +142,17 @@ class _Shell(object):
         variable, operator = self.get(part.value), part.operator
         is_set = variable is not None
         value, why = (variable.value, (variable.why, variable.at or self.at(line))) if is_set else ('', None)
-        if is_set and value is None and operator == '':
+        sure = is_set and value is None and variable.head  # not empty, although it is not known
+        if is_set and value is None and (operator == '' or sure and operator.lstrip(':') in ('-', '=', '?')):
             return [(variable.head, True, None, True), (None, part.quoted, why, True)]
-        if is_set and value is None:
+        if is_set and value is None and not (sure and operator == ':+'):
             if operator in ('?', ':?'):
                 self.may_end(line, '${%s%s} where it is unknown' % (part.value, operator))
             if operator in ('=', ':='):
                 self.spoil(part.value, line, why)
             return [(None, part.quoted, why, True)]
         if operator.lstrip(':') in ('-', '=', '+', '?') and operator:
-            there = is_set and (value != '' or operator[0] != ':')
+            there = is_set and (sure or value != '' or operator[0] != ':')
             if operator[-1] == '+':
                 return self.expand(part.word, line) if there else [('', part.quoted, None, True)]
             if not there and operator[-1] == '?':
@@ -146,7 +161,7 @@ class _Shell(object):
                 default = self.expand(part.word, line)
                 if operator[-1] == '=':
                     text, why, head = self.joined(default)
-                    self.put(part.value, text, line, why, head=head)
+                    self.put(part.value, text, line, why, self.weakly(part.value), head)
                 return default
         elif operator == 'length':
             value = str(len(value))
@@ -186,7 +201,11 @@ class _Shell(object):
         return re.compile(fnmatch.translate(found)), None
 
     def fields(self, words, line):
-        """Return the fields (list of str, None for one that is unknown) of words, None where their number is not known."""
+        """
+        Return the fields (list) of words, None where their number is not known.
+
+        One that is unknown is None, or _SOMETHING where it is not empty.
+        """
         found = []
         for word in words:
             now, begun = [''], False
@@ -194,12 +213,13 @@ class _Shell(object):
                 if value is None and not quoted:
                     return None
                 if value is None:
-                    now[-1], begun = None, True
+                    now[-1], begun = _SOMETHING if now[-1] else None, True
                     continue
                 if not quoted and (re.search(r'[*?\[]', value) or not of_variable and re.search(r'\{.*\}', value)):
                     return None  # names of files; {a,b} of bash
                 if quoted or not of_variable:
-                    now[-1], begun = now[-1] if now[-1] is None else now[-1] + value, begun or quoted or bool(value)
+                    now[-1] = _added(now[-1], value)
+                    begun = begun or quoted or bool(value)
                     continue
                 if 'IFS' in self.variables:
                     return None
@@ -207,7 +227,7 @@ class _Shell(object):
                     if number:
                         now, begun = now + [''] if begun else now, False
                     if piece:
-                        now[-1], begun = now[-1] if now[-1] is None else now[-1] + piece, True
+                        now[-1], begun = _added(now[-1], piece), True
             found += now if begun else now[:-1]
         return found
 
@@ -241,6 +261,7 @@ class _Shell(object):
                 self.fixed.add('*')
             elif name in ('!set', '!shift'):
                 self.may_end(line, name[1:])
+                self.allexport = None
 
     def spoil_function(self, name, line, why):
         """The same for a function (str), which may call itself."""
@@ -265,8 +286,7 @@ class _Shell(object):
         except _Exit:
             self.ends = ends or (False,) + self.ends[1:]
         self.functions.update(functions)
-        if self.allexport != allexport:
-            self.lose(line, 'set -a that may be reached or not')
+        self.allexport = allexport if self.allexport == allexport else None
         after, self.variables = self.variables, {}
         if lost or self.lost:
             self.lost = lost or self.lost
@@ -274,12 +294,10 @@ class _Shell(object):
                              for each in (before, after))
         for name in set(before) | set(after):
             old, new = before.get(name), after.get(name)
-            if old == new or old and new and old[:2] == new[:2]:
-                if name in before or old:
-                    self.variables[name] = old
-            else:
-                one = new or old
-                self.variables[name] = Variable(None, True, one.at, one.why or why, '')
+            if name in before and name in after and _same(old, new):
+                self.variables[name] = old
+            elif not _same(old, new):
+                self.variables[name] = _either(old, new, why)
 
     def _andor(self, one):
         """Run an AndOr."""
@@ -315,6 +333,7 @@ class _Shell(object):
                 self.maybe(line, body, why)
             return
         start, ends, functions = (dict(self.variables), dict(self.functions), self.allexport), [], {}
+        allexport = set()
         for body in bodies:
             self.variables, self.functions, self.allexport = dict(start[0]), dict(start[1]), start[2]
             try:
@@ -328,19 +347,20 @@ class _Shell(object):
             for name, statements in self.functions.items():
                 functions[name] = functions.get(name, []) + [one for one in statements
                                                              if one not in functions.get(name, [])]
-            if self.allexport != start[2]:
-                self.lose(line, 'set -a that may be reached or not')
-        self.functions, self.allexport = functions, start[2]
-        if self.lost:
-            return
+            allexport.add(self.allexport)
+        self.functions, self.allexport = functions, allexport.pop() if len(allexport) == 1 else None
         if not ends:
             self.leave(line, 'exit')
         self.variables = ends[0]
+        if self.lost:  # what is not in all of them is lost
+            self.variables = {name: one for name, one in ends[0].items()
+                              if all(name in other and _same(one, other[name]) for other in ends)}
+            return
         for other in ends[1:]:
             for name in set(self.variables) | set(other):
                 old, new = self.variables.get(name), other.get(name)
-                if not (old == new or old and new and old[:2] == new[:2]):
-                    self.variables[name] = Variable(None, True, (new or old).at, (new or old).why or why, '')
+                if not _same(old, new):
+                    self.variables[name] = _either(old, new, why)
 
     def _case(self, one):
         """Run a Case."""
@@ -366,7 +386,8 @@ class _Shell(object):
         status = True
         for word in words:
             self.turns += 1
-            self.put(one.name, word, one.line, 'a word of a loop')
+            self.put(one.name, word if isinstance(word, str) else None, one.line, 'a word of a loop',
+                     self.weakly(one.name))
             status = self.run(one.body)
         return status
 
@@ -433,7 +454,7 @@ class _Shell(object):
                 self.fixed = fixed | set(name for _, name in syntax.names_in([one]))
         return True if command in ('echo', ':', 'true') else False if command == 'false' else None
 
-    def assign(self, name, more, word, line, exported=None):
+    def assign(self, name, more, word, line, exported=_AS_BEFORE):
         """Run NAME=VALUE; more: bool, it is NAME+=VALUE."""
         value, why, head = self.value(word, line)
         if more:
@@ -458,10 +479,9 @@ class _Shell(object):
                 self.assign(name, more, value, one.line, True)
                 continue
             if all(part.quoted for part in word):  # "NAME=VALUE"
-                value, why, _ = self.value(word, one.line)
-                found = re.match(r'([A-Za-z_]\w*)=(.*)$', value or '', re.S)
-                if found and not _FOREIGN.match(found.group(1)):
-                    self.put(found.group(1), found.group(2), one.line, why, True)
+                name, (value, why, _) = syntax.name_of(word), self.value(word, one.line)
+                if name and not _FOREIGN.match(name) and not self.fixed & set([name, '*']):
+                    self.put(name, value and value.partition('=')[2], one.line, why, True)
                     continue
             name = syntax.plain_name(word)
             if name is None or not re.match(r'[A-Za-z_]\w*$', name):
@@ -478,7 +498,7 @@ class _Shell(object):
     def unset(self, one):
         """Run unset."""
         for field in self.fields(one.words[1:], one.line) or [None]:
-            if field is None:
+            if not isinstance(field, str):
                 self.lose(one.line, 'unset of a name that is not known')
             elif field == '-f':
                 return True
@@ -489,7 +509,7 @@ class _Shell(object):
     def set(self, one):
         """Run set: of its options only a (allexport) changes what is set, e and u may end all."""
         for field in self.fields(one.words[1:], one.line) or [None]:
-            if field is None or not re.match(r'[-+][a-zA-Z]+$', field):
+            if not isinstance(field, str) or not re.match(r'[-+][a-zA-Z]+$', field):
                 self.leave(one.line, 'set gives other arguments, so that another program is started')
             if 'o' in field:
                 self.may_end(one.line, 'set -o')
@@ -502,7 +522,7 @@ class _Shell(object):
     def source(self, one):
         """Run . FILE."""
         path = (self.fields(one.words[1:2], one.line) or [None])[0]
-        if path is None or not path.startswith('/'):
+        if not isinstance(path, str) or not path.startswith('/'):
             self.lose(one.line, 'it reads a script whose path is not known')
             return None
         if self.is_file(path) is False:
@@ -570,6 +590,8 @@ class _Shell(object):
             return None if status is None else not status
         if len(fields) == 0:
             return False
+        if _SOMETHING in fields:
+            return {('-n',): True, ('-z',): False, (): True}.get(tuple(fields[:-1])) if fields[-1] is _SOMETHING else None
         if len(fields) == 1:
             return None if fields[0] is None or fields[0] in ('!', '(') else fields[0] != ''
         if len(fields) == 2:
@@ -631,6 +653,23 @@ _NUMBERS = {'-eq': lambda a, b: a == b, '-ne': lambda a, b: a != b, '-lt': lambd
             '-le': lambda a, b: a <= b, '-gt': lambda a, b: a > b, '-ge': lambda a, b: a >= b}
 
 
+def _same(one, other):
+    """Return whether two Variables, None for one that is not set, are alike."""
+    return one == other or bool(one and other and one[:2] == other[:2])
+
+
+def _either(one, other, why):
+    """Return the Variable that is one or the other (Variables that differ, None for one that is not set)."""
+    told = other or one
+    exported = one.exported if one and other and one.exported == other.exported else None
+    return Variable(None, exported, told.at, told.why or why, '')
+
+
+def _added(field, text):
+    """Return a field (as in _Shell.fields()) with text (str) behind it."""
+    return field + text if isinstance(field, str) else _SOMETHING if text else field
+
+
 def _has_unknown(word):
     """Return whether something in a word is a command, or cannot be followed."""
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
@@ -657,6 +696,8 @@ def evaluate(files, given=()):
     state = {'injected': False, 'problems': []}
     try:
         _run_all(shell, dict(given), state)
+        if shell.get('PATH') is None:  # the runtime itself was started with it
+            shell.put('PATH', ':'.join(USUAL_PATH), 0, None, True)
     except _Exit:
         pass
     # of the runtime's own variables nothing is said
@@ -730,8 +771,10 @@ def in_process(environment, name, of_host=None):
             return Variable(of_host, True, None, None, '')
         return environment.lost
     one = environment.variables[name]
+    if one.exported is None:
+        return one._replace(value=None, why=one.why or 'it may be exported or not')
     if one.value is None:
-        return one
+        return one if one.exported else None
     return one if one.exported and (one.value or of_host is None) else None
 
 

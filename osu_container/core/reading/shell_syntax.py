@@ -483,6 +483,12 @@ def split_assignment(word):
     return found.group(1), bool(found.group(2)), ([text(rest)] if rest else []) + word[1:]
 
 
+def name_of(word):
+    """Return the name (str) in a word NAME=VALUE, also where it is quoted as a whole, None where it is none."""
+    found = _ASSIGNMENT.match(word[0].value) if word and word[0].kind == 'text' else None
+    return found.group(1) if found else None
+
+
 def names_in(statements):
     """
     Yield (line, name or None) of what statements (list) may change, once each is run: None for what cannot be told.
@@ -559,7 +565,7 @@ def _names_of_simple(one):
         yield one.line, None
     elif command in NAMING:
         for word in one.words[1:]:
-            name = split_assignment(word)[0] or plain_name(word)
+            name = name_of(word) or plain_name(word)
             if name is None:
                 yield one.line, None
             elif _NAME.match(name):

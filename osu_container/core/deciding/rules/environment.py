@@ -92,7 +92,7 @@ def loader_variables(trial):
         one = in_process(trial.environment, 'LD_PRELOAD') if by == 'LD_PRELOAD' else None
         where = one.at if one and one.at else by
         yield finding(NOTE, "the image preloads %s (%s): what it defines comes before the same of all other libraries"
-                      % (path, where), [(where, path)], '')
+                      % (path, where), [(where, path)], 'take it out of the image where nothing needs it')
     for name in ('LD_AUDIT', 'LD_TRACE_LOADED_OBJECTS', 'LD_ASSUME_KERNEL'):
         one = in_process(trial.environment, name)
         if not one or not one.value or name == 'LD_AUDIT' and not any(
