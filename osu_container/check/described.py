@@ -95,8 +95,8 @@ class DescribedImage(object):
     def environment(self, given=()):
         """See Image."""
         variables = dict(self._variables, **dict(given))
-        return Environment({name: Variable(value, True, self.path, None, '') for name, value in variables.items()}, None,
-                           None, True, [])
+        return Environment({name: Variable(value, True, self.path, None, '') for name, value in variables.items()},
+                           None, None, True, [])
 
     def library_path(self):
         """See Image."""

@@ -24,8 +24,8 @@ RUNTIME_LIBRARIES = '/.singularity.d/libs'
 #: PATH in a container where the image sets none (Apptainer, internal/pkg/util/env, DefaultPath)
 USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-#: One variable. value: str, None where it is unknown; exported: bool, None where that is unknown; at: 'FILE:LINE' of what set it; why: why its value
-#: is unknown, None where it is known; head: str, with what an unknown value begins for certain
+#: One variable. value: str, None where it is unknown; exported: bool, None where that is unknown; at: 'FILE:LINE' of
+#: what set it, or made it unknown; why: why its value is unknown, None where it is known; head: str, with what an unknown value begins for certain
 Variable = namedtuple('Variable', 'value exported at why head')
 
 #: variables: {name: Variable}, of those that the scripts leave set; lost: Variable or None: any other one may be set to
@@ -39,8 +39,8 @@ _FOREIGN = re.compile(r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LIN
                       r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$')
 #: Folders that are the host's in a container (apptainer.conf: mount proc, sys, dev, home, tmp; user binds below /), or
 #: where binds of this project and of sites appear
-_MOUNTED = re.compile(r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/(passwd|'
-                      r'group|hosts|hostname|localtime|resolv\.conf))(/|$)')
+_MOUNTED = re.compile(r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/('
+                      r'passwd|group|hosts|hostname|localtime|resolv\.conf))(/|$)')
 #: Of the apps of an image, with environments of their own (--app), none is asked for
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
 #: What is exported stays so
@@ -174,7 +174,7 @@ class _Shell(object):
 
     @staticmethod
     def joined(expanded):
-        """Return (text or None, (why it is unknown, where), how it begins for certain) of what expand() has returned."""
+        """Return (text or None, (why it is unknown, where), how it begins for certain) of what expand() found."""
         text = ''
         for value, _, why, _ in expanded:
             if value is None:
@@ -194,7 +194,8 @@ class _Shell(object):
                 return None, why
             # fnmatch knows no \ and takes ! in [ ] as the shell does
             if quoted and cut and re.search(r'[*?\[]', value):
-                return None, ('a pattern with quotes', self.at(line))  # mvdan.cc/sh takes them for patterns all the same
+                # mvdan.cc/sh takes them for patterns all the same
+                return None, ('a pattern with quotes', self.at(line))
             found += ''.join('[%s]' % char if char in '*?[' else char for char in value) if quoted else value
         if re.search(r'\[\^|\[\[:|[@!+*?]\(', found):
             return None, ('a pattern', self.at(line))
@@ -369,7 +370,8 @@ class _Shell(object):
             for word in patterns:
                 pattern, reason = self.pattern(word, one.line)
                 if value is None or pattern is None:
-                    reason = 'it depends on a case that cannot be followed (%s): %s' % (self.at(one.line), (why or reason)[0])
+                    reason = 'it depends on a case that cannot be followed (%s): %s' % (self.at(one.line),
+                                                                                        (why or reason)[0])
                     self.either(one.line, [body for _, body in one.cases[number:]] + [[]], reason)
                     return None
                 if pattern.match(value):
@@ -465,7 +467,7 @@ class _Shell(object):
                 value = old.value + value
             elif old:
                 head = old.value + head
-        if _FOREIGN.match(name) or self.fixed & set([name, '*']):  # it may be read-only: what follows is then not run
+        if _FOREIGN.match(name) or self.fixed & {name, '*'}:  # it may be read-only: what follows is then not run
             why = '%s may be read-only' % name
             self.lose(line, why)
             value = None
@@ -480,7 +482,7 @@ class _Shell(object):
                 continue
             if all(part.quoted for part in word):  # "NAME=VALUE"
                 name, (value, why, _) = syntax.name_of(word), self.value(word, one.line)
-                if name and not _FOREIGN.match(name) and not self.fixed & set([name, '*']):
+                if name and not _FOREIGN.match(name) and not self.fixed & {name, '*'}:
                     self.put(name, value and value.partition('=')[2], one.line, why, True)
                     continue
             name = syntax.plain_name(word)
@@ -591,7 +593,8 @@ class _Shell(object):
         if len(fields) == 0:
             return False
         if _SOMETHING in fields:
-            return {('-n',): True, ('-z',): False, (): True}.get(tuple(fields[:-1])) if fields[-1] is _SOMETHING else None
+            sure = {('-n',): True, ('-z',): False, (): True}
+            return sure.get(tuple(fields[:-1])) if fields[-1] is _SOMETHING else None
         if len(fields) == 1:
             return None if fields[0] is None or fields[0] in ('!', '(') else fields[0] != ''
         if len(fields) == 2:
@@ -631,7 +634,7 @@ class _Shell(object):
         return None
 
     def kind(self, path):
-        """Return the type letter (str) of what is at path in a container, '' for nothing, None where it is not known."""
+        """Return the type letter (str) of what path leads to in a container, '' for nothing, None where unknown."""
         if not path.startswith('/') or _MOUNTED.match(re.sub('/+', '/', path)) or '/..' in path:
             return None
         found = self.files.kind(path)
@@ -648,7 +651,8 @@ class _Shell(object):
 #: Commands that are followed
 _BUILTINS = {'export': _Shell.export, 'unset': _Shell.unset, 'set': _Shell.set, '.': _Shell.source,
              'source': _Shell.source, '[': _Shell.tests, 'test': _Shell.tests, 'return': _Shell.leaves,
-             'exit': _Shell.leaves, 'exec': _Shell.leaves, 'shift': _Shell.leaves, 'break': _Shell.jumps, 'continue': _Shell.jumps}
+             'exit': _Shell.leaves, 'exec': _Shell.leaves, 'shift': _Shell.leaves,
+             'break': _Shell.jumps, 'continue': _Shell.jumps}
 _NUMBERS = {'-eq': lambda a, b: a == b, '-ne': lambda a, b: a != b, '-lt': lambda a, b: a < b,
             '-le': lambda a, b: a <= b, '-gt': lambda a, b: a > b, '-ge': lambda a, b: a >= b}
 
@@ -779,7 +783,7 @@ def in_process(environment, name, of_host=None):
 
 
 def known(environment, name):
-    """Return the value (str) that the scripts of an image give to the exported variable name, None without or unknown."""
+    """Return the value (str) of the exported variable name, None where there is none or it is unknown."""
     one = environment.variables.get(name)
     return one.value if one and one.exported else None
 

@@ -201,9 +201,9 @@ class Folder(Tree):
         except OSError as err:
             raise ImageError("cannot read the folder %s: %s" % (path, err.strerror))
         # folders in it that belong to somebody else (root's home) are left out: they hold no libraries
-        for folder, folders, files in os.walk(path):
+        for folder, below_it, files in os.walk(path):
             below = folder[len(path.rstrip('/')):]
-            for name in folders + files:
+            for name in below_it + files:
                 whole = os.path.join(folder, name)
                 mode = os.lstat(whole).st_mode
                 text = stat.filemode(mode)

@@ -540,21 +540,21 @@ def _defaults(word):
 
 
 #: Commands that change nothing but what their arguments name
-NAMING = frozenset(['export', 'readonly', 'declare', 'typeset', 'local', 'unset', 'read', 'getopts', 'printf', 'mapfile',
-                    'readarray', 'let'])
+NAMING = frozenset(['export', 'readonly', 'declare', 'typeset', 'local', 'unset', 'read', 'getopts', 'printf',
+                    'mapfile', 'readarray', 'let'])
 #: Commands that may change anything
-UNBOUNDED = frozenset(['eval', '.', 'source', 'alias', 'unalias', 'command', 'builtin', 'exec', 'set', 'shopt', 'enable',
-                       'trap'])
+UNBOUNDED = frozenset(['eval', '.', 'source', 'alias', 'unalias', 'command', 'builtin', 'exec', 'set', 'shopt',
+                       'enable', 'trap'])
 #: Commands that end the script, or all
 LEAVING = frozenset(['return', 'exit', 'exec', 'break', 'continue'])
 
 
 def _names_of_simple(one):
     """Yield as names_in() does for a Simple."""
-    for name, _, word in one.assigns:
+    for name, _, _ in one.assigns:
         yield one.line, name
-    for word in [word for _, _, word in one.assigns] + one.words:
-        for name in _defaults(word):
+    for value in [value for _, _, value in one.assigns] + one.words:
+        for name in _defaults(value):
             yield one.line, name
     if not one.words:
         return

@@ -184,7 +184,7 @@ ORDERS = {
     'a missing script within one': ({'90-environment.sh': '. /opt/none.sh\nexport X=1'}, True),
 }
 GIVEN = {'LD_LIBRARY_PATH': '/host:$LD_LIBRARY_PATH', 'G': 'given', 'H': 'given "too"'}
-OF_HOST = {name: 'host' for name in ('H1', 'H2', 'H3', 'H4', 'H5', 'H6')}
+OF_HOST = dict.fromkeys(('H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
 
 
 def differences(environment, real, of_host=()):

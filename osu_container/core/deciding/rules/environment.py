@@ -12,8 +12,8 @@ from osu_container.core.deciding.rules.finding import (
 )
 from osu_container.core.reading.environment import folders, in_process
 
-#: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar of
-#: MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. The rest is for tuning
+#: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
+#: of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. The rest is for tuning
 _DECIDING = {
     'libfabric': re.compile(r'FI_(PROVIDER(_PATH)?|\w+_IFACE|\w+_(DOMAIN|DEVICE)_NAME)$'),
     'MPICH': re.compile(r'MPIR_CVAR_(CH4_(NETMOD|SHM|DEVICE)|OFI_USE_PROVIDER|NEMESIS_NETMOD|NOLOCAL|PMI_VERSION|'
@@ -157,8 +157,8 @@ def image_provider(trial):
 
 
 #: Rules whose failures are about what is in the process: with an unknown library path they may be untrue
-OF_PROCESS = ('missing library', 'symbol version', 'undefined symbol', 'injection defeated', 'no provider', 'musl', 'PMI',
-              'static program', 'libfabric API')
+OF_PROCESS = ('missing library', 'symbol version', 'undefined symbol', 'injection defeated', 'no provider', 'musl',
+              'PMI', 'static program', 'libfabric API')
 
 
 def doubted(trial, findings):

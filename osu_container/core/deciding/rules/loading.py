@@ -32,8 +32,8 @@ def injection_defeated(trial):
         if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected:
             continue
         if not environment.injected and not trial.approach.get('entrypoint'):
-            yield finding('fails', "the host's %s would not be used: the runtime gives a container the variables of the "
-                          "module behind 99-base.sh, which is not among the environment scripts of the image" % soname,
+            yield finding('fails', "the host's %s would not be used: the runtime gives a container the variables of "
+                          "the module behind 99-base.sh, which is not among the environment scripts of the image" % soname,
                           [(trial.image.path, 'has %s without 99-base.sh' % FOLDER)],
                           '`apptainer build IMAGE.sif %s` puts it there' % trial.image.path)
             return

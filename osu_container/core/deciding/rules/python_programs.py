@@ -3,8 +3,8 @@ import posixpath
 
 from osu_container.core.deciding.rules.finding import NOTE, finding, provider_of, rule
 from osu_container.core.deciding.settings import families
-from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.environment import in_process
+from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.python_environments import environments, own_mpi, searched_first
 from osu_container.core.reading.traits import fabric_traits
 
