@@ -335,10 +335,12 @@ SPEAKS = {
         ('ld.so.preload', 'pure', later(lambda it: it.image.write('/etc/ld.so.preload', '/usr/lib/libcxi.so.1\n')), GPU,
          NOTE, '/etc/ld.so.preload'),
         ('LD_AUDIT', 'pure', script('export LD_AUDIT=/usr/lib/libcxi.so.1'), GPU, 'unknown', 'LD_AUDIT'),
-        ('LD_TRACE_LOADED_OBJECTS', 'pure', script('export LD_TRACE_LOADED_OBJECTS=1'), GPU, 'fails', 'does not start')],
+        ('LD_TRACE_LOADED_OBJECTS', 'pure', script('export LD_TRACE_LOADED_OBJECTS=1'), GPU, 'fails',
+         'does not start')],
     'provider of the image': [
         ('sockets', 'hybrid', script('export FI_PROVIDER=sockets'), PLAIN, 'works slowly', 'FI_PROVIDER=sockets'),
-        ('TCP on Slingshot', 'hybrid', image(environment={'FI_PROVIDER': 'tcp'}), GPU, 'works slowly', 'FI_PROVIDER=tcp'),
+        ('TCP on Slingshot', 'hybrid', image(environment={'FI_PROVIDER': 'tcp'}), GPU, 'works slowly',
+         'FI_PROVIDER=tcp'),
         ('another', 'hybrid', script('export FI_PROVIDER=verbs'), GPU, 'unknown', 'reaches another node'),
         ('all but one', 'hybrid', script('export FI_PROVIDER=^cxi'), GPU, 'unknown', 'no file says'),
         ('not exported', 'hybrid', script('FI_PROVIDER=cxi'), GPU, 'unknown', 'takes FI_PROVIDER away'),
@@ -448,7 +450,8 @@ SILENT = {
             it.parts.fabric(), '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1.23').link(
             '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.23'))), GPU)],
     'start of the container': [
-        ('return', 'pure', script('return 0'), GPU), ('exit that is not reached', 'pure', script('false && exit'), GPU)],
+        ('return', 'pure', script('return 0'), GPU),
+        ('exit that is not reached', 'pure', script('false && exit'), GPU)],
     'unknown environment': [
         ('what is injected comes first', 'bind', each(image(mpi_folder='/usr/lib', libraries=[]), script(
             'export LD_LIBRARY_PATH=$(find)')), GPU),

@@ -25,7 +25,8 @@ RUNTIME_LIBRARIES = '/.singularity.d/libs'
 USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 #: One variable. value: str, None where it is unknown; exported: bool, None where that is unknown; at: 'FILE:LINE' of
-#: what set it, or made it unknown; why: why its value is unknown, None where it is known; head: str, with what an unknown value begins for certain
+#: what set it, or made it unknown; why: why its value is unknown, None where it is known; head: str,
+#: with what an unknown value begins for certain
 Variable = namedtuple('Variable', 'value exported at why head')
 
 #: variables: {name: Variable}, of those that the scripts leave set; lost: Variable or None: any other one may be set to

@@ -32,7 +32,8 @@ def box(tmp_path_factory):
     folder.executable('/bin/shows', SHOWS)
     for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'etc', 'root', 'home'):
         (folder.root / name).mkdir(parents=True, exist_ok=True)
-    folder.write('/opt/a/lib/liba.so', '').write('/opt/b/b.sh', 'export B=sourced LD_LIBRARY_PATH=/opt/b:$LD_LIBRARY_PATH\n')
+    folder.write('/opt/a/lib/liba.so', '')
+    folder.write('/opt/b/b.sh', 'export B=sourced LD_LIBRARY_PATH=/opt/b:$LD_LIBRARY_PATH\n')
     return folder
 
 
@@ -148,7 +149,8 @@ def test_what_cannot_be_followed_is_unknown_and_named_by_file_and_line(box, text
 
 
 @pytest.mark.parametrize('text', ['export X=$(hostname)', 'f() { X=1; }; f', 'while hostname; do X=1; done',
-                                  'if hostname; then export X=1; fi', 'hostname && export X=1', 'read X </etc/hostname'])
+                                  'if hostname; then export X=1; fi', 'hostname && export X=1',
+                                  'read X </etc/hostname'])
 def test_what_cannot_be_followed_spoils_no_more_than_it_may_set(box, text):
     found = of_text(box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp')
     assert found.lost is None and found.ends is None
@@ -241,7 +243,8 @@ def test_scripts_that_nobody_may_read_are_told_and_make_all_unknown(box, monkeyp
 
 @pytest.mark.parametrize('text', ['f() { f; }\nf', '. /opt/b/self.sh', 'for a in 1 2 3 4 5 6 7 8 9; do ' * 6 + 'X=$X$a'
                                   + '; done' * 6, '(' * 5000, 'X=' + '${X:-' * 2000, '"', "'", '`', '$(', '${', 'case',
-                                  '<<E', 'if', '{', '[[', 'X=(', '\0', '&&', 'for', 'function', '$((', '!', '|', ';;', ')'])
+                                  '<<E', 'if', '{', '[[', 'X=(', '\0', '&&', 'for', 'function', '$((', '!', '|',
+                                  ';;', ')'])
 def test_no_script_keeps_a_check_from_its_end(box, text):
     box.write('/opt/b/self.sh', '. /opt/b/self.sh\n')
     of_text(box, text)
@@ -276,7 +279,8 @@ class Scripts:
         """Return an expansion."""
         name = self.name()
         return self.one(f'${name}', f'${{{name}}}', f'${{{name}:-{self.text()}}}', f'${{{name}-{self.text()}}}',
-                        f'${{{name}:+{self.text()}:${name}}}', f'${{{name}+{self.text()}}}', f'${{{name}:{"-" if self.followable else "="}{self.text()}}}',
+                        f'${{{name}:+{self.text()}:${name}}}', f'${{{name}+{self.text()}}}',
+                        f'${{{name}:{"-" if self.followable else "="}{self.text()}}}',
                         f'${{{name}#*/}}', f'${{{name}##*/}}', f'${{{name}%/*}}', f'${{{name}%%:*}}', f'${{{name}%:*}}',
                         f'${{#{name}}}', f'${{{name}:-${{{self.name()}:-{self.text()}}}}}')
 
@@ -317,7 +321,8 @@ class Scripts:
         simple = [
             lambda: f'export {name}={self.value()}', lambda: f'{name}={self.value()}',
             lambda: f'unset {name}' if self.followable else f'export {name}',
-            lambda: f'{{ {name}={self.value()}; export {name}; }}', lambda: f'unset {name}', lambda: f'{name}+={self.value()}',
+            lambda: f'{{ {name}={self.value()}; export {name}; }}', lambda: f'unset {name}',
+            lambda: f'{name}+={self.value()}',
             lambda: f'export {name}={self.value()} {self.name()}={self.text()}', lambda: f': "{self.parameter()}"',
             lambda: f'{self.test()} && export {name}={self.value()}', lambda: f'{self.test()} || {name}={self.value()}',
             lambda: f'{name}={self.value()}  # a comment "', lambda: f'export {name}=\\\n{self.value()}',
@@ -335,7 +340,8 @@ class Scripts:
                     f'else\n{self.body(inner)}\nfi',
             lambda: f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n ;;\n'
                     f'  [!/]*) {self.body(inner)}\n;;\n  *)\n{self.body(inner)}\nesac',
-            lambda: f'for {"_i" if self.followable else name} in {self.value(1)} {self.quoted()} b; do {self.body(inner)}\ndone',
+            lambda: f'for {"_i" if self.followable else name} in {self.value(1)} {self.quoted()} b; do '
+                    f'{self.body(inner)}\ndone',
             lambda: f'{{ {self.body(inner)}\n}}', lambda: f'( {self.body(inner)}\n); true',
             lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
             lambda: f'{self.test()} && return 0', lambda: f'set -a; {self.body(inner)}\nset +a',

@@ -115,7 +115,7 @@ def image_variables(trial):
                 if name in ours or any(pattern and pattern.match(name) for pattern in patterns))
     if trial.environment.lost:
         names |= set(name for name in ours if uses_libfabric(trial) or not name.startswith('FI_'))
-    for name in sorted(names - set(['FI_PROVIDER'])):
+    for name in sorted(names - {'FI_PROVIDER'}):
         one = in_process(trial.environment, name, ours.get(name))
         if one and one.value is not None and one.value == ours.get(name):
             continue

@@ -33,7 +33,8 @@ def injection_defeated(trial):
             continue
         if not environment.injected and not trial.approach.get('entrypoint'):
             yield finding('fails', "the host's %s would not be used: the runtime gives a container the variables of "
-                          "the module behind 99-base.sh, which is not among the environment scripts of the image" % soname,
+                          "the module behind 99-base.sh, which is not among the environment scripts of the image"
+                          % soname,
                           [(trial.image.path, 'has %s without 99-base.sh' % FOLDER)],
                           '`apptainer build IMAGE.sif %s` puts it there' % trial.image.path)
             return
