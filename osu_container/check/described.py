@@ -12,6 +12,7 @@ import re
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.network import FABRIC_VERSIONS, KNOWS_CXI
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
+from osu_container.core.reading.environment import Environment, Variable
 from osu_container.core.reading.system import System
 from osu_container.core.reading.traits import single_copy
 
@@ -107,9 +108,11 @@ class DescribedImage(object):
         """See Image."""
         return [self._mpi]
 
-    def environment(self):
+    def environment(self, given=()):
         """See Image."""
-        return self._variables
+        variables = dict(self._variables, **dict(given))
+        return Environment({name: Variable(value, True, self.path, None, '') for name, value in variables.items()},
+                           None, None, True, [])
 
     def library_path(self):
         """See Image."""

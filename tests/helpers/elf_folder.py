@@ -388,6 +388,9 @@ def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None
     variables = {'LD_LIBRARY_PATH': mpi_folder, **(environment or {})}
     folder.write('/.singularity.d/env/10-docker2singularity.sh', '#!/bin/sh\n' + ''.join(
         f'export {name}="${{{name}:-"{value}"}}"\n' for name, value in variables.items()))
+    # as apptainer build writes it: what is given to the runtime comes in behind it
+    folder.write('/.singularity.d/env/99-base.sh', 'LD_LIBRARY_PATH="$LD_LIBRARY_PATH:/.singularity.d/libs"\n'
+                                                   'export LD_LIBRARY_PATH\n')
     if rocm:
         folder.write(f'/opt/rocm-{rocm}/.info/version', f'{rocm}-99\n')
     if cuda:

@@ -4,7 +4,7 @@ import shutil
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.deciding.trial import Host, library_path_of, preloaded
+from osu_container.core.deciding.trial import Host, preloaded
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import DATA_PARTITION, OVERLAY, PARTITION
@@ -68,8 +68,9 @@ class World:
         """
         for name, facts in mix.injected.items():
             self.image.copy(facts.path, f'{INJECT_FOLDER}/{name}')
-        library_path = library_path_of(mix.image, mix.injected)
+        library_path = mix.library_path
         preload = [f'{INJECT_FOLDER}/{name}' for name in preloaded(mix.approach, mix.site, mix.host, mix.injected)]
+        preload += [path for path, by in mix.preload if by == 'LD_PRELOAD']
         loaded, _ = real_load(self.image, mix.program, library_path, preload)
         done = inside(self.image, [mix.program, *arguments], LD_LIBRARY_PATH=joined(library_path),
                       LD_PRELOAD=joined(preload))
@@ -183,6 +184,16 @@ def starts(path, content):
     """Return a change: an image that starts the file path, content: str or bytes."""
     return later(lambda it: it.image.write('/.singularity.d/runscript', f'#!/bin/sh\nexec {path} "$@"\n').write(
         path, content))
+
+
+def script(text, name='91-own.sh'):
+    """Return a change: an image with one more environment script."""
+    return later(lambda it: it.image.write(f'/.singularity.d/env/{name}', text + '\n'))
+
+
+def removed(path):
+    """Return a change: an image without the file path."""
+    return later(lambda it: it.image.on(path).unlink())
 
 
 def second_mpi(release, library=None):
@@ -309,6 +320,16 @@ SPEAKS = {
         ('a link that leads to nothing', 'hybrid', each(host(libfabric=None), later(lambda it: it.host.link(
             '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.99'))), GPU, 'fails', 'libfabric.so.1'),
     ],
+    'start of the container': [
+        ('exit', 'pure', script('exit 0'), GPU, 'fails', 'ends the start of the container'),
+        ('set -e', 'pure', script('set -e'), GPU, 'unknown', 'may end'),
+        ('a link to nothing', 'pure', later(lambda it: (it.image.on('/.singularity.d/env') / '91-x.sh').symlink_to(
+            '/nowhere')), GPU, NOTE, 'is a link to nothing')],
+    'unknown environment': [
+        ('a command', 'pure', each(image(libraries=lambda it: [it.mpi()]), script('export LD_LIBRARY_PATH=$(find)')),
+         GPU, 'unknown', 'the output of a command'),
+        ('LD_PRELOAD', 'hybrid', script('export LD_PRELOAD=$(find)'), GPU, 'unknown', 'LD_PRELOAD'),
+        ('eval', 'bind', script('eval "$(find)"'), GPU, 'unknown', 'eval')],
     'architecture': [
         (approach, approach, later(for_another_machine), GPU, 'fails', 'the image is for') for approach in
         ('pure', 'bind', 'hybrid', 'opensource')],
@@ -397,6 +418,11 @@ SPEAKS = {
         ("mpi4py's, which the program does not use", 'bind', later(of_mpi4py), GPU, NOTE, 'MPI_Session_init'),
     ],
     'injection defeated': [
+        ('no 99-base.sh', 'hybrid', removed('/.singularity.d/env/99-base.sh'), GPU, 'fails', 'behind 99-base.sh'),
+        ('set anew', 'hybrid', script('export LD_LIBRARY_PATH=/opt/mpich/lib', '99-z.sh'), GPU, 'fails', 'anew'),
+        ('a folder in front', 'hybrid', script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', '99-z.sh'), GPU,
+         'fails', 'puts into LD_LIBRARY_PATH /usr/lib'),
+        ('preloaded', 'hybrid', script('export LD_PRELOAD=/usr/lib/libfabric.so.1'), GPU, 'fails', 'preloads'),
         ('MPI by DT_RPATH of the program', 'bind', image(program=linked(rpath='/opt/mpich/lib')), GPU, 'fails',
          '/opt/osu/bin/osu_latency has DT_RPATH /opt/mpich/lib'),
         ('libfabric by DT_RPATH of MPI', 'hybrid', image(mpi=lambda it: it.mpi(rpath='old:/usr/lib')), GPU, 'fails',
@@ -404,6 +430,28 @@ SPEAKS = {
         ('libfabric by DT_RPATH of the program', 'hybrid', image(program=linked(rpath='/none:/usr/lib')), GPU, 'fails',
          '/opt/osu/bin/osu_latency has DT_RPATH /usr/lib'),
     ],
+    'loader of the image': [
+        ('LD_PRELOAD', 'pure', script('export LD_PRELOAD=/usr/lib/libcxi.so.1:/none.so'), GPU, NOTE,
+         'preloads /usr/lib/libcxi.so.1'),
+        ('ld.so.preload', 'pure', later(lambda it: it.image.write('/etc/ld.so.preload', '/usr/lib/libcxi.so.1\n')), GPU,
+         NOTE, '/etc/ld.so.preload'),
+        ('LD_AUDIT', 'pure', script('export LD_AUDIT=/usr/lib/libcxi.so.1'), GPU, 'unknown', 'LD_AUDIT'),
+        ('LD_TRACE_LOADED_OBJECTS', 'pure', script('export LD_TRACE_LOADED_OBJECTS=1'), GPU, 'fails',
+         'does not start')],
+    'provider of the image': [
+        ('sockets', 'hybrid', script('export FI_PROVIDER=sockets'), PLAIN, 'works slowly', 'FI_PROVIDER=sockets'),
+        ('TCP on Slingshot', 'hybrid', image(environment={'FI_PROVIDER': 'tcp'}), GPU, 'works slowly',
+         'FI_PROVIDER=tcp'),
+        ('another', 'hybrid', script('export FI_PROVIDER=verbs'), GPU, 'unknown', 'reaches another node'),
+        ('all but one', 'hybrid', script('export FI_PROVIDER=^cxi'), GPU, 'unknown', 'no file says'),
+        ('not exported', 'hybrid', script('FI_PROVIDER=cxi'), GPU, 'unknown', 'takes FI_PROVIDER away'),
+        ('a command', 'hybrid', script('export FI_PROVIDER=$(find)'), GPU, 'unknown', 'is not known')],
+    "image's variables": [
+        ('another value', 'hybrid', script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0'), GPU, 'unknown',
+         "instead of the module's MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1"),
+        ('an interface', 'hybrid', script('export FI_TCP_IFACE=lo'), PLAIN, 'unknown', 'FI_TCP_IFACE=lo'),
+        ('taken away', 'bind', script('export MPICH_GPU_SUPPORT_ENABLED='), GPU, 'unknown', 'takes'),
+        ('a command', 'pure', script('export MPIR_CVAR_CH4_NETMOD=$(find)'), GPU, 'unknown', 'may be anything')],
     "conda's MPI": [
         ('its program', 'bind', in_conda(), GPU, 'fails', "would not use the host's libfabric.so.1 and libmpi.so.12: "
          '/opt/conda/bin/app has DT_RPATH $ORIGIN/../lib'),
@@ -544,6 +592,15 @@ SILENT = {
         ('a link to the file', 'hybrid', each(host(libfabric=None), later(lambda it: it.host.copy(
             it.parts.fabric(), '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1.23').link(
             '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.23'))), GPU)],
+    'start of the container': [
+        ('return', 'pure', script('return 0'), GPU),
+        ('exit that is not reached', 'pure', script('false && exit'), GPU)],
+    'unknown environment': [
+        ('what is injected comes first', 'bind', each(image(mpi_folder='/usr/lib', libraries=[]), script(
+            'export LD_LIBRARY_PATH=$(find)')), GPU),
+        ('another variable', 'pure', script('export FOO=$(find)'), GPU),
+        ('no other file has its name', 'pure', each(image(mpi_folder='/usr/lib'), script(
+            'export LD_LIBRARY_PATH=/opt/x:$(find)')), GPU)],
     'architecture': [('the same', 'hybrid', image(), GPU)],
     'GPU vendor': [
         ('ROCm on AMD', 'hybrid', image(), GPU), ('both', 'hybrid', image(cuda='12.8'), GPU),
@@ -599,6 +656,17 @@ SILENT = {
         ('DT_RUNPATH', 'bind', image(program=linked(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=linked(rpath='/opt/none')), GPU),
         ('nothing is promised', 'opensource', image(program=linked(rpath='/usr/lib')), GPU)],
+    'loader of the image': [
+        ('nothing there', 'pure', script('export LD_PRELOAD=/none.so LD_AUDIT=/none.so LD_BIND_NOW='), GPU),
+        ('an empty file', 'pure', later(lambda it: it.image.write('/etc/ld.so.preload', '')), GPU)],
+    'provider of the image': [
+        ('the same', 'hybrid', script('export FI_PROVIDER=cxi'), GPU),
+        ('taken back', 'hybrid', script('export FI_PROVIDER=tcp\nunset FI_PROVIDER'), GPU),
+        ('in a subshell', 'hybrid', script('(export FI_PROVIDER=tcp)'), GPU)],
+    "image's variables": [
+        ('the same', 'hybrid', script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1'), GPU),
+        ('for tuning', 'hybrid', script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'), GPU),
+        ('of another MPI', 'hybrid', script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU)],
     "conda's MPI": [
         ('the external package', 'bind', in_conda(build='external_hd5c3fa7_0'), GPU),
         ('DT_RUNPATH', 'bind', in_conda(app='new', python='new'), GPU),

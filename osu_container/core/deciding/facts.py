@@ -208,7 +208,7 @@ def _image_facts(image, injected, soname, loaded):
         'gpu': bool(image.rocm() or image.cuda()),
         'library_path': image.library_path(),
         'rccl_plugin': plugin,
-        'environment': sorted(image.environment()),
+        'environment': sorted(name for name, one in image.environment().variables.items() if one.exported is not False),
         'libraries_beside': dict((folder, image.libraries_beside(folder)) for folder in set(image.programs.values())),
         # not in front if it holds a library that is to be replaced
         'rccl_plugin_folder': folder if folder and not image.folder_has(folder, injected) else None,

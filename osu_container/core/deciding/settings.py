@@ -157,6 +157,13 @@ def _variables(approach, site, known_facts, values):
     return [variable for name in sorted(found) for variable in found[name]]
 
 
+def variables_for(approach, site, mpi, libfabric, plugin):
+    """Return the variables (list of dict, as in Settings) of a module; arguments: as for _known_facts()."""
+    return _variables(approach, site, _known_facts(site, mpi, libfabric, plugin),
+                      {'provider': site['provider']['value'], 'rccl_plugin': plugin or '',
+                       'lnx_links': _lnx_links(site) or ''})
+
+
 def wanted_files(approach, site):
     """Return [(name, fact)] of the site's files that approach binds, those that the site has."""
     return [(name, site['files'][name]) for name in approach['files'] if name in site['files']]
@@ -185,9 +192,7 @@ def settings_for(approach, site, facts):
     plugin = (image if approach['container'] else host).get('rccl_plugin')
     known_facts = _known_facts(site, mpi, libfabric, plugin)
     pmi = pmi_for(approach, site)
-    variables = _variables(approach, site, known_facts,
-                           {'provider': site['provider']['value'], 'rccl_plugin': plugin or '',
-                            'lnx_links': _lnx_links(site) or ''})
+    variables = variables_for(approach, site, mpi, libfabric, plugin)
     refuses = applying(approach['refuses'], known_facts)
     programs = image.get('programs', {})
     preload = [library for name in approach['preload'] for library in injected if library.get('name') == name]

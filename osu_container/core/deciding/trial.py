@@ -15,6 +15,7 @@ from collections import OrderedDict, namedtuple
 from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
+from osu_container.core.reading.environment import folders, known
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load, of_name, where
@@ -32,9 +33,12 @@ from osu_container.core.reading.traits import PLUGIN, PROVIDERS, fabric_traits, 
 #: plugin: (path in the image, Process with it) of RCCL's plugin, None without;
 #: static: bool, that program has no dynamic section, so that nothing can be put in front of anything;
 #: mpi, fabric: dict of traits (core/reading/traits.py) of the libmpi and libfabric of the process, None without;
-#: runtime: dict as find_runtime() gives it (core/deciding/facts.py), None where it is not known
+#: runtime: dict as find_runtime() gives it (core/deciding/facts.py), None where it is not known;
+#: environment: Environment (core/reading/environment.py) that the runtime makes with what the module gives it;
+#: library_path: list of str, the folders of LD_LIBRARY_PATH in it, or those with which an unknown one begins;
+#: preload: list of (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's own libraries that are preloaded
 Trial = namedtuple('Trial', 'approach site image host gone injected lacking family soname process program static '
-                            'plugin mpi fabric runtime')
+                            'plugin mpi fabric runtime environment library_path preload')
 
 
 class Host(object):
@@ -252,8 +256,12 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     gone = missing_host_paths(approach, site, host)
     injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
     container = Container(image, _names(approach, site, host, injected), _opened(image, injected, host))
-    library_path = library_path_of(image, injected)
-    preload = [INJECT_FOLDER + '/' + name for name in preloaded(approach, site, host, injected)]
+    environment = image.environment(_given(approach, site, host, image, injected))
+    library_path = _library_path(approach, environment, image, injected)
+    own_preload = _preload_of(environment, image, container, library_path)
+    preload = [name for name in _listed(known(environment, 'LD_PRELOAD'))
+               if posixpath.dirname(name) == INJECT_FOLDER or name in (given for given, _, _ in own_preload)]
+    preload += [given for given, _, by in own_preload if by == PRELOAD_FILE]
     # by its soname where ld.so finds it, so that an injected one comes first
     of_mpi = preload + [soname if image.libraries.get(soname) == path or soname in injected else path]
     starts = preload + [start] if start else of_mpi
@@ -267,7 +275,8 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     fabric = _traits(process, 'libfabric.so.1', image, host)
     return Trial(approach, site, image, host, gone, injected, lacking, family, soname, process, found, static,
                  _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
-                 _with_plugins(process, fabric, container, starts, library_path), runtime)
+                 _with_plugins(process, fabric, container, starts, library_path, environment), runtime, environment,
+                 library_path, [(path, by) for _, path, by in own_preload])
 
 
 def _asked_mpi(image, start):
@@ -289,14 +298,48 @@ def _names(approach, site, host, injected):
     return names
 
 
-def library_path_of(image, injected):
-    """Return the folders (list of str) of LD_LIBRARY_PATH in the container, as core/deciding/settings.py sets it."""
-    own = image.library_path()
-    if not injected:
-        return own
+def _given(approach, site, host, image, injected):
+    """Return {name: value} of what the module gives to the runtime for the container: core/deciding/settings.py."""
+    if not injected or approach.get('entrypoint'):
+        return {}
     plugin = image.rccl_plugin()
     folder = posixpath.dirname(plugin) if plugin else None
-    return injected_path(own, folder if folder and not image.folder_has(folder, set(injected)) else None)
+    path = injected_path(image.library_path(),
+                         folder if folder and not image.folder_has(folder, set(injected)) else None)
+    preload = [INJECT_FOLDER + '/' + name for name in preloaded(approach, site, host, injected)]
+    return {name: ':'.join(value) for name, value in (('LD_LIBRARY_PATH', path), ('LD_PRELOAD', preload)) if value}
+
+
+def _library_path(approach, environment, image, injected):
+    """Return the folders (list of str) of LD_LIBRARY_PATH in an Environment, or those with which it begins."""
+    found, _ = folders(environment.variables.get('LD_LIBRARY_PATH'))
+    # an entrypoint puts the host's in front by itself
+    return [INJECT_FOLDER] + found if injected and approach.get('entrypoint') else found
+
+
+#: Names here are preloaded into each process, behind those of LD_PRELOAD: ld.so(8). musl knows no such file.
+PRELOAD_FILE = '/etc/ld.so.preload'
+
+
+def _listed(text):
+    """Return the names (list of str) in a list of libraries, by colons or blanks: ld.so(8), LD_PRELOAD."""
+    return [name for name in re.split(r'[:\s]+', text or '') if name]
+
+
+def _preload_of(environment, image, container, library_path):
+    """
+    Return [(name, path, 'LD_PRELOAD' or PRELOAD_FILE)] of the image's own libraries that ld.so preloads.
+
+    What is not there, or is no library, it passes over with a message.
+    """
+    found = []
+    in_file = image.script(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
+    for by, text in (('LD_PRELOAD', known(environment, 'LD_PRELOAD')), (PRELOAD_FILE, in_file)):
+        for name in _listed(text):
+            path, _ = where(name, None, container, library_path)
+            if path and posixpath.dirname(path) != INJECT_FOLDER and container.facts([path]):
+                found.append((name, path, by))
+    return found
 
 
 def preloaded(approach, site, host, injected):
@@ -355,7 +398,7 @@ def _plugin(image, container, starts, library_path):
     return (path, load(starts, container, library_path, [path])) if path else None
 
 
-def _with_plugins(process, traits, container, starts, library_path):
+def _with_plugins(process, traits, container, starts, library_path, environment):
     """
     Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
 
@@ -366,7 +409,7 @@ def _with_plugins(process, traits, container, starts, library_path):
     fabric, usable = of_name(process, 'libfabric.so.1'), set()
     if not traits or container.image.partial:
         return traits
-    for path in _plugin_files(fabric, traits, container, library_path):
+    for path in _plugin_files(fabric, traits, container, library_path, environment):
         whole = load(starts, container, library_path, [path])
         if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
                 of_name(whole, path):
@@ -376,7 +419,7 @@ def _with_plugins(process, traits, container, starts, library_path):
     return dict(traits, providers=sorted(set(traits['providers']) | usable))
 
 
-def _plugin_files(fabric, traits, container, library_path):
+def _plugin_files(fabric, traits, container, library_path, environment):
     """
     Return the paths (list of str) in the container of the files from which a libfabric (Loaded) takes providers.
 
@@ -384,8 +427,7 @@ def _plugin_files(fabric, traits, container, library_path):
     and whole paths after a +. Without it ld.so is asked for the file of each provider that libfabric knows, and the
     folders of its build are looked into.
     """
-    variables = container.image.environment()
-    given = variables.get('FI_PROVIDER_PATH', '')
+    given = known(environment, 'FI_PROVIDER_PATH') or ''
     parts = given.lstrip('@').split(':') if given else []
     found = [part[1:] for part in parts if part.startswith('+')]
     folders = [part for part in parts if part and not part.startswith('+')]
@@ -394,7 +436,7 @@ def _plugin_files(fabric, traits, container, library_path):
         found += [path for path, _ in (where(name, fabric, container, library_path) for name in names) if path]
     if not folders:
         built = traits['folders'] or [posixpath.dirname(fabric.path) + '/libfabric']
-        folders = [re.sub(r'\$\{(\w+)\}', lambda name: variables.get(name.group(1), ''), one) for one in built]
+        folders = [re.sub(r'\$\{(\w+)\}', lambda name: known(environment, name.group(1)) or '', one) for one in built]
     for folder in folders:
         found += container.image.matching(re.escape(folder.rstrip('/')) + '/' + PLUGIN)
     return found

@@ -8,6 +8,7 @@ Pure functions on the Trial; Python 3.6 and its standard library.
 from collections import namedtuple
 
 from osu_container.core.deciding.rules import RULES
+from osu_container.core.deciding.rules.environment import doubted
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE, Finding
 from osu_container.core.deciding.rules.gpu import gpu_vendor, other_vendor
 from osu_container.core.deciding.rules.mpi import other_mpi, other_mpi_family
@@ -26,7 +27,7 @@ _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 def verdict_of(trial):
     """Return the Verdict on a Trial."""
-    findings = [finding for rule in RULES for finding in rule(trial)]
+    findings = doubted(trial, [finding for rule in RULES for finding in rule(trial)])
     decisive = [finding for finding in findings if finding.rule in _DECISIVE and finding.level == 'fails']
     # of an image whose files are not known nothing else is
     unread = [finding for finding in findings if finding.rule == 'overlay']

@@ -16,6 +16,14 @@ import subprocess
 import tempfile
 
 from osu_container.core.reading.elf import MACHINE_NAMES, all_elf_facts
+from osu_container.core.reading.environment import (
+    FOLDER,
+    RUNTIME_LIBRARIES,
+    USUAL_PATH,
+    evaluate,
+    folders,
+    known,
+)
 from osu_container.core.reading.files import open_plain, read_plain
 from osu_container.core.reading.sif import SQUASHFS, ImageError, overlays, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
@@ -326,8 +334,8 @@ class Folder(Tree):
         return dict((path, self.path.rstrip('/') + real) for path, real in self._real(paths).items())
 
 
-#: Files that set the environment of an image, in the order in which the runtime reads them.
-ENVIRONMENT_FILES = re.compile(r'/\.singularity\.d/env/(?!99-runtimevars)[^/]+\.sh$')
+#: In a value that is given to the runtime: it puts the image's own there, whatever that is (environment.py)
+KEPT_LIBRARY_PATH = '$LD_LIBRARY_PATH'
 
 #: What `apptainer run` starts, and what it says where an image has no such thing
 RUNSCRIPT = '/.singularity.d/runscript'
@@ -337,23 +345,6 @@ SCRIPTS_OF_ENTRYPOINT = 20
 
 #: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its fork aws-ofi-rccl.
 RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
-
-
-#: PATH in a container where the image sets none (apptainer, internal/pkg/util/env)
-USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
-
-
-def parse_environment(text):
-    """
-    Return {name: value} of the variables that an environment script of an image (text) sets, in plain exports.
-
-    What `apptainer build` writes for a Dockerfile's ENV, `export X="${X:-"value"}"`, gives value.
-    """
-    found = {}
-    for name, value in re.findall(r'^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$', text, re.M):
-        default = re.match(r'"?\$\{%s:-"?(.*?)"?\}"?$' % name, value)
-        found[name] = default.group(1) if default else value.strip('"\'')
-    return found
 
 
 class Libraries(object):
@@ -421,7 +412,7 @@ class Image(object):
             self.tree = Overlaid(layers) if layers[1:] else layers[0]
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
-            self._known, self._traits, self._environment, self._entrypoint = {}, {}, None, None
+            self._known, self._traits, self._environment, self._entrypoint = {}, {}, {}, None
             self._matching, self._plugins = {}, None
             self._systems = {}
             self.libraries = Libraries(self)
@@ -457,7 +448,7 @@ class Image(object):
     def _read_ahead(self):
         """Get at once what each question needs: from a SIF each call of unsquashfs takes a while."""
         paths = ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT] + INTERPRETERS + [
-            path for path in self.tree.entries if ENVIRONMENT_FILES.match(path)]
+            path for path in self.tree.entries if path.startswith(FOLDER + '/')]
         self.tree.copies([path for path in paths if self.tree.is_file(path)], self.folder)
 
     def system(self, interpreter):
@@ -532,20 +523,44 @@ class Image(object):
                 raise ImageError("%s in %s: %s" % (path, self.path, err))
         return self._traits[path, read]
 
-    def environment(self):
-        """Return {name: value} of the variables that the image sets for its programs, as its scripts say."""
-        if self._environment is None:
-            self._environment = {}
-            scripts = [path for path in sorted(self.tree.entries) if ENVIRONMENT_FILES.match(path)
-                       and self.exists(path)]  # the runtime, too, passes over a link that leads to nothing
-            self.tree.copies(scripts, self.folder)
-            for path in scripts:
-                self._environment.update(parse_environment(self.content(path).decode('utf-8', 'replace')))
-        return self._environment
+    def kind(self, path):
+        """Return the type letter of what path (str) leads to, as ls has it; None for nothing."""
+        real = self.tree.resolve(path)
+        return 'd' if real == '/' else self.tree.entries[real][0] if real else None
+
+    def mode(self, path):
+        """Return the mode (str of 9 characters, as ls has it) of what path (str) leads to, which is there."""
+        return self.tree.entries[self.tree.resolve(path)][1]
+
+    def names(self, folder):
+        """Return the names (list of str, by their bytes) of what is in the folder (str)."""
+        real = self.tree.resolve(folder)
+        return sorted(posixpath.basename(path) for path in self.tree.entries if posixpath.dirname(path) == real)
+
+    def script(self, path):
+        """Return the text of the file path (str), None if it may not be read."""
+        try:
+            return self.content(path).decode('utf-8', 'replace')
+        except ImageError:
+            return None
+
+    def environment(self, given=()):
+        """
+        Return the Environment (core/reading/environment.py) that the runtime makes of the image.
+
+        given: dict of str, variables that are given to the runtime as APPTAINERENV_NAME.
+        """
+        key = tuple(sorted(dict(given).items()))
+        if key not in self._environment:
+            if not self._environment:  # all scripts at once
+                scripts = [FOLDER + '/' + name for name in self.names(FOLDER)]
+                self.tree.copies([path for path in scripts if self.exists(path)], self.folder)
+            self._environment[key] = evaluate(self, given)
+        return self._environment[key]
 
     def program_path(self):
         """Return the folders (list of str) of the PATH in the container: the image's own, then the usual ones."""
-        own = [folder for folder in self.environment().get('PATH', '').split(':') if folder.startswith('/')]
+        own, _ = folders(self.environment().variables.get('PATH'))
         return own + [folder for folder in USUAL_PATH if folder not in own]
 
     def entrypoint(self):
@@ -598,15 +613,20 @@ class Image(object):
 
     def cuda(self):
         """Return the release of CUDA in the image (str, e.g. '12.8.1'), None if it has none."""
-        if self.environment().get('CUDA_VERSION'):  # NVIDIA's images set it
-            return self.environment()['CUDA_VERSION']
+        if known(self.environment(), 'CUDA_VERSION'):  # NVIDIA's images set it
+            return known(self.environment(), 'CUDA_VERSION')
         names = [re.match(r'/usr/local/cuda-(\d+)\.(\d+)$', path) for path in self.tree.entries]
         releases = sorted((int(found.group(1)), int(found.group(2))) for found in names if found)
         return '%d.%d' % releases[-1] if releases else None
 
     def library_path(self):
-        """Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets."""
-        return [part for part in self.environment().get('LD_LIBRARY_PATH', '').split(':') if part.startswith('/')]
+        """
+        Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets, without the runtime's own.
+
+        Where it is not known, what stands for it when it is given to the runtime.
+        """
+        found, complete = folders(self.environment().variables.get('LD_LIBRARY_PATH') or self.environment().lost)
+        return [folder for folder in found if folder != RUNTIME_LIBRARIES] if complete else [KEPT_LIBRARY_PATH]
 
     def rccl_plugin(self):
         """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""

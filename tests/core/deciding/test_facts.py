@@ -23,7 +23,7 @@ from osu_container.core.deciding.settings import approach_entry, settings_for, s
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import Host
 from osu_container.core.reading.closure import closure
-from osu_container.core.reading.image import Image, parse_environment
+from osu_container.core.reading.image import Image
 from tests.helpers.elf_folder import ElfFolder, good_image, mpich
 from tests.helpers.machine import compile_library
 
@@ -155,18 +155,6 @@ def test_folders_for_an_entrypoint_are_those_of_the_host_and_of_libraries_elsewh
     assert len(_folders(swap, site, Host(root), {'liblast.so.1': SimpleNamespace(path=paths['liblast.so.1'])})) == 2
     # a stand-in for the host need not have a /usr
     assert [folder['target'] for folder in _folders(swap, site, Host(f'{root}/none'), {})] == []
-
-
-@pytest.mark.parametrize('line, expected', [
-    ('export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-"/opt/ofi/lib:/opt/rocm/lib"}"', '/opt/ofi/lib:/opt/rocm/lib'),
-    ('export LD_LIBRARY_PATH=/opt/ofi/lib', '/opt/ofi/lib'),
-    ("    export LD_LIBRARY_PATH='/opt/ofi/lib'  ", '/opt/ofi/lib'),
-    ('# export LD_LIBRARY_PATH=/no', None),
-    ('LD_LIBRARY_PATH=/no', None),
-])
-def test_environment_of_an_image_is_read_as_the_runtime_writes_it(line, expected):
-    assert parse_environment(f'#!/bin/sh\n{line}\nexport OTHER="a b"\n').get('LD_LIBRARY_PATH') == expected
-    assert parse_environment(f'{line}\nexport OTHER="a b"')['OTHER'] == 'a b'
 
 
 def test_libraries_of_one_build_come_along_although_the_image_has_the_soname(tmp_path):

@@ -18,7 +18,7 @@ from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, pmi_for, runs_on
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.deciding.trial import _names, _own_program, image_mpi, library_path_of, trial_of
+from osu_container.core.deciding.trial import _given, _names, _own_program, image_mpi, trial_of
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
@@ -130,12 +130,17 @@ def test_of_several_mpis_the_one_that_the_approach_is_for_counts(wanted, soname)
 
 def test_the_folder_of_rccls_plugin_comes_first_unless_it_has_what_is_injected(tmp_path, parts):
     world = World(tmp_path, parts)
-    with world.opened()[0] as opened:
-        assert library_path_of(opened, {}) == ['/opt/mpich/lib']
-        assert library_path_of(opened, {'libfabric.so.1': None}) == ['/opt/plugin/lib', INJECT_FOLDER, '/opt/mpich/lib']
+
+    def path(opened, host, injected):
+        return _given(approach_entry('hybrid'), world.site, host, opened, injected).get('LD_LIBRARY_PATH')
+    opened, host = world.opened()
+    with opened:
+        assert path(opened, host, {}) is None
+        assert path(opened, host, {'libfabric.so.1': None}) == f'/opt/plugin/lib:{INJECT_FOLDER}:/opt/mpich/lib'
     world.image.copy(parts.fabric(), '/opt/plugin/lib/libfabric.so.1')
-    with world.opened()[0] as opened:
-        assert library_path_of(opened, {'libfabric.so.1': None}) == [INJECT_FOLDER, '/opt/mpich/lib']
+    opened, host = world.opened()
+    with opened:
+        assert path(opened, host, {'libfabric.so.1': None}) == f'{INJECT_FOLDER}:/opt/mpich/lib'
 
 
 def test_of_several_programs_the_first_that_needs_mpi_is_looked_at(tmp_path, parts):

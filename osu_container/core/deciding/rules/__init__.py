@@ -5,10 +5,12 @@ To add a rule: write it in the file of its subject, with the decorator `rule` (n
 what it decides; put it into RULES; give it cases in tests/helpers/verdict_cases.py. `make modules` puts it into
 docs/check.md.
 """
-from osu_container.core.deciding.rules import gpu, loading, machine, mpi, network, python_programs, swap
+from osu_container.core.deciding.rules import environment, gpu, loading, machine, mpi, network, python_programs, swap
 
 RULES = [
     machine.host_paths,
+    environment.start,
+    environment.unknown,
     machine.architecture,
     gpu.gpu_vendor,
     loading.static_program,
@@ -21,6 +23,9 @@ RULES = [
     loading.symbol_version,
     loading.undefined_symbol,
     loading.injection_defeated,
+    environment.loader_variables,
+    environment.image_provider,
+    environment.image_variables,
     python_programs.conda_mpi,
     python_programs.python_mpi,
     network.no_libfabric,

@@ -4,6 +4,8 @@ import re
 from collections import namedtuple
 
 from osu_container.core.deciding.conditions import release, without_switches
+from osu_container.core.deciding.settings import variables_for
+from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import of_name
 
 #: Levels of a verdict, from the best to the worst
@@ -85,12 +87,23 @@ def uses_libfabric(trial):
     return False
 
 
+def module_value(trial):
+    """Return {name: value} of the variables that the module sets where the user has set no switch."""
+    mpi, fabric = trial.mpi or {}, trial.fabric or {}
+    found = {}
+    for variable in without_switches(variables_for(
+            trial.approach, trial.site, '%s %s' % (mpi.get('family'), mpi.get('release')), fabric.get('release'),
+            trial.image.rccl_plugin())):
+        found.setdefault(variable['name'], variable['value'])
+    return found
+
+
 def provider_of(trial):
-    """Return the provider (str) that the approach asks libfabric for."""
-    values = [variable['value'] for variable in without_switches(trial.approach['variables'])
-              if variable['name'] == 'FI_PROVIDER']
-    return values[0].format(provider=trial.site['provider']['value'], rccl_plugin='') if values else \
-        trial.site['provider']['value']
+    """Return the provider (str) that libfabric of the process is asked for, None where that is not one by its name."""
+    one = in_process(trial.environment, 'FI_PROVIDER', module_value(trial).get('FI_PROVIDER'))
+    if one is None and 'FI_PROVIDER' not in trial.environment.variables:  # nobody sets it
+        return trial.site['provider']['value']
+    return one.value if one and re.match(r'\w+$', one.value or '') else None
 
 
 def series_of(trial):

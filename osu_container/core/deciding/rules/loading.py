@@ -5,7 +5,9 @@ from collections import OrderedDict
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
 from osu_container.core.deciding.rules.gpu import OF_DRIVER, gpu_maker
-from osu_container.core.deciding.trial import Container, library_path_of
+from osu_container.core.deciding.settings import INJECT_FOLDER
+from osu_container.core.deciding.trial import Container
+from osu_container.core.reading.environment import FOLDER, in_process
 from osu_container.core.reading.loader import of_name, undefined_symbols, version_problems, where
 from osu_container.core.reading.traits import mpi_traits
 
@@ -23,13 +25,27 @@ def static_program(trial):
 @rule('injection defeated', source='ld.so(8); DeiC-HPC/cotainr, example mpi4py on LUMI')
 def injection_defeated(trial):
     """DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it."""
-    path = library_path_of(trial.image, trial.injected)
+    path, environment = trial.library_path, trial.environment
     container = Container(trial.image, dict(trial.injected), {})
     program = trial.process.loaded[0] if trial.program and trial.process.loaded else None
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         one = of_name(trial.process, soname)
         if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected:
+            continue
+        if not environment.injected and not trial.approach.get('entrypoint'):
+            yield finding('fails', "the host's %s would not be used: the runtime gives a container the variables of "
+                          "the module behind 99-base.sh, which is not among the environment scripts of the image"
+                          % soname,
+                          [(trial.image.path, 'has %s without 99-base.sh' % FOLDER)],
+                          '`apptainer build IMAGE.sif %s` puts it there' % trial.image.path)
+            return
+        if INJECT_FOLDER not in path:
+            at = (environment.variables.get('LD_LIBRARY_PATH') or environment.lost)
+            yield finding('fails', "the host's %s would not be used: the image sets LD_LIBRARY_PATH anew after the "
+                          "module's has come in (%s)" % (soname, at.at if at else 'unset'),
+                          [(at.at if at else trial.image.path, 'LD_LIBRARY_PATH')],
+                          'set it in a script whose name comes before 99-base.sh')
             continue
         there, why = where(soname, one.by, container, path, program, one.facts.machine)
         found = (posixpath.dirname(one.path), why if there == one.path else 'its path')
@@ -38,6 +54,12 @@ def injection_defeated(trial):
             by = asking if asking.facts.rpath or asking.by is None else None
             asking = asking.by
         by = by.facts.path if by else 'the program'
+        if found[1] == 'LD_LIBRARY_PATH' or one.path in (preloaded for preloaded, _ in trial.preload):
+            yield finding('fails', "the host's %s would not be used: the image %s %s, which comes first"
+                          % (soname, 'puts into LD_LIBRARY_PATH' if found[1] == 'LD_LIBRARY_PATH' else 'preloads',
+                             found[0] if found[1] == 'LD_LIBRARY_PATH' else one.path),
+                          [(one.facts.path, 'is found first')], 'take it out of the environment scripts of the image')
+            continue
         yield finding('fails', "the host's %s would not be used: %s has %s %s, which ld.so searches before "
                       "LD_LIBRARY_PATH, and the image's own is there" % (soname, by, found[1], found[0]),
                       [(by, '%s %s' % (found[1], found[0])), (one.facts.path, 'is found first')],
@@ -152,7 +174,7 @@ def undefined_symbol(trial):
         return
     for one in _lacking_for_python(trial):
         yield one
-    all_now = bool(trial.image.environment().get('LD_BIND_NOW'))
+    all_now = in_process(trial.environment, 'LD_BIND_NOW')
     told = set(one.facts.path for one, _, _, _ in version_problems(trial.process))
     by_library = OrderedDict()
     for one, symbol, at_once in undefined_symbols(trial.process):

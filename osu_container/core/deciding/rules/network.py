@@ -7,6 +7,7 @@ from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
     in_order,
+    module_value,
     mpi_of,
     provider_of,
     rule,
@@ -15,6 +16,7 @@ from osu_container.core.deciding.rules.finding import (
     shown,
     uses_libfabric,
 )
+from osu_container.core.reading.environment import in_process, known
 from osu_container.core.reading.loader import of_name, version_problems
 
 #: MPIs over libfabric's provider cxi of whose files none says whether they can: releases that were seen to run, by whom
@@ -74,6 +76,8 @@ def netmod(trial):
     """An MPICH that prefers UCX does not reach Slingshot."""
     device = (trial.mpi or {}).get('device') or []
     named = [v['name'] for v in trial.site['variables'] + trial.approach['variables']]
+    if known(trial.environment, 'MPIR_CVAR_CH4_NETMOD') == 'ofi':
+        return
     if len(device) > 1 and not device[0].endswith(':ofi') and 'MPIR_CVAR_CH4_NETMOD' not in named and \
             trial.approach['requires'] and uses_libfabric(trial):
         yield finding('works slowly', "this MPICH prefers UCX to libfabric (%s), and UCX knows no Slingshot"
@@ -85,8 +89,8 @@ def netmod(trial):
 def no_provider(trial):
     """The libfabric of the process has the provider that FI_PROVIDER names."""
     fabric, wanted = trial.fabric, provider_of(trial)
-    if not uses_libfabric(trial) or of_name(trial.process, 'libfabric.so.1') is None:
-        return
+    if not uses_libfabric(trial) or of_name(trial.process, 'libfabric.so.1') is None or wanted is None:
+        return  # without the name of one: the rule 'provider of the image'
     one = of_name(trial.process, 'libfabric.so.1')
     if fabric is None:
         yield finding('unknown', "what %s can do is not known: the file could not be read" % short(one),
@@ -139,9 +143,9 @@ def _asked(trial, api):
     if not asks:
         return None
     set_of = {'verbs': 'verbs;ofi_rxm', 'tcp': 'ofi_rxm' if api and api < _TCP_ALONE else 'tcp'}.get(provider, provider)
-    asked, variables = asks.get(set_of, asks['']), trial.image.environment()
+    asked = asks.get(set_of, asks[''])
     return tuple(int(value) if value.isdigit() else number for value, number in zip(
-        (variables.get(name, '') for name in _API_VARIABLES), asked))
+        (known(trial.environment, name) or '' for name in _API_VARIABLES), asked))
 
 
 #: What tells MPICH which API to ask for
@@ -220,7 +224,7 @@ def not_seen_over_cxi(trial):
 def tcp_only(trial):
     """An approach without the fast network's provider is slow."""
     fast = trial.site['provider']['value']
-    if fast != 'tcp' and provider_of(trial) == 'tcp':
+    if fast != 'tcp' and provider_of(trial) == module_value(trial).get('FI_PROVIDER') == 'tcp':
         yield finding('works slowly', "TCP only: the site's network is for provider %s" % fast,
                       [('approach ' + trial.approach['name'], 'FI_PROVIDER=tcp')],
                       'use hybrid, bind or opensource for the fast network')
@@ -229,7 +233,8 @@ def tcp_only(trial):
 @rule('CXI_FORK_SAFE', source='libfabric prov/cxi/src/cxip_info.c')
 def cxi_fork_safe(trial):
     """The variable, whatever its value, makes small device messages slow."""
-    names = sorted(set(trial.image.environment()) & {'CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP'})
+    names = [name for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP') if name in trial.environment.variables
+             and in_process(trial.environment, name)]
     if not names or provider_of(trial) != 'cxi':
         return
     taken_away = set(entry['name'] for entry in trial.approach['unset'])

@@ -3,6 +3,7 @@ import posixpath
 
 from osu_container.core.deciding.rules.finding import NOTE, finding, provider_of, rule
 from osu_container.core.deciding.settings import families
+from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.python_environments import environments, own_mpi, searched_first
 from osu_container.core.reading.traits import fabric_traits
@@ -58,7 +59,7 @@ def conda_mpi(trial):
 def python_mpi(trial):
     """Mpi4py takes an MPI that lies beside its Python; where several do, libmpi.so, then libmpi.so.12."""
     # by name: mpi4py then asks ld.so, as any program does
-    if trial.image.partial or 'MPI4PY_LIBMPI' in trial.image.environment():
+    if trial.image.partial or in_process(trial.environment, 'MPI4PY_LIBMPI'):
         return
     for one in environments(trial.image):
         if not one.python or not one.taken:

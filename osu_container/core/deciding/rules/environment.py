@@ -1,0 +1,169 @@
+"""The environment that the runtime makes: what the image sets, and what nobody can tell of it beforehand."""
+import posixpath
+import re
+
+from osu_container.core.deciding.rules.finding import (
+    NOTE,
+    finding,
+    module_value,
+    provider_of,
+    rule,
+    uses_libfabric,
+)
+from osu_container.core.reading.environment import folders, in_process
+
+#: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
+#: of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. The rest is for tuning
+_DECIDING = {
+    'libfabric': re.compile(r'FI_(PROVIDER(_PATH)?|\w+_IFACE|\w+_(DOMAIN|DEVICE)_NAME)$'),
+    'MPICH': re.compile(r'MPIR_CVAR_(CH4_(NETMOD|SHM|DEVICE)|OFI_USE_PROVIDER|NEMESIS_NETMOD|NOLOCAL|PMI_VERSION|'
+                        r'CH4_OFI_CAPABILITY_SETS\w*)$|PMI_\w+$|PMIX_(?!MCA_)\w+$'),
+    'Cray MPICH': re.compile(r'MPICH_(OFI_\w+_(DOMAIN|PROVIDER)\w*|NETMOD|DPM_DIR)$|PMI_\w+$'),
+    'Intel MPI': re.compile(r'I_MPI_(FABRICS|OFI_\w+|PMI\w*|SHM|ROOT)$|PMI_\w+$'),
+    'Open MPI': re.compile(r'OMPI_MCA_(pml|mtl|btl|osc|coll|mtl_\w+|pml_\w+|opal_common_ofi_\w+)$|PMIX_\w+$|'
+                           r'(OPAL|OMPI|PMIX)_(PREFIX|LIBDIR)$|UCX_(TLS|NET_DEVICES)$'),
+}
+
+
+def _evidence(name, one):
+    """Return [(file and line, what it does)] of the Variable name (str)."""
+    return [(one.at or 'the module', 'sets %s' % name if one.why is None else '%s: %s' % (name, one.why))]
+
+
+def _done(name, one):
+    """Return what the image does with the variable name (str); one: Variable, None for one that is not there."""
+    return 'takes %s away' % name if one is None else 'sets %s=%s' % (name, one.value)
+
+
+@rule('start of the container', source='action script of Apptainer 1.4.5')
+def start(trial):
+    """The scripts of the image leave it to the runtime to start the program."""
+    ends = trial.environment.ends
+    if ends:
+        sure, where, why = ends
+        yield finding('fails' if sure else 'unknown', "a script of the image %s: %s, %s"
+                      % ('ends the start of the container' if sure else 'may end the start of the container', where,
+                         why), [(where, why)], 'take that out of the environment scripts of the image')
+    for path, why in trial.environment.problems:
+        yield finding(NOTE, "%s, among the environment scripts of the image, %s; the runtime passes over it"
+                      % (path, why), [(path, why)], 'take it out of the image')
+
+
+def path_matters(trial):
+    """Return names (sorted list of str) of libraries for which an unknown LD_LIBRARY_PATH may have another file."""
+    _, complete = folders(trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.lost)
+    if complete or trial.image.partial:
+        return []
+    sure = set(trial.library_path)
+    wanted = dict((posixpath.basename(one.path), one.path) for one in trial.process.loaded
+                  if posixpath.dirname(one.path) not in sure)
+    wanted.update((name, None) for name, _ in trial.process.missing)
+    names = '|'.join(re.escape(name) for name in sorted(wanted))
+    return sorted(set(posixpath.basename(path) for path in trial.image.matching('.*/(?:%s)' % names)
+                      if wanted[posixpath.basename(path)] is None or
+                      trial.image.real(path) != trial.image.real(wanted[posixpath.basename(path)])))
+
+
+@rule('unknown environment', source='core/reading/environment.py')
+def unknown(trial):
+    """What the image's scripts set is followed as far as it can be; where another value would change the verdict, it
+    is unknown."""
+    path = trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.lost
+    names = path_matters(trial)
+    if names:
+        some = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
+        yield finding('unknown', "the LD_LIBRARY_PATH of the image is not known (%s: %s), and the image has %s in more "
+                      "than one place, or off the path that is known" % (path.at, path.why, some),
+                      _evidence('LD_LIBRARY_PATH', path), 'set it in the image by `export LD_LIBRARY_PATH=/folder:'
+                      '$LD_LIBRARY_PATH`; `osu-container proof` tells what a run loaded')
+    found = [(name, in_process(trial.environment, name)) for name in ('LD_PRELOAD', 'LD_AUDIT')]
+    found = [(name, one) for name, one in found if one and one.value is None]
+    if found:
+        yield finding('unknown', "what the image sets %s to is not known (%s: %s)"
+                      % (' and '.join(name for name, _ in found), found[0][1].at, found[0][1].why),
+                      [item for name, one in found for item in _evidence(name, one)],
+                      'write its value into the script as it is, or take it out')
+
+
+@rule('loader of the image', source='ld.so(8)')
+def loader_variables(trial):
+    """What the image preloads comes before all else; LD_AUDIT may put any library in the place of another."""
+    for path, by in trial.preload:
+        one = in_process(trial.environment, 'LD_PRELOAD') if by == 'LD_PRELOAD' else None
+        where = one.at if one and one.at else by
+        yield finding(NOTE, "the image preloads %s (%s): what it defines comes before the same of all other libraries"
+                      % (path, where), [(where, path)], 'take it out of the image where nothing needs it')
+    for name in ('LD_AUDIT', 'LD_TRACE_LOADED_OBJECTS', 'LD_ASSUME_KERNEL'):
+        one = in_process(trial.environment, name)
+        if not one or not one.value or name == 'LD_AUDIT' and not any(
+                trial.image.exists(path) or '/' not in path for path in one.value.split(':')):
+            continue
+        if name == 'LD_TRACE_LOADED_OBJECTS':
+            yield finding('fails', "the image sets %s: ld.so lists libraries and does not start the program" % name,
+                          _evidence(name, one), 'take it out of the image')
+        else:
+            yield finding('unknown', "the image sets %s=%s, by which ld.so may load other libraries than it finds"
+                          % (name, one.value), _evidence(name, one), 'take it out of the image')
+
+
+@rule("image's variables", source='action script of Apptainer 1.4.5: what the image sets wins over the host')
+def image_variables(trial):
+    """Variables of the image win over those of the module: what they choose is what runs."""
+    ours, family = module_value(trial), (trial.mpi or {}).get('family')
+    patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
+    names = set(name for name in trial.environment.variables
+                if name in ours or any(pattern and pattern.match(name) for pattern in patterns))
+    if trial.environment.lost:
+        names |= set(name for name in ours if uses_libfabric(trial) or not name.startswith('FI_'))
+    for name in sorted(names - {'FI_PROVIDER'}):
+        one = in_process(trial.environment, name, ours.get(name))
+        if one and one.value is not None and one.value == ours.get(name):
+            continue
+        if one is None and name not in ours or name in [entry['name'] for entry in trial.approach['unset']]:
+            continue
+        at = (one or trial.environment.variables[name]).at
+        if one and one.value is None:
+            said = '%s may be anything: %s (%s)' % (name, one.why, at)
+        else:
+            said = 'the image %s (%s)' % (_done(name, one), at)
+        yield finding('unknown', "%s%s; what then runs no rule says"
+                      % (said, ' instead of the module\'s %s=%s' % (name, ours[name]) if name in ours else ''),
+                      [(at, name)], 'take it out of the image, or export APPTAINERENV_%s with another value: that wins '
+                      'over the image' % name)
+
+
+@rule('provider of the image', source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5')
+def image_provider(trial):
+    """FI_PROVIDER of the image wins over the module's."""
+    if not uses_libfabric(trial):
+        return
+    ours = module_value(trial).get('FI_PROVIDER')
+    one = in_process(trial.environment, 'FI_PROVIDER', ours)
+    if one and one.value == ours:
+        return
+    at = (one or trial.environment.variables['FI_PROVIDER']).at
+    remedy = ('take it out of the image, or export APPTAINERENV_FI_PROVIDER=%s: that wins over the image'
+              % (ours or trial.site['provider']['value']))
+    if provider_of(trial) is None:
+        yield finding('unknown', "%s, instead of the module's FI_PROVIDER=%s: which provider libfabric then takes no "
+                      "file says" % ("the image's FI_PROVIDER is not known (%s: %s)" % (at, one.why) if one and
+                                     one.value is None else 'the image %s (%s)'
+                                     % (_done('FI_PROVIDER', one), at), ours), [(at, 'FI_PROVIDER')], remedy)
+    elif provider_of(trial) != trial.site['provider']['value']:
+        slow = provider_of(trial) in ('tcp', 'sockets')
+        yield finding('works slowly' if slow else 'unknown', "the image %s (%s), which wins over the module's %s"
+                      "%s" % (_done('FI_PROVIDER', one), at, ours, '' if slow else ': whether that provider reaches '
+                              'another node here is not known'), [(at, 'FI_PROVIDER=' + one.value)], remedy)
+
+
+#: Rules whose failures are about what is in the process: with an unknown library path they may be untrue
+OF_PROCESS = ('missing library', 'symbol version', 'undefined symbol', 'injection defeated', 'no provider', 'musl',
+              'PMI', 'static program', 'libfabric API')
+
+
+def doubted(trial, findings):
+    """Return findings (list of Finding): what fails by them is unknown where the process itself is not known."""
+    if not any(one.rule == 'unknown environment' for one in findings):
+        return findings
+    return [one._replace(level='unknown', reason='it may be that %s' % one.reason)
+            if one.rule in OF_PROCESS and one.level == 'fails' else one for one in findings]

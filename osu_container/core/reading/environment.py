@@ -1,0 +1,801 @@
+"""
+The environment that the container runtime makes for a program: the scripts of an image, evaluated in their order.
+
+Nothing is run. What cannot be followed (a command's output, a loop without known turns, eval) makes unknown what it may
+have set, never a guess. The order, and where the runtime adds its own, is that of the action script of Apptainer 1.4.5
+(internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's is the same:
+
+1. Nothing of the host is there: the scripts see none of the variables with which the runtime was called.
+2. /.singularity.d/env/*.sh by the bytes of their names. After 99-base.sh come the variables given as APPTAINERENV_NAME
+   or by --env, in which $ is expanded; behind LD_LIBRARY_PATH the runtime writes its own folder.
+3. Without that folder: /environment, then the same variables. With it, but without 99-base.sh: they never come.
+4. Variables of the host that the scripts have not set come back; those that they have set to nothing are taken away.
+   One that a script sets without export is in neither way there.
+"""
+import fnmatch
+import re
+from collections import namedtuple
+
+from osu_container.core.reading import shell_syntax as syntax
+
+FOLDER = '/.singularity.d/env'
+#: The runtime writes it behind the LD_LIBRARY_PATH that it is given
+RUNTIME_LIBRARIES = '/.singularity.d/libs'
+#: PATH in a container where the image sets none (Apptainer, internal/pkg/util/env, DefaultPath)
+USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+
+#: One variable. value: str, None where it is unknown; exported: bool, None where that is unknown; at: 'FILE:LINE' of
+#: what set it, or made it unknown; why: why its value is unknown, None where it is known; head: str,
+#: with what an unknown value begins for certain
+Variable = namedtuple('Variable', 'value exported at why head')
+
+#: variables: {name: Variable}, of those that the scripts leave set; lost: Variable or None: any other one may be set to
+#: anything; ends: (bool: for certain, 'FILE:LINE', why) or None: the program does not start; injected: bool, the
+#: variables that were given to the runtime came in; problems: list of (path, why) of scripts that are passed over
+Environment = namedtuple('Environment', 'variables lost ends injected problems')
+
+#: Variables that are not the image's own: the user's, the shell's, the runtime's
+_FOREIGN = re.compile(r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
+                      r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
+                      r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$')
+#: Folders that are the host's in a container (apptainer.conf: mount proc, sys, dev, home, tmp; user binds below /), or
+#: where binds of this project and of sites appear
+_MOUNTED = re.compile(r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/('
+                      r'passwd|group|hosts|hostname|localtime|resolv\.conf))(/|$)')
+#: Of the apps of an image, with environments of their own (--app), none is asked for
+_NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
+#: What is exported stays so
+_AS_BEFORE = object()
+#: A field that is unknown, but not empty
+_SOMETHING = object()
+#: Scripts within scripts
+_DEEPEST = 20
+#: Turns of loops in all, so that a check ends
+_TURNS = 2000
+
+
+class _Return(Exception):
+    """A script ends here."""
+
+
+class _Exit(Exception):
+    """The program is not started."""
+
+
+class _Shell(object):
+    """The state of one evaluation. A variable that is None in variables is known to be unset."""
+
+    def __init__(self, files):
+        """files: has kind(path) -> type letter or None, mode(path), script(path) -> str or None, and names(folder)."""
+        self.files, self.functions = files, {}
+        self.variables = dict(_NO_APP)
+        self.lost, self.ends, self.allexport, self.doubt = None, None, False, None
+        self.fixed = set()  # names that are read-only; '*' for any
+        self.file, self.depth, self.turns = '', 0, 0
+
+    # Variables
+
+    def at(self, line):
+        """Return where something stands: 'FILE:LINE'."""
+        return '%s:%d' % (self.file, line)
+
+    def get(self, name):
+        """Return the Variable name (str), None if it is not set."""
+        if name in self.variables:
+            return self.variables[name]
+        if _FOREIGN.match(name):
+            return Variable(None, True, None, '$%s is not known beforehand' % name, '')
+        return self.lost
+
+    def put(self, name, value, line, why=None, exported=_AS_BEFORE, head=''):
+        """Give the variable name (str) a value (str, None for an unknown one, which begins with head)."""
+        if exported is _AS_BEFORE:
+            exported = self.is_exported(name)
+        # of an unknown value the place that counts is where it became unknown
+        why, at = why if isinstance(why, tuple) else (why, self.at(line))
+        self.variables[name] = Variable(value, exported, at, why, head) if value is None else \
+            Variable(value, exported, self.at(line), None, '')
+
+    def is_exported(self, name):
+        """Return whether the variable name (str) is exported when it is assigned, None where that is not known."""
+        old = self.variables.get(name, self.lost)
+        if self.allexport or old and old.exported:
+            return True
+        return None if self.allexport is None or old and old.exported is None else False
+
+    def weakly(self, name):
+        """Return as is_exported() does for ${NAME:=...} and for, which in mvdan.cc/sh take export away."""
+        return None if self.is_exported(name) is not False else False
+
+    def spoil(self, name, line, why):
+        """Make the variable name (str) unknown, and whether it is exported."""
+        self.variables[name] = Variable(None, None, self.at(line), why, '')
+
+    def lose(self, line, why):
+        """Make all variables unknown."""
+        self.variables = dict(_NO_APP)
+        self.lost = Variable(None, None, self.at(line), why, '')
+
+    def may_end(self, line, why):
+        """Keep that the program may not be started."""
+        self.ends = self.ends or (False, self.at(line), why)
+
+    # Words
+
+    def expand(self, word, line):
+        """
+        Return [(text (str or None), quoted, (why it is unknown, where), whether it is from a variable)] of a word.
+        """
+        found = []
+        for part in word:
+            if part.kind == 'text':
+                found.append((part.value, part.quoted, None, False))
+            elif part.kind == 'unknown':
+                found.append((None, part.quoted, (part.value, self.at(line)), True))
+            else:
+                found += [(value, part.quoted or quoted, why, True)
+                          for value, quoted, why, _ in self.parameter(part, line)]
+                found += [('', True, None, True)] if part.quoted else []  # a field, although there may be nothing in it
+        return found
+
+    def parameter(self, part, line):
+        """Return as expand() does for a Part that is a variable."""
+        variable, operator = self.get(part.value), part.operator
+        is_set = variable is not None
+        value, why = (variable.value, (variable.why, variable.at or self.at(line))) if is_set else ('', None)
+        sure = is_set and value is None and variable.head  # not empty, although it is not known
+        if is_set and value is None and (operator == '' or sure and operator.lstrip(':') in ('-', '=', '?')):
+            return [(variable.head, True, None, True), (None, part.quoted, why, True)]
+        if is_set and value is None and not (sure and operator == ':+'):
+            if operator in ('?', ':?'):
+                self.may_end(line, '${%s%s} where it is unknown' % (part.value, operator))
+            if operator in ('=', ':='):
+                self.spoil(part.value, line, why)
+            return [(None, part.quoted, why, True)]
+        if operator.lstrip(':') in ('-', '=', '+', '?') and operator:
+            there = is_set and (sure or value != '' or operator[0] != ':')
+            if operator[-1] == '+':
+                return self.expand(part.word, line) if there else [('', part.quoted, None, True)]
+            if not there and operator[-1] == '?':
+                self.leave(line, '${%s%s}, and it is not set' % (part.value, operator))
+            if not there:
+                default = self.expand(part.word, line)
+                if operator[-1] == '=':
+                    text, why, head = self.joined(default)
+                    self.put(part.value, text, line, why, self.weakly(part.value), head)
+                return default
+        elif operator == 'length':
+            value = str(len(value))
+        elif operator:
+            pattern, why = self.pattern(part.word, line, True)
+            if pattern is None:
+                return [(None, part.quoted, why, True)]
+            value = _cut(value, pattern, operator)
+        return [(value, part.quoted, why, True)]
+
+    @staticmethod
+    def joined(expanded):
+        """Return (text or None, (why it is unknown, where), how it begins for certain) of what expand() found."""
+        text = ''
+        for value, _, why, _ in expanded:
+            if value is None:
+                return None, why, text
+            text += value
+        return text, None, ''
+
+    def value(self, word, line):
+        """Return as joined() does for a word that is not split: that of an assignment, of case."""
+        return self.joined(self.expand(word, line))
+
+    def pattern(self, word, line, cut=False):
+        """Return (regular expression or None, why it is unknown) of a pattern; cut: bool, that of ${NAME#...}."""
+        found = ''
+        for value, quoted, why, _ in self.expand(word, line):
+            if value is None:
+                return None, why
+            # fnmatch knows no \ and takes ! in [ ] as the shell does
+            if quoted and cut and re.search(r'[*?\[]', value):
+                # mvdan.cc/sh takes them for patterns all the same
+                return None, ('a pattern with quotes', self.at(line))
+            found += ''.join('[%s]' % char if char in '*?[' else char for char in value) if quoted else value
+        if re.search(r'\[\^|\[\[:|[@!+*?]\(', found):
+            return None, ('a pattern', self.at(line))
+        return re.compile(fnmatch.translate(found)), None
+
+    def fields(self, words, line):
+        """
+        Return the fields (list) of words, None where their number is not known.
+
+        One that is unknown is None, or _SOMETHING where it is not empty.
+        """
+        found = []
+        for word in words:
+            now, begun = [''], False
+            for value, quoted, _, of_variable in self.expand(word, line):
+                if value is None and not quoted:
+                    return None
+                if value is None:
+                    now[-1], begun = _SOMETHING if now[-1] else None, True
+                    continue
+                if not quoted and (re.search(r'[*?\[]', value) or not of_variable and re.search(r'\{.*\}', value)):
+                    return None  # names of files; {a,b} of bash
+                if quoted or not of_variable:
+                    now[-1] = _added(now[-1], value)
+                    begun = begun or quoted or bool(value)
+                    continue
+                if 'IFS' in self.variables:
+                    return None
+                for number, piece in enumerate(re.split(r'[ \t\n]+', value)):
+                    if number:
+                        now, begun = now + [''] if begun else now, False
+                    if piece:
+                        now[-1], begun = _added(now[-1], piece), True
+            found += now if begun else now[:-1]
+        return found
+
+    # Statements. Each returns whether it succeeds: True, False, None where that is not known
+
+    def run(self, statements):
+        """Run statements (list)."""
+        status = True
+        for one in statements:
+            if self.doubt:  # a return before it may have been meant
+                self.spoil_all([one], self.doubt)
+                status = None
+            else:
+                status = getattr(self, '_' + type(one).__name__.lower())(one)
+        return status
+
+    def spoil_all(self, statements, why):
+        """Make unknown what statements (list) may change, which may be run or not, once or often."""
+        for line, name in list(syntax.names_in(statements)):
+            if name is None:
+                self.lose(line, why)
+            elif not name.startswith('!'):
+                self.spoil(name, line, why)
+            elif name[1:] in self.functions:
+                self.spoil_function(name[1:], line, why)
+            elif name in ('!exit', '!exec'):
+                self.may_end(line, name[1:])
+            elif name == '!return':
+                self.doubt = self.doubt or why
+            elif name in ('!readonly', '!declare', '!typeset'):
+                self.fixed.add('*')
+            elif name in ('!set', '!shift'):
+                self.may_end(line, name[1:])
+                self.allexport = None
+
+    def spoil_function(self, name, line, why):
+        """The same for a function (str), which may call itself."""
+        body = self.functions.pop(name)
+        doubt = self.doubt
+        self.spoil_all(body, why)
+        self.functions[name], self.doubt = body, doubt
+
+    def leave(self, line, why):
+        """End all."""
+        self.ends = (True, self.at(line), why)
+        raise _Exit()
+
+    def maybe(self, line, statements, why='what comes before it cannot be followed'):
+        """Run statements (list) of which it is not known whether they are reached."""
+        before, functions, lost = dict(self.variables), dict(self.functions), self.lost
+        allexport, ends = self.allexport, self.ends
+        try:
+            self.run(statements)
+        except _Return:
+            self.doubt = self.doubt or 'a return that may be reached or not (%s)' % self.at(line)
+        except _Exit:
+            self.ends = ends or (False,) + self.ends[1:]
+        self.functions.update(functions)
+        self.allexport = allexport if self.allexport == allexport else None
+        after, self.variables = self.variables, {}
+        if lost or self.lost:
+            self.lost = lost or self.lost
+            before, after = ({name: value for name, value in each.items() if name in before and name in after}
+                             for each in (before, after))
+        for name in set(before) | set(after):
+            old, new = before.get(name), after.get(name)
+            if name in before and name in after and _same(old, new):
+                self.variables[name] = old
+            elif not _same(old, new):
+                self.variables[name] = _either(old, new, why)
+
+    def _andor(self, one):
+        """Run an AndOr."""
+        status = self.run([one.first])
+        if status is None:
+            self.maybe(one.line, [one.second])
+            return None
+        return self.run([one.second]) if status == (one.word == '&&') else status
+
+    def _not(self, one):
+        """Run a Not."""
+        status = self.run([one.body])
+        return None if status is None else not status
+
+    def _if(self, one):
+        """Run an If."""
+        for number, (condition, body) in enumerate(one.branches):
+            status = self.run(condition)
+            if status:
+                return self.run(body)
+            if status is None:
+                why = 'it depends on a condition that cannot be followed (%s)' % self.at(one.line)
+                rest = one.branches[number + 1:]
+                other = [syntax.If(one.line, rest, one.other)] if rest else one.other
+                self.either(one.line, [body, other], why)
+                return None
+        return self.run(one.other)
+
+    def either(self, line, bodies, why):
+        """Run one of bodies (list of lists of statements), and it is not known which."""
+        if self.lost:  # what one of them sets and the other does not is lost
+            for body in bodies:
+                self.maybe(line, body, why)
+            return
+        start, ends, functions = (dict(self.variables), dict(self.functions), self.allexport), [], {}
+        allexport = set()
+        for body in bodies:
+            self.variables, self.functions, self.allexport = dict(start[0]), dict(start[1]), start[2]
+            try:
+                self.run(body)
+                ends.append(self.variables)
+            except _Return:
+                self.doubt = self.doubt or why
+                ends.append(self.variables)
+            except _Exit:
+                self.ends = (False,) + self.ends[1:]
+            for name, statements in self.functions.items():
+                functions[name] = functions.get(name, []) + [one for one in statements
+                                                             if one not in functions.get(name, [])]
+            allexport.add(self.allexport)
+        self.functions, self.allexport = functions, allexport.pop() if len(allexport) == 1 else None
+        if not ends:
+            self.leave(line, 'exit')
+        self.variables = ends[0]
+        if self.lost:  # what is not in all of them is lost
+            self.variables = {name: one for name, one in ends[0].items()
+                              if all(name in other and _same(one, other[name]) for other in ends)}
+            return
+        for other in ends[1:]:
+            for name in set(self.variables) | set(other):
+                old, new = self.variables.get(name), other.get(name)
+                if not _same(old, new):
+                    self.variables[name] = _either(old, new, why)
+
+    def _case(self, one):
+        """Run a Case."""
+        value, why, _ = self.value(one.word, one.line)
+        for number, (patterns, body) in enumerate(one.cases):
+            for word in patterns:
+                pattern, reason = self.pattern(word, one.line)
+                if value is None or pattern is None:
+                    reason = 'it depends on a case that cannot be followed (%s): %s' % (self.at(one.line),
+                                                                                        (why or reason)[0])
+                    self.either(one.line, [body for _, body in one.cases[number:]] + [[]], reason)
+                    return None
+                if pattern.match(value):
+                    return self.run(body)
+        return True
+
+    def _for(self, one):
+        """Run a For."""
+        words = None if one.words is None else self.fields(one.words, one.line)
+        left = any(name in ('!break', '!continue') for _, name in syntax.names_in(one.body))
+        if words is None or left or self.turns + len(words) > _TURNS:
+            self.spoil_all([one], 'it is set in a loop that cannot be followed')
+            return None
+        status = True
+        for word in words:
+            self.turns += 1
+            self.put(one.name, word if isinstance(word, str) else None, one.line, 'a word of a loop',
+                     self.weakly(one.name))
+            status = self.run(one.body)
+        return status
+
+    def _loop(self, one):
+        """Pass over a Loop."""
+        self.spoil_all([one], 'it is set in a loop, or through a pipe, that cannot be followed')
+
+    def _group(self, one):
+        """Run a Group."""
+        return self.run(one.body)
+
+    def _apart(self, one):
+        """Pass over what runs in a process of its own: it changes nothing here."""
+
+    def _function(self, one):
+        """Keep a function, for when it is called."""
+        self.functions[one.name] = one.body
+        return True
+
+    def _bracket(self, one):
+        """Test as [[ ]] does: nothing is split, and what is right of = is a pattern."""
+        words = list(one.words)
+        turn = bool(words) and syntax.plain_name(words[0]) == '!'
+        words = words[1:] if turn else words
+        if len(words) == 3 and syntax.plain_name(words[1]) in ('=', '==', '!='):
+            value, pattern = self.value(words[0], one.line)[0], self.pattern(words[2], one.line)[0]
+            if value is None or pattern is None:
+                return None
+            status = bool(pattern.match(value)) == (syntax.plain_name(words[1]) != '!=')
+            return status != turn
+        if len(words) > 2 or any(part.kind == 'unknown' for word in words for part in word):
+            return None
+        status = self.test([self.value(word, one.line)[0] for word in words])
+        return None if status is None else status != turn
+
+    def _simple(self, one):
+        """Run a Simple."""
+        command = syntax.plain_name(one.words[0]) if one.words else ''
+        if one.redirected or one.assigns and one.words:
+            self.spoil_all([one], 'it is set by a command that may fail, or for one command')
+            return None
+        if '[' in command[1:] if command else False:
+            self.spoil_all([one], 'an array')
+            return None
+        for name, more, word in one.assigns:
+            self.assign(name, more, word, one.line)
+        if not one.words:
+            return None if any(_has_unknown(word) for _, _, word in one.assigns) else True
+        if command is None:
+            self.lose(one.line, 'a command whose name is not known')
+            return None
+        if command in self.functions:
+            self.spoil_function(command, one.line, 'it is set by the function %s' % command)
+            return None
+        method = _BUILTINS.get(command)
+        if method:
+            return method(self, one)
+        for word in one.words[1:]:
+            self.value(word, one.line)  # ${X:=...} in it
+        if command in syntax.UNBOUNDED or command in syntax.NAMING:
+            fixed = set(self.fixed)
+            self.spoil_all([one], '%s cannot be followed' % command)
+            if '*' in self.fixed - fixed:
+                self.fixed = fixed | set(name for _, name in syntax.names_in([one]))
+        return True if command in ('echo', ':', 'true') else False if command == 'false' else None
+
+    def assign(self, name, more, word, line, exported=_AS_BEFORE):
+        """Run NAME=VALUE; more: bool, it is NAME+=VALUE."""
+        value, why, head = self.value(word, line)
+        if more:
+            old = self.get(name)
+            if old and old.value is None:
+                value, why, head = None, (old.why, old.at), old.head
+            elif value is not None and old:
+                value = old.value + value
+            elif old:
+                head = old.value + head
+        if _FOREIGN.match(name) or self.fixed & {name, '*'}:  # it may be read-only: what follows is then not run
+            why = '%s may be read-only' % name
+            self.lose(line, why)
+            value = None
+        self.put(name, value, line, why, exported, head)
+
+    def export(self, one):
+        """Run export."""
+        for word in one.words[1:]:
+            name, more, value = syntax.split_assignment(word)
+            if name:
+                self.assign(name, more, value, one.line, True)
+                continue
+            if all(part.quoted for part in word):  # "NAME=VALUE"
+                name, (value, why, _) = syntax.name_of(word), self.value(word, one.line)
+                if name and not _FOREIGN.match(name) and not self.fixed & {name, '*'}:
+                    self.put(name, value and value.partition('=')[2], one.line, why, True)
+                    continue
+            name = syntax.plain_name(word)
+            if name is None or not re.match(r'[A-Za-z_]\w*$', name):
+                # an option, or a name that is none: the runtime then passes over the whole script
+                self.lose(one.line, 'export of what is no plain name')
+                return None
+            if self.variables.get(name):
+                self.variables[name] = self.variables[name]._replace(exported=True)
+            elif self.get(name) is None:
+                self.spoil(name, one.line, 'exported before it is set')
+        # whether a command within it decides the status is not the same in all shells
+        return None if any(_has_unknown(word) for word in one.words) else True
+
+    def unset(self, one):
+        """Run unset."""
+        for field in self.fields(one.words[1:], one.line) or [None]:
+            if not isinstance(field, str):
+                self.lose(one.line, 'unset of a name that is not known')
+            elif field == '-f':
+                return True
+            elif field != '-v':
+                self.variables[field] = None
+        return True
+
+    def set(self, one):
+        """Run set: of its options only a (allexport) changes what is set, e and u may end all."""
+        for field in self.fields(one.words[1:], one.line) or [None]:
+            if not isinstance(field, str) or not re.match(r'[-+][a-zA-Z]+$', field):
+                self.leave(one.line, 'set gives other arguments, so that another program is started')
+            if 'o' in field:
+                self.may_end(one.line, 'set -o')
+            if 'a' in field:
+                self.allexport = field[0] == '-'
+            if field[0] == '-' and set(field) & set('eun'):
+                self.may_end(one.line, 'set %s ends the start where a command fails or a variable is not set' % field)
+        return True
+
+    def source(self, one):
+        """Run . FILE."""
+        path = (self.fields(one.words[1:2], one.line) or [None])[0]
+        if not isinstance(path, str) or not path.startswith('/'):
+            self.lose(one.line, 'it reads a script whose path is not known')
+            return None
+        if self.is_file(path) is False:
+            return False  # a message; the runtime goes on
+        text = self.files.script(path) if self.is_file(path) else None
+        if text is None:
+            self.lose(one.line, 'it reads %s, which cannot be read here' % path)
+            return None
+        return self.script(path, text, one.line)
+
+    def script(self, path, text, line=1):
+        """Run the text (str) of the script path (str)."""
+        if self.depth >= _DEEPEST:
+            self.lose(line, 'scripts that read each other')
+            return None
+        try:
+            statements = syntax.parse(text)
+        except syntax.SyntaxProblem as err:
+            self.file, before = path, self.file
+            self.lose(err.line, 'the script cannot be followed from there: %s' % err)
+            self.file = before
+            return None
+        kept, self.file, self.doubt = (self.file, self.doubt), path, None
+        self.depth += 1
+        try:
+            return self.run(statements)
+        except _Return:
+            return None
+        finally:
+            self.depth -= 1
+            self.file, self.doubt = kept
+
+    def leaves(self, one):
+        """Run return, exit or exec."""
+        command = syntax.plain_name(one.words[0])
+        if command == 'return':
+            raise _Return()
+        if command == 'shift':
+            command = 'shift takes away the program that is to be started'
+        if command == 'exec' and len(one.words) == 1:
+            return True
+        self.leave(one.line, command)
+
+    def jumps(self, one):
+        """Run break or continue outside of a loop that is followed."""
+        self.lose(one.line, syntax.plain_name(one.words[0]))
+
+    # Tests
+
+    def tests(self, one):
+        """Run test or [."""
+        fields = self.fields(one.words[1:], one.line)
+        if fields is None:
+            return None
+        if syntax.plain_name(one.words[0]) == '[':
+            if not fields or fields[-1] != ']':
+                return None
+            fields = fields[:-1]
+        return self.test(fields)
+
+    def test(self, fields):
+        """Return whether a test holds. fields: list of str, None for one that is not known."""
+        if len(fields) > 1 and fields[0] == '!':
+            status = self.test(fields[1:])
+            return None if status is None else not status
+        if len(fields) == 0:
+            return False
+        if _SOMETHING in fields:
+            sure = {('-n',): True, ('-z',): False, (): True}
+            return sure.get(tuple(fields[:-1])) if fields[-1] is _SOMETHING else None
+        if len(fields) == 1:
+            return None if fields[0] is None or fields[0] in ('!', '(') else fields[0] != ''
+        if len(fields) == 2:
+            return self.test_one(*fields)
+        if len(fields) != 3 or None in fields:
+            return None
+        left, operator, right = fields
+        if operator in ('=', '==', '!=') and left not in ('!', '(', ')') and right not in ('!', '(', ')'):
+            return (left == right) == (operator != '!=')
+        if operator in _NUMBERS and re.match(r'-?\d{1,15}$', left) and re.match(r'-?\d{1,15}$', right):
+            return _NUMBERS[operator](int(left), int(right))
+        return None
+
+    def test_one(self, operator, operand):
+        """Return whether a test with one operand holds."""
+        if operand is None:
+            return None
+        if operator == '-z':
+            return operand == ''
+        if operator == '-n':
+            return operand != ''
+        if operator == '-v' and re.match(r'\w+$', operand):
+            variable = self.get(operand)
+            return None if variable and variable.value is None else variable is not None
+        if operand == '':
+            return False if operator in ('-d', '-e', '-f', '-r', '-s', '-x') else None
+        if operator == '-f':
+            return self.is_file(operand)
+        there = self.kind(operand)
+        if operator in ('-d', '-e'):
+            return None if there is None else there == 'd' if operator == '-d' else there != ''
+        if there == '' and operator in ('-r', '-s', '-w', '-x'):
+            return False
+        if operator in ('-x', '-r') and there:
+            bits = self.files.mode(operand)[{'-x': 2, '-r': 0}[operator]::3]
+            return None if len(set(bits)) > 1 or there == 'd' else bits[0] != '-'
+        return None
+
+    def kind(self, path):
+        """Return the type letter (str) of what path leads to in a container, '' for nothing, None where unknown."""
+        if not path.startswith('/') or _MOUNTED.match(re.sub('/+', '/', path)) or '/..' in path:
+            return None
+        found = self.files.kind(path)
+        if found is None:  # a bind may bring it; below a folder of the image's own none is expected
+            return '' if self.files.kind('/' + path.strip('/').split('/')[0]) else None
+        return found
+
+    def is_file(self, path):
+        """Return whether path (str) is a plain file in a container, None where it is not known."""
+        found = self.kind(path)
+        return None if found is None else found == '-'
+
+
+#: Commands that are followed
+_BUILTINS = {'export': _Shell.export, 'unset': _Shell.unset, 'set': _Shell.set, '.': _Shell.source,
+             'source': _Shell.source, '[': _Shell.tests, 'test': _Shell.tests, 'return': _Shell.leaves,
+             'exit': _Shell.leaves, 'exec': _Shell.leaves, 'shift': _Shell.leaves,
+             'break': _Shell.jumps, 'continue': _Shell.jumps}
+_NUMBERS = {'-eq': lambda a, b: a == b, '-ne': lambda a, b: a != b, '-lt': lambda a, b: a < b,
+            '-le': lambda a, b: a <= b, '-gt': lambda a, b: a > b, '-ge': lambda a, b: a >= b}
+
+
+def _same(one, other):
+    """Return whether two Variables, None for one that is not set, are alike."""
+    return one == other or bool(one and other and one[:2] == other[:2])
+
+
+def _either(one, other, why):
+    """Return the Variable that is one or the other (Variables that differ, None for one that is not set)."""
+    told = other or one
+    exported = one.exported if one and other and one.exported == other.exported else None
+    return Variable(None, exported, told.at, told.why or why, '')
+
+
+def _added(field, text):
+    """Return a field (as in _Shell.fields()) with text (str) behind it."""
+    return field + text if isinstance(field, str) else _SOMETHING if text else field
+
+
+def _has_unknown(word):
+    """Return whether something in a word is a command, or cannot be followed."""
+    return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
+
+
+def _cut(value, pattern, operator):
+    """Return value (str) without what pattern matches: ${NAME#...} and the like."""
+    lengths = range(len(value) + 1) if len(operator) == 1 else range(len(value), -1, -1)
+    for length in lengths:
+        piece = value[:length] if operator[0] == '#' else value[len(value) - length:]
+        if pattern.match(piece):
+            return value[length:] if operator[0] == '#' else value[:len(value) - length]
+    return value
+
+
+def evaluate(files, given=()):
+    """
+    Return the Environment that the runtime makes of an image.
+
+    :param files: as for _Shell: what the image holds
+    :param given: dict of str: variables that are given to the runtime as APPTAINERENV_NAME
+    """
+    shell = _Shell(files)
+    state = {'injected': False, 'problems': []}
+    try:
+        _run_all(shell, dict(given), state)
+        if shell.get('PATH') is None:  # the runtime itself was started with it
+            shell.put('PATH', ':'.join(USUAL_PATH), 0, None, True)
+    except _Exit:
+        pass
+    # of the runtime's own variables nothing is said
+    variables = {name: one for name, one in shell.variables.items() if one and not name.startswith('SING_')}
+    return Environment(variables, shell.lost, shell.ends, state['injected'], state['problems'])
+
+
+def _run_all(shell, given, state):
+    """Run what the runtime runs, in its order."""
+    def inject():
+        """What was given to the runtime comes in here."""
+        shell.file, state['injected'] = 'the runtime', True
+        if not shell.get('PATH'):
+            shell.put('PATH', ':'.join(USUAL_PATH), 0, None, True)
+        for name, value in sorted(given.items()):
+            if name == 'LD_LIBRARY_PATH' and value:
+                value += ':' + RUNTIME_LIBRARIES
+            text, why, head = shell.value(syntax.parse('X="%s"' % value.replace('"', '\\"'))[0].assigns[0][2], 0)
+            shell.put(name, text, 0, why, True, head)
+
+    def fix_path():
+        """The usual folders come behind those of PATH."""
+        path = shell.get('PATH')
+        if path is None or path.value is not None:
+            own = path.value.split(':') if path and path.value else []
+            shell.put('PATH', ':'.join(own + [folder for folder in USUAL_PATH if folder not in own]), 0, None, True)
+
+    def run(path):
+        """Run a script of the image."""
+        text = shell.files.script(path)
+        if text is None:
+            state['problems'].append((path, 'cannot be read'))
+            shell.lose(1, '%s cannot be read here' % path)
+        else:
+            shell.script(path, text)
+
+    if shell.files.kind(FOLDER) == 'd':
+        for name in shell.files.names(FOLDER):
+            path = '%s/%s' % (FOLDER, name)
+            if not name.endswith('.sh') or name.startswith('.') or name == '99-runtimevars.sh':
+                continue
+            shell.file = path
+            if shell.files.kind(path) != '-':
+                if shell.files.kind(path) is None:
+                    state['problems'].append((path, 'is a link to nothing'))
+                continue
+            if name == '90-environment.sh' and not shell.get('PATH'):
+                fix_path()
+            run(path)
+            if name in ('10-docker2singularity.sh', '10-docker.sh'):
+                shell.file = 'the runtime'
+                fix_path()
+            if name == '99-base.sh':
+                inject()
+    else:
+        if shell.files.kind('/environment') == '-':
+            run('/environment')
+            shell.file = 'the runtime'
+            fix_path()
+        inject()
+
+
+def in_process(environment, name, of_host=None):
+    """
+    Return the Variable name (str) of a program's process, None if it is not there.
+
+    :param of_host: str or None, the value with which the runtime is called
+    """
+    if name not in environment.variables:
+        if of_host is not None and environment.lost is None:
+            return Variable(of_host, True, None, None, '')
+        return environment.lost
+    one = environment.variables[name]
+    if one.exported is None:
+        return one._replace(value=None, why=one.why or 'it may be exported or not')
+    if one.value is None:
+        return one if one.exported else None
+    return one if one.exported and (one.value or of_host is None) else None
+
+
+def known(environment, name):
+    """Return the value (str) of the exported variable name, None where there is none or it is unknown."""
+    one = environment.variables.get(name)
+    return one.value if one and one.exported else None
+
+
+def folders(one):
+    """
+    Return (folders, complete): the folders (list of str) of a list such as LD_LIBRARY_PATH, a Variable or None.
+
+    complete: False where the value is unknown, and the folders are those with which it begins for certain.
+    """
+    if one is None:
+        return [], True
+    parts = one.head.split(':')[:-1] if one.value is None else one.value.split(':')
+    return [part for part in parts if part.startswith('/')], one.value is not None

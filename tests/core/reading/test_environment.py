@@ -1,0 +1,386 @@
+"""The environment that the runtime makes of an image's scripts: against bash, and against the runtime itself."""
+import os
+import random
+import subprocess
+
+import pytest
+
+from osu_container.core.reading.environment import FOLDER, USUAL_PATH, folders, in_process, known
+from osu_container.core.reading.image import Image
+from tests.helpers.elf_folder import ElfFolder
+from tests.helpers.machine import STATE
+from tests.helpers.samples import one_of_each
+
+#: As `apptainer build` writes it, without its comments
+BASE = '''if [ -z "${LD_LIBRARY_PATH:-}" ]; then
+    LD_LIBRARY_PATH="/.singularity.d/libs"
+else
+    LD_LIBRARY_PATH="$LD_LIBRARY_PATH:/.singularity.d/libs"
+fi
+export LD_LIBRARY_PATH
+'''
+SHOWS = '''#include <stdio.h>
+extern char **environ;
+int main(void) { for (char **one = environ; *one; one++) { fputs(*one, stdout); putchar(0); } return 0; }
+'''
+
+
+@pytest.fixture(scope='module')
+def box(tmp_path_factory):
+    """An image with a program that shows its environment, and some files that scripts ask for (ElfFolder)."""
+    folder = ElfFolder(tmp_path_factory.mktemp('box') / 'image').with_libc()
+    folder.executable('/bin/shows', SHOWS)
+    for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'etc', 'root', 'home'):
+        (folder.root / name).mkdir(parents=True, exist_ok=True)
+    folder.write('/opt/a/lib/liba.so', '')
+    folder.write('/opt/b/b.sh', 'export B=sourced LD_LIBRARY_PATH=/opt/b:$LD_LIBRARY_PATH\n')
+    return folder
+
+
+def filled(box, scripts, base=True):
+    """Write scripts (dict name -> text, or a Path for a link) as the only ones of the image."""
+    folder = box.on(FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        path.unlink()
+    for name, text in dict({'99-base.sh': BASE} if base else {}, **scripts).items():
+        if isinstance(text, str):
+            box.write(f'{FOLDER}/{name}', text)
+        else:
+            (folder / name).symlink_to(text)
+
+
+def evaluated(box, given=()):
+    """Return the Environment of the image."""
+    with Image(str(box), '') as image:
+        return image.environment(given)
+
+
+def of_text(box, text, given=()):
+    """Return the Environment of an image whose %environment is text (str)."""
+    filled(box, {'90-environment.sh': text})
+    return evaluated(box, given)
+
+
+def in_runtime(box, given=(), of_host=()):
+    """Return the variables (dict) of a program that Apptainer starts in the image; {} if it does not start one."""
+    environment = {'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}", 'HOME': '/root', **dict(of_host),
+                   **{f'APPTAINERENV_{name}': value for name, value in dict(given).items()}}
+    done = subprocess.run(['apptainer', '--quiet', 'exec', box.root, '/bin/shows'], env=environment, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    lines = [line for line in done.stdout.decode().split('\0') if '=' in line]
+    return dict(line.split('=', 1) for line in lines)
+
+
+#: What people write into %environment, and what LD_LIBRARY_PATH then is
+USUAL = [
+    ('export LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
+    ('export LD_LIBRARY_PATH=/opt/a/lib:$LD_LIBRARY_PATH', '/opt/a/lib:'),
+    ('export LD_LIBRARY_PATH="/opt/a/lib:${LD_LIBRARY_PATH}"', '/opt/a/lib:'),
+    ('DIR=/opt/a\nexport LD_LIBRARY_PATH="$DIR/lib:$LD_LIBRARY_PATH"', '/opt/a/lib:'),
+    ('LD_LIBRARY_PATH=/opt/a/lib\nexport LD_LIBRARY_PATH', '/opt/a/lib'),
+    ('export LD_LIBRARY_PATH=/opt/a/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}', '/opt/a/lib'),
+    ('export LD_LIBRARY_PATH="/opt/a/lib${LD_LIBRARY_PATH:+:${LD_LIBRARY_PATH}}"', '/opt/a/lib'),
+    ('export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-"/opt/a/lib"}"', '/opt/a/lib'),  # of a Dockerfile's ENV
+    ('export PREFIX=/opt/a LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
+    ('export PREFIX=/opt/a; export LD_LIBRARY_PATH=$PREFIX/lib', '/opt/a/lib'),
+    ('if [ -d /opt/a/lib ]; then\n    export LD_LIBRARY_PATH=/opt/a/lib\nfi', '/opt/a/lib'),
+    ('if [ -z "$LD_LIBRARY_PATH" ]; then export LD_LIBRARY_PATH=/x; else export LD_LIBRARY_PATH=/y; fi', '/x'),
+    ('[ -d /opt/none ] && export LD_LIBRARY_PATH=/opt/none || export LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('. /opt/b/b.sh', '/opt/b:'),
+    ('source /opt/b/b.sh', '/opt/b:'),
+    ('if [ -f /opt/b/b.sh ]; then . /opt/b/b.sh; fi', '/opt/b:'),
+    ('case ":$LD_LIBRARY_PATH:" in\n *:/opt/a:*) ;;\n *) LD_LIBRARY_PATH="/opt/a:$LD_LIBRARY_PATH" ;;\nesac\n'
+     'export LD_LIBRARY_PATH', '/opt/a:'),
+    ('for d in /opt/a /opt/b; do LD_LIBRARY_PATH=$d:$LD_LIBRARY_PATH; done; export LD_LIBRARY_PATH',
+     '/opt/b:/opt/a:'),
+    ('[[ -n $LD_LIBRARY_PATH ]] || export LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('export LD_LIBRARY_PATH=/opt/a\nLD_LIBRARY_PATH+=:/opt/b', '/opt/a:/opt/b'),
+    ('export LD_LIBRARY_PATH=/opt/a:\\\n/opt/b  # two', '/opt/a:/opt/b'),
+    (': "${LD_LIBRARY_PATH:=/opt/a}"\nexport LD_LIBRARY_PATH', '/opt/a'),
+    ('set -a\nLD_LIBRARY_PATH=/opt/a\nset +a', '/opt/a'),
+    ('export "LD_LIBRARY_PATH=/opt/a"', '/opt/a'),
+    ('ulimit -s unlimited\nexport FOO=$(hostname) LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('command -v python3 >/dev/null 2>&1 && export PY=1\nexport LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('module() { eval $(modulecmd bash "$@"); }\nexport LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('export LD_LIBRARY_PATH=/opt/a\r\n', '/opt/a'),
+    ('LD_LIBRARY_PATH=/opt/a', '/opt/a'),  # 99-base.sh exports it
+]
+
+
+@pytest.mark.parametrize('text, value', USUAL)
+def test_usual_spellings_of_the_library_path_are_known(box, text, value):
+    one = of_text(box, text).variables['LD_LIBRARY_PATH']
+    assert (one.value, one.exported) == (f'{value}:/.singularity.d/libs', True), one
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('text, value', one_of_each(USUAL))
+def test_usual_spellings_are_what_the_runtime_makes_of_them(box, text, value):
+    of_text(box, text)
+    assert in_runtime(box)['LD_LIBRARY_PATH'] == f'{value}:/.singularity.d/libs'
+
+
+@pytest.mark.parametrize('text, at, why', [
+    ('\nexport X=$(hostname)', '90-environment.sh:2', 'the output of a command'),
+    ('export X=`hostname`', '90-environment.sh:1', 'the output of a command'),
+    ('Y=$(hostname)\nexport X=/opt/$Y', '90-environment.sh:1', 'the output of a command'),
+    ('export X=$HOME/lib', '90-environment.sh:1', '$HOME is not known'),
+    ('export X=~/lib', '90-environment.sh:1', '~'),
+    ('export X=$((1+1))', '90-environment.sh:1', 'an expression'),
+    ('[ -n "$HOME" ] && export X=1', '90-environment.sh:1', 'what comes before'),
+    ('if hostname; then X=1; fi; export X', '90-environment.sh:1', 'a condition that cannot be followed'),
+    ('case $HOME in /root) X=1;; esac', '90-environment.sh:1', 'a case that cannot be followed'),
+    ('while hostname; do X=1; done', '90-environment.sh:1', 'in a loop'),
+    ('f() {\n X=1\n}\nf', '90-environment.sh:2', 'the function f'),
+    ('echo 1 | read X', '90-environment.sh:1', 'a pipe'),
+    ('eval "X=1"', '90-environment.sh:1', 'eval'),
+    ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', 'whose path is not known'),
+    ('if [ -d /tmp/x ]; then export X=1; fi', '90-environment.sh:1', 'a condition that cannot be followed'),
+    ('[ -d "$HOME" ] && return\nexport X=1', '90-environment.sh:2', 'a return'),
+    ('export X=a\\:b', '90-environment.sh:1', 'a backslash'),
+    ('X=1\nif true; then', '90-environment.sh:2', 'the script cannot be followed'),
+    ('readonly X=1\nX=2', '90-environment.sh:2', 'read-only'),
+])
+def test_what_cannot_be_followed_is_unknown_and_named_by_file_and_line(box, text, at, why):
+    found = of_text(box, text)
+    one = in_process(found, 'X')
+    assert one.value is None and one.at == f'{FOLDER}/{at}' and why in one.why, one
+
+
+@pytest.mark.parametrize('text', ['export X=$(hostname)', 'f() { X=1; }; f', 'while hostname; do X=1; done',
+                                  'if hostname; then export X=1; fi', 'hostname && export X=1',
+                                  'read X </etc/hostname'])
+def test_what_cannot_be_followed_spoils_no_more_than_it_may_set(box, text):
+    found = of_text(box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp')
+    assert found.lost is None and found.ends is None
+    assert known(found, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs' and known(found, 'FI_PROVIDER') == 'tcp'
+
+
+def test_of_an_unknown_list_the_beginning_is_kept(box):
+    found = of_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables['LD_LIBRARY_PATH']
+    assert folders(found) == (['/opt/a', '/opt/b'], False)
+    given = {'LD_LIBRARY_PATH': '/host:$LD_LIBRARY_PATH'}
+    found = of_text(box, 'export LD_LIBRARY_PATH=$(hostname)', given).variables['LD_LIBRARY_PATH']
+    assert folders(found) == (['/host'], False)
+
+
+#: name: (scripts, whether there is a 99-base.sh); what the runtime does with them is seen in the test below
+ORDERS = {
+    'by the bytes of their names': ({name: f'O=${{O}}{name},\nexport O' for name in (
+        '9-a.sh', '10-b.sh', 'a.sh', '90a.sh', 'Z.sh', '100-x.sh', '99-Base.sh', '99_x.sh', '_x.sh', '.hidden.sh',
+        'text.txt')}, True),
+    'what was given comes behind 99-base.sh': ({
+        '90-environment.sh': 'export G=image LD_LIBRARY_PATH=/i H=image', '99-z.sh': 'export H=last'}, True),
+    'the last script has the last word': ({'99-z.sh': 'export LD_LIBRARY_PATH=/z:$LD_LIBRARY_PATH'}, True),
+    'without 99-base.sh nothing given comes': ({'90-environment.sh': 'export LD_LIBRARY_PATH=/i'}, False),
+    'a folder without scripts': ({}, False),
+    'a link to nothing': ({'91-x.sh': '/nowhere', '92-y.sh': 'export Y=1'}, True),
+    'folders of PATH': ({'10-docker2singularity.sh': 'export PATH=/opt/x:/usr/bin'}, True),
+    'PATH of the user': ({'90-environment.sh': 'export PATH=/opt/x:$PATH'}, True),
+    'of the host': ({'90-environment.sh': 'export H1=image\nH2=image\nexport H3=\nunset H4\nexport H5=${H5:-image}'},
+                    True),
+    'return': ({'90-environment.sh': 'export X=1\nreturn\nexport X=2', '91-x.sh': 'export Y=1'}, True),
+    'exit': ({'90-environment.sh': 'export X=1\nexit 0'}, True),
+    'other arguments': ({'90-environment.sh': 'set -- a b'}, True),
+    'a missing script within one': ({'90-environment.sh': '. /opt/none.sh\nexport X=1'}, True),
+}
+GIVEN = {'LD_LIBRARY_PATH': '/host:$LD_LIBRARY_PATH', 'G': 'given', 'H': 'given "too"'}
+OF_HOST = dict.fromkeys(('H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
+
+
+def differences(environment, real, of_host=()):
+    """
+    Return ([(name, what was said, what is)], [names that are unknown]) of an Environment and real variables (dict).
+
+    Of the runtime's own variables and of the shell's nothing is said.
+    """
+    of_host = dict(of_host)
+    own = ('APPTAINER', 'SINGULARITY', 'SING_', 'PROMPT_COMMAND', 'PS1', 'PWD', 'OLDPWD', 'HOME', 'USER_PATH', 'SHLVL',
+           'LANG', 'LC_ALL', '_', 'BASH', 'e', 'key')
+    wrong, unknown = [], []
+    for name in sorted(set(environment.variables) | set(real) | set(of_host)):
+        one = in_process(environment, name, of_host.get(name))
+        if name.startswith(own[:-2]) or name in own:
+            continue
+        if one and one.value is None:
+            unknown.append(name)
+        elif (one.value if one else None) != real.get(name):
+            wrong.append((name, one.value if one else None, real.get(name)))
+    return wrong, unknown
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('name', ORDERS)
+def test_the_runtime_runs_the_scripts_in_this_order(box, name):
+    scripts, base = ORDERS[name]
+    filled(box, {key: text if not text.startswith('/') else box.on(text) for key, text in scripts.items()}, base)
+    found, real = evaluated(box, GIVEN), in_runtime(box, GIVEN, OF_HOST)
+    assert bool(found.ends) == (not real)
+    if real:
+        assert differences(found, real, OF_HOST) == ([], [])
+    assert [path for path, _ in found.problems] == [f'{FOLDER}/91-x.sh'] * (name == 'a link to nothing')
+
+
+@pytest.mark.parametrize('folder', [False, True])
+def test_an_image_without_scripts_has_what_was_given_and_the_usual_path(box, folder):
+    """Of one that has only the folder nothing comes in: /.singularity.d/env is all that the runtime asks for."""
+    filled(box, {}, base=False)
+    if not folder:
+        box.on(FOLDER).rmdir()
+    found = evaluated(box, {'X': '1'})
+    assert found.injected is not folder and known(found, 'X') == (None if folder else '1')
+    assert folder or known(found, 'PATH') == ':'.join(USUAL_PATH)
+
+
+def test_scripts_that_nobody_may_read_are_told_and_make_all_unknown(box, monkeypatch):
+    filled(box, {'91-x.sh': 'export X=1'})
+    monkeypatch.setattr(Image, 'script', lambda self, path, real=Image.script: None if '91' in path else
+                        real(self, path))
+    found = evaluated(box)
+    assert found.problems == [(f'{FOLDER}/91-x.sh', 'cannot be read')] and in_process(found, 'X').value is None
+
+
+@pytest.mark.parametrize('text', ['f() { f; }\nf', '. /opt/b/self.sh', 'for a in 1 2 3 4 5 6 7 8 9; do ' * 6 + 'X=$X$a'
+                                  + '; done' * 6, '(' * 5000, 'X=' + '${X:-' * 2000, '"', "'", '`', '$(', '${', 'case',
+                                  '<<E', 'if', '{', '[[', 'X=(', '\0', '&&', 'for', 'function', '$((', '!', '|',
+                                  ';;', ')'])
+def test_no_script_keeps_a_check_from_its_end(box, text):
+    box.write('/opt/b/self.sh', '. /opt/b/self.sh\n')
+    of_text(box, text)
+
+
+# A generator of scripts
+
+NAMES = ['A', 'B', 'C', 'LD_LIBRARY_PATH']
+
+
+class Scripts:
+    """Random scripts of the usual forms, all of which bash and the runtime read alike."""
+
+    def __init__(self, seed, followable=False):
+        """seed: int; followable: bool, only forms that can be followed."""
+        self.random, self.followable = random.Random(seed), followable
+
+    def one(self, *choices):
+        """Return one of choices, called where it is a function."""
+        chosen = self.random.choice(choices)
+        return chosen() if callable(chosen) else chosen
+
+    def name(self):
+        """Return the name of a variable."""
+        return self.one(*NAMES)
+
+    def text(self):
+        """Return plain text."""
+        return self.one('/opt/a', '/opt/b/lib', 'x', 'y:z', 'a.b-c_d', '1', 'tcp', '')
+
+    def parameter(self):
+        """Return an expansion."""
+        name = self.name()
+        return self.one(f'${name}', f'${{{name}}}', f'${{{name}:-{self.text()}}}', f'${{{name}-{self.text()}}}',
+                        f'${{{name}:+{self.text()}:${name}}}', f'${{{name}+{self.text()}}}',
+                        f'${{{name}:{"-" if self.followable else "="}{self.text()}}}',
+                        f'${{{name}#*/}}', f'${{{name}##*/}}', f'${{{name}%/*}}', f'${{{name}%%:*}}', f'${{{name}%:*}}',
+                        f'${{#{name}}}', f'${{{name}:-${{{self.name()}:-{self.text()}}}}}')
+
+    def unknowable(self):
+        """Return an expansion that cannot be known."""
+        return 'q' if self.followable else self.one('$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}')
+
+    def value(self, depth=2):
+        """Return a value."""
+        pieces = [self.one(self.text, self.parameter, lambda: f'"{self.text()} {self.parameter()}"', self.parameter,
+                           lambda: f"'{self.text()} $A'", lambda: f'"{self.parameter()}"', self.text,
+                           lambda: self.unknowable() if self.random.random() < 0.2 else self.text())
+                  for _ in range(self.random.randint(1, depth))]
+        return ''.join(pieces)
+
+    def quoted(self):
+        """Return an argument in quotes."""
+        return f'"{self.one(self.text, self.parameter, lambda: self.text() + self.parameter())}"'
+
+    def test(self):
+        """Return a condition."""
+        return self.one(
+            lambda: f'[ -n {self.quoted()} ]', lambda: f'[ -z {self.quoted()} ]', lambda: f'test {self.quoted()}',
+            lambda: f'[ {self.quoted()} = {self.quoted()} ]', lambda: f'[ "x${self.name()}" != x ]',
+            lambda: f'[ ! -z {self.quoted()} ]', lambda: f'! [ -n {self.quoted()} ]', 'true', 'false',
+            lambda: f'[ ${{#{self.name()}}} -gt 3 ]', lambda: f'[[ -n ${self.name()} ]]',
+            lambda: f'[ -n {self.quoted() if self.followable else "$" + self.name()} ]',
+            lambda: f'[[ ${self.name()} == *opt* ]]', lambda: f'[[ ${self.name()} != {self.quoted()} ]]',
+            lambda: f'[ -n "{self.unknowable()}" ]', lambda: f'[ -v {self.name()} ]')
+
+    def body(self, depth):
+        """Return several statements."""
+        return '\n'.join(self.statement(depth - 1) for _ in range(self.random.randint(1, 3)))
+
+    def statement(self, depth=3):
+        """Return a statement."""
+        name = self.name()
+        simple = [
+            lambda: f'export {name}={self.value()}', lambda: f'{name}={self.value()}',
+            lambda: f'unset {name}' if self.followable else f'export {name}',
+            lambda: f'{{ {name}={self.value()}; export {name}; }}', lambda: f'unset {name}',
+            lambda: f'{name}+={self.value()}',
+            lambda: f'export {name}={self.value()} {self.name()}={self.text()}', lambda: f': "{self.parameter()}"',
+            lambda: f'{self.test()} && export {name}={self.value()}', lambda: f'{self.test()} || {name}={self.value()}',
+            lambda: f'{name}={self.value()}  # a comment "', lambda: f'export {name}=\\\n{self.value()}',
+            lambda: f'echo {self.quoted()} >/dev/null', lambda: f'export "{name}={self.text()}{self.parameter()}"']
+        if depth <= 0 or self.random.random() < 0.5:
+            return self.one(*simple)
+        inner = depth - 1
+        unfollowed = [] if self.followable else [
+            lambda: f'f() {{ {self.body(inner)}\n}}', 'f', lambda: f'f{depth}() {{\n{self.body(inner)}\n}}; f{depth}',
+            lambda: f'while {self.test()}; do {self.body(inner)}\nbreak; done', lambda: f'eval "{name}=q"',
+            lambda: f'for _i in 1 2; do {self.test()} && break; {self.body(inner)}\ndone']
+        return self.one(
+            lambda: f'if {self.test()}; then\n{self.body(inner)}\nfi',
+            lambda: f'if {self.test()}\nthen {self.body(inner)}\nelif {self.test()}; then {self.body(inner)}\n'
+                    f'else\n{self.body(inner)}\nfi',
+            lambda: f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n ;;\n'
+                    f'  [!/]*) {self.body(inner)}\n;;\n  *)\n{self.body(inner)}\nesac',
+            lambda: f'for {"_i" if self.followable else name} in {self.value(1)} {self.quoted()} b; do '
+                    f'{self.body(inner)}\ndone',
+            lambda: f'{{ {self.body(inner)}\n}}', lambda: f'( {self.body(inner)}\n); true',
+            lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
+            lambda: f'{self.test()} && return 0', lambda: f'set -a; {self.body(inner)}\nset +a',
+            *unfollowed)
+
+    def script(self):
+        """Return a script."""
+        return '\n'.join(self.statement() for _ in range(self.random.randint(1, 6))) + '\n'
+
+
+def in_bash(scripts):
+    """Return the variables (dict) that bash exports after scripts (list of Path), each read by `source`."""
+    done = subprocess.run(['bash', '--norc', '-c', ''.join(f'source "{script}"\n' for script in scripts)
+                           + '/usr/bin/env -0'], env={}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
+    return dict(line.split('=', 1) for line in done.stdout.decode().split('\0') if '=' in line)
+
+
+@pytest.mark.parametrize('seed', range(20))
+@pytest.mark.parametrize('followable', [True, False])
+def test_random_scripts_give_what_bash_makes_of_them_or_unknown(box, followable, seed):
+    """An evaluator that knows nothing is never wrong: of forms that can be followed all is known."""
+    for number in range(seed * 1000, seed * 1000 + 20):
+        scripts = Scripts(number, followable)
+        texts = {'90-environment.sh': scripts.script(), '91-environment.sh': scripts.script()}
+        filled(box, texts)
+        found = evaluated(box)
+        found.variables.pop('PATH', None)  # the runtime sets it
+        wrong, unknown = differences(found, in_bash([box.on(f'{FOLDER}/{name}') for name in [*texts, '99-base.sh']]))
+        assert not wrong and not (followable and unknown), (number, wrong, unknown, '\n--\n'.join(texts.values()))
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('seed', one_of_each(range(5)))
+def test_random_scripts_give_what_the_runtime_makes_of_them_or_unknown(box, seed):
+    for number in range(12):
+        scripts = Scripts(500000 + seed * 1000 + number)
+        texts = {'90-environment.sh': scripts.script(), '91-environment.sh': scripts.script()}
+        filled(box, texts)
+        found, real = evaluated(box, GIVEN), in_runtime(box, GIVEN, {'A': 'host', 'C': 'host'})
+        assert real or found.ends
+        wrong, _ = differences(found, real, {'A': 'host', 'C': 'host'})
+        assert not real or not wrong, (500000 + seed * 1000 + number, wrong, '\n--\n'.join(texts.values()))
