@@ -120,7 +120,8 @@ def native_environments(folder):
 
 def loaded(srun, env, folder):
     """Return the sha256 of libmpi and libfabric that ranks started by srun in env load; all ranks must agree."""
-    command = [*srun, str(PROJECT / 'osu_container' / 'rank-proof'), str(folder), 'osu_latency', '-m', '1024', 'H', 'H']
+    command = [*srun, str(PROJECT / 'osu_container' / 'rank-proof'), str(folder), 'osu_latency', '-m', '1024',
+               '-i', '40000', 'H', 'H']  # sums are made while it runs
     seconds(command, env)
     judging.wait_for(folder, 2)
     proofs = judging.read_proofs(folder, 2)
