@@ -47,9 +47,9 @@ def wheel(tmp_path_factory):
     return unpacked
 
 
-def in_python(code, *arguments, timeout=60, **environment):
+def in_python(code, *arguments, timeout=60, cwd=None, **environment):
     """Run code (str) in a Python of its own, which ends as the library in it likes; return CompletedProcess."""
-    return run([sys.executable, '-c', code, *arguments], env=dict(os.environ, **environment), timeout=timeout)
+    return run([sys.executable, '-c', code, *arguments], env=dict(os.environ, **environment), timeout=timeout, cwd=cwd)
 
 
 # ---- libfabric
@@ -402,8 +402,8 @@ def asked(wheel, tmp_path_factory):
     assert run(['gcc', '-w', '-shared', '-fPIC', '-o', folder / 'asked.so', folder / 'asked.c']).returncode == 0
 
     def ask(key, **variables):
-        done = in_python(INIT, wheel(key) / WHEELS[key][0], LD_PRELOAD=str(folder / 'asked.so'),
-                         MPIR_CVAR_CH4_NETMOD='ofi', **variables)
+        done = in_python(INIT, wheel(key) / WHEELS[key][0], cwd=folder,  # some end with a file in it
+                         LD_PRELOAD=str(folder / 'asked.so'), MPIR_CVAR_CH4_NETMOD='ofi', **variables)
         return done.returncode == 0, [tuple(int(part) for part in one)
                                       for one in re.findall(r'asked for (\d+)\.(\d+)', done.stderr)]
     return ask
