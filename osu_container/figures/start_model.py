@@ -101,8 +101,7 @@ def alone(figures):
     Measured with 1 to 64 ranks on two cores, where ranks take turns: the time of a pair of ranks, which had both.
     """
     found = {}
-    for way, names in (('native', ('native',)), ('container', ('shared', 'sharens'))):
-        name = next(name for name in names if any(each['way'] == name for each in figures))
+    for way, name in (('native', 'native'), ('container', 'shared')):
         each = [figure['median'] * min(1, 2 / figure['ranks']) for figure in figures
                 if figure['way'] == name and figure['of'] == 'total']
         found[way] = (min(each), max(each))

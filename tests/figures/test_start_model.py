@@ -35,11 +35,10 @@ def test_every_input_says_how_sure_it_is_and_where_it_is_from():
     assert {each.evidence for each in everything} == set(model.EVIDENCE)
 
 
-@pytest.mark.parametrize('way, names', [('native', ['native']), ('container', ['shared', 'sharens'])])
-def test_a_start_on_one_node_is_that_of_the_kept_figures(way, names):
+@pytest.mark.parametrize('way, name', [('native', 'native'), ('container', 'shared')])
+def test_a_start_on_one_node_is_that_of_the_kept_figures(way, name):
     """One rank and two ranks have a core each on the machine that measured: there the model is what was measured."""
     figures = figures_page.newest()[1]['groups']['start']
-    name = next(name for name in names if any(figure['way'] == name for figure in figures))
     each = model.inputs()[way]
     found = [figure for figure in figures
              if figure['way'] == name and figure['of'] == 'total' and figure['ranks'] in (1, 2)]
@@ -47,18 +46,9 @@ def test_a_start_on_one_node_is_that_of_the_kept_figures(way, names):
     for figure in found:
         assert each.fast <= figure['high'] and figure['low'] <= each.slow, figure['name']
     for end in ENDS:
-        found = {model.parts(name, 1, 1, model.images()['small'], end)['node'] for name in model.WAYS
-                 if (name == 'native') == (way == 'native')}
+        found = {model.parts(each_way, 1, 1, model.images()['small'], end)['node'] for each_way in model.WAYS
+                 if (each_way == 'native') == (way == 'native')}
         assert found == {getattr(each, end)}
-
-
-@pytest.mark.parametrize('names', [('shared',), ('sharens',), ('sharens', 'shared')])
-def test_the_shared_container_is_found_by_either_name(names):
-    figures = [{'way': way, 'of': 'total', 'ranks': ranks, 'median': median * ranks}
-               for way, median in [('native', 1), *((name, 2 + (name == 'sharens')) for name in names)]
-               for ranks in (1, 2, 4)]
-    wanted = 2 if 'shared' in names else 3
-    assert model.alone(figures) == {'native': (1, 2), 'container': (wanted, 2 * wanted)}
 
 
 def test_the_rate_of_tcp_is_the_published_one():
