@@ -112,7 +112,7 @@ class Samples:
         with contextlib.suppress(ValueError):
             traits.mpi_traits(data)
         with contextlib.suppress(ValueError):
-            traits.fabric_traits(data, ['libcxi-fi.so', 'libnone-fi.so'])
+            traits.fabric_traits(data)
         system.default_folders(data, [])
         system.subfolders(data, ('x86_64', 'GenuineIntel', set()))
         return name

@@ -126,7 +126,9 @@ def refuse(*arguments):
 def test_an_image_on_the_same_file_system_is_linked(tmp_path, places):
     (tmp_path / 'link.sif').symlink_to(tmp_path / 'a.sif')
     (tmp_path / 'a.sif').write_text('image')
-    says = place_image(str(tmp_path / 'link.sif'), places('new'), str(tmp_path / 'b.sif'))
+    image = str(tmp_path / 'link.sif')
+    says = place_image(image, 'its sum', shared_with(image, places('new')), str(tmp_path / 'b.sif'))
+    assert (tmp_path / 'b.sif.sha256').read_text() == 'its sum  b.sif\n'
     assert (tmp_path / 'b.sif').samefile(tmp_path / 'a.sif') and 'hard link' in says
     assert not (tmp_path / 'b.sif').is_symlink() and (tmp_path / 'b.sif').stat().st_mode & 0o222 == 0
 
@@ -137,9 +139,10 @@ def test_the_image_of_another_installation_is_shared_if_its_content_is_the_same(
     with tempfile.TemporaryDirectory(dir='/dev/shm') as elsewhere:
         image = Path(elsewhere) / 'a.sif'
         image.write_text('image')
-        assert shared_with(str(image), places('new')) == (str(other) if shared else None)
+        same = shared_with(str(image), places('new'))
+        assert same == (str(other) if shared else None)
         target = other.parent / 'target.sif'
-        says = place_image(str(image), places('new'), str(target))
+        says = place_image(str(image), 'its sum', same, str(target))
     assert target.read_text() == 'image' and target.samefile(other) == shared and ('copy' in says) != shared
 
 
@@ -149,7 +152,7 @@ def test_what_cannot_be_shared_is_copied(tmp_path, places, monkeypatch, name, in
     image, target = tmp_path / 'a.sif', tmp_path / 'b.sif'
     image.write_text('image')
     monkeypatch.setattr(os, name, instead)
-    place_image(str(image), places('new'), str(target))
+    place_image(str(image), 'its sum', shared_with(str(image), places('new')), str(target))
     assert target.read_text() == 'image' and not target.samefile(image)
 
 
