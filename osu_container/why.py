@@ -788,7 +788,7 @@ OF_GPUS = [
      'source': GPU_BIND, 'evidence': 'measured'},
     {'name': 'GPUs of another node',
      'text': "the step has the GPUs 8 9, and OSU_GPU_MAP knows 0 1 2 3 4 5 6 7 only.",
-     'patterns': [(", and OSU_GPU_MAP knows ", r"the step has the GPUs (?P<gpus>[\d ]+), and OSU_GPU_MAP knows")],
+     'patterns': [(", and OSU_GPU_MAP knows", r"the step has the GPUs (?P<gpus>[\w ]+), and OSU_GPU_MAP knows")],
      'cause': "Slurm's numbers of the GPUs ({gpus}) are not those of the module's site.",
      'remedy': "Is the module for this system? osu-explain names its site. Else leave osu-gpu-bind out.",
      'source': GPU_BIND, 'evidence': 'measured'},

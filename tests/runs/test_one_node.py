@@ -150,7 +150,8 @@ def test_a_step_that_is_cancelled_leaves_nothing(shell, how):
 @pytest.mark.parametrize('how', ['', 'instance'])
 def test_ranks_that_end_leave_nothing(shell, tmp_path, how):
     done = shell(f'module load osu-container/hybrid && export OSU_SHARE={how} && {SRUN} osu-exec sleep 0.1; '
-                 'pgrep -u "$(id -u)" -fa "sleep 0.1$" || true; squeue --noheader; '
+                 'pgrep -u "$(id -u)" -fa "sleep 0.1$" || true; '
+                 'for try in {1..20}; do [[ -n $(squeue --noheader) ]] || break; sleep 0.2; done; squeue --noheader; '
                  'find "${HOME:?}/.apptainer/instances" -newer "$FOLDER" 2>/dev/null')
     assert done.stdout.strip() == '' and left() == [], done.stdout + done.stderr
 

@@ -357,7 +357,7 @@ class Libraries(object):
     def get(self, name, default=None):
         """Return the path (str) of the library name (str), default if it finds none."""
         if name not in self._known:
-            self._known[name] = self._find(name)
+            self._known[name] = self._find(name) if name else None
         return self._known[name] or default
 
     def __contains__(self, name):
