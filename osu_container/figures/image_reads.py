@@ -50,7 +50,8 @@ def mounts(path):
     for entry in Path('/proc').glob('[0-9]*'):
         try:
             # the runtime hands it an open file
-            if 'squashfuse' in os.readlink(entry / 'exe') and path in map(os.readlink, (entry / 'fd').iterdir()):
+            if 'squashfuse' in os.readlink(entry / 'exe') and any(
+                    os.path.samefile(each, path) for each in (entry / 'fd').iterdir() if each.exists()):
                 counts = dict(line.split(': ') for line in (entry / 'io').read_text().splitlines())
                 found.append((int(counts['rchar']), int(counts['syscr'])))
         except OSError:  # ended meanwhile, or somebody else's

@@ -30,6 +30,7 @@ from pathlib import Path
 
 from osu_container import record
 from osu_container.figures.cli import native_environments, write
+from osu_container.figures.image_reads import forget, mounts, resident
 from osu_container.figures.job_start import MODULE, PORT, program, times
 from osu_container.figures.timing import BenchError, environment, seconds, summary
 from osu_container.places import PROJECT
@@ -108,19 +109,6 @@ def bench_starts(nodes, repeats, ways):
     return found
 
 
-def mounted(image):
-    """Return {process id: bytes read so far} of the squashfuse of this user that have image (str) open."""
-    found = {}
-    for process in Path('/proc').glob('[0-9]*'):
-        try:
-            if (process / 'comm').read_text().startswith('squashfuse') and any(
-                    os.path.samefile(each, image) for each in (process / 'fd').iterdir() if each.exists()):
-                found[process.name] = int(re.search(r'rchar: (\d+)', (process / 'io').read_text())[1])
-        except OSError:
-            continue  # it has ended, or is somebody else's
-    return found
-
-
 def bench_reads(nodes, env, command, folder):
     """
     Return [{'nodes', 'ranks', 'containers', 'read': [bytes of each]}]: what starts read of the image.
@@ -144,15 +132,15 @@ def bench_reads(nodes, env, command, folder):
                 said += line
                 if not line or time.monotonic() > end:
                     raise BenchError(f'{count} nodes, {ranks} ranks each: they did not all start: {said[-2000:]}')
-            read = mounted(env['MPI_CONTAINER_IMAGE'])
+            read = sorted(size for size, _ in mounts(env['MPI_CONTAINER_IMAGE']))
         finally:
             (folder / 'hold').unlink()
             running.communicate(timeout=LIMIT)
         places = set(re.findall(r'^here (\S+ \S+)', said, re.M))
         if len(places) != len(read):
             raise BenchError(f'{len(places)} containers by their ranks, {len(read)} squashfuse: {said[-2000:]}')
-        found.append({'nodes': count, 'ranks': ranks, 'containers': len(read), 'read': sorted(read.values())})
-        print(f"  {count} x {ranks}: {len(read)} containers, {statistics.median(read.values()) / 1e6:.1f} MB each",
+        found.append({'nodes': count, 'ranks': ranks, 'containers': len(read), 'read': read})
+        print(f"  {count} x {ranks}: {len(read)} containers, {statistics.median(read) / 1e6:.1f} MB each",
               flush=True)
     return found
 
@@ -193,19 +181,11 @@ def bench_image(env, command):
     rate = size / min(seconds(['sha256sum', image], env) for _ in range(5))
     disk = []
     for _ in range(3):
-        with open(image, 'rb') as handle:
-            os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        before = cached(image)
+        forget(image)
+        before = resident(image)
         seconds(command, dict(env, APPTAINER_USERNS='1'))
-        disk.append(cached(image) - before)
+        disk.append(resident(image) - before)
     return {'size': size, 'disk': int(statistics.median(disk)), 'sha256': rate}
-
-
-def cached(path):
-    """Return how many bytes of a file (str) are in the page cache (fincore)."""
-    done = subprocess.run(['fincore', '--bytes', '--noheadings', '--output', 'RES', path], capture_output=True,
-                          text=True, check=True)
-    return int(done.stdout)
 
 
 def measured(nodes, repeats):

@@ -545,8 +545,6 @@ NAMING = frozenset(['export', 'readonly', 'declare', 'typeset', 'local', 'unset'
 #: Commands that may change anything
 UNBOUNDED = frozenset(['eval', '.', 'source', 'alias', 'unalias', 'command', 'builtin', 'exec', 'set', 'shopt',
                        'enable', 'trap'])
-#: Commands that end the script, or all
-LEAVING = frozenset(['return', 'exit', 'exec', 'break', 'continue'])
 
 
 def _names_of_simple(one):
