@@ -79,7 +79,7 @@ test: setup test-env ## set up what is missing, then run the tests (PYTEST="-k w
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) -m "not full" $(PYTEST)
 
 .PHONY: test-all
-test-all: setup test-env easybuild-5.1.2 ## all of them: every image, every pair of MPI and libfabric (an hour or two)
+test-all: setup test-env easybuild-5.1.2 ## all of them: every image, 300 random pairs of an image and a host (an hour or two)
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) $(PYTEST)
 
 .PHONY: test-fast

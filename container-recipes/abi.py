@@ -10,6 +10,7 @@ Building, in the top folder of the repository:
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
   the file       bin/osu-container image recipe {name} --osu {kind}, with --docker the Dockerfile
   Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
+  SingularityCE  singularity build osu.sif THIS_FILE, by an ordinary user, with proot on PATH
     a registry is not reached: make a folder with Debian {number} and Python 3, for example by mmdebstrap, and add
                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
   Docker         docker build -f THIS_FILE -t osu .
@@ -115,11 +116,12 @@ if osu == 'c':
     Stage0 += common.osu_in_c(common.argument('OSU_SHA256', SOURCES['osu']['sha256']), mpi.wrappers)
 else:
     Stage0 += common.osu_ports(python)
+Stage0 += common.packed(mpi.prefix, '/opt/osu')
 
 # Runtime stage
 Stage1 += common.debian('runtime', RELEASE)
 Stage1 += common.arguments(**({'OSU': osu_label} if osu == 'c' else {}), **bases)
-Stage1 += hpccm.primitives.copy(_from='build', files={mpi.prefix: mpi.prefix, '/opt/osu': '/opt/osu'})
+Stage1 += common.copied('build', mpi.prefix, '/opt/osu')
 Stage1 += common.debian_packages('python3', ['python3'])
 if not mpi.libfabric_file:
     Stage1 += common.libfabric_from_debian(RELEASE, instead_of=None)

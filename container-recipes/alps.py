@@ -68,24 +68,27 @@ if form == 'explicit':
     network += slingshot.base('network', images['build'], 'ubuntu24')
     network += slingshot.packages(*slingshot.ALPS_BUILD)
     network += slingshot.alps_part('network')
+    network += common.packed(*ALPS_PARTS['network'])
 
     mpi += slingshot.base('mpi', images['build'], 'ubuntu24')
     mpi += slingshot.packages(*slingshot.ALPS_BUILD)
-    mpi += slingshot.copied('network', *ALPS_PARTS['network'])
+    mpi += common.copied('network', *ALPS_PARTS['network'])
     mpi += slingshot.alps_part('mpi')
+    mpi += common.packed(*ALPS_PARTS['mpi'])
 
     benchmarks += slingshot.base('benchmarks', images['build'], 'ubuntu24')
     benchmarks += slingshot.packages(*slingshot.ALPS_BUILD)
-    benchmarks += slingshot.copied('network', *ALPS_PARTS['network'])
-    benchmarks += slingshot.copied('mpi', *ALPS_PARTS['mpi'])
+    benchmarks += common.copied('network', *ALPS_PARTS['network'])
+    benchmarks += common.copied('mpi', *ALPS_PARTS['mpi'])
     benchmarks += slingshot.alps_part('benchmarks')
+    benchmarks += common.packed(*ALPS_PARTS['benchmarks'])
 
     # another base than that of the builds, so another build argument
     runtime += slingshot.base('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
     runtime += slingshot.packages(*slingshot.ALPS_RUN)
-    runtime += slingshot.copied('network', *slingshot.to_run(*ALPS_PARTS['network']))
-    runtime += slingshot.copied('mpi', *ALPS_PARTS['mpi'])
-    runtime += slingshot.copied('benchmarks', *ALPS_PARTS['benchmarks'])
+    runtime += common.copied('network', *slingshot.to_run(*ALPS_PARTS['network']))
+    runtime += common.copied('mpi', *ALPS_PARTS['mpi'])
+    runtime += common.copied('benchmarks', *ALPS_PARTS['benchmarks'])
     runtime += slingshot.found_by_loader(*slingshot.ALPS_FOUND)
     runtime += slingshot.alps_description(ALPS_CUDA, *inside)
 else:

@@ -13,6 +13,7 @@ Building, in the top folder of the repository:
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
   the file       bin/osu-container image recipe {name}, with --docker the Dockerfile
   Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
+  SingularityCE  singularity build osu.sif THIS_FILE, by an ordinary user, with proot on PATH
     a registry is not reached: make a folder with that Ubuntu, and add
                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
   Docker         docker build -f THIS_FILE -t osu .
@@ -89,12 +90,13 @@ libraries += slingshot.packages('ca-certificates')
 libraries += common.files('rocm-key')
 libraries += slingshot.rocm_repository(rocm)
 libraries += slingshot.rocm_libraries(rocm)
+libraries += common.packed(gpu)
 
 fabric += slingshot.ubuntu('network', release)
 fabric += slingshot.packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, *slingshot.ROCM_RUN)
 fabric += common.files(*NETWORK_SOURCES['always'], *(NETWORK_SOURCES['libcxi'] if with_libcxi else ()),
                        f'libfabric-{libfabric}')
-fabric += slingshot.copied('rocm', gpu)
+fabric += common.copied('rocm', gpu)
 fabric += slingshot.found_by_loader(*network, gpu)
 fabric += slingshot.hwloc()
 fabric += slingshot.xpmem()
@@ -102,6 +104,7 @@ if with_libcxi:
     fabric += slingshot.libcxi()
 fabric += slingshot.libfabric(libfabric, with_libcxi, slingshot.rocr(rocm), also=['lnx'] if with_cxi and
                               not slingshot.older(libfabric, '2.1') else [])
+fabric += common.packed(*network)
 
 mpi += slingshot.ubuntu('mpi', release)
 mpi += slingshot.packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN)
@@ -109,36 +112,39 @@ mpi += common.files(f'mpich-source-{mpich}', *(['rocm-key'] if slingshot.mpich_u
 if slingshot.mpich_uses_gpu(mpich):
     mpi += slingshot.rocm_repository(rocm)
     mpi += slingshot.packages('hip-dev', 'hip-runtime-amd', 'hipcc', 'rocm-device-libs')
-mpi += slingshot.copied('network', *network)
+mpi += common.copied('network', *network)
 mpi += slingshot.found_by_loader(*network, gpu)
 mpi += slingshot.mpich(mpich, rocm)
+mpi += common.packed('/opt/mpich')
 
 if plugin:
     rccl += slingshot.ubuntu('plugin', release)
     rccl += slingshot.packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
     rccl += common.files(plugin)
-    rccl += slingshot.copied('rocm', gpu)
-    rccl += slingshot.copied('network', *network)
+    rccl += common.copied('rocm', gpu)
+    rccl += common.copied('network', *network)
     rccl += slingshot.found_by_loader(*network, gpu)
     rccl += slingshot.rccl_plugin(plugin, rocm)
+    rccl += common.packed('/opt/rccl-plugin')
 
 benchmarks += slingshot.ubuntu('benchmarks', release)
 benchmarks += slingshot.packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
 benchmarks += common.files('osu')
-benchmarks += slingshot.copied('rocm', gpu)
-benchmarks += slingshot.copied('network', *network)
-benchmarks += slingshot.copied('mpi', '/opt/mpich')
+benchmarks += common.copied('rocm', gpu)
+benchmarks += common.copied('network', *network)
+benchmarks += common.copied('mpi', '/opt/mpich')
 benchmarks += slingshot.found_by_loader('/opt/mpich', *network, gpu)
 benchmarks += slingshot.osu('/opt/mpich', slingshot.osu_with_rocm(rocm))
+benchmarks += common.packed('/opt/osu')
 
 runtime += slingshot.ubuntu('runtime', release)
 runtime += slingshot.packages(*slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
-runtime += slingshot.copied('rocm', *slingshot.to_run(gpu))
-runtime += slingshot.copied('network', *slingshot.to_run(*network))
-runtime += slingshot.copied('mpi', '/opt/mpich')
+runtime += common.copied('rocm', *slingshot.to_run(gpu))
+runtime += common.copied('network', *slingshot.to_run(*network))
+runtime += common.copied('mpi', '/opt/mpich')
 if plugin:
-    runtime += slingshot.copied('plugin', '/opt/rccl-plugin')
-runtime += slingshot.copied('benchmarks', '/opt/osu')
+    runtime += common.copied('plugin', '/opt/rccl-plugin')
+runtime += common.copied('benchmarks', '/opt/osu')
 runtime += slingshot.found_by_loader('/opt/mpich', *network, *(['/opt/rccl-plugin'] if plugin else []), gpu)
 runtime += common.entrypoint()
 runtime += common.creation_time()

@@ -11,6 +11,7 @@ Building, in the top folder of the repository:
   and the image below as sources/{base}.sif:
   the file       bin/osu-container image recipe {name} --osu {kind}, with --docker the Dockerfile
   Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
+  SingularityCE  singularity build osu.sif THIS_FILE, by an ordinary user, with proot on PATH
   Docker         docker build -f THIS_FILE -t osu .
                  (the image below is {base} among Docker's own)
 
@@ -75,13 +76,13 @@ Stage0 += common.numpy_and_launcher(python, osu == 'python')
 if cupy == 'rocm':
     Stage0 += slingshot.rocm_repository(below['rocm'])
     Stage0 += common.cupy_for_rocm(below['rocm'], cupy_sources(python), cupy_packages(below['rocm']))
+handed_on = [common.PYTHON_PREFIX, f'{common.PYTHON_PACKAGES.format(python)}/osu-mpi4py.pth',
+             *([f"/opt/rocm-{below['rocm']}"] if cupy == 'rocm' else [])]
+Stage0 += common.packed(*handed_on)
 
 # Runtime stage
 Stage1 += slingshot.base('runtime', start, below['distro'], 'localimage')
-packages = f'{common.PYTHON_PACKAGES.format(python)}/osu-mpi4py.pth'
-Stage1 += hpccm.primitives.copy(_from='build', files={common.PYTHON_PREFIX: common.PYTHON_PREFIX, packages: packages})
-if cupy == 'rocm':
-    Stage1 += hpccm.primitives.copy(_from='build', files={f"/opt/rocm-{below['rocm']}": f"/opt/rocm-{below['rocm']}"})
+Stage1 += common.copied('build', *handed_on)
 Stage1 += common.debian_packages('python3', ['python3'])
 # the programs of the image below: one image has one set of benchmarks
 Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])

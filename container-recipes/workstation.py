@@ -10,6 +10,7 @@ Building, in the top folder of the repository:
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
   the file       bin/osu-container image recipe {name} --osu {kind}, with --docker the Dockerfile
   Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
+  SingularityCE  singularity build osu.sif THIS_FILE, by an ordinary user, with proot on PATH
     a registry is not reached: make a folder with Debian {number} and Python 3, for example by mmdebstrap, and add
                  --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
   Docker         docker build -f THIS_FILE -t osu .
@@ -91,11 +92,12 @@ else:
                            also=['easyconfigs/o/osu-native/osu-port'])
     Stage0 += common.mpi_from_wheel('mpich', mpich)
     Stage0 += common.osu_ports(python)
+Stage0 += common.packed('/opt/mpich', '/opt/osu')
 
 # Runtime stage
 Stage1 += common.debian('runtime', release)
 Stage1 += common.arguments(**({'OSU': osu_label} if osu == 'c' else {}), **bases)
-Stage1 += hpccm.primitives.copy(_from='build', files={'/opt/mpich': '/opt/mpich', '/opt/osu': '/opt/osu'})
+Stage1 += common.copied('build', '/opt/mpich', '/opt/osu')
 Stage1 += common.debian_packages('python3', ['python3'])
 if not of_wheel:
     Stage1 += common.libfabric_from_debian(release)

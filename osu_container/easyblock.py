@@ -3,7 +3,6 @@ What the easyblocks MPIContainer and MPINative share: the site, facts of the hos
 """
 import json
 import os
-import re
 import socket
 
 from easybuild.framework.easyblock import EasyBlock
@@ -15,7 +14,7 @@ from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read
 
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, missing_host_paths
-from osu_container.core.deciding.settings import approach_entry, explained, host_libraries
+from osu_container.core.deciding.settings import approach_entry, check_approach, explained
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
 from osu_container.core.installing.staged import (
     StagedInstall,
@@ -24,8 +23,8 @@ from osu_container.core.installing.staged import (
     remove_empty_folders,
 )
 from osu_container.core.reading.sif import ImageError
-from osu_container.core.writing import call_settings
-from osu_container.core.writing.module_text import help_lines
+from osu_container.core.writing import call_settings, job_script
+from osu_container.core.writing.module_text import help_lines, keywords
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
 
@@ -65,7 +64,6 @@ class SiteEasyBlock(EasyBlock):
             'example': [None, "Command that the module help shows behind srun", CUSTOM],
             'gpu_example': [None, "The same for a site with GPUs; default: example", CUSTOM],
             'commands': [[], "Sources that are commands beside the programs", CUSTOM],
-            'family': [None, "Lmod family: only one module of a family is loaded at a time", CUSTOM],
         })
         return extra_vars
 
@@ -84,15 +82,11 @@ class SiteEasyBlock(EasyBlock):
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
                                  "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
-        if not re.match(r'[A-Za-z_]\w*$', self.cfg['family'] or ''):
-            # Lmod makes the variable LMOD_FAMILY_<name> of it, which bash refuses for a name with a hyphen
-            raise EasyBuildError("%s: family must be a name of letters, digits and _, found %r",
-                                 os.path.basename(self.cfg.path), self.cfg['family'])
         self.approach = self.or_error(approach_entry, approach, approaches)
         if is_site_file(self.cfg['site']):
             self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
         self.site, root = self.or_error(this_site, self.cfg['site'])
-        self.or_error(host_libraries, self.approach, self.site)
+        self.or_error(check_approach, self.approach, self.site)
         self.host_root = (build_option('sysroot') or root).rstrip('/')
 
     def or_error(self, function, *args, **kwargs):
@@ -168,6 +162,10 @@ class SiteEasyBlock(EasyBlock):
             write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
                 self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
                 self.facts.get('wrapper', False)))
+            gpus = self.uses_gpus()
+            write_file(os.path.join(folder, job_script.FOLDER, job_script.NAME), job_script.job_script(
+                self.settings(), self.site['jobs']['value'], self.full_mod_name, self.shown_example(),
+                next((name for name in self.cfg['commands'] if gpus and name.endswith('-gpu-bind')), None)))
 
     def make_module_step(self, fake=False):
         """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""
@@ -214,9 +212,14 @@ class SiteEasyBlock(EasyBlock):
         """Return whether the programs can use the GPUs of the site."""
         return bool(self.site['gpu']['value'])
 
+    def shown_example(self):
+        """Return the command (str) that help and the sample script show."""
+        return self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
+
     def make_module_description(self):
         """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
-        example = self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
-        self.cfg['usage'] = '\n'.join(help_lines(self.settings(), self.programs_are(), example))
-        self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title'])]
+        settings = self.settings()
+        self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example()))
+        self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title']),
+                              "Keywords: %s" % ', '.join(keywords(settings))]
         return super(SiteEasyBlock, self).make_module_description()

@@ -543,9 +543,27 @@ OF_THE_CONTAINER = [
                    "Requesting capability set .{0,200} while permitted capability set")],
      'cause': "The runtime may not do what it needs as this user: make user namespaces, or keep its capabilities.",
      'remedy': "Ubuntu 24.04: sysctl kernel.apparmor_restrict_unprivileged_userns=0, as root. A root without "
-               "capabilities: 'root default capabilities = file' in apptainer.conf. LUMI has none on purpose: build "
-               "images elsewhere, or with PRoot (module load systools).",
+               "capabilities: 'root default capabilities = file' in apptainer.conf. LUMI has none on purpose: there "
+               "osu-container image build takes SingularityCE and PRoot (module load LUMI PRoot).",
      'source': OURS + '; LUMI training 2026-04, Containers', 'evidence': 'measured'},
+    {'name': 'a build without rights',
+     'text': "FATAL:   --remote, --fakeroot, or the proot command are required to build this source as a non-root user",
+     'patterns': ["or the proot command are required to build"],
+     'cause': "SingularityCE builds a definition file for an ordinary user only with PRoot, and proot is not on PATH.",
+     'remedy': "On LUMI: module load LUMI PRoot. Else put the program of https://proot.gitlab.io/proot/bin/proot into "
+               "a folder of PATH.",
+     'source': 'docs.sylabs.io, SingularityCE 4.1, Unprivileged proot builds; LUMI training 2026-04, Containers',
+     'evidence': 'derived'},
+    {'name': 'a folder of another stage with PRoot',
+     'text': "FATAL:   While performing build: unable to copy files from stage to container fs: while copying [...] to "
+             "...: chown ...: operation not permitted",
+     'patterns': [("unable to copy files from stage",
+                   r"unable to copy files from stage .* chown (?P<path>\S+): operation not permitted")],
+     'cause': "SingularityCE gives a folder that %files copies from a stage to root ({path}); with PRoot nobody is.",
+     'remedy': "Pack the folder with tar at the end of that stage, copy the one file, and unpack it in %post with "
+               "--no-same-owner, as our definition files do.",
+     'source': 'github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go; SingularityCE 4.1.3 with PRoot',
+     'evidence': 'measured'},
     {'name': 'started inside the container',
      'text': "already in the container ...; containers do not nest.",
      'patterns': ["already in the container", "containers do not nest",
@@ -936,8 +954,10 @@ OF_SLURM = [
                   ("did not end within ", r"did not end within (?P<seconds>[\d.]+) s")],
      'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is too short, or the ranks "
               "wait for each other for ever.",
-     'remedy': "Try the same line by hand with a longer -t. If it never ends: RCCL between nodes with ROCm 7 hangs "
-               "without NCCL_NET_GDR_LEVEL=0; a provider may be the wrong one (osu-explain FI_PROVIDER).",
+     'remedy': "Try the same line by hand with a longer -t. If it never ends: RCCL between nodes has hung on LUMI "
+               "with NCCL_NET_GDR_LEVEL set (ROCm 7) and without FI_MR_CACHE_MONITOR=userfaultfd: env | grep -E "
+               "'^(NCCL|FI)_' shows yours, osu-explain those of the module; OSU_RCCL_ALT_READ=1 before module load is "
+               "the next to try. A provider may be the wrong one (osu-explain FI_PROVIDER).",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'out of memory',
      'text': "Detected 1 oom_kill event in StepId=... Some of the step tasks have been OOM Killed.",

@@ -12,11 +12,11 @@ from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, Eas
 
 #: Files that take minutes and share nothing with other tests
 ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_native_cray', 'test_report', 'test_page',
-         'test_modules', 'test_site', 'test_commands']
+         'test_modules', 'test_site', 'test_commands', 'test_contributed_modules']
 #: Files whose tests start programs again and again, mostly EasyBuild, Lmod, ReFrame or a browser; `make test-fast`
 #: leaves them out
 LONG = [*ALONE, 'test_demo', 'test_tree', 'test_package', 'test_link', 'test_discover', 'test_workstation',
-        'test_loaded', 'test_network']
+        'test_loaded', 'test_network', 'test_image_of_site']
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -186,6 +186,13 @@ QUOTED = [
     (['no user namespaces'],
      "FATAL:   while setting capabilities: Requesting capability set 0x1 while permitted capability set is 0x0",
      'Apptainer, form of its message'),
+    (['a build without rights'],
+     "FATAL:   --remote, --fakeroot, or the proot command are required to build this source as a non-root user",
+     'github.com/sylabs/singularity 4.x, cmd/internal/cli/build_linux.go, as users quote it'),
+    (['a folder of another stage with PRoot'],
+     "FATAL:   While performing build: unable to copy files from stage to container fs: while copying "
+     "[/tmp/build-temp-1/rootfs/opt/mpich] to /tmp/build-temp-2/rootfs/opt/mpich: chown "
+     "/tmp/build-temp-2/rootfs/opt/mpich: operation not permitted", 'SingularityCE 4.1.3, form of its message'),
     (['two sets of binds'],
      "WARNING: SINGULARITY_BIND and APPTAINER_BIND have different values, using the latter", 'recorded, Apptainer '
                                                                                              '1.4.5'),

@@ -46,6 +46,7 @@ patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
 
 # The same, for the tests only
 test_needs='
+proot|proot|proot|plays root for an ordinary user who builds an image, as on LUMI
 buildah|buildah|buildah|builds an image from its Dockerfile
 openssl|openssl|openssl|makes throw-away keys to sign images with
 mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own

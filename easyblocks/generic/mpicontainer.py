@@ -9,7 +9,7 @@ import sys
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
 from easybuild.tools.config import build_option, source_paths
-from easybuild.tools.filetools import convert_name, mkdir, read_file, symlink
+from easybuild.tools.filetools import convert_name, read_file, symlink
 
 # The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
 # on Python's path. See docs/design.md, "How the easyblocks find their package".
@@ -20,7 +20,7 @@ try:
     from osu_container.core.data.approaches import APPROACHES
     from osu_container.core.deciding import facts
     from osu_container.core.deciding.settings import image_of, settings_for
-    from osu_container.core.installing import image_build
+    from osu_container.core.installing import image_build, site_image, user_software
     from osu_container.core.installing.staged import place_image, shared_with
     from osu_container.core.writing import module_text
     from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, found_command, make_wrappers
@@ -39,7 +39,7 @@ class MPIContainer(SiteEasyBlock):
         """Easyconfig parameters of a container."""
         extra_vars = SiteEasyBlock.extra_options(extra_vars)
         extra_vars.update({
-            'image': [None, "File name of the SIF, searched in the source path; default: the site's", CUSTOM],
+            'image': [None, "SIF: a path, or a name in source path or the site's folders; default: the site's", CUSTOM],
             'image_sha256': [None, "sha256 of the SIF; default: read from the file IMAGE.sha256 beside it", CUSTOM],
             'build_image': ['auto', "Build a SIF that is nowhere: auto (where this machine can in minutes), yes, no",
                             CUSTOM],
@@ -58,41 +58,44 @@ class MPIContainer(SiteEasyBlock):
         self.sif_name = self.cfg['image']
         if not self.sif_name and not self.cfg['facts']:  # recorded facts name the image that they are of
             self.sif_name = self.or_error(image_of, self.name, self.approach, self.site)
-        self.sif = None
+        self.sif = self.of_site = None
+        self.image_folders = site_image.image_folders(self.site, self.host_root, os.environ)
         self.one_of('wrapper', WRAPPERS)
         self.one_of('build_image', image_build.HOW)
         if self.site['default_approach']['value'] == self.approach['name']:
             self.set_default_module = True
 
     def fetch_step(self, *args, **kwargs):
-        """Find the wrapper as any source, the image in source path, URLs or the site's folder, or else build it."""
+        """Find the wrapper as any source, the image by find_image()."""
         super(MPIContainer, self).fetch_step(*args, **kwargs)
+        self.sif = self.or_error(site_image.readable, self.find_image(), named=False)
+        self.of_site = site_image.in_site_folder(self.sif, self.image_folders)
+        if self.of_site:
+            self.sif = self.of_site
+            print_msg("the image is %s, in a folder of the site: linked to, not copied" % self.sif)
+
+    def find_image(self):
+        """Return the path (str) of the image: by its whole path, in source path, URLs or site's folders, or built."""
+        if os.path.isabs(self.sif_name):
+            return self.sif_name
         try:
             self.sif = self.obtain_file(self.sif_name, urls=self.cfg['source_urls'])
         except EasyBuildError as err:
             self.log.info("image %s: %s", self.sif_name, err.msg)
-        self.sif = self.sif or self.image_elsewhere(self.sif_name) or self.build_image()
-
-    def build_image(self):
-        """Build the image into the first folder of the source path; return its path (str). Error with the commands."""
-        if self.cfg['image_sha256']:  # another build would have another sum
-            raise EasyBuildError(
-                "The image %s with sha256 %s is nowhere. Put it beside the easyconfig %s, or into a folder of the "
-                "source path (%s), or name its folder: eb --sourcepath=FOLDER ...", self.sif_name,
-                self.cfg['image_sha256'], self.cfg.path, ':'.join(source_paths()))
-        return self.or_error(image_build.obtained, self.sif_name, self.cfg['build_image'], source_paths(),
-                             self.site['image_help']['value'], print_msg, named=False)
+        return self.sif or site_image.named(self.sif_name, self.image_folders) or self.or_error(
+            image_build.obtained, self.sif_name, self.cfg['build_image'], source_paths(),
+            self.site['image_help']['value'], print_msg, self.cfg['image_sha256'], named=False)
 
     def checksum_step(self):
         """Check the image: its sha256 from the easyconfig or the file beside it, its SBOM, its signature."""
         super(MPIContainer, self).checksum_step()
         wanted, beside = self.cfg['image_sha256'], self.sif + '.sha256'
         if not wanted and not os.path.isfile(beside):
-            beside = self.obtain_file(self.sif_name + '.sha256', no_download=True, warning_only=True) or beside
+            beside = self.obtain_file(os.path.basename(beside), no_download=True, warning_only=True) or beside
         runtime = self.or_error(facts.find_runtime, self.site['runtime']['value'])
         self.sha256 = self.or_error(
             image_build.check_image, self.sif, wanted or image_build.wanted_sha256(beside), beside,
-            self.site['image_help']['value'], runtime['command'], named=False)
+            self.site['image_help']['value'], runtime['command'], bool(self.of_site), named=False)
 
     def extract_step(self):
         """Nothing to unpack: the image is installed as it is."""
@@ -102,6 +105,7 @@ class MPIContainer(SiteEasyBlock):
         runtime = self.or_error(facts.find_runtime, self.site['runtime']['value'])
         self.facts = self.or_error(facts.read_facts, self.approach, self.site, self.sif, self.host_root, runtime,
                                    self.cfg['program_prefix'], self.cfg['programs'], build_option('force'))
+        self.facts['image']['of_site'] = site_image.recorded(self.of_site)
         for text in facts.warnings(self.facts):
             print_warning("%s: %s", os.path.basename(self.cfg.path), text, log=self.log)
         if self.cfg['wrapper'] != WRAPPERS[0]:
@@ -121,22 +125,27 @@ class MPIContainer(SiteEasyBlock):
 
     def fill_installdir(self, folder):
         """Put image and wrapper into folder (str), link the commands, record the facts."""
-        self.log.info(place_image(self.sif, self.sha256, self.shared, os.path.join(folder, self.sif_name)))
+        image = os.path.join(folder, self.facts['image']['file'])
+        self.log.info(place_image(self.sif, self.sha256, self.shared, image, bool(self.of_site)))
         bindir = os.path.join(folder, 'bin')
-        mkdir(bindir)
         self.copy_command(self.src[0], bindir)
-        helpers = [(self.cfg['program_prefix'].rstrip('_') or self.name) + '-' + name for name in ('shell', 'exec')]
-        for command in sorted(self.facts['image']['programs']) + helpers:
+        plain, programs = self.cfg['program_prefix'].rstrip('_') or self.name, self.facts['image']['programs']
+        for command in sorted(programs) + [plain + '-shell', plain + '-exec', 'start-shell']:
             symlink(self.src[0]['name'], os.path.join(bindir, command), use_abspath_source=False)
+        if user_software.COMMAND in self.cfg['commands']:
+            self.facts['user_path'], problem = user_software.make_folder(
+                folder, self.facts['host']['runtime']['command'], image, programs)
+            if problem:
+                print_warning("%s: no virtual environment in %s: %s", self.full_mod_name, folder, problem, log=self.log)
         if self.facts.get('wrapper'):
             settings = self.settings()
-            self.log.info(self.or_error(make_wrappers, self.wrap_container, os.path.join(folder, self.sif_name),
-                                        settings.program_path, os.path.join(folder, 'wrappers'), settings.programs))
+            self.log.info(self.or_error(make_wrappers, self.wrap_container, image, settings.program_path,
+                                        os.path.join(folder, 'wrappers'), settings.programs))
 
     def needed_space(self):
         """Bytes (int) that the installation takes."""
-        self.shared = shared_with(self.sif, self.installdir)
-        return 0 if self.shared else os.path.getsize(self.sif)
+        self.shared = None if self.of_site else shared_with(self.sif, self.installdir)
+        return 0 if self.of_site or self.shared else os.path.getsize(self.sif)
 
     def settings(self):
         """Settings of the module, from the facts of this run, of the given file, or of the installation."""
@@ -148,11 +157,11 @@ class MPIContainer(SiteEasyBlock):
 
     def make_module_extra(self, *args, **kwargs):
         """Add what the approach sets on this site."""
-        settings, image = self.settings(), self.facts['image']
+        settings, names = self.settings(), (self.name, convert_name(self.name, upper=True))
         return super(MPIContainer, self).make_module_extra(*args, **kwargs) + module_text.common_text(
-            self.module_generator, settings, self.name, self.cfg['family']) + module_text.container_text(
-            self.module_generator, settings, image['file'], self.facts['host']['runtime']['command'],
-            self.again(), 'SIF' + convert_name(self.name, upper=True), self.facts.get('wrapper', False))
+            self.module_generator, settings, self.name) + module_text.container_text(
+            self.module_generator, settings, names, self.facts['image']['file'],
+            self.facts['host']['runtime']['command'], self.again(), self.facts.get('wrapper', False))
 
     def again(self):
         """Return what to type (str) to install the same once more."""
@@ -176,25 +185,16 @@ class MPIContainer(SiteEasyBlock):
         name = then['image']['file']
         if self.sif is None:
             self.sanity_check_fail_msgs.extend(self.what_changed(then))
-        commands = ['bin/' + command for command in sorted(then['image']['programs']) + self.cfg['commands']]
+        files = ['bin/' + command for command in sorted(then['image']['programs']) + self.cfg['commands']]
         # the user may have deleted the image where the site has it as well
-        elsewhere = self.image_elsewhere(name)
-        kwargs.setdefault('custom_paths', {'files': commands + ([] if elsewhere else [name]), 'dirs': []})
+        files += [] if site_image.named(name, self.image_folders) else [name]
+        kwargs.setdefault('custom_paths', {'files': files, 'dirs': []})
         super(MPIContainer, self).sanity_check_step(*args, **kwargs)
-
-    def image_elsewhere(self, name):
-        """Return the path (str) of the image name (str) in the site's own folders, None if it is not there."""
-        folders = [self.host_root + folder for folder in self.site['image_folders']['value']]
-        return next((path for path in (os.path.join(folder, name) for folder in folders) if os.path.isfile(path)), None)
 
     def what_changed(self, then):
         """Return sentences (list of str): how host and image differ from the recorded facts then (dict)."""
-        changed = facts.stale_libraries(then)
         inside = os.path.join(self.installdir, then['image']['file'])
-        sif = inside if os.path.isfile(inside) else self.image_elsewhere(then['image']['file'])
-        if changed or sif is None:
-            return changed
-        now = self.or_error(facts.read_facts, self.approach, self.site, sif, self.host_root, then['host']['runtime'],
-                            self.cfg['program_prefix'], self.cfg['programs'],
-                            then.get('verdict', {}).get('forced', False))
-        return facts.other_dependencies(then, now)
+        sif = inside if os.path.isfile(inside) else site_image.named(then['image']['file'], self.image_folders)
+        return site_image.changed(inside) or self.or_error(facts.what_changed, then, self.approach, self.site, sif,
+                                                           self.host_root, self.cfg['program_prefix'],
+                                                           self.cfg['programs'])

@@ -185,7 +185,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Add what the site sets for native programs."""
         settings = self.settings()
         return super(MPINative, self).make_module_extra(*args, **kwargs) + module_text.common_text(
-            self.module_generator, settings, self.name, self.cfg['family'])
+            self.module_generator, settings, self.name)
 
     def sanity_check_step(self, *args, **kwargs):
         """Check that the site's MPI and all programs are there, and that the programs are linked with what it needs."""

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import BASES
+from osu_container.core.deciding.settings import FAMILY as FAMILY_ELSEWHERE
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT, STATE
@@ -27,8 +29,9 @@ from . import BenchError
 CONTAINER, NATIVE = 'osu-container', 'osu-native'
 #: What every module of the easyblocks sets: its installation, in which settings.json lies
 ROOT = 'OSU_MODULE_ROOT'
-#: The one of them that is loaded, by Lmod's word on their family
-FAMILY = '"${LMOD_FAMILY_SLURM_MPI-}"'
+#: The one of them that is loaded, by Lmod's word on their families: one a site
+FAMILY = ' '.join(f'${{LMOD_FAMILY_{family.upper()}-}}' for family in sorted(
+    {entry['family']['value'] for entry in BASES.values() if 'family' in entry} | {FAMILY_ELSEWHERE}))
 
 
 def base_environment():

@@ -4,15 +4,15 @@ import os
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import approach_entry
-from osu_container.core.deciding.trial import Host
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import ImageError
 
 from . import examination, text
-from .described import described_host, our_image
-from .site import SettingsError, add_site_arguments, this_runtime, this_site
+from .described import our_image
+from .host_facts import DescribedHost, HostFactsError, description_of
+from .site import SettingsError, add_site_arguments, this_host, this_runtime, this_site
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
 CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
@@ -38,7 +38,7 @@ def add_arguments(parser):
     parser.epilog = ("Nothing in the image is run. Exit codes, by the verdict on the approach or on the best one: 0 "
                      "works, 4 works slowly, 5 unknown, 6 fails; 1 image or host cannot be read, 2 wrong usage.")
     parser.set_defaults(function=main, prog='osu-container check',
-                        errors=(CheckError, ImageError, ElfError, SettingsError, OSError),
+                        errors=(CheckError, HostFactsError, ImageError, ElfError, SettingsError, OSError),
                         after_interrupt='nothing was changed')
 
 
@@ -52,7 +52,8 @@ def several(mpis):
 def main(options):
     """Print the verdicts; return the exit code. Raises CheckError and what reading image and host raises."""
     if options.published:
-        useless = [name for name in ('image', 'approach', 'program', 'sysroot', 'site_file') if getattr(options, name)]
+        useless = [name for name in ('image', 'approach', 'program', 'sysroot', 'facts', 'site_file')
+                   if getattr(options, name)]
         if useless:
             raise CheckError("--published has its own images and hosts, %s cannot be given with it"
                              % ', '.join(useless))
@@ -67,8 +68,9 @@ def main(options):
         if options.program:
             raise CheckError("--program: %s is not here, so nothing is known of its programs. Name a SIF"
                              % options.image)
-        return judge(ours, site, described_host(site), options)
-    host = Host(os.path.abspath(root) if root else '')
+        host = this_host(options, site, '') if options.facts else DescribedHost(description_of(site))
+        return judge(ours, site, host, options)
+    host = this_host(options, site, root)
     with Image(options.image, 'osu_') as image:
         if several(image.mpis()) and not options.program and not image.programs:
             raise CheckError("%s holds more than one MPI: %s. Which one counts is the program's choice: name it by "

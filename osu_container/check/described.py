@@ -1,10 +1,9 @@
 """
-Images and hosts that nobody here has, described: the twelve published combinations and LUMI then and now; the images of
-this project by their names, and the host of any site by its data.
+Images that nobody here has, described: the twelve published combinations, and those of this project by their names.
 
-A description has the methods of Image (core/reading/image.py) or Host (core/deciding/trial.py), so the same rules judge
-it. It is partial: only what decides is in it, and what is not in it is not held to be missing. Every value has its
-source beside it; the words are those of the site data (measured, derived).
+A description has the methods of Image (core/reading/image.py), so the same rules judge it. It is partial: only what
+decides is in it, and what is not in it is not held to be missing. Every value has its source beside it; the words are
+those of the site data (measured, derived). Hosts: host_facts.py.
 """
 import posixpath
 import re
@@ -18,9 +17,8 @@ from osu_container.core.reading.traits import single_copy
 
 X86_64 = MACHINE_NAMES['x86_64']
 
-#: glibc of Ubuntu 22.04, on which the published images are built (derived: recipe of the published runs), and of SLES
-#: 15 SP5, LUMI's system then (derived: release of that system; it was not printed in any log)
-UBUNTU_GLIBC, SP5_GLIBC = '2.35', '2.31'
+#: glibc of Ubuntu 22.04, on which the published images are built (derived: recipe of the published runs)
+UBUNTU_GLIBC = '2.35'
 
 
 def fabric_version(libfabric):
@@ -52,7 +50,9 @@ def asked_by_mpich(mpich, libfabric):
 
 def glibc_verdef(newest):
     """Return the version names (set of str) that a glibc of a release (str) defines."""
-    return {'GLIBC_2.%d' % number for number in range(2, int(newest.split('.')[1]) + 1)} | {'GLIBC_2.2.5'}
+    # those with three numbers are of before 2.4: glibc, Versions.def
+    return {'GLIBC_2.%d' % number for number in range(2, int(newest.split('.')[1]) + 1)} | {
+        'GLIBC_2.' + name for name in ('2.5', '2.6', '3.2', '3.3', '3.4')}
 
 
 def library(path, needed=(), verneed=None, verdef=(), machine=X86_64):
@@ -104,6 +104,10 @@ class DescribedImage(object):
         """See Image."""
         return sorted(path for path in self.files if re.match('(?:%s)$' % pattern, path))
 
+    def files_in(self, folder, pattern):
+        """See Image."""
+        return self.matching(re.escape(folder) + '/' + pattern)
+
     def mpis(self):
         """See Image."""
         return [self._mpi]
@@ -141,51 +145,6 @@ class DescribedImage(object):
     def entrypoint(self):
         """See Image: none is described."""
         return []
-
-
-class DescribedHost(object):
-    """A host of which only the libraries are described that a site names. See Host for the methods."""
-
-    partial = True
-    root = ''
-
-    def __init__(self, files, traits, glibc, machine=X86_64):
-        """
-        files: {path: ElfFacts}; traits: {path: dict of traits}; glibc: release (str) or None: see described_host();
-        machine: str, as readelf calls it.
-        """
-        self.files, self._traits, self.glibc, self._machine = files, traits, glibc, machine
-
-    def on(self, path):
-        """See Host."""
-        return path
-
-    def exists(self, path):
-        """See Host."""
-        return path in self.files
-
-    is_file = exists
-
-    def cached(self, name, machine):
-        """See Host: no cache is described."""
-        return None
-
-    def elf(self, path):
-        """See Host."""
-        return self.files[path]
-
-    def machine(self):
-        """See Host."""
-        return self._machine
-
-    def traits(self, path, read):
-        """See Host: what is described, whatever read would find."""
-        return self._traits[path]
-
-    def mpi_libraries(self, site):
-        """See Host: only the site's own is described."""
-        fact = site['libraries'].get('libmpi')
-        return {fact['value']: self.files[fact['value']]} if fact else {}
 
 
 def mpi_described(family, mpi_release, libfabric=None):
@@ -292,43 +251,3 @@ def our_image(name, machine='x86_64'):
     }
     return DescribedImage(name, files, traits, ('MPICH ABI' if is_mpich else 'Open MPI', soname, mpi), plugin, {}, rocm,
                           cuda)
-
-
-def lumi_host(site, libfabric, cray_mpich, glibc):
-    """
-    Return the DescribedHost of LUMI, or of another HPE Cray system, with the libraries that a site (dict) names.
-
-    :param libfabric: release (str) of ofiwg's libfabric that Cray's is made from; it has cxi in every release
-    :param cray_mpich: release (str); glibc: release (str) that the host's libraries may need, None where not known
-    Source: facts of the site; versions by FABRIC_VERSIONS. That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the
-    published message "version `FABRIC_1.7' not found".
-    """
-    files, traits = {}, {}
-    machine = MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')]
-    needs = {'libc.so.6': glibc_verdef(glibc)} if glibc else {}
-    for name, fact in site['libraries'].items():
-        if not fact:
-            continue
-        path = fact['value']
-        files[path] = library(path, ['libc.so.6'], needs, machine=machine)
-        if name == 'libmpi':
-            files[path] = library(path, ['libfabric.so.1', 'libc.so.6'],
-                                  dict(needs, **{'libfabric.so.1': {'FABRIC_1.0'}}), machine=machine)
-            traits[path] = mpi_described('Cray MPICH', cray_mpich)
-        elif name == 'libfabric':
-            files[path] = library(path, ['libcxi.so.1', 'libc.so.6'], needs, fabric_verdef(libfabric), machine)
-            traits[path] = {'release': libfabric, 'providers': ['cxi', 'tcp'], 'complete': False}
-    return DescribedHost(files, traits, glibc, machine)
-
-
-def described_host(site):
-    """
-    Return the DescribedHost of a site (dict): the releases are those of the paths, of glibc nothing is known.
-
-    Only for sites whose paths name them, as those of HPE Cray systems do.
-    """
-    def release_of(name, pattern):
-        found = re.search(pattern, (site['libraries'].get(name) or {'value': ''})['value'])
-        return found.group(1) if found else None
-    return lumi_host(site, release_of('libfabric', r'/libfabric/([\d.]+)/'), release_of('libmpi', r'/mpich/([\d.]+)/'),
-                     None)

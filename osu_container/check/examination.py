@@ -15,16 +15,17 @@ from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.deciding.verdict import ask, level_of
 
-from .described import SP5_GLIBC, lumi_host, published_image
+from .described import published_image
+from .host_facts import DescribedHost, description_of
 
 TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility.csv')
 APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
 #: The site of the published runs, and the one that LUMI has become
 THEN, NOW = 'lumi-24.03', 'lumi-25.03'
-#: site -> libfabric, Cray MPICH, glibc of its host (see lumi_host), ROCm of the images. Now: the same images, made
-#: with the ROCm of today's stack, since its driver does not know 6.0 any more. What LUMI's libraries need of glibc
-#: since January 2026 was not seen; its release is 2.38, the images' 2.35.
-HOSTS = {THEN: ('1.15.2.0', '8.1.29', SP5_GLIBC, '6.0.3'), NOW: ('1.22.0', '8.1.32', None, '6.3.4')}
+#: site -> ROCm of the images. Now: the same images, made with the ROCm of today's stack, since its driver does not know
+#: 6.0 any more. The hosts are those of public_hosts.py: what LUMI's libraries need of glibc since January 2026 was not
+#: seen; its release is 2.38, the images' 2.35.
+HOSTS = {THEN: '6.0.3', NOW: '6.3.4'}
 
 #: Marks of the table that were measured -> what they mean
 MARKS = {'Y': 'works', '(Y)': 'works slowly', 'N': 'fails'}
@@ -136,8 +137,7 @@ def examination(site_name=THEN):
     On NOW nothing was measured: the marks are those of the table all the same, the outcome is 'not measured'.
     """
     site = site_entry(site_name)
-    libfabric, cray_mpich, glibc, rocm = HOSTS[site_name]
-    host = lumi_host(site, libfabric, cray_mpich, glibc)
+    rocm, host = HOSTS[site_name], DescribedHost(description_of(site))
     cells = []
     for row in rows():
         for approach in APPROACHES:

@@ -1,10 +1,14 @@
 """Which site this machine is, for commands that run without EasyBuild."""
 import os
+import re
 import socket
 
 from osu_container.core.deciding.facts import FactsError, find_runtime
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, site_here
+from osu_container.core.deciding.trial import Host
 from osu_container.places import STATE
+
+from .host_facts import DescribedHost, description_of, read_description
 
 LOCAL = '_mpicontainer_local.py'
 #: Where the set-up of a workstation writes its local file
@@ -16,7 +20,10 @@ def add_site_arguments(parser, what):
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--site', metavar='NAME', help=what + "; default: this machine, by its local file or host name")
     where.add_argument('--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote")
-    parser.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+    root = parser.add_mutually_exclusive_group()
+    root.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
+    root.add_argument('--facts', metavar='FILE', help="the host's libraries are those that `osu-container discover "
+                      "--facts FILE` saw; default away from the site: what public sources say of it")
 
 
 def local_file():
@@ -42,6 +49,48 @@ def this_site(name=None, sysroot=None, site_file=None):
         raise SettingsError(str(err).replace('--try-amend=site=NAME', '--site NAME, or write one by `osu-container '
                                              'discover -o FILE` and give it by --site-file'))
     return site, root if sysroot is None else sysroot.rstrip('/')
+
+
+def this_host(options, site, root):
+    """
+    Return the Host of a site (dict): files below root (str) where they are the site's, else a DescribedHost.
+
+    :param options: of add_site_arguments()
+    Raises HostFactsError where a description cannot be read.
+    """
+    if options.facts:
+        return DescribedHost(read_description(options.facts))
+    if root or options.sysroot or _is_here(options, site):
+        return Host(os.path.abspath(root) if root else '')
+    return DescribedHost(description_of(site))
+
+
+def _is_here(options, site):
+    """Return whether this machine is the site (dict): by default; by its name; or as it has its MPI and libfabric."""
+    if not (options.site or options.site_file):
+        return True
+    try:
+        if this_site()[0]['name'] == site['name']:
+            return True
+    except SettingsError:
+        pass
+    names = site['recognised_by']['value'].get('hostnames', [])
+    paths = [site['libraries'][name]['value'] for name in ('libmpi', 'libfabric') if site['libraries'].get(name)]
+    return all(map(os.path.exists, paths)) and (not names or any(re.search(name, socket.gethostname())
+                                                                 for name in names))
+
+
+def described(host):
+    """Return a line (str) on a host (as Host) that is described: by whom, how surely, when; '' for one that is read."""
+    if not host.partial:
+        return ''
+    node, (first, last) = host.data.get('node'), host.dates()
+    if first is None:
+        return ('described, not looked into, and nothing is known of it; `osu-container discover --facts FILE` on the '
+                'system writes what --facts takes')
+    return 'described, not looked into: %s; %s; %s' % (
+        'as osu-container discover saw %s' % node if node else 'by public sources', ', '.join(host.evidence()),
+        first if first == last else '%s to %s' % (first, last))
 
 
 def this_runtime(site, host):

@@ -3,6 +3,9 @@ import os
 import textwrap
 
 from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.verdict import said
+
+from .site import described
 
 WIDTH = 100
 
@@ -10,27 +13,22 @@ WIDTH = 100
 def image_facts(image):
     """Return what is said of the open Image first (dict): path, labels that tell, programs, MPI libraries."""
     return {
-        'path': image.path, 'mpi': [{'family': family, 'soname': soname, 'path': path}
+        'path': image.path, 'described': image.partial, 'mpi': [{'family': family, 'soname': soname, 'path': path}
                                     for family, soname, path in image.mpis()],
         'programs': len(image.programs), 'rocm': image.rocm(), 'cuda': image.cuda(),
         'labels': dict(item for item in sorted(image.labels.items()) if item[0].startswith('org.osu-container')),
     }
 
 
-def image_is_described(host):
-    """Return whether the verdicts are on descriptions: an image and a host that are not here."""
-    return host.partial
-
-
 def as_data(facts, site, host, runtime, verdicts, best):
     """Return all that page() says, and the container runtime (dict or None), as plain data (dict)."""
     return {
-        'image': facts, 'described': image_is_described(host),
+        'image': facts, 'described': host.partial, 'host': described(host) or 'read',
         'site': site['name'], 'sysroot': host.root or None, 'runtime': runtime,
         'recommended': best,
         'verdicts': [{
-            'approach': one.approach, 'verdict': one.level, 'mpi': one.mpi, 'libfabric': one.libfabric,
-            'mpi_type': one.launch,
+            'approach': one.approach, 'verdict': one.level, 'untested': one.untested, 'mpi': one.mpi,
+            'libfabric': one.libfabric, 'mpi_type': one.launch,
             'findings': [{'rule': finding.rule, 'verdict': finding.level, 'reason': finding.reason,
                           'evidence': [{'file': name, 'found': found} for name, found in finding.evidence],
                           'remedy': finding.remedy, 'source': finding.source} for finding in one.findings],
@@ -55,9 +53,13 @@ def page(facts, site, host, verdicts, best, single):
     if others:
         lines.append(textwrap.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
             one.approach for one in others), WIDTH))
-        lines += [line for one in others for line in _finding_lines(one.findings[0])] + ['']
+        # what to do is the same for most of them: once is enough, with the shortest reason
+        first = {}
+        for one in sorted((one.findings[0] for one in others), key=lambda one: len(one.reason)):
+            first.setdefault(one.remedy, one)
+        lines += [line for one in first.values() for line in _finding_lines(one)] + ['']
     if not single:
-        lines.append(_advice(best, facts))
+        lines += _advice(best, facts, verdicts)
     return '\n'.join(lines).rstrip()
 
 
@@ -66,15 +68,17 @@ def _head(facts, site, host):
     libraries = ', '.join('%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi'])
     gpu = ''.join('; %s %s' % (name, facts[key]) for name, key in (('ROCm', 'rocm'), ('CUDA', 'cuda')) if facts[key])
     lines = ["%s\n    MPI: %s%s" % (facts['path'], libraries or 'none', gpu)]
-    if image_is_described(host):
-        lines.append("    described by its name, and the host by the data of its site: nothing was looked into")
-    return lines + ["    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''),
-                    '']
+    if facts['described']:
+        lines.append("    described by its name: nothing of it was looked into")
+    lines.append("    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''))
+    return lines + (["    host: " + described(host)] if host.partial else []) + ['']
 
 
 def _verdict_lines(verdict):
     """Return the lines (list of str) on one Verdict: its word, what would run, each finding."""
-    lines = ['%-12s%s' % (verdict.approach, verdict.level.upper())]
+    lines = [textwrap.fill(said(verdict).replace(verdict.level, verdict.level.upper(), 1), WIDTH, initial_indent='%-12s'
+                           % verdict.approach, subsequent_indent=' ' * 14, break_on_hyphens=False,
+                           break_long_words=False)]
     if verdict.mpi != 'none':
         lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (verdict.mpi, verdict.libfabric,
                                                                          verdict.launch)))
@@ -89,11 +93,14 @@ def _finding_lines(finding):
     return lines + ([_wrapped('do', finding.remedy)] if finding.remedy else [])
 
 
-def _advice(best, facts):
-    """Return the last line: what to install."""
+def _advice(best, facts, verdicts):
+    """Return the last lines (list of str): what to install."""
+    unknown = [one.approach for one in verdicts if one.level == 'unknown']
     if best is None:
-        return "No approach is recommended: none is known to work with this image here."
+        return ["No approach is recommended: none is known to work with this image here."]
+    level = next(one.level for one in verdicts if one.approach == best)
+    lines = ["Unknown, and faster if it runs: %s" % ', '.join(unknown)] if unknown and level == 'works slowly' else []
     if not facts['programs']:  # it is not for our easyconfigs
-        return "Recommended: %s\n    osu-container new %s" % (best, facts['path'])
-    return "Recommended: %s\n    eb osu-container-%s.eb -r --try-amend=image=%s" % (
-        best, best, os.path.basename(facts['path']))
+        return lines + ["Recommended: %s\n    osu-container new %s" % (best, facts['path'])]
+    return lines + ["Recommended: %s\n    eb osu-container-%s.eb -r --try-amend=image=%s" % (
+        best, best, os.path.basename(facts['path']))]

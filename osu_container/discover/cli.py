@@ -5,6 +5,7 @@ osu-container discover: finds what a site of this project needs to know about a 
     osu-container discover -o site.py                   a file from which eb installs
     osu-container discover --compare site.py            what has changed since
     srun -N1 osu-container discover --json >node.json   what a compute node has
+    osu-container discover --facts FILE                 its libraries, for osu-container check elsewhere
 """
 import datetime
 import json
@@ -27,6 +28,8 @@ def add_arguments(parser):
                      "written),\n2 wrong usage, or something that cannot be compared.")
     parser.add_argument('-o', '--output', metavar='FILE', help="write the site into FILE, in Python; in JSON where it "
                         "ends in .json")
+    parser.add_argument('--facts', metavar='FILE', help="write what check needs of this host's libraries into FILE, in "
+                        "JSON, for `osu-container check --facts` on another machine")
     parser.add_argument('--force', action='store_true', help="replace FILE")
     parser.add_argument('--name', help="name of the site; default: that of the Slurm cluster, else of the node")
     parser.add_argument('--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for / "
@@ -77,18 +80,22 @@ def main(options):
         return refuse("--name %s: wanted letters, digits, '.', '_' and '-', such as frontier-2026" % options.name)
     if options.sysroot and not os.path.isdir(options.sysroot):
         return refuse("--sysroot %s: there is no such folder; stand-in/make makes one" % options.sysroot)
-    if options.force and not options.output:
-        return refuse("--force is for -o FILE")
+    if options.force and not (options.output or options.facts):
+        return refuse("--force is for -o FILE and --facts FILE")
+    if options.facts and (options.output or options.json):
+        return refuse("--facts writes JSON into its FILE: leave -o and --json out")
     if options.compare:
-        if options.output or options.name:
-            return refuse("--compare writes nothing: leave -o and --name out")
+        if options.output or options.name or options.facts:
+            return refuse("--compare writes nothing: leave -o, --facts and --name out")
         return compare(options)
-    if options.output and not options.force and os.path.lexists(options.output):
+    target = options.output or options.facts
+    if target and not options.force and os.path.lexists(target):
         # said again when it is written; known now, it saves the look
-        print("%s: error: %s is there already. To replace it: --force" % (options.prog, options.output),
-              file=sys.stderr)
+        print("%s: error: %s is there already. To replace it: --force" % (options.prog, target), file=sys.stderr)
         return 1
     found = found_now(options.sysroot or '', options.name, patience=options.patience)
+    if options.facts:
+        return write_facts(found, options)
     if options.output:
         return write(found, options)
     from .text import report_of
@@ -104,6 +111,7 @@ def refuse(text):
 
 def write(found, options):
     """Write what was found into a file and say how it is used; return the exit code."""
+    from .entry import easyconfig_of
     from .write import WriteError, source_of, write_file
     is_json = options.json or options.output.endswith('.json')
     text = json.dumps(found, indent=1) + '\n' if is_json else source_of(found)
@@ -120,11 +128,13 @@ def write(found, options):
         return 0
     path = os.path.abspath(options.output)
     can = [approach for approach, why in found['approaches'] if why is None]
-    wanted = found['site']['default_approach']['value']
-    print("Can be installed:   %s" % ', '.join(can))
+    print("Can be installed:   %s" % (', '.join(can) or 'nothing yet'))
     print("Does an image fit?  osu-container check IMAGE.sif --site-file %s" % options.output)
-    easyconfig = 'osu-container-%s.eb' % (wanted if wanted in can else 'pure')
-    if os.path.basename(path) == '_mpicontainer_local.py':
+    easyconfig = easyconfig_of(found)
+    if easyconfig is None:
+        for why in sorted(set(why for _, why in found['approaches'])):
+            print("To do:              %s; the head of the file says more" % why)
+    elif os.path.basename(path) == '_mpicontainer_local.py':
         print("Use it:             export EASYBUILD_INCLUDE_EASYBLOCKS=\"%s,$EASYBUILD_INCLUDE_EASYBLOCKS\"\n"
               "                    eb %s -r" % (path, easyconfig))
     elif re.search(r'[\s,]', path):
@@ -135,6 +145,25 @@ def write(found, options):
     else:
         print("Use it:             give it a name that ends in .py, then eb %s -r --try-amend=site=FILE.py"
               % easyconfig)
+    return 0
+
+
+def write_facts(found, options):
+    """Write the libraries of what was found as a description; return the exit code."""
+    from ..check.host_facts import text_of
+    from . import facts
+    from .write import WriteError, write_file
+    entry = dict(found['site'], name=found['name'])
+    data, remarks = facts.description(entry, found['root'], found['name'], found['date'], found['node'])
+    try:
+        write_file(options.facts, text_of(data), options.force)
+    except WriteError as err:
+        print("%s: error: %s" % (options.prog, err), file=sys.stderr)
+        return 1
+    for remark in remarks:
+        print(remark)
+    print("wrote %s: %d files of libraries\nUse it elsewhere: osu-container check IMAGE.sif --site NAME --facts %s" % (
+        options.facts, len(data['libraries']), options.facts))
     return 0
 
 

@@ -19,6 +19,7 @@ WHAT_TO_DO = [
                  "from that file"),
     ('pmi', "srun on one of the two starts ranks otherwise: discover again there, and install from that file"),
     ('cards', "expected where login nodes have no card; discover on a compute node, and install from that file"),
+    ('rdma cards', "expected where login nodes have no card; discover on a compute node, and install from that file"),
     ('providers', "the two libfabric drive other networks: see libfabric"),
     ('mpi kinds', "a job started from one of the two lacks a kind of --mpi="),
     ('gpu.target', "expected where login nodes have no GPU; discover on a GPU node, and install from that file"),

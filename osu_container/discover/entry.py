@@ -8,11 +8,12 @@ import re
 from collections import OrderedDict
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.networks import NETWORKS
 from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
 from osu_container.core.deciding.conditions import release
-from osu_container.core.deciding.settings import host_libraries, runs_on
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.settings import approach_entry, check_approach, image_of, runs_on
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.recipes.images_slingshot import IMAGES
 
 #: On any x86_64 machine: what `make demo` builds
@@ -73,6 +74,8 @@ class _Entry(object):
         entry['default_approach'] = None  # follows from the images; the order of the keys stays
         entry['runtime'] = self.found('runtime')
         entry['provider'] = self.found('provider')
+        if survey.value('network')['kind'] not in ('Slingshot', 'Ethernet'):  # these two follow from the provider
+            entry['network'] = self.found('network')
         entry['pmi'] = self.found('pmi')
         kinds = sorted(set(entry['pmi']['value'].values()))
         entry['pmi_variables'] = self.fact(
@@ -119,9 +122,11 @@ class _Entry(object):
     def default_approach(self, cxi, entry):
         """What takes least from the host, of the approaches that have an image."""
         order = ['opensource', 'openmpi', 'hybrid'] if cxi else []
-        chosen = next((name for name in order if name in entry['images']['value']), 'pure')
-        why = ("no network here that others could reach and pure could not" if chosen == 'pure' else
-               "takes as little from the host as the images allow: an update could change it")
+        images = entry['images']['value']
+        chosen = next((name for name in order + ['pure', 'openmpi'] if name in images), 'pure')
+        why = "the only one whose MPI srun can start here" if chosen == 'openmpi' and not cxi else (
+            "no image of this project reaches another network than pure does" if chosen == 'pure' else
+            "takes as little from the host as the images allow: an update could change it")
         return self.fact(chosen, why, 'docs/design.md, decision 7', 'derived')
 
     def gpu(self):
@@ -180,7 +185,7 @@ class _Entry(object):
         """Variables for every approach."""
         found = [dict(self.fact('ofi', "an MPICH may have the netmods ofi and ucx; every approach here is made of "
                                 "libfabric", 'MPICH documents the CVAR; the PyPI wheels have both', 'derived'),
-                      name='MPIR_CVAR_CH4_NETMOD', only=['mpich >= 3.4'])]
+                      name='MPIR_CVAR_CH4_NETMOD', only=['mpich >= 3.4', 'no ucx'])]
         hsn = [name for name in self.survey.value('interfaces', []) if name.startswith('hsn')]
         if entry['gpu']['value'] and hsn:
             found.append(dict(self.fact(','.join(hsn), "RCCL meets and, without a plugin, sends over these interfaces; "
@@ -215,6 +220,13 @@ class _Entry(object):
             why = ("images made for LUMI, with the ROCm nearest to this system's (%s) and an MPICH built with a "
                    "libfabric that is not newer than the host's; opensource with libcxi" % rocm)
             evidence = 'untested'
+        elif self.survey.value('network')['kind'] not in ('Ethernet', 'Slingshot'):  # without cxi: TCP, by any image
+            # what takes the provider of such cards, from image or host, ends without it or without rdma-core
+            ucx = NETWORKS[self.survey.value('network')['kind']]['ucx']['value']
+            value = dict((name, image) for name, image in (('pure', ANY_MACHINE), ('openmpi', ANY_OPENMPI))
+                         if name in runnable and (name == 'pure' or ucx))
+            why = ("no image of this project has rdma-core, or a provider for these cards: with those here messages go "
+                   "over TCP, slowly, and the other approaches need an image of yours, --try-amend=image=")
         else:
             value = dict((name, ANY_OPENMPI if name == 'openmpi' else ANY_MACHINE) for name in runnable)
             why = "runs on any x86_64 machine; it has neither libcxi nor ROCm. `osu-container image list` has others"
@@ -320,20 +332,59 @@ class _Entry(object):
 
 
 def approaches_of(survey, entry, name):
-    """Return [(approach, None or why it cannot be installed)] on a site (dict) that survey (Survey) found."""
+    """
+    Return [(approach, None or why it cannot be installed)] on a site (dict) that survey (Survey) found.
+
+    What eb asks before it looks at an image decides (check_approach(), image_of()), so that the two agree; then what
+    this node shows beyond the site.
+    """
     site, found = site_entry(name, {name: entry}), []
-    for approach, data in APPROACHES.items():
-        lacking = [name for name in data['inject'] if name not in site['libraries']]
-        if approach == 'native' and not entry['native']['value']:
-            why = 'no MPI compiler was found' if 'libmpi' in site['libraries'] else "the host's libmpi was not found"
-        elif lacking:
-            why = "the host's %s was not found" % ' and '.join(lacking)
-        elif not runs_on(data, site):
-            why = 'srun has no --mpi= for the MPI that it runs (%s)' % data['mpi']
-        else:
-            needed = survey.unresolved.get(approach)
-            why = 'only with an image that has %s, which the injected libraries need' % ', '.join(
-                needed) if needed else None
-            host_libraries(dict(data, name=approach), site)  # what eb asks; raises nothing now
+    for approach in APPROACHES:
+        data = approach_entry(approach)
+        try:
+            check_approach(data, site)
+            why = _by_node(survey, data)
+            if data['container'] and not why:
+                image_of('osu-container', data, site)
+        except SettingsError as err:
+            why = _refused(data, site, err)
         found.append((approach, why))
     return found
+
+
+def _refused(approach, site, error):
+    """Return why eb refuses an approach on a site (dicts) in a few words; error: SettingsError, what it says."""
+    lacking = [name for name in approach['inject'] if name not in site['libraries']]
+    if lacking:
+        return "the host's %s was not found" % ' and '.join(lacking)
+    if not approach['container'] and 'libmpi' not in site['libraries']:
+        return "the host's libmpi was not found"
+    if not site['pmi']['value']:
+        return 'nothing shows how ranks find each other (pmi)'
+    if not runs_on(approach, site):
+        return 'srun has no --mpi= for the MPI that it runs (%s)' % approach['mpi']
+    if not approach['container']:
+        return 'no MPI compiler was found'
+    if approach['name'] not in site['images']['value']:
+        return 'only with an image of yours: --try-amend=image=FILE.sif'
+    return str(error)
+
+
+def _by_node(survey, approach):
+    """Return why an approach (dict) cannot be installed or run with what this node has (str), None if it can."""
+    if approach['container'] and survey.facts['runtime']['evidence'] == 'untested':
+        return 'no container runtime answers here: load its module, or install it'
+    if survey.no_provider and 'libfabric' in approach['inject']:
+        return survey.no_provider
+    needed = survey.unresolved.get(approach['name'])
+    if needed:
+        return 'only with an image that has %s, which the injected libraries need' % ', '.join(needed)
+    return None
+
+
+def easyconfig_of(found):
+    """Return the easyconfig (str) to install from what was found (dict, see cli.found_now): eb takes it; else None."""
+    can = [approach for approach, why in found['approaches'] if why is None]
+    wanted = found['site']['default_approach']['value']
+    first = [approach for approach in [wanted, 'pure'] + can if approach in can]
+    return None if not first else 'osu-native.eb' if first[0] == 'native' else 'osu-container-%s.eb' % first[0]

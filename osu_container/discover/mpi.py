@@ -124,22 +124,23 @@ def xpmem(survey):
     found = [('%s/libxpmem.so.0' % folder.rstrip('/'), 'CRAY_XPMEM_POST_LINK_OPTS') for folder in options]
     found += [(path, 'the default in /opt/cray/xpmem')
               for path in host.matching('/opt/cray/xpmem/default/lib64/libxpmem.so.0')]
+    # where its package puts it on Alps (github.com/eth-cscs/netstack 67b49b80, documentation of system-stack)
+    found += [(path, '/opt/xpmem') for path in host.matching('/opt/xpmem/lib64/libxpmem.so.0')]
     found += survey.usual('libxpmem.so.0')
     if not survey.library('libxpmem', found, "MPI shares memory between the ranks of a node by it", 'MPI',
                           'libxpmem.so.0'):
-        survey.lacks('libxpmem.so.0', 'CRAY_XPMEM_POST_LINK_OPTS, /opt/cray/xpmem, ' + ', '.join(survey.searched()),
+        survey.lacks('libxpmem.so.0', 'CRAY_XPMEM_POST_LINK_OPTS, /opt/cray/xpmem, /opt/xpmem, '
+                     + ', '.join(survey.searched()),
                      "ranks of one node copy twice: slower within a node in bind" if survey.cray else
                      "not needed: the MPI here does without", survey.cray)
 
 
 def start_of_ranks(survey):
-    """The --mpi= of srun, by who starts with it."""
+    """The --mpi= of srun, by who starts with it. Where srun does not name them, none is: a guess would be no site."""
     said = survey.host.said['mpi']
     kinds = mpi_kinds(said.output) if said.good else []
     if kinds:
         survey.fact('mpi kinds', kinds, "what srun can start ranks with", '`srun --mpi=list`', section='PMI')
-    else:
-        kinds = ['pmi2'] + (['cray_shasta'] if survey.cray else [])
     family = survey.libraries.get('libmpi', {}).get('family') or ''
     wanted = {'image': 'pmi2', 'Open MPI': 'pmix'}
     if 'libraries.libmpi' in survey.facts:
@@ -149,15 +150,46 @@ def start_of_ranks(survey):
     chosen = OrderedDict((who, wanted[who]) for who in ('image', 'host', 'Open MPI') if wanted.get(who) in kinds)
     why = "MPICH of an image speaks PMI-2, Cray MPICH Cray PMI, Open MPI PMIx; without it each rank is alone"
     survey.fact('pmi', chosen, why, '`srun --mpi=list`: %s; the host\'s MPI is %s' % (
-        ', '.join(kinds), family or 'not known') if said.good else "a guess: srun does not answer here",
-        'derived' if said.good else 'untested', 'PMI')
+        ', '.join(kinds), family or 'not known') if said.good else 'srun does not answer: ' + said.problem,
+        'derived', 'PMI')
+    if not said.good:
+        _lacks_pmi(survey, said.problem)
+        return
     for who, kind in sorted(wanted.items()):
         if who not in chosen:
             without = {'image': "pure, hybrid and opensource cannot be started by srun",
                        'host': "bind and native cannot be started by srun",
                        'Open MPI': "the approach openmpi cannot be started by srun"}[who]
-            survey.lacks('--mpi=%s' % kind, '`srun --mpi=list`: ' + (', '.join(kinds) if said.good else said.problem),
-                       without, who != 'Open MPI')
+            survey.lacks('--mpi=%s' % kind, '`srun --mpi=list`: ' + ', '.join(kinds), without, who != 'Open MPI')
+
+
+#: What a batch system other than Slurm leaves on a node -> what it is, and mpiexec's -launcher there
+_BATCH = (
+    (('/etc/pbs.conf', '/var/spool/pbs', '/opt/pbs'), ('pbsnodes', 'pbsdsh'), 'PBS', 'pbs'),
+    (('/etc/lsf.conf', '/etc/profile.d/lsf.sh'), ('bsub', 'blaunch'), 'LSF', 'lsf'),
+)
+
+
+def batch_system(host):
+    """Return (name, launcher of mpiexec) of what starts jobs where srun does not answer: a guess by files, else ssh."""
+    for files, commands, name, launcher in _BATCH:
+        if any(host.exists(path) for path in files) or any(host.find(command) for command in commands):
+            return name, launcher
+    return ('Slurm', 'slurm') if host.find('srun') else ('no batch system', 'ssh')
+
+
+def _lacks_pmi(survey, problem):
+    """Keep that nothing shows how ranks find each other, and what there is to be done."""
+    name, launcher = batch_system(survey.host)
+    if name == 'Slurm':
+        survey.lacks('a PMI', '`srun --mpi=list`: ' + problem, "eb installs nothing from this file: look again where "
+                     "srun answers (--patience 60), or write what it names into pmi")
+        return
+    survey.lacks('a PMI', '`srun --mpi=list`: %s; %s' % (problem, name), "eb installs nothing from this file. If an "
+                 "mpiexec of MPICH or Intel MPI is here, try `mpiexec -launcher %s -n 2 apptainer exec IMAGE.sif "
+                 "PROGRAM` (docs/add-a-site.md, Without Slurm): if that is one job of two ranks, write 'image': 'pmi2' "
+                 "into pmi and 'pmi2': 'PMI_FD' into pmi_variables; eb then installs with --try-amend=image=IMAGE.sif"
+                 % launcher)
 
 
 def mpi_kinds(text):

@@ -2,16 +2,19 @@
 import os
 import re
 
+from osu_container.core.data.networks import BEST_FIRST, NETWORKS
+from osu_container.core.deciding.layers import parts_of
 from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.core.reading.traits import fabric_traits
 
+from .cards import FOLDER, rdma_cards
 from .host import newest_first
 
 LIBFABRIC = 'libfabric.so.1'
 
 
 def network_cards(survey):
-    """Interfaces, Slingshot's cards, InfiniBand."""
+    """Interfaces, Slingshot's cards, those of InfiniBand and its like; which of the networks counts."""
     host = survey.host
     names = [name for name in host.names('/sys/class/net')
              if not re.match(r'lo$|docker|veth|br-|virbr|bonding_masters|ifb|dummy|tap|tun', name)]
@@ -26,21 +29,40 @@ def network_cards(survey):
         os.path.basename(path) for path in host.matching('/dev/cxi*') if re.search(r'/cxi\d+$', path)))
     hsn = [name for name in names if name.startswith('hsn')]
     survey.slingshot = bool(cards or hsn or host.exists('/opt/cray/libfabric'))
+    rdma = rdma_cards(host)
     if cards:
         survey.fact('cards', cards, "Slingshot's cards, which libfabric drives by its provider cxi",
                   '/sys/class/cxi, /dev/cxi*', section='network')
     else:
         survey.lacks("Slingshot's cards", '/sys/class/cxi, /dev/cxi*', "on this node nothing goes over Slingshot; "
                    "login nodes often have no card: look on a compute node, srun -N1 osu-container discover"
-                   if survey.slingshot else "no Slingshot here: messages go over TCP", survey.slingshot)
-    other = host.names('/sys/class/infiniband')
-    other = [name for name in other if not re.match(r'cxi|hsn', name)]
-    if other:
-        survey.fact('infiniband', other, "InfiniBand or RoCE cards; no approach here is made for them",
-                  '/sys/class/infiniband', section='network')
-        survey.lacks('settings for InfiniBand', '/sys/class/infiniband: ' + ', '.join(other),
-                   "the file says provider tcp, which reaches them at a part of their speed; "
-                   "FI_PROVIDER='verbs;ofi_rxm' may do better and was not tried")
+                   if survey.slingshot else "no Slingshot here", survey.slingshot)
+    if not rdma and not survey.slingshot:
+        survey.lacks('cards of InfiniBand, RoCE, Omni-Path or EFA', FOLDER, "messages go over TCP; where compute nodes "
+                     "have such cards, look on one of them", False)
+    if rdma:
+        survey.fact('rdma cards', [card.name for card in rdma], "cards of InfiniBand, RoCE, Omni-Path or EFA",
+                    FOLDER, section='network', note=', '.join(
+                        '%s %s%s%s' % (card.name, card.kind or 'of a kind that is not known',
+                                       ', driver ' + card.driver if card.driver else '', '' if card.up else ', down')
+                        for card in rdma))
+    which_network(survey, [card for card in rdma if card.up and card.kind])
+
+
+def which_network(survey, cards):
+    """Keep the kind of network, the best of those that the cards (list of Card, those that are up) are for."""
+    kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
+    kind = next((one for one in BEST_FIRST if one in kinds), 'Ethernet')
+    drivers = sorted(set(card.driver for card in cards if card.kind == kind and card.driver))
+    why = "which provider of libfabric is fast here, whether UCX is, and what reaches another node slowly"
+    if kind in ('Slingshot', 'Ethernet'):
+        source = ('/sys/class/cxi, /opt/cray/libfabric' if kind == 'Slingshot' else
+                  'no card in /sys/class/cxi, and none that is up in ' + FOLDER)
+    else:
+        source = '%s: %s' % (FOLDER, ', '.join(card.name for card in cards if card.kind == kind))
+    others = sorted(kinds - {kind})
+    survey.fact('network', {'kind': kind, 'drivers': drivers}, why, source, 'derived', 'network',
+                note='also here: ' + ', '.join(others) if others else '')
 
 
 def libfabric(survey):
@@ -90,7 +112,10 @@ def _of_system(survey):
 def provider(survey, path, there):
     """The provider for the network; path: of libfabric or None, there: its providers (list of str)."""
     cards, cxi = survey.value('cards', []), 'cxi' in there
-    why = "libfabric's provider for the network of this system (FI_PROVIDER)"
+    kind, why = survey.value('network')['kind'], "libfabric's provider for the network of this system (FI_PROVIDER)"
+    if kind not in ('Slingshot', 'Ethernet'):
+        provider_of_cards(survey, path, there, kind, why)
+        return
     if cards and cxi:
         survey.fact('provider', 'cxi', why, '/sys/class/cxi, and the providers of libfabric', 'measured', 'network')
     elif cards and not path:
@@ -106,6 +131,23 @@ def provider(survey, path, there):
             survey.lacks('provider cxi', '%s has: %s' % (path, ', '.join(there) or 'none that is known'),
                          "bind and hybrid cannot reach the cards %s; the file says provider tcp. opensource can, "
                          "with libcxi in the image: set provider to cxi then" % ', '.join(cards))
+
+
+def provider_of_cards(survey, path, there, kind, why):
+    """The provider for InfiniBand and its like: the best that the host's libfabric has, else the best that there is."""
+    network, have = NETWORKS[kind], set(part for name in there for part in parts_of(name))
+    having = [fact for fact in network['providers'] if set(parts_of(fact['value'])) <= have]
+    fact = (having or network['providers'])[0]
+    name = survey.fact('provider', fact['value'], '%s: %s' % (why, fact['why']), fact['source'], fact['evidence'],
+                       'network')
+    if path and not having:
+        survey.no_provider = "the host's libfabric has no provider %s" % name
+        survey.lacks('provider ' + name, '%s has: %s' % (path, ', '.join(there) or 'none that is known'),
+                     "hybrid and bind would end at start, because they take the host's libfabric; an image that has "
+                     "the provider%s does without it" % (", or UCX," if network['ucx']['value'] else ''))
+    survey.lacks('an image for ' + kind, '`osu-container image list`', "no image of this project has %s for these "
+                 "cards: with those pure goes over TCP, slowly. `osu-container check IMAGE.sif --site-file FILE` tells "
+                 "which of yours does better" % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name))
 
 
 def providers(survey, path):

@@ -31,7 +31,6 @@ COMMANDS = OrderedDict([
 ])
 #: What it means that a command does not answer; '' where another way tells the same
 WITHOUT = {
-    'mpi': "which --mpi= srun has is a guess",
     'slurm': "Slurm's spool folder and whether jobs need an account are not known",
     'partitions': "which partition has GPUs is not known",
     'glibc': "the release of the C library is not known",
@@ -54,6 +53,8 @@ class Survey(object):
         self.slingshot = self.amd = self.nvidia = False
         #: by approach: sonames that the libraries which it injects need, and that are nowhere
         self.unresolved = {}
+        #: why the host's libfabric does not drive the cards (str), None where it does
+        self.no_provider = None
         self._searched = None
 
     def fact(self, key, value, why, source, evidence='measured', section='', note='', **more):

@@ -2,6 +2,8 @@
 import os
 import tempfile
 
+from .entry import easyconfig_of
+
 WIDTH = 120
 
 
@@ -89,7 +91,9 @@ def source_of(found):
     name = found['name']
     text = '"""\nSite %s, written by osu-container discover on %s, %s. Yours: read it, and correct what is ' \
            'wrong.\n\n' % (name, found['node'], found['date'])
-    text += 'Use it:      eb osu-container-pure.eb -r --try-amend=site=THIS_FILE\n'
+    easyconfig = easyconfig_of(found)
+    text += 'Use it:      %s\n' % ('eb %s -r --try-amend=site=THIS_FILE' % easyconfig if easyconfig else
+                                   'eb installs nothing from it yet, see what was not found')
     text += 'or for good: name it _mpicontainer_local.py and add it to EASYBUILD_INCLUDE_EASYBLOCKS\n'
     text += 'Compare:     osu-container discover --compare THIS_FILE\n'
     text += 'What the words mean: docs/discover.md, osu_container/core/data/sites/__init__.py of osu-container\n"""\n'

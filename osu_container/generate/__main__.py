@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 #: Modules of this package, in this order: rendered modules hold the sums of easyconfigs, pages show what was rendered
-STEPS = ('easyconfigs', 'module_files', 'page_tables', 'results_pages', 'figures_page', 'entrypoint_defaults',
-         'recipe_files')
+STEPS = ('easyconfigs', 'host_descriptions', 'module_files', 'page_tables', 'results_pages', 'figures_page',
+         'entrypoint_defaults', 'recipe_files')
 
 
 def main():

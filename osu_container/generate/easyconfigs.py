@@ -88,7 +88,6 @@ toolchain = SYSTEM
 
 program_prefix = 'osu_'
 example = 'osu_bw H H'
-family = 'osu_benchmarks'
 
 source_urls = ['{url}/']
 sources = ['osu-micro-benchmarks-%(version)s.tar.gz', 'osu-gpu-bind', 'osu-explain']

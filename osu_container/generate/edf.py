@@ -92,7 +92,9 @@ def _switch_lines(when, entries):
     lines = ['', *comment(f'{when} of the module is not known here. {SWITCHES[name][value]}. To try it, set these '
                           'instead of those above:')]
     for variable, setting, fact in entries:
-        lines += [f'#   {variable} = {quoted(setting)}', *comment(reason(fact), '#     ')]
+        # srun has read its own before the container is there
+        lines += [f'#   export {variable}={setting}   # before srun, which reads it' if variable.startswith('SLURM_')
+                  else f'#   {variable} = {quoted(setting)}', *comment(reason(fact), '#     ')]
     return lines
 
 

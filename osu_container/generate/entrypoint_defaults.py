@@ -4,7 +4,8 @@ Write `defaults`, the variables that osu-entrypoint sets, from the data of the m
 
 They are those of approach swap and of LUMI's nodes whose names begin with FI_ and NCCL_, as far as nothing about the
 machine's software or a switch of the user decides them. What is decided by a release of libfabric or MPICH is taken
-where the entry does no harm with another one: a newer libfabric has the same value by itself.
+where the entry does no harm with another one: a newer libfabric has the same value by itself, an older one does not
+know the variable.
 """
 import sys
 
@@ -14,8 +15,8 @@ from osu_container.places import PROJECT
 
 HERE = PROJECT / 'container-recipes' / 'entrypoint'
 
-#: Conditions of the data -> those of osu-entrypoint; None: left out there, because a newer release has that value
-CONDITIONS = {'cxi': 'cxi', 'gpu': 'gpu', 'libfabric < 2.4': None}
+#: Conditions of the data -> those of osu-entrypoint; None: left out there, because other releases lose nothing by it
+CONDITIONS = {'cxi': 'cxi', 'gpu': 'gpu', 'libfabric < 2.4': None, 'libfabric >= 1.21': None}
 #: Where ranks of one node meet in shared memory, libfabric must not be held to the card, which has no key there
 MORE = {'FI_PROVIDER': ['nodes']}
 #: The number of cards, and thus their names, differs from system to system

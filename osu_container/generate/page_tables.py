@@ -7,12 +7,18 @@ how sure; <!-- what-works -->: what is known of each approach on each site (what
 docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
 <!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen;
-<!-- pairs-summary --> and <!-- pairs -->: the same of pairs that were run here (stand-in/pairs.json).
+docs/pairs.md, <!-- pairs-classes -->, <!-- pairs-unknown -->, <!-- pairs-grid -->: the same of random pairs that were
+run here (stand-in/pairs.json).
+docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
 docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
-docs/alps.md and docs/systems.md, <!-- verdicts-SITE --> and <!-- recipes-SITE -->: what `osu-container check` says of
-a system's images, and what published recipes set there (site_recipes.py).
+docs/alps.md, docs/frontier.md, docs/setonix.md and docs/perlmutter.md, <!-- verdicts-SITE -->, <!-- rests-SITE --> and
+<!-- recipes-SITE -->: what `osu-container check` says of a system's images, where each fact of it is from and how sure
+it is, and what published recipes set there (site_recipes.py).
+docs/lumi-unknowns.md, <!-- lumi-paths --> and <!-- lumi-settings -->: what nobody has shown on LUMI (lumi_unknowns.py).
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/why.md, <!-- messages -->: what `osu-container why` knows.
+docs/contribute.md, <!-- places --> and <!-- contribution-differences -->: who takes recipes, and in what a contributed
+module differs from ours;
 docs/scale.md, <!-- scale-... -->, and docs/pictures/starts.svg: the model of starts on many nodes (scale_page.py).
 
 usage: python -m osu_container.generate.page_tables [--check]
@@ -22,21 +28,26 @@ import csv
 import sys
 
 from osu_container.check import examination
-from osu_container.check.described import described_host, our_image
+from osu_container.check.described import our_image
+from osu_container.check.host_facts import DescribedHost, description_of
 from osu_container.compare.thresholds import MARGINS
 from osu_container.compare.troubles import DEIC, RULES
+from osu_container.contribute import differences
+from osu_container.contribute.repositories import PLACES
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.data.sites import SITES
+from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.conditions import site_words, switch_of
 from osu_container.core.deciding.rules import RULES as VERDICT_RULES
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
-from osu_container.core.deciding.verdict import ask
+from osu_container.core.deciding.verdict import ask, said
+from osu_container.generate import lumi_unknowns, picture, scale_page, what_works
 from osu_container.generate import pairs_page as pairs
-from osu_container.generate import picture, scale_page, what_works
-from osu_container.generate.site_recipes import RECIPES
+from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
 from osu_container.why import listed
 
@@ -142,6 +153,23 @@ def seen_table():
                     + [[' '.join(series) + '.x', source] for series, source in SEEN_OVER_CXI.items()])
 
 
+def since_of(fact):
+    """Return from which libfabric on a provider (dict) is there (str), '' where nobody says."""
+    return f' (libfabric {fact["since"]} or newer)' if fact['since'] else ''
+
+
+def networks_table():
+    """Return the table (str, Markdown) of the kinds of networks: what drives each, and whether UCX does."""
+    rows = []
+    for kind in BEST_FIRST:
+        network = NETWORKS[kind]
+        providers = '<br>'.join(f'`{fact["value"]}`{since_of(fact)}' for fact in network['providers'])
+        right = {True: 'right', False: 'slow', None: 'not known'}[network['ucx']['value']]
+        sources = [fact['source'] for fact in [*network['providers'], network['ucx']]]
+        rows.append([kind, providers, f"{right}: {network['ucx']['why']}", '; '.join(dict.fromkeys(sources))])
+    return markdown([['network', 'providers of libfabric, the best first', 'UCX', 'source'], ['---'] * 4] + rows)
+
+
 def examination_table():
     """Return the table (str, Markdown) of the measured cells, published and predicted, and the counts."""
     cells = [cell for cell in examination.examination() if cell.outcome != 'not measured']
@@ -240,10 +268,11 @@ def verdicts(site):
     """
     Return the lines (list of lists of str) of what `osu-container check` says of the images of a site (str).
 
-    For each approach with the image that the site names; nothing is looked into (osu_container/check/described.py).
+    For each approach with the image that the site names; nothing is looked into: described.py and host_facts.py of
+    osu_container/check.
     """
     entry = site_entry(site)
-    host = described_host(entry)
+    host = DescribedHost(description_of(entry))
     machine = entry.get('architecture', {}).get('value', 'x86_64')
     lines = [['approach', 'image', 'verdict', 'because'], ['---'] * 4]
     for approach in [name for name in APPROACHES if APPROACHES[name]['container']]:
@@ -251,7 +280,7 @@ def verdicts(site):
         if image:
             verdict = ask(approach_entry(approach), entry, our_image(image, machine), host)
             reasons = [finding.reason for finding in verdict.findings if finding.level != NOTE]
-            lines.append([approach, f'`{image}`', verdict.level, reasons[0] if reasons else ''])
+            lines.append([approach, f'`{image}`', said(verdict), reasons[0] if reasons else ''])
         else:
             lines.append([approach, 'none', '', 'the site names no image for it' if _possible(approach, entry) else
                           'cannot be had on this system'])
@@ -288,9 +317,63 @@ def sources(site):
                      f"`modules/{recipe['rendered']}`" for recipe in RECIPES if recipe['site'] == site) + '\n'
 
 
+def places_table():
+    """Return the table (str) of who takes recipes, and who does not."""
+    return markdown([['`contribute`', 'who', 'takes recipes in', 'what it is, or why not', 'instead', 'source, date'],
+                     ['---'] * 6, *(
+        [f'`{name}`', place['title'], ', '.join(place['takes']) or '**no public place**', place['why'],
+         place.get('remedy', ''), f"{place['source']}; {place['date']}"] for name, place in PLACES.items())])
+
+
+#: What every fact has
+EVIDENCE_KEYS = ('evidence', 'source', 'date')
+
+
+def facts_of(site):
+    """
+    Return [(what it is, as the table has it; fact (dict))] of all that is said of a site (str).
+
+    That is its entry, and the description of its host, by which `osu-container check` goes away from the system.
+    """
+    entry, description = site_entry(site), description_of(site_entry(site))
+    found = [(f'{key}{_shown(value["value"])}', value) for key, value in entry.items()
+             if isinstance(value, dict) and 'value' in value]
+    found += [(f'{name}{_shown(fact["value"])}', fact) for table in ('libraries', 'files')
+              for name, fact in entry[table].items() if fact]
+    found += [(f'`{variable["name"]}={variable["value"]}`', variable) for variable in entry['variables']]
+    found.append((f'glibc of the host: {description["glibc"]["value"]}', description['glibc']))
+    said = {}  # many libraries of the host share what is said of them
+    for path, statements in description['libraries'].items():
+        for statement in statements:
+            rest = tuple(statement[key] for key in ('evidence', 'source', 'date'))
+            said.setdefault((rest, ', '.join(key for key in statement if key not in EVIDENCE_KEYS)), []).append(path)
+    return found + [(f"{what} of {paths[0].rpartition('/')[2] if len(paths) == 1 else f'{len(paths)} libraries'}",
+                     dict(zip(EVIDENCE_KEYS, rest))) for (rest, what), paths in said.items()]
+
+
+def _shown(value):
+    """Return the value of a fact as it stands behind its name (str), '' where it is too much for a table."""
+    values = [value] if isinstance(value, str) else value
+    plain = isinstance(values, list) and len(values) < 5 and all(isinstance(one, str) for one in values)
+    return ' ' + ', '.join(f'`{one}`' for one in values) if plain and values else ''
+
+
+def rests(site):
+    """Return the table (str, Markdown) of what is said of a site (str), by its source, and how sure each is."""
+    groups = {}
+    for what, fact in facts_of(site):
+        groups.setdefault(tuple(fact[key] for key in EVIDENCE_KEYS), []).append(what)
+    lines = [['evidence', 'date', 'what', 'source'], ['---'] * 4]
+    lines += [[evidence, date, '; '.join(what), source] for (evidence, source, date), what in sorted(
+        groups.items(), key=lambda group: (EVIDENCE.index(group[0][0]), group[0][2], group[0][1]))]
+    counts = [fact['evidence'] for _, fact in facts_of(site)]
+    return (f"{markdown(lines)}\n{', '.join(f'{counts.count(word)} {word}' for word in EVIDENCE)}.\nPublic "
+            f'sources were last searched on {SEARCHED}; no newer source was found for what has an older date.\n')
+
+
 def of_site(site):
     """Return {name of the markers: function that makes the table} of a system (str)."""
-    return {f'verdicts-{site}': lambda: markdown(verdicts(site)),
+    return {f'verdicts-{site}': lambda: markdown(verdicts(site)), f'rests-{site}': lambda: rests(site),
             f'recipes-{site}': lambda: f'{markdown(recipes(site))}\n{sources(site)}'}
 
 
@@ -301,15 +384,21 @@ TABLES = {
         'variables-table': variables_table},
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
+    PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
     PROJECT / 'docs' / 'why.md': {'messages': messages_tables},
     PROJECT / 'docs' / 'examination.md': {
-        'examination': examination_table, 'prediction': prediction_table, 'pairs-summary': pairs.summary,
-        'pairs': pairs.every_pair},
+        'examination': examination_table, 'prediction': prediction_table},
+    PROJECT / 'docs' / 'pairs.md': {
+        'pairs-classes': pairs.by_class, 'pairs-unknown': pairs.left_unknown, 'pairs-grid': pairs.over_every_libfabric},
+    PROJECT / 'docs' / 'lumi-unknowns.md': {
+        'lumi-paths': lambda: markdown(lumi_unknowns.paths()),
+        'lumi-settings': lambda: markdown(lumi_unknowns.settings())},
     PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
     PROJECT / 'docs' / 'scale.md': scale_page.BLOCKS,
-    PROJECT / 'docs' / 'alps.md': of_site('alps'),
-    PROJECT / 'docs' / 'systems.md': {**of_site('frontier'), **of_site('setonix'), **of_site('perlmutter')},
+    PROJECT / 'docs' / 'contribute.md': {
+        'places': places_table, 'contribution-differences': lambda: differences.listed() + '\n'},
+    **{PROJECT / 'docs' / f'{site}.md': of_site(site) for site in dict.fromkeys(recipe['site'] for recipe in RECIPES)},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg,

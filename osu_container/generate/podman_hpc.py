@@ -22,6 +22,11 @@ ENGINE = 'podman-hpc'
 DEVICES = ['/dev/xpmem:/dev/xpmem', '/dev/shm:/dev/shm', '/dev/ss0:/dev/ss0', '/dev/cxi*:/dev/']
 #: What ranks need to see of the host, as in the same modules: without these a rank is alone, or has no card
 NAMESPACES = ['--ipc=host', '--network=host', '--pid=host', '--privileged']
+#: Why no file has --userns=keep-id, which NERSC's own openmpi-pmix.yaml has
+NO_KEEP_ID = ('on compute nodes crun then cannot open the image ("Permission denied": github.com/LightconeResearch/'
+              'lightcone-cli pull request 109, 2026-05-06), and --mpi=pmix worked without it '
+              '(github.com/NERSC/podman-hpc issue 158, 2026-04-22); in 2023 it hung without it '
+              '(github.com/open-mpi/ompi issue 12146): who needs it adds it to podman-hpc run')
 #: By --mpi=: the variables of Slurm and PMI that must reach the container
 PASSED = {'pmix': ['SLURM_*', 'SLURMD_*', 'SLINGSHOT_*', 'PMIX_*'], None: ['SLURM_*', 'SLINGSHOT_*', 'PALS_*', 'PMI_*']}
 #: NERSC's modules that bring an MPI or settings of their own
@@ -45,7 +50,8 @@ def render(site, approach, facts, others=()):
     :param site, approach: names (str); facts: dict, what facts.json has of this approach; others: names of the other
            approaches of this site that have a file: two at a time would contradict each other
     """
-    settings = settings_for(approach_entry(approach), site_entry(site), facts)
+    entry = site_entry(site)
+    settings = settings_for(approach_entry(approach), entry, facts)
     pmix = settings.pmi == 'pmix'
     lines = [
         f'# {approach} on site {site}: {settings.title}',
@@ -62,13 +68,12 @@ def render(site, approach, facts, others=()):
         *(['# the libraries of the GPU\'s driver', 'depends_on: ["gpu"]'] if settings.nvidia else []),
         '# one container on a node for all ranks, as NERSC\'s own modules have it; ranks that use PMIx have one each',
         f'shared_run: {not pmix}', 'additional_args:',
-        *(['  - --userns=keep-id'] if pmix else []),
         *[f'  - -e {name}' for name in PASSED['pmix' if pmix else None]],
     ]
     for name, value, fact in variables_of(settings):
         lines += [f'  # {reason(fact)}', f'  - {quoted(f"-e {name}={value}")}']
-    for entry in settings.unset:
-        lines += [f'  # {reason(entry)}', f"  - --unsetenv={entry['name']}"]
+    for variable in settings.unset:
+        lines += [f'  # {reason(variable)}', f"  - --unsetenv={variable['name']}"]
     if settings.library_path:
         lines += ['  # the libraries below go in front of the image\'s own',
                   f"  - -e LD_LIBRARY_PATH={':'.join(settings.library_path)}"]
@@ -82,9 +87,13 @@ def render(site, approach, facts, others=()):
     for path, target, why in settings.binds:
         lines += ([f'  # {why}'] if why != why_before else []) + [f'  - {path}:{target}']
         why_before = why
-    for entry in settings.run_files:
-        if '{' not in entry['path']:  # a name that only a node can complete, which this engine cannot
-            lines += [f'  # {reason(entry)}', f"  - {entry['path']}:{entry['target']}"]
+    for file in settings.run_files:
+        if '{' not in file['path']:  # a name that only a node can complete, which this engine cannot
+            lines += [f'  # {reason(file)}', f"  - {file['path']}:{file['target']}"]
+    spool = entry['files'].get('slurm_spool') if pmix else None
+    for path in spool['value'] if spool else []:
+        why = dict(spool, why='Slurm has the folder of its PMIx server there')
+        lines += [f'  # {reason(why)}', f'  - {path}:{path}']
     return '\n'.join(lines) + '\n'
 
 

@@ -2,6 +2,9 @@
 What published recipes set to run MPI in containers on the systems of our sites; and, where our module does not do the
 same, why not. Data, and the comparison with the rendered text. Imports nothing of the easyblocks.
 
+SEARCHED: when all that is public of these systems was last searched for changes. For what has an older date, here and
+in core/data/sites/, no newer source was found then.
+
 RECIPES: list of dict
     site       name of the site; name: what the recipe is, in a few words
     source     where it was read; date: of that
@@ -15,6 +18,10 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
+
+from osu_container.generate.podman_hpc import NO_KEEP_ID
+
+SEARCHED = '2026-11-23'
 
 #: kind: one of KINDS; what: str as the recipe has it, paths filled in; reason: why our module does not do the same, ''
 #: where it does
@@ -39,6 +46,9 @@ _ON_PATH = 'it is on the library path under the soname that asks for it; there i
 _SLURM = 'for Slurm\'s commands in the container: ranks are started by srun outside of it'
 _LUSTRE = ('for MPI-IO on Lustre by Cray MPICH, which opens it by itself: bind it (SINGULARITY_BIND) where a program '
            'needs it; without it MPI-IO is slower')
+_NSCD = 'names of users and groups, which podman maps itself'
+_VERBS = 'for InfiniBand: the network here is cxi\'s'
+_ROCM = 'it puts all of the host\'s ROCm before the image\'s; the devices are there without it'
 
 
 def _items(kind, names, reason=''):
@@ -70,11 +80,22 @@ RECIPES = [
                     _DEPENDENCY),
             *_items('library', '/usr/lib64/libgfortran.so.5 /lib64/libtinfo.so.6', _DEPENDENCY),
             Item('preload', 'libmpi_gtl_hsa.so.0'),
-            Item('option', 'apptainer --rocm', 'it puts all of the host\'s ROCm before the image\'s; the devices are '
-                 'there without it'),
+            Item('option', 'apptainer --rocm', _ROCM),
             Item('option', 'apptainer --workdir', 'where /tmp lies in a container that sees none of the host\'s'),
             Item('option', 'srun --gpus-per-task=1', 'a GPU in a group of its own cannot share memory with those of '
                  'other ranks: osu-gpu-bind gives each rank its own'),
+        ],
+    },
+    {
+        'site': 'frontier', 'name': 'OLCF, modules apptainer-enable-mpi and apptainer-enable-gpu',
+        'source': 'README.md in github.com/olcf-tutorials/hands_on_containers_on_frontier 36666ac9',
+        'date': '2026-03-26', 'rendered': 'frontier/osu-container/bind.lua',
+        'items': [
+            Item('option', 'apptainer of /sw/frontier/olcf-container-tools', 'their wrapper gives what the modules set '
+                 'to every container; ours gives it to the commands of one module'),
+            Item('bind', '/opt/cray', _WHOLE_FOLDER),
+            Item('library folder', '$APPTAINER_WRAPPER_LD_LIBRARY_PATH', _WHOLE_FOLDER),
+            Item('option', 'apptainer --rocm', _ROCM),
         ],
     },
     {
@@ -84,7 +105,7 @@ RECIPES = [
         'date': '2026-05-18', 'rendered': 'setonix/osu-container/bind.lua',
         'items': [
             Item('variable', 'MPICH_GPU_SUPPORT_ENABLED=1'),
-            *_items('bind', '/askapbuffer /scratch /software /var/spool/slurmd'),
+            *_items('bind', '/askapbuffer /data/references /scratch /software /var/spool/slurmd'),
             *_items('bind', '/var/run/munge/munge.socket.2 /var/run/munge /etc/slurm', _SLURM),
             *_items('bind', '/opt/cray /var/opt/cray/pe /opt/xpmem', _WHOLE_FOLDER),
             Item('bind', '/usr/lib64:/host_lib64', _WHOLE_FOLDER),
@@ -121,8 +142,8 @@ RECIPES = [
             *_items('bind', '/dev/xpmem /dev/shm /dev/ss0 /dev/cxi*:/dev/ /var/spool/slurmd'),
             Item('bind', '/usr/lib/shifter/mpich-2.2:/opt/udiImage/modules/mpich', _WHOLE_FOLDER),
             Item('bind', '/run/munge', _SLURM),
-            Item('bind', '/run/nscd', 'names of users and groups, which podman maps itself'),
-            Item('bind', '/etc/libibverbs.d', 'for InfiniBand: the network here is cxi\'s'),
+            Item('bind', '/run/nscd', _NSCD),
+            Item('bind', '/etc/libibverbs.d', _VERBS),
             Item('option', 'copy 01-mpich.conf', 'LD_LIBRARY_PATH says the same to ld.so, for this container alone'),
         ],
     },
@@ -140,6 +161,21 @@ RECIPES = [
         ],
     },
     {
+        'site': 'perlmutter', 'name': 'NERSC, podman-hpc --openmpi-pmix',
+        'source': 'podman-hpc 1.2.2 (PyPI), etc/podman_hpc/modules.d/openmpi-pmix.yaml',
+        'date': '2026-06-02', 'rendered': 'perlmutter/podman-hpc/openmpi.yaml',
+        'items': [
+            *_items('pass', 'SLURM_* SLURMD_* PMIX_*'),
+            *_items('pass', 'PALS_* PMI_*', 'for Cray PMI and PMI-2: srun --mpi=pmix sets none of them'),
+            *_items('option', '--ipc=host --network=host --pid=host --privileged'),
+            Item('option', '--userns=keep-id', NO_KEEP_ID),
+            *_items('bind', '/dev/xpmem /dev/shm /dev/ss0 /dev/cxi*:/dev/ /var/spool/slurmd'),
+            Item('bind', '/run/munge', _SLURM),
+            Item('bind', '/run/nscd', _NSCD),
+            Item('bind', '/etc/libibverbs.d', _VERBS),
+        ],
+    },
+    {
         'site': 'alps', 'name': 'CSCS, Open MPI in containers',
         'source': 'CSCS documentation, software/communication/openmpi (github.com/eth-cscs/cscs-docs 80abed1)',
         'date': '2026-08-20', 'rendered': 'alps/osu-container/openmpi.lua',
@@ -154,6 +190,23 @@ RECIPES = [
         'date': '2026-08-20', 'rendered': 'alps/osu-container/openmpi.lua',
         'items': _items('variable', 'FI_PROVIDER=lnx FI_SHM_USE_XPMEM=1 OMPI_MCA_mtl_ofi_av=table '
                         'FI_LNX_PROV_LINKS=shm+cxi:cxi0|shm+cxi:cxi1|shm+cxi:cxi2|shm+cxi:cxi3'),
+    },
+    {
+        'site': 'alps', 'name': 'CSCS, NCCL',
+        'source': 'CSCS documentation, software/communication/nccl (github.com/eth-cscs/cscs-docs 1660b1e, 1690357)',
+        'date': '2026-11-23', 'rendered': 'alps/osu-container/openmpi.lua',
+        'items': [
+            Item('variable', 'NCCL_NET=AWS Libfabric'),
+            *_items('variable', 'NCCL_NET_GDR_LEVEL=PHB NCCL_CROSS_NIC=1 NCCL_PROTO=^LL128 '
+                    'FI_CXI_DEFAULT_CQ_SIZE=131072 FI_CXI_DISABLE_HOST_REGISTER=1 FI_MR_CACHE_MONITOR=userfaultfd'),
+            Item('variable', 'FI_CXI_DEFAULT_TX_SIZE=32768', 'the provider takes 16384 at most, as CSCS\' images '
+                 'of 2026 have it (alps-extended-images)'),
+            Item('variable', 'FI_CXI_RX_MATCH_MODE=software', 'MPI of the same module would lose the card\'s matching '
+                 'as well; with OSU_RCCL_ALT_READ=1 it is hybrid, as in CSCS\' images of 2026'),
+            *_items('variable', 'FI_CXI_RDZV_GET_MIN=0 FI_CXI_RDZV_THRESHOLD=0 FI_CXI_RDZV_EAGER_SIZE=0'),
+            Item('variable', 'NCCL_NCHANNELS_PER_NET_PEER=4', 'a choice between send and receive on one side and '
+                 'collectives on the other: yours'),
+        ],
     },
 ]
 

@@ -1,6 +1,4 @@
 """The folder with Debian that images for any Linux machine start from, where no container registry is reached."""
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -5,18 +5,19 @@ What is finished is kept: downloads, bases and the stages of a definition file (
 that goes into them), so that a build goes on after an interruption and images share what they have in common.
 A failing or interrupted build leaves an older image as it was.
 """
-from __future__ import annotations
-
 import contextlib
-import dataclasses
 import datetime
 import json
 import os
 import platform
+import re
+import shlex
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from subprocess import PIPE
+from typing import NamedTuple
 
 from . import ImageError, base, engines, fetch, sbom, sign, stages
 from .catalogue import IMAGES, PROJECT, RECIPE_VERSION, SOURCES, recipe_text, sha256_of, shown
@@ -27,27 +28,27 @@ from .progress import Steps, duration, run, say, write_file
 STAGES, BELOW = 'stages', 'below'
 
 
-@dataclasses.dataclass
-class Options:
+class Options(NamedTuple):
     """What the command line says of a build; see its --help. Paths are absolute."""
 
     osu: str = 'auto'
-    osu_archive: Path | None = None
+    osu_archive: Path = None
     osu_sha256: str = SOURCES['osu']['sha256']
     download: bool = True
     sources: Path = Path()
-    sourcepath: tuple[Path, ...] = ()
+    sourcepath: tuple = ()
     work: Path = Path()
-    log: Path | None = None
-    output: Path | None = None
+    log: Path = None
+    output: Path = None
     engine: str = 'auto'
     base: str = 'auto'
     mirror: str = ''
-    arguments: dict[str, str] = dataclasses.field(default_factory=dict)
+    arguments: dict = {}
     force: bool = False
+    here: bool = False
     sign: bool = True
-    key: str | None = None
-    compression: str | None = None
+    key: str = None
+    compression: str = None
 
 
 class Build:
@@ -197,11 +198,46 @@ class Build:
             self.engine = engines.choose(self.options.engine)
             if 'debian' in self.entry['base']:
                 base.command(self.options.base, self.entry['base']['debian'], self.options.mirror)
-            sbom.check_library()
         except ImageError as err:
             found.append(str(err))
-        found += self.too_small()
+        return found + self.not_here() + self.not_writable() + self.too_small()
+
+    def not_here(self):
+        """Return why this is no place to build the image by what its site says (list of str)."""
+        site, found = engines.building(), []
+        minutes, gigabytes = self.entry['minutes'], self.entry['gigabytes']
+        host = platform.node()
+        on_login = (any(re.search(pattern, host) for pattern in site.get('login_nodes', []))
+                    and 'SLURM_JOB_ID' not in os.environ)
+        if on_login and minutes > site['login_minutes'] and not self.options.here:
+            found.append(f"{host} is a login node, on which a build of about {minutes:g} min would disturb others. "
+                         "Fetch the sources (osu-container image fetch), and build in a job (PROJECT is yours):\n"
+                         f"    {self.as_job(site)}\nOr say that it may be done here: --here")
+        home = os.path.realpath(os.path.expanduser('~'))
+        for folder, option in ((self.options.work, '--work'), (self.sif.parent, '--sources')):
+            if 2 * gigabytes > site.get('home_gigabytes', 2 * gigabytes) and os.path.realpath(str(folder)).startswith(
+                    home + os.sep):
+                found.append(f"{folder} is in your home folder, which holds {site['home_gigabytes']:g} GB in all; the "
+                             f"build needs about {gigabytes:g} GB. Name a folder of your project: {option} "
+                             f"{site['project_folder']}/...")
         return found
+
+    def as_job(self, site):
+        """Return the command that builds the image in a job of its site. site: 'building' of it (dict)."""
+        words = [PROJECT / 'bin' / 'osu-container', 'image', 'build', self.name, '--sources', self.options.sources,
+                 '--work', self.options.work]
+        inside = f"module load {site['module']}; {' '.join(shlex.quote(str(word)) for word in words)}"
+        return f"sbatch {' '.join(site['job'])} --wrap={shlex.quote(inside)}"
+
+    def not_writable(self):
+        """Return the folders in which the build could not write (list of str, each with the cure)."""
+        found = []
+        for folder, option in ((self.sif.parent, '--output FILE'), (self.options.work, '--work FOLDER'),
+                               (self.options.sources, '--sources FOLDER'), (self.log.parent, '--log FILE')):
+            there = next(path for path in (folder, *folder.parents) if path.exists())
+            if not os.access(str(there), os.W_OK | os.X_OK):
+                found.append(f"you may not write in {there}. Name another place: {option}")
+        return list(dict.fromkeys(found))
 
     def too_small(self):
         """Return why there is not enough space (list of str). The estimate is that of the catalogue."""
@@ -221,6 +257,9 @@ class Build:
     def run(self):
         """Do what is needed until the image is there and current. Raises ImageError."""
         options = self.options
+        found = self.not_writable()
+        if found:
+            raise ImageError('\n'.join(found))
         for folder in (options.sources, options.work, self.log.parent, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
         if 'image' in self.entry['base']:
@@ -234,12 +273,16 @@ class Build:
         self.log.write_bytes(b'')
         self.tidy()
         say(f"{self.name}: {self.osu}, by {self.engine.why}; output of the programs in {shown(self.log)}")
+        dropped = [name for name in engines.environment(options.work)[1] if 'BIND' in name or 'MOUNT' in name]
+        if dropped:
+            say(f"left out of the build, whose image has no such folders: {', '.join(dropped)}")
         new = self.sif.with_name(f'.{self.sif.name}.{os.getpid()}')
         with tempfile.TemporaryDirectory(prefix='build-', dir=options.work) as temporary:
             try:
                 self.make(new, Path(temporary))
             finally:
-                new.unlink(missing_ok=True)
+                with contextlib.suppress(FileNotFoundError):
+                    new.unlink()
 
     def tidy(self):
         """Remove what a build of this image left that was killed."""
@@ -264,8 +307,8 @@ class Build:
 
     def build_below(self):
         """Build the image on which this one stands, with the same options but for those that are for this one only."""
-        below = Build(self.entry['base']['image'], dataclasses.replace(
-            self.options, output=None, force=False, arguments={}, log=None, osu='auto'))
+        below = Build(self.entry['base']['image'], self.options._replace(
+            output=None, force=False, arguments={}, log=None, osu='auto'))
         if below.sif.exists() and not below.record.exists():
             say(f"{shown(below.sif)} was not built by this command: taken as it is")
         else:
@@ -459,7 +502,7 @@ class Build:
         """Return what explains the files of this image and of those on which it stands: path -> keys."""
         parts, entry = dict(self.variant['parts']), self.entry
         if 'image' in entry['base']:
-            below = Build(entry['base']['image'], dataclasses.replace(self.options, output=None))
+            below = Build(entry['base']['image'], self.options._replace(output=None))
             with contextlib.suppress(OSError, ValueError):
                 kind = kind_built(below.name, json.loads(below.record.read_text()))
                 parts = {**(below.entry['variants'][kind]['parts'] if kind else {}), **parts}
@@ -480,11 +523,7 @@ class Build:
 
     def command(self, what, words, cwd=None):
         """Run a command of this build with its output in the log."""
-        environment = dict(os.environ)
-        # Not in /tmp, which may be small or in memory: where the user sees how much is free.
-        for prefix in ('APPTAINER', 'SINGULARITY'):
-            environment[f'{prefix}_TMPDIR'] = str(self.options.work)
-        run(what, words, self.log, cwd=cwd, env=environment, alive=self.steps.alive)
+        run(what, words, self.log, cwd=cwd, env=engines.environment(self.options.work)[0], alive=self.steps.alive)
 
 
 def write_sum(sif, total):
@@ -527,11 +566,12 @@ def looks_current(name, record):
 def clean(work, everything=False):
     """Remove kept stages, with everything bases too, and what a killed build left; return the freed bytes."""
     work = Path(work)
-    patterns = [f'{STAGES}/*', f'{BELOW}/*', 'build-*', *(['base-*', 'times.json'] if everything else [])]
+    patterns = [f'{STAGES}/*', f'{BELOW}/*', 'build-*',
+                *(['base-*', 'times.json', engines.CACHE] if everything else [])]
     freed = 0
     for path in (path for pattern in patterns for path in work.glob(pattern)):
         if path.is_dir():
-            done = subprocess.run(['du', '-sk', path], capture_output=True, text=True)
+            done = subprocess.run(['du', '-sk', path], stdout=PIPE, stderr=PIPE, universal_newlines=True)
             freed += int(done.stdout.split()[0]) * 1024 if done.stdout else 0
             shutil.rmtree(path)
         else:

@@ -2,8 +2,6 @@
 The named images: what osu_container/recipes/images.py says of them, found by name or pattern; their state here; what
 was published about the twelve combinations on LUMI (osu_container/check/compatibility.csv).
 """
-from __future__ import annotations
-
 import difflib
 import fnmatch
 import json
@@ -35,14 +33,14 @@ MARKS = dict(MEASURED, **{'?': 'not tested', '??': 'not tested', 'NA': 'does not
 def shown(path):
     """Return the path as text, relative to the project's folder where it is inside."""
     path = Path(path)
-    return str(path.relative_to(PROJECT)) if path.is_relative_to(PROJECT) else str(path)
+    return str(path.relative_to(PROJECT)) if PROJECT in (path, *path.parents) else str(path)
 
 
 def command_path(*names):
     """Return the path of the first of the commands that is there, or None. Daemons' folders count as well."""
     path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin',
                             '/sbin'])
-    return next((found for name in names if (found := shutil.which(name, path=path))), None)
+    return next(filter(None, (shutil.which(name, path=path) for name in names)), None)
 
 
 def find(patterns):

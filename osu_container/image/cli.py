@@ -1,6 +1,4 @@
 """osu-container image ...: the command line of the images."""
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -22,7 +20,8 @@ Exit codes: 0 done, 1 not possible or not right, with the reason on stderr, 2 wr
 
 def add_arguments(parser):
     """Add the subcommands to the parser of `osu-container image`."""
-    commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
+    commands = parser.add_subparsers(dest='what', metavar='WHAT')
+    commands.required = True  # an argument only from Python 3.7 on
 
     def command(name, function, text, after="repeat the command, it goes on with what is there"):
         below = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG,
@@ -87,7 +86,8 @@ def add_arguments(parser):
     _add_sources(below)
     _add_work(below)
 
-    below = command('clean', clean, "remove kept stages; with --all bases and times, too. SIFs and sources stay")
+    below = command('clean', clean,
+                    "remove kept stages; with --all bases, times and what was pulled, too. SIFs and sources stay")
     below.add_argument('--all', action='store_true', help="bases too: the next build makes them anew")
     _add_work(below)
 
@@ -113,6 +113,7 @@ def _add_build_options(parser):
     add('--check', action='store_true', help="build nothing; say whether this machine can, exit code 1 if not")
     add('--within', type=float, metavar='MINUTES', help="refuse an image whose build is estimated to take longer")
     add('--force', action='store_true', help="build although the image is there")
+    add('--here', action='store_true', help="build although this is a login node of a system that wants a job for it")
     add('--output', type=_absolute, metavar='SIF', help="for one image (default: NAME.sif in the sources folder)")
     add('--osu', choices=('auto', 'c', 'mpi4py', 'python'), default='auto',
         help="benchmark programs: the C programs, mpi4py's ports of them, or (auto, the default) the C programs where "
@@ -267,8 +268,8 @@ def build_images(options):
         osu=options.osu, osu_archive=options.osu_archive, osu_sha256=options.osu_sha256, download=options.download,
         sources=options.sources, work=options.work, log=options.log, output=options.output, engine=options.engine,
         sourcepath=(options.sources, *(Path(path) for path in options.sourcepath.split(':') if path)),
-        base=options.base, mirror=options.mirror, arguments=arguments, force=options.force, sign=options.sign,
-        key=options.key, compression=options.compression)
+        base=options.base, mirror=options.mirror, arguments=arguments, force=options.force, here=options.here,
+        sign=options.sign, key=options.key, compression=options.compression)
     failed = []
     for name in names:
         build = Build(name, given)

@@ -1,6 +1,4 @@
 """The files of an image: unpacked once into a temporary folder, with their sums. Nothing in the image is run."""
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
@@ -23,7 +21,7 @@ class Item(NamedTuple):
     """A file or link of an image. path: in the image. target: of a link, else None. size: bytes. Sums: hex, or ''."""
 
     path: str
-    target: str | None
+    target: str
     size: int
     md5: str
     sha1: str
@@ -53,11 +51,11 @@ class Tree:
         place = self.place(path)
         if kind == 'l':
             return Item(path, target, 0, '', '', '')
-        sums = [hashlib.new(name, usedforsecurity=False) for name in ('md5', 'sha1', 'sha256')]
+        sums = [plain_hash(name) for name in ('md5', 'sha1', 'sha256')]
         size = 0
         try:
             with open(place, 'rb') as stream:
-                while block := stream.read(1 << 20):
+                for block in iter(lambda: stream.read(1 << 20), b''):
                     size += len(block)
                     for each in sums:
                         each.update(block)
@@ -88,6 +86,14 @@ class Tree:
         return real if real in self.items else None
 
 
+def plain_hash(name):
+    """Return a hash object of hashlib by its name, for a sum that protects nothing: else OpenSSL may refuse it."""
+    try:
+        return hashlib.new(name, usedforsecurity=False)
+    except TypeError:  # Python before 3.9
+        return hashlib.new(name)
+
+
 @contextlib.contextmanager
 def unpacked(sif, work=None):
     """Give the Tree of a SIF in a with statement; what was unpacked is removed afterwards, also on errors.
@@ -111,7 +117,7 @@ def unpack(sif, folder, paths=()):
                *(path.lstrip('/') for path in paths)]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              text=True, errors='replace')
+                              universal_newlines=True, errors='replace')
     except FileNotFoundError as err:
         raise ImageError("unsquashfs is not on PATH; it is needed to look into images. Install squashfs-tools") from err
     make_accessible(folder)

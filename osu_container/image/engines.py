@@ -1,25 +1,32 @@
 """The programs that build images: Apptainer or SingularityCE, or buildah, podman or docker and then one of those."""
-from __future__ import annotations
-
-import dataclasses
+import contextlib
 import os
 import pwd
+import re
+import shutil
 import subprocess
 from pathlib import Path
+from subprocess import PIPE
+from typing import NamedTuple
+
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.reading import elf
 
 from . import ImageError
 from .catalogue import command_path
 
+#: Folder in the work folder for the runtime's cache of what it pulled
+CACHE = 'cache'
 KINDS = ('auto', 'apptainer', 'buildah', 'podman', 'docker')
 
 
-@dataclasses.dataclass
-class Engine:
+class Engine(NamedTuple):
     """What builds here. kind: of KINDS. program: its path. how: options of every build. why: for the user's eyes."""
 
     kind: str
     program: str
-    how: list[str]
+    how: list
     why: str
 
 
@@ -61,11 +68,67 @@ def _apptainer():
     lacking = no_mapping()
     if not lacking:
         return Engine('apptainer', program, ['--fakeroot'], f"{name} --fakeroot")
-    if command_path('proot') and has_proot_mode(program):
-        # docs.sylabs.io, SingularityCE 3.11 and newer: a build without root and without /etc/subuid looks for proot.
-        # LUMI has it in module systools. Not tried here: no registry of ours has SingularityCE.
-        return Engine('apptainer', program, [], f"{name} with PRoot (untested)")
+    if has_proot_mode(program):
+        check_proot()
+        return Engine('apptainer', program, [], f"{name} with PRoot")
     raise ImageError(lacking)
+
+
+#: What every image has: of other libraries that proot is linked with, an image may have none
+C_LIBRARY = ('libc.so.6', 'libdl.so.2', 'libpthread.so.0', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1')
+
+
+def check_proot():
+    """Raise ImageError if SingularityCE cannot build with PRoot here.
+
+    A build by an ordinary user looks for proot on PATH and starts it inside the image, to play root there
+    (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot builds"; github.com/sylabs/singularity 40ef481,
+    internal/pkg/build/stage.go, runPostScript).
+    """
+    module = building().get('module')
+    where = f"Load the module that has it: module load {module}" if module else "Load a module that has it"
+    proot = shutil.which('proot')
+    if not proot:
+        raise ImageError(f"proot is not on PATH, and SingularityCE needs it for a build by an ordinary user who has no "
+                         f"line in /etc/subuid. {where}; or get the program from https://proot.gitlab.io/proot/bin/"
+                         "proot, which needs no rights; or build on another machine and copy the SIF")
+    with contextlib.suppress(elf.ElfError):  # a script, or a file that only root may read
+        foreign = [name for name in elf.elf_facts(proot).needed if name not in C_LIBRARY]
+        if foreign:
+            raise ImageError(f"{proot} needs {', '.join(foreign)}; SingularityCE starts it inside the image, which has "
+                             f"no such library. {where}, or take the program of https://proot.gitlab.io/proot/bin/"
+                             "proot, which needs none")
+
+
+def building():
+    """Return what is known of building images on this machine (dict, 'building' of its site), {} for most."""
+    facts = (site_entry(name).get('building', {'value': {}})['value'] for name in SITES)
+    return next((fact for fact in facts if fact and os.path.isdir(fact['folder'])), {})
+
+
+#: Variables of the runtime that a build keeps: where its files are, how a registry is reached, keys to sign with
+KEPT_VARIABLES = re.compile(r'(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|SYPGPDIR|KEYSDIR|DISABLE_CACHE|NOHTTPS|'
+                            r'LIBRARY|(DOCKER|LOGIN)_\w+|DEBUG)')
+#: What changes an image or its test: binds, whose folders an image lacks while it is built (LUMI training 2026-04,
+#: 205-Containers.md); a job, in which mpiexec of the image's test would start its ranks by srun (MPICH's Hydra, seen
+#: with 4.2.3); settings of MPI and libfabric for the site's network, on which no test runs.
+DROPPED_VARIABLES = re.compile(r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX|PALS|HYDRA|FI|MPICH|MPIR_CVAR|OMPI|'
+                               r'PRTE|UCX|NCCL|RCCL)_')
+
+
+def environment(work, given=None):
+    """Return the environment (dict) of a build by the runtime, and the names that were left out (list of str).
+
+    work: folder for its temporary files and, unless the user has named another, its cache: its own choices, /tmp and
+    the home folder, may be small, in memory or under a quota. given: the environment, os.environ if None.
+    """
+    given = os.environ if given is None else given
+    dropped = sorted(name for name in given if DROPPED_VARIABLES.match(name) and not KEPT_VARIABLES.fullmatch(name))
+    kept = {name: value for name, value in given.items() if name not in dropped}
+    for prefix in ('APPTAINER', 'SINGULARITY'):
+        kept[f'{prefix}_TMPDIR'] = str(work)
+        kept.setdefault(f'{prefix}_CACHEDIR', str(Path(work) / CACHE))
+    return kept, dropped
 
 
 def packer():
@@ -76,7 +139,7 @@ def packer():
 
 def has_proot_mode(program):
     """Return whether this is SingularityCE, which builds with PRoot; Apptainer does not."""
-    done = subprocess.run([program, '--version'], capture_output=True, text=True)
+    done = subprocess.run([program, '--version'], stdout=PIPE, stderr=PIPE, universal_newlines=True)
     return done.stdout.startswith('singularity-ce')
 
 
@@ -98,8 +161,8 @@ def no_mapping():
         if not any(line.startswith((f'{user}:', f'{os.geteuid()}:')) for line in lines):
             return (f"{file} has no line for {user}, so --fakeroot cannot work{why}. As root: usermod "
                     f"--add-subuids 100000-165535 --add-subgids 100000-165535 {user} (another range if that one is in "
-                    "use). Where you cannot ask for that: SingularityCE with proot on PATH (on LUMI: module load "
-                    "systools), or build on another machine and copy the SIF")
+                    "use). Where you cannot ask for that: SingularityCE with proot on PATH builds without, or build on "
+                    "another machine and copy the SIF")
     return ''
 
 
@@ -115,7 +178,7 @@ def packing(program, compression, must=False, fast=False):
     Raises ImageError if it must have this one there. fast: for a stage that is unpacked again at once, whatever the
     runtime can.
     """
-    known = subprocess.run([program, 'build', '--help'], capture_output=True, text=True).stdout
+    known = subprocess.run([program, 'build', '--help'], stdout=PIPE, stderr=PIPE, universal_newlines=True).stdout
     if '--mksquashfs-args' in known:
         return ['--mksquashfs-args', COMPRESSIONS['none' if fast else compression]]
     if must and compression != 'gzip':

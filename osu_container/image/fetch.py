@@ -1,6 +1,4 @@
 """Sources of images: found where they are, else downloaded, with resume; used only with the sha256 of versions.py."""
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -12,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from subprocess import DEVNULL
 
 from osu_container.places import PROJECT, STATE
 
@@ -55,7 +54,7 @@ def fetch(keys, folder, log):
         if not path.exists():
             say(f"fetching {source['file']} ({number} of {len(keys)})")
             if source['url'] == 'PyPI':
-                _from_pypi(source, path, log)
+                from_pypi(source, path, log)
             else:
                 _download(source, path)
         if source['sha256'] is None:
@@ -80,7 +79,7 @@ def check_commit(path, source):
     say(f"  {path.name}: commit {found[:12]}, sha256 {sha256_of(path)}; nobody publishes a sha256 to compare with")
 
 
-def _from_pypi(source, path, log):
+def from_pypi(source, path, log):
     """Download one file from PyPI by pip. Raises ImageError."""
     wheel = source['file'].endswith('.whl')
     with tempfile.TemporaryDirectory(prefix='.fetch-', dir=path.parent) as temporary:
@@ -103,7 +102,7 @@ def pip_command():
     Raises ImageError if there is no pip: Debian's python3 comes without.
     """
     for python in (sys.executable, STATE / 'venv' / 'bin' / 'python'):
-        if os.path.exists(python) and not subprocess.run([python, '-c', 'import pip'], capture_output=True).returncode:
+        if os.path.exists(python) and not subprocess.run([str(python), '-c', 'import pip'], stderr=DEVNULL).returncode:
             return [str(python), '-m', 'pip', '--disable-pip-version-check']
     raise ImageError(f"{sys.executable} has no pip, and there is no .workstation/venv with one. Run "
                      "workstation/python_env.sh, or install python3-pip")
@@ -154,7 +153,7 @@ def _receive(url, part):
 def _copy(answer, stream, total):
     """Write an answer to a file, and say from time to time how far it is. total: bytes, 0 if unknown."""
     last = time.monotonic()
-    while block := answer.read(1 << 18):
+    for block in iter(lambda: answer.read(1 << 18), b''):
         stream.write(block)
         if time.monotonic() - last >= SIGN_OF_LIFE:
             last = time.monotonic()

@@ -1,7 +1,10 @@
 """Licences of Debian packages as SPDX expressions, from copyright files in the machine-readable form (DEP 5)."""
-from __future__ import annotations
-
 import re
+from pathlib import Path
+
+#: SPDX's identifiers of licences, in lower case -> as SPDX writes them. licences.txt: spdx.org/licenses (CC0-1.0) as
+#: license-expression 30.4 has it, which spdx-tools takes; a test compares.
+KNOWN = {name.lower(): name for name in (Path(__file__).parent / 'licences.txt').read_text().split()}
 
 # Debian's short names, in lower case, of licences that SPDX calls otherwise
 _OTHERWISE = {

@@ -4,9 +4,6 @@ explain() finds for each file and link one owner and the evidence for it, and fa
 is as good as its source: Debian's is dpkg's own record in the image; that of a wheel or an archive is the file whose
 sha256 versions.py has.
 """
-from __future__ import annotations
-
-import dataclasses
 import hashlib
 import posixpath
 import re
@@ -101,7 +98,6 @@ class Evidence(NamedTuple):
         return f'{self.kind}: {self.detail}' if self.detail else self.kind
 
 
-@dataclasses.dataclass
 class Owner:
     """What files belong to.
 
@@ -109,13 +105,9 @@ class Owner:
     status; file, sha256, url, licence). found: path -> Evidence. absent: paths that it should have brought.
     """
 
-    sort: str
-    key: str
-    name: str
-    version: str
-    facts: dict
-    found: dict = dataclasses.field(default_factory=dict)
-    absent: list = dataclasses.field(default_factory=list)
+    def __init__(self, sort, key, name, version, facts):
+        self.sort, self.key, self.name, self.version, self.facts = sort, key, name, version, facts
+        self.found, self.absent = {}, []
 
 
 def explain(tree, parts, sources, inputs, folder):

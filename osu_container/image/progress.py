@@ -1,6 +1,4 @@
 """Programs that run for long: their output in a log, a sign of life on the screen, and the time that is left."""
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -3,13 +3,12 @@ The bill of materials of an image: an SPDX 2.3 document (JSON) that names every 
 
 It is written from the finished image and then put into the SIF beside its squashfs, whose sha256 it has. What the SPDX
 format has no field for stands in annotations of the packages, in the forms that _Notes writes and reads again:
-symbolic links, sizes, what an image was built from. A document is a dict, as json.load gives it.
+symbolic links, sizes, what an image was built from. A document is a dict, as json.load gives it, with the names of
+SPDX's JSON form (github.com/spdx/spdx-spec v2.3, schemas/spdx-schema.json); the tests have spdx-tools check it, which
+Python 3.6 does not have.
 """
-from __future__ import annotations
-
 import contextlib
 import datetime
-import hashlib
 import json
 import os
 import re
@@ -18,39 +17,30 @@ import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
+from subprocess import PIPE
 from urllib.parse import quote
 
 from . import ImageError, licences, origins
-from .contents import named, sif_file, unpack, unpacked
+from .contents import named, plain_hash, sif_file, unpack, unpacked
 
-__all__ = ['check_library', 'embed', 'explain', 'extract', 'heaviest', 'make', 'problems', 'unpack']
+__all__ = ['embed', 'explain', 'extract', 'heaviest', 'make', 'problems', 'unpack']
 
 ROOT = 'SPDXRef-Image'
-TOOL = 'osu-container'
-
-
-def check_library():
-    """Raise ImageError if the library that writes SPDX is not there."""
-    try:
-        import spdx_tools.spdx.model  # noqa: F401
-    except ImportError as err:
-        raise ImageError("the Python package spdx-tools is not there; it writes the bill of materials of an image. Run "
-                         "workstation/python_env.sh, or: pip install spdx-tools==0.8.5") from err
+TOOL = 'Tool: osu-container'
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 def make(sif, entry, sources, programs, inputs, folder, work=None, created=None):
-    """Return the document (dict) of an image, valid by spdx-tools.
+    """Return the document (dict) of an image.
 
     entry: of the catalogue, with name, purpose, recipe, recipe_version and parts (path in the image -> keys of sources,
     or paths in this repository). sources: SOURCES of versions.py. programs: what the benchmark programs are, as in the
     label. inputs: what the image was built from (plain values); of it 'sources' (file name -> sha256). folder: with the
     sources. work: folder for temporary files, None for the system's. created: time of the document (UTC), now if None.
-    Raises ImageError if nothing explains a file, a source is not there, or the library is not.
+    Raises ImageError if nothing explains a file, or a source is not there.
     """
-    check_library()
-    created = (created or datetime.datetime.now(datetime.timezone.utc)).replace(microsecond=0, tzinfo=None)
+    created = (created or datetime.datetime.now(datetime.timezone.utc)).strftime('%Y-%m-%dT%H:%M:%SZ')
     with unpacked(sif, work) as tree:
         owners = origins.explain(tree, entry['parts'], sources, inputs, folder)
         return _Writer(tree, owners, created).document(entry, programs, inputs)
@@ -60,80 +50,70 @@ class _Writer:
     """Makes the SPDX document of the owners of an image's files."""
 
     def __init__(self, tree, owners, created):
-        """tree: contents.Tree. owners: list of origins.Owner. created: datetime, UTC."""
-        from spdx_tools.common.spdx_licensing import spdx_licensing
-        from spdx_tools.spdx import model
-        self.spdx, self.tree, self.owners, self.created = model, tree, owners, created
+        """tree: contents.Tree. owners: list of origins.Owner. created: str, UTC as SPDX writes it."""
+        self.tree, self.owners, self.created = tree, owners, created
         release = tree.text('/etc/os-release') or tree.text('/usr/lib/os-release')
         self.release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release, re.M))
-        self.references, self.annotations, self.relationships = {}, [], []
-        self.known_licences = {name.lower(): name for name, symbol in spdx_licensing.known_symbols.items()
-                               if not symbol.is_exception and not name.startswith('LicenseRef-')}
+        self.references, self.relationships = {}, []
         self.numbers = {path: f'SPDXRef-File-{number}' for number, path in enumerate(
             (path for path, item in tree.items.items() if item.target is None), 1)}
 
     def document(self, entry, programs, inputs):
-        """Return the whole document (dict). Raises ImageError if spdx-tools does not find it valid."""
-        from spdx_tools.spdx.jsonschema.document_converter import DocumentConverter
-        spdx, total = self.spdx, partition_sha256(self.tree.sif)
+        """Return the whole document (dict)."""
+        total = partition_sha256(self.tree.sif)
         packages = [self.root(entry, programs, inputs, total), *map(self.package, self.owners)]
         files = [self.file(path, owner.found[path]) for path, owner in sorted(
-            (path, owner) for owner in self.owners for path in owner.found if path in self.numbers)]
-        creation = spdx.CreationInfo(
-            'SPDX-2.3', 'SPDXRef-DOCUMENT', entry['name'], f"https://spdx.org/spdxdocs/{entry['name']}-{total}",
-            [spdx.Actor(spdx.ActorType.TOOL, TOOL)], self.created)
+            ((path, owner) for owner in self.owners for path in owner.found if path in self.numbers),
+            key=lambda pair: pair[0])]
         self.relate('SPDXRef-DOCUMENT', 'DESCRIBES', ROOT)
-        document = spdx.Document(creation, packages, files, annotations=self.annotations,
-                                 relationships=self.relationships,
-                                 extracted_licensing_info=[self.reference(*item) for item in sorted(
-                                     self.references.items())])
-        _validate(document)
-        return DocumentConverter().convert(document)
+        document = {
+            'SPDXID': 'SPDXRef-DOCUMENT', 'creationInfo': {'created': self.created, 'creators': [TOOL]},
+            'dataLicense': 'CC0-1.0', 'name': entry['name'], 'spdxVersion': 'SPDX-2.3',
+            'documentNamespace': f"https://spdx.org/spdxdocs/{entry['name']}-{total}",
+            'packages': packages, 'files': files, 'relationships': self.relationships}
+        if self.references:
+            document['hasExtractedLicensingInfos'] = [_reference(*item) for item in sorted(self.references.items())]
+        return document
 
     def root(self, entry, programs, inputs, total):
         """Return the package that is the image itself; its sha256 is that of the squashfs."""
-        spdx = self.spdx
-        self.annotate(ROOT, _Notes.programs(programs))
-        self.annotate(ROOT, _Notes.inputs(inputs))
-        return spdx.Package(
-            ROOT, entry['name'], spdx.SpdxNoAssertion(), version=entry.get('recipe_version') or None,
-            checksums=[self.sum('SHA256', total)], files_analyzed=False, summary=entry['purpose'],
-            comment=f"The sha256 is that of the squashfs partition of the SIF. Recipe: {entry['recipe']}",
-            primary_package_purpose=spdx.PackagePurpose.CONTAINER)
+        return _filled({
+            'SPDXID': ROOT, 'annotations': [self.note(_Notes.programs(programs)), self.note(_Notes.inputs(inputs))],
+            'checksums': [_sum('SHA256', total)], 'downloadLocation': 'NOASSERTION', 'filesAnalyzed': False,
+            'name': entry['name'], 'primaryPackagePurpose': 'CONTAINER', 'summary': entry['purpose'],
+            'comment': f"The sha256 is that of the squashfs partition of the SIF. Recipe: {entry['recipe']}",
+            'versionInfo': entry.get('recipe_version')})
 
     def package(self, owner):
-        """Return the package of an owner, with its relationships and annotations."""
+        """Return the package of an owner, and note its relationships."""
         name = 'SPDXRef-' + re.sub(r'[^A-Za-z0-9.]+', lambda found: found.group(0).replace('+', 'p').replace(
             '_', '-').replace('/', '-').replace(':', '-'), f'{owner.sort}-{owner.key}')
-        spdx = self.spdx
         self.relate(ROOT, 'CONTAINS', name)
         inside = [path for path in sorted(owner.found) if path in self.numbers]
         for path in inside:
             self.relate(name, 'CONTAINS', self.numbers[path])
         items = [self.tree.items[path] for path in owner.found]
-        self.annotate(name, _Notes.size(sum(item.size for item in items), len(inside), len(items) - len(inside)))
+        notes = [_Notes.size(sum(item.size for item in items), len(inside), len(items) - len(inside))]
         links = {}
         for path, evidence in sorted(owner.found.items()):
             if path not in self.numbers:
                 links.setdefault(str(evidence), []).append((path, self.tree.items[path].target))
-        for evidence, pairs in sorted(links.items()):
-            self.annotate(name, _Notes.links(evidence, pairs))
-        absent = _absent(owner)
-        if absent:
-            self.annotate(name, absent)
+        notes += [_Notes.links(evidence, pairs) for evidence, pairs in sorted(links.items())]
+        notes += filter(None, [_absent(owner)])
         # SPDX 2.3, 7.9: sha1 of the sums, in order
-        code = hashlib.sha1(''.join(sorted(self.tree.items[path].sha1 for path in inside)).encode(),
-                            usedforsecurity=False).hexdigest()
-        return spdx.Package(
-            name, owner.name, version=owner.version or None, files_analyzed=bool(inside),
-            verification_code=spdx.PackageVerificationCode(code) if inside else None, **getattr(
-                self, '_' + owner.sort)(owner))
+        code = plain_hash('sha1')
+        code.update(''.join(sorted(self.tree.items[path].sha1 for path in inside)).encode())
+        return _filled({
+            'SPDXID': name, 'annotations': [self.note(text) for text in notes], 'filesAnalyzed': bool(inside),
+            'name': owner.name, 'versionInfo': owner.version,
+            'packageVerificationCode': {'packageVerificationCodeValue': code.hexdigest()} if inside else None,
+            **getattr(self, '_' + owner.sort)(owner)})
 
     def _debian(self, owner):
         """Return the fields (dict) of a Debian package."""
-        spdx, facts = self.spdx, owner.facts
+        facts = owner.facts
         expression, references = licences.declared(self.tree.text(f'/usr/share/doc/{owner.name}/copyright'),
-                                                   self.known_licences)
+                                                   licences.KNOWN)
         for reference in references:
             self.references.setdefault(reference, (references[reference], set()))[1].add(owner.name)
         supplier = re.match(r'([^<]+?) *(?:<(.*)>)?$', facts['maintainer'])
@@ -141,73 +121,73 @@ class _Writer:
         url = (f"pkg:deb/{distribution}/{quote(owner.name)}@{quote(owner.version, safe='.-~')}"
                f"?arch={facts['architecture']}&distro={distribution}-{self.release.get('VERSION_ID', '')}")
         return {
-            'download_location': spdx.SpdxNoAssertion(), 'primary_package_purpose': spdx.PackagePurpose.LIBRARY
-            if owner.name.startswith('lib') else spdx.PackagePurpose.APPLICATION,
-            'license_declared': self.licence(expression),
-            'supplier': spdx.Actor(spdx.ActorType.ORGANIZATION, *supplier.groups()) if supplier else None,
-            'source_info': f"source package {facts['source']}; status in dpkg: {facts['status']}",
-            'external_references': [spdx.ExternalPackageRef(spdx.ExternalPackageRefCategory.PACKAGE_MANAGER, 'purl',
-                                                            url)]}
+            'downloadLocation': 'NOASSERTION', 'licenseDeclared': expression or 'NOASSERTION',
+            'primaryPackagePurpose': 'LIBRARY' if owner.name.startswith('lib') else 'APPLICATION',
+            'supplier': supplier and f"Organization: {supplier.group(1)}" + (
+                f" ({supplier.group(2)})" if supplier.group(2) else ''),
+            'sourceInfo': f"source package {facts['source']}; status in dpkg: {facts['status']}",
+            'externalRefs': [_package_url(url)]}
 
     def _source(self, owner):
         """Return the fields (dict) of a source of the recipe."""
-        spdx, facts = self.spdx, owner.facts
+        facts = owner.facts
         pypi = facts['url'] == 'PyPI'
-        references = []
-        if pypi:
-            references = [spdx.ExternalPackageRef(
-                spdx.ExternalPackageRefCategory.PACKAGE_MANAGER, 'purl',
-                f"pkg:pypi/{quote(owner.name)}@{owner.version}?file_name={quote(facts['file'])}")]
         # The sum is in a comment: as the package's checksum it would be taken for that of the files in the image.
         return {
-            'download_location': spdx.SpdxNoAssertion() if pypi else facts['url'],  # of PyPI the purl says it
-            'file_name': facts['file'], 'license_declared': self.licence(facts['licence']),
-            'primary_package_purpose': spdx.PackagePurpose.LIBRARY, 'external_references': references,
-            'checksums': [self.sum('SHA256', facts['sha256'])],
+            'downloadLocation': 'NOASSERTION' if pypi else facts['url'],  # of PyPI the purl says it
+            'packageFileName': facts['file'], 'licenseDeclared': facts['licence'] or 'NOASSERTION',
+            'primaryPackagePurpose': 'LIBRARY', 'checksums': [_sum('SHA256', facts['sha256'])],
+            'externalRefs': [_package_url(f"pkg:pypi/{quote(owner.name)}@{owner.version}"
+                                          f"?file_name={quote(facts['file'])}")] if pypi else None,
             'comment': f"The sha256 is that of {facts['file']}, from which the files were taken or built"}
 
     def _repository(self, owner):
         """Return the fields (dict) of a file of this repository."""
-        return {'download_location': self.spdx.SpdxNoAssertion(), 'file_name': owner.facts['file'],
-                'license_declared': self.licence(owner.facts['licence']),
-                'checksums': [self.sum('SHA256', owner.facts['sha256'])],
+        return {'downloadLocation': 'NOASSERTION', 'packageFileName': owner.facts['file'],
+                'licenseDeclared': owner.facts['licence'], 'checksums': [_sum('SHA256', owner.facts['sha256'])],
                 'comment': f"The file {owner.facts['file']} of the repository of the recipe"}
 
     def _made(self, owner):
         """Return the fields (dict) of a group of files that belong to no package."""
-        return {'download_location': self.spdx.SpdxNone(), 'primary_package_purpose': self.spdx.PackagePurpose.OTHER,
+        return {'downloadLocation': 'NONE', 'primaryPackagePurpose': 'OTHER',
                 'comment': "Files of no package; each says why it is there"}
-
-    def licence(self, expression):
-        """Return an SPDX expression (str or None) as the library wants it."""
-        from spdx_tools.common.spdx_licensing import spdx_licensing
-        return spdx_licensing.parse(expression) if expression else self.spdx.SpdxNoAssertion()
-
-    def reference(self, reference, found):
-        """Return the entry of a licence that SPDX does not list. found: (Debian's name, names of packages)."""
-        name, packages = found
-        text = f"Licence that Debian calls {name!r}; its text in the image: " + ', '.join(
-            f'/usr/share/doc/{package}/copyright' for package in sorted(packages))
-        return self.spdx.ExtractedLicensingInfo(reference, text, name)
 
     def file(self, path, evidence):
         """Return the SPDX file of a path."""
         item = self.tree.items[path]
-        return self.spdx.File(f'.{path}', self.numbers[path],
-                              [self.sum('SHA1', item.sha1), self.sum('SHA256', item.sha256)], comment=str(evidence))
-
-    def sum(self, algorithm, value):
-        """Return a checksum."""
-        return self.spdx.Checksum(self.spdx.ChecksumAlgorithm[algorithm], value)
+        return {'SPDXID': self.numbers[path], 'fileName': f'.{path}', 'comment': str(evidence),
+                'checksums': [_sum('SHA1', item.sha1), _sum('SHA256', item.sha256)]}
 
     def relate(self, one, how, other):
         """Add a relationship."""
-        self.relationships.append(self.spdx.Relationship(one, self.spdx.RelationshipType[how], other))
+        self.relationships.append({'spdxElementId': one, 'relatedSpdxElement': other, 'relationshipType': how})
 
-    def annotate(self, name, text):
-        """Add an annotation to the package of this SPDX identifier."""
-        self.annotations.append(self.spdx.Annotation(
-            name, self.spdx.AnnotationType.OTHER, self.spdx.Actor(self.spdx.ActorType.TOOL, TOOL), self.created, text))
+    def note(self, text):
+        """Return an annotation."""
+        return {'annotationDate': self.created, 'annotationType': 'OTHER', 'annotator': TOOL, 'comment': text}
+
+
+def _filled(fields):
+    """Return the fields (dict) that have a value; SPDX leaves the others out."""
+    return {name: value for name, value in fields.items() if value not in (None, '', [])}
+
+
+def _sum(algorithm, value):
+    """Return a checksum."""
+    return {'algorithm': algorithm, 'checksumValue': value}
+
+
+def _package_url(url):
+    """Return the reference to a package in a registry, by its purl."""
+    return {'referenceCategory': 'PACKAGE_MANAGER', 'referenceLocator': url, 'referenceType': 'purl'}
+
+
+def _reference(reference, found):
+    """Return the entry of a licence that SPDX does not list. found: (Debian's name, names of packages)."""
+    name, packages = found
+    return {'licenseId': reference, 'name': name,
+            'extractedText': f"Licence that Debian calls {name!r}; its text in the image: " + ', '.join(
+                f'/usr/share/doc/{package}/copyright' for package in sorted(packages))}
 
 
 def _absent(owner):
@@ -216,26 +196,6 @@ def _absent(owner):
     others = [path for path in owner.absent if path not in left_out]
     texts = [f"{len(left_out)} files of documentation and translations"] if left_out else []
     return "not in the image: " + ', '.join(texts + others) if owner.absent else ''
-
-
-def _validate(document):
-    """Raise ImageError if spdx-tools does not find a document valid."""
-    from spdx_tools.spdx.validation import spdx_id_validators
-    from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
-    # The library lists all identifiers anew for each end of each relationship: 20 s for 8,000 files. They do not change
-    # meanwhile.
-    listed = spdx_id_validators.get_list_of_all_spdx_ids
-    known = frozenset(listed(document))
-    spdx_id_validators.get_list_of_all_spdx_ids = lambda _: known
-    try:
-        messages = validate_full_spdx_document(document)
-    finally:
-        spdx_id_validators.get_list_of_all_spdx_ids = listed
-    if messages:
-        texts = [f"    {message.validation_message} ({message.context.spdx_id or message.context.parent_id})"
-                 for message in messages[:10]]
-        raise ImageError(f"the bill of materials is not valid SPDX, {len(messages)} findings:\n" + '\n'.join(texts)
-                         + "\nThis is a mistake in osu_container/image/sbom.py")
 
 
 class _Notes:
@@ -326,7 +286,7 @@ def embed(sif, document, runtime):
         path.write_text(json.dumps(document, separators=(',', ':')) + '\n')
         command = [str(runtime), 'sif', 'add', '--datatype', '9', '--sbomformat', 'spdx-json', '--groupid', '1',
                    '--filename', sif_file.SBOM_NAME, str(new), str(path)]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=PIPE, stderr=PIPE, universal_newlines=True)
         if done.returncode:
             raise ImageError(f"{runtime} sif add ended with exit code {done.returncode}: {done.stderr.strip()[-500:]}. "
                              "It must be Apptainer 1.0, SingularityCE 3.10 or newer")
@@ -353,7 +313,8 @@ def changed(sif):
     except OSError as err:
         raise ImageError(f"cannot change {sif}: {err.strerror}") from err
     finally:
-        new.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            new.unlink()
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

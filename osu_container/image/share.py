@@ -1,6 +1,5 @@
 """SIFs to and from a registry (ORAS): checked before they go, and before they get their name here."""
-from __future__ import annotations
-
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -68,7 +67,8 @@ def pull(uri, path, sources, work, *, wanted, force, plain, log):
             raise ImageError(f"{target} is there. To replace it: --force")
         os.replace(new, target)
     # A record of an image that was built here would be about another file.
-    Path(f'{target}.json').unlink(missing_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        Path(f'{target}.json').unlink()
     write_sum(target, found)
     say(f"{shown(target)}: {target.stat().st_size / 1e6:.0f} MB, sha256 {found}")
 

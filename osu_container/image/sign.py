@@ -2,12 +2,11 @@
 
 A signature of `apptainer sign` covers a group of objects: the squashfs, the labels and the bill of materials.
 """
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import NamedTuple
 
 from . import ImageError
@@ -32,8 +31,8 @@ def secret_keys(runtime):
 
     runtime: path of apptainer or singularity.
     """
-    done = subprocess.run([str(runtime), 'key', 'list', '--secret'], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, errors='replace')
+    done = subprocess.run([str(runtime), 'key', 'list', '--secret'], stdin=DEVNULL, stdout=PIPE, stderr=PIPE,
+                          universal_newlines=True, errors='replace')
     found = re.findall(r'^(\d+)\)\s*User:\s*(.*?)\s*$.*?^\s*Fingerprint:\s*([0-9A-Fa-f]+)', done.stdout, re.M | re.S)
     return [Key(int(index), name, fingerprint.upper()) for index, name, fingerprint in found]
 
@@ -54,7 +53,8 @@ def sign(sif, runtime, key=None):
         caught = {} if asked else {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT,
                                    'start_new_session': True, 'timeout': WAIT}
         try:
-            done = subprocess.run([str(runtime), 'sign', *options, str(new)], text=True, errors='replace', **caught)
+            done = subprocess.run([str(runtime), 'sign', *options, str(new)], universal_newlines=True, errors='replace',
+                                  **caught)
         except subprocess.TimeoutExpired as err:
             raise ImageError(f"signing {sif} took longer than {WAIT} s. {_without_terminal(sif)}") from err
         if done.returncode or len(_signatures(new)) == before:
@@ -79,7 +79,7 @@ def _key_options(runtime, key):
         raise ImageError(f"no secret key in the keyring. Make one: {Path(runtime).name} key newpair")
     if key is None:
         return ['--keyidx', str(keys[0].index)]
-    end = str(key).upper().replace(' ', '').removeprefix('0X')
+    end = re.sub('^0X', '', str(key).upper().replace(' ', ''))
     wanted = [item for item in keys if item.fingerprint.endswith(end)]
     if len(wanted) != 1:
         raise ImageError(f"{key} is no file, and the fingerprints of {len(wanted)} secret keys end so. In the keyring: "

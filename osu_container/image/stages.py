@@ -1,10 +1,8 @@
 """Definition files in stages: each stage as a text of its own, with what it copies in, so that it can be kept."""
-from __future__ import annotations
-
-import dataclasses
 import hashlib
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from . import ImageError
 from .catalogue import SOURCES, sha256_of
@@ -12,20 +10,20 @@ from .catalogue import SOURCES, sha256_of
 #: What HPCCM writes in front of every stage but the first, and the head for people: no image depends on it
 COMMENT = re.compile(r'(?m)^#.*\n?')
 ARGUMENT = re.compile(r'\{\{ *(\w+) *\}\}')
+FROM_STAGE = re.compile(r'%files from (\S+)')
 
 
-@dataclasses.dataclass
-class Stage:
+class Stage(NamedTuple):
     """One stage of a definition file, build arguments filled in.
 
-    text: from its Bootstrap line to its end. files: paths in the build folder that it copies in. uses: stage -> paths
-    in that stage that it copies in.
+    text: from its Bootstrap line to its end. files: paths (list of str) in the build folder that it copies in. uses:
+    stage -> paths (list of str) in that stage that it copies in.
     """
 
     name: str
     text: str
-    files: list[str]
-    uses: dict[str, list[str]]
+    files: list
+    uses: dict
 
     def key(self, folder, base, keys):
         """Return 16 hex digits that differ when the stage does.
@@ -58,7 +56,8 @@ def read(text, arguments):
     Raises ImageError for an argument that has no value.
     """
     # A stage begins at its Bootstrap line.
-    parts = re.split(r'(?im)^(?=bootstrap:)', text)[1:]
+    starts = [found.start() for found in re.finditer(r'(?im)^bootstrap:', text)]
+    parts = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)])]
     return [_stage(part, arguments, number) for number, part in enumerate(parts, 1)]
 
 
@@ -116,9 +115,16 @@ def outputs(stages):
 
 
 def with_kept(stage, kept):
-    """Return the text of a definition file that makes one stage from others that are kept as folders.
+    """Return the text of a definition file that makes one stage of files of others, which are kept in folders.
 
     kept: stage name -> path from the build folder to the folder with what is copied from it, laid out as in the stage.
     """
-    heads = [f'Bootstrap: localimage\nFrom: {kept[name]}\nStage: {name}\n' for name in sorted(stage.uses)]
-    return '\n'.join([*heads, stage.text])
+    lines, folder = [], ''
+    for line in stage.text.splitlines():
+        if line.startswith('%'):
+            source = FROM_STAGE.match(line)
+            folder, line = (kept[source.group(1)], '%files') if source else ('', line)
+        elif folder and line.strip():
+            line = f"    {folder}/{line.strip().lstrip('/')}"
+        lines.append(line)
+    return '\n'.join(lines) + '\n'

@@ -1,6 +1,4 @@
 """Whether an image is what it says: its sum, its bill of materials, its labels and its signature, each by its own."""
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -59,6 +57,8 @@ def _answer(check, function, *arguments):
         return (check, *function(*arguments))
     except (ImageError, sif_file.ImageError) as err:
         return check, WRONG, str(err)
+    except (KeyError, TypeError) as err:  # a key that is missing, or is another one since a byte has changed
+        return check, WRONG, f"the bill of materials in it is damaged ({err!r}). Copy or build the image again"
 
 
 def _sum(path):

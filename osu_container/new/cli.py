@@ -5,8 +5,8 @@ import textwrap
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
-from osu_container.core.deciding.trial import Host
-from osu_container.core.deciding.verdict import ask, recommended
+from osu_container.core.deciding.verdict import ask, recommended, said
+from osu_container.core.installing import site_image
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
@@ -14,7 +14,8 @@ from osu_container.core.reading.sif import ImageError
 
 from ..check.cli import CONTAINERS
 from ..check.cli import several as several_builds
-from ..check.site import SettingsError, add_site_arguments, this_runtime, this_site
+from ..check.host_facts import HostFactsError
+from ..check.site import SettingsError, add_site_arguments, described, this_host, this_runtime, this_site
 from . import commands, easyconfig
 
 WIDTH = 100
@@ -31,18 +32,19 @@ def add_arguments(parser):
     parser.add_argument('--approach', choices=CONTAINERS, help="default: what `osu-container check` recommends")
     parser.add_argument('--command', action='append', default=[], metavar='C',
                         help="program of the image that becomes a command: a name, or its whole path in the image; may "
-                             "be repeated; default: those found on the image's PATH")
+                             "be repeated; default: those found on the image's PATH and in its folders libexec")
     parser.add_argument('--example', metavar='LINE', help="command line that `module help` shows behind srun, e.g. "
                         "'lmp -in in.lj'; default: the first command")
     add_site_arguments(parser, "site that the module is for")
-    parser.add_argument('-o', '--output', metavar='DIR', help="folder of the easyconfig; default: that of the image")
+    parser.add_argument('-o', '--output', metavar='DIR', help="folder of the easyconfig; default: that of the image, "
+                        "the current one for an image that the site keeps for all")
     parser.add_argument('--dry-run', '-n', action='store_true', help="print the easyconfig and write nothing")
     parser.add_argument('--force', action='store_true', help="write over an easyconfig that is there, and write one "
                         "for an approach that fails")
     parser.epilog = ("Writes N-<approach>.eb. Nothing in the image is run. Exit codes: 0 written, 1 not written, with "
                      "the reason, 2 wrong usage.")
     parser.set_defaults(function=main, prog='osu-container new',
-                        errors=(NewError, ImageError, ElfError, SettingsError, OSError),
+                        errors=(NewError, HostFactsError, ImageError, ElfError, SettingsError, OSError),
                         after_interrupt='nothing was written')
 
 
@@ -71,8 +73,8 @@ def _commands(image, wanted):
         raise NewError("%s holds no MPI library: looked for %s. Only programs that use one of these can be helped"
                        % (image.path, ', '.join(sorted(MPI_FAMILIES))))
     if not found:
-        raise NewError("%s holds no program on its PATH (%s) that uses MPI. Name those that shall be commands by "
-                       "--command, whole paths in the image where they lie elsewhere"
+        raise NewError("%s holds no program on its PATH (%s) or in a folder libexec that uses MPI. Name those that "
+                       "shall be commands by --command, whole paths in the image where they lie elsewhere"
                        % (image.path, ':'.join(image.program_path())))
     several = commands.by_mpi(found)
     if len(several) > 1:
@@ -111,20 +113,24 @@ def _chosen(options, verdicts, site):
 
 def _page(image, found, site, host, verdicts, chosen):
     """Return what is shown of the image and the approaches (str)."""
-    lines = [image.path]
+    of_site = site_image.in_site_folder(image.path, site_image.image_folders(site, host.root, os.environ))
+    lines = [image.path] + (['    kept by the site for all: the module links to it, and copies nothing'] if of_site
+                            else [])
     soname = next((one.soname for one in found if one.soname), None)
     paths = [path for _, name, path in image.mpis() if soname in (None, name)]
     lines.append('    MPI       %s' % ', '.join(paths))
     width = max(len(one.name) for one in found)
     for number, one in enumerate(found):
         lines.append('    %-10s%-*s  %s' % ('commands' if number == 0 else '', width, one.name, one.why))
-    lines += ['    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''), '']
+    lines.append('    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''))
+    lines += (['    host      ' + described(host)] if host.partial else []) + ['']
     others = [one for one in verdicts if one is not chosen and _is_for_other_mpi(one)]
     for one in verdicts:
         if one in others:
             continue
         words = '; '.join(_reasons(one)) if one.level != 'works' else '%s over %s, srun --mpi=%s' % (
             one.mpi, one.libfabric, one.launch)
+        words += said(one)[len(one.level):].replace(', ', '; ', 1)
         lines.append(_row('->' if one is chosen else '  ', one.approach, one.level, words))
     if others:
         families = sorted(set(family for family, name, _ in image.mpis() if soname in (None, name)))
@@ -144,9 +150,12 @@ def _row(mark, name, word, words):
                          initial_indent='%s %-12s%-14s' % (mark, name, word))
 
 
-def _target(options, name, approach):
-    """Return the path (str) of the easyconfig. Raises NewError if it is there already."""
-    folder = options.output or os.path.dirname(options.image) or '.'
+def _target(options, name, approach, of_site):
+    """
+    Return the path (str) of the easyconfig; of_site: bool, the image is in a folder of the site, where users cannot
+    write. Raises NewError if it is there already.
+    """
+    folder = options.output or not of_site and os.path.dirname(options.image) or '.'
     if not os.path.isdir(folder):
         raise NewError("there is no folder %s (-o)" % folder)
     path = os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
@@ -155,11 +164,14 @@ def _target(options, name, approach):
     return path
 
 
-def _eb_options(options, path, verdict):
-    """Return what eb needs beside the easyconfig path (list of str): where the image is, the site, --force."""
+def _eb_options(options, path, verdict, of_site):
+    """
+    Return what eb needs beside the easyconfig path (list of str): where the image is, unless the easyconfig says it
+    (of_site: bool), the site, --force.
+    """
     found = []
     folder = os.path.dirname(os.path.abspath(options.image))
-    if folder != os.path.dirname(os.path.abspath(path)):
+    if not of_site and folder != os.path.dirname(os.path.abspath(path)):
         found.append('--sourcepath=' + folder)
     if options.site or options.site_file:
         found.append('--try-amend=site=' + (options.site or os.path.abspath(options.site_file)))
@@ -207,20 +219,23 @@ def _write(options, path, text):
 def main(options):
     """Write the easyconfig and print what follows; return 0. Raises NewError and what reading image and host raises."""
     _check(options)
-    name = _module_name(options)
     site, root = this_site(options.site, options.sysroot, options.site_file)
-    found, verdicts, labels = _look(options, site, Host(os.path.abspath(root) if root else ''))
+    of_site = site_image.in_site_folder(options.image, site_image.image_folders(site, root, os.environ))
+    options.image = of_site or options.image
+    name = _module_name(options)
+    found, verdicts, labels = _look(options, site, this_host(options, site, root))
     verdict = _chosen(options, verdicts, site)
-    path = _target(options, name, verdict.approach)
+    path = _target(options, name, verdict.approach, bool(of_site))
     example = options.example or found[0].name
-    text = easyconfig.text_of(name, verdict.approach, os.path.basename(options.image), sha256_of(options.image),
-                              options.command or [one.name for one in found], example,
+    text = easyconfig.text_of(name, verdict.approach, of_site or os.path.basename(options.image),
+                              sha256_of(options.image), options.command or commands.typed(found), example,
                               APPROACHES[verdict.approach]['title'], labels)
     _write(options, path, text)
     other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
                   and one.level in ('works', 'works slowly')), None)
     print('\nNext:')
-    for line in easyconfig.following(path, name, verdict.approach, example, _eb_options(options, path, verdict), other):
+    for line in easyconfig.following(path, name, verdict.approach, example, _eb_options(options, path, verdict,
+                                                                                    bool(of_site)), other):
         print('    ' + line)
     if other:
         print('%s/%s, to compare with, is made by: osu-container new %s --approach %s' % (name, other, options.image,

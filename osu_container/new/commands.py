@@ -1,7 +1,9 @@
 """
 Which programs of an image use MPI: its files are read, nothing of it is run.
 
-Looked at is what can be typed in the container, the executables on its PATH. Of those use MPI:
+Looked at is what can be typed in the container, the executables on its PATH, and those below a folder libexec, where
+Automake puts programs that are not for a PATH, such as benchmarks (GNU Coding Standards, "Variables for Installation
+Directories"). Of those use MPI:
 
 * a program that links an MPI library, itself or through another library (ld.so's own search, core/reading/loader.py);
 * a program that holds the name of an MPI library, by which it opens it;
@@ -41,6 +43,8 @@ OPENED = re.compile(rb'lib(?:mpi|mpich|mpi_abi)\.so')
 MPI_INSIDE = (b'MPIR_CVAR_', b'ompi_mpi_init', b'MPI_Init')
 #: Where a distribution of Python says which commands it has
 ENTRY_POINTS = re.compile(r'.*/(?:site|dist)-packages/[^/]+\.dist-info/entry_points\.txt')
+#: Programs in libexec; compilers have theirs there, which are large and use no MPI
+LIBEXEC = r'.*/libexec/(?!gcc/).*'
 #: mpi4py's own library, where Python finds it by itself
 MPI4PY = re.compile(r'.*/(?:site|dist)-packages/mpi4py/MPI\.[^/]+\.so')
 
@@ -57,6 +61,19 @@ def on_path(image):
             if name not in found and image.tree.runs(path):
                 found[name] = path
     return found
+
+
+def beside_path(image, known):
+    """
+    Return {name: whole path in the image} of the executables below a folder libexec but for names in known.
+
+    A name that several of them have is left out: nothing tells which is meant.
+    """
+    found = {}
+    for path in image.matching(LIBEXEC):
+        if image.tree.runs(path):
+            found.setdefault(posixpath.basename(path), []).append(path)
+    return dict((name, paths[0]) for name, paths in found.items() if name not in known and len(paths) == 1)
 
 
 def _readable(image, path):
@@ -111,7 +128,9 @@ def find(image):
     """
     if image.labels.get(LABEL):
         return named(image, image.labels[LABEL].split())
-    paths = dict((name, path) for name, path in on_path(image).items() if _is_usual(name) and _readable(image, path))
+    paths = on_path(image)
+    paths.update(beside_path(image, paths))
+    paths = dict((name, path) for name, path in paths.items() if _is_usual(name) and _readable(image, path))
     elf = image.elf_facts(sorted(paths.values()))
     _read_ahead(image, elf.values())
     found = [_command(image, name, path, elf[path]) for name, path in sorted(paths.items()) if path in elf]
@@ -206,6 +225,11 @@ def named(image, names):
         one = _command(image, name, path, facts)
         found.append(one or Command(name, path, None, None, not facts.dynamic, 'loads no MPI that can be seen'))
     return found
+
+
+def typed(commands):
+    """Return what names commands (list of Command) in an easyconfig (list of str): a name, in libexec its path."""
+    return [one.path if re.match(LIBEXEC, one.path) else one.name for one in commands]
 
 
 def by_mpi(commands):

@@ -8,7 +8,7 @@ from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
 
 #: What a module brings beside the programs; they lie here in the clone, and the easyblock finds them there
-SOURCES = ['run-in-container', 'osu-gpu-bind', 'osu-explain']
+SOURCES = ['run-in-container', 'osu-gpu-bind', 'osu-explain', 'make-squashfs']
 FOLDER = os.path.join(PROJECT, 'easyconfigs', 'o', 'osu-container')
 #: Labels by which an image says what it is: OCI image-spec, annotations; label-schema.org before it
 HOMEPAGE = ('org.opencontainers.image.url', 'org.opencontainers.image.source', 'org.label-schema.url',
@@ -34,11 +34,10 @@ image = {image}
 image_sha256 = {sha256}
 programs = {programs}
 example = {example}
-family = {family}
 
 sources = {sources}
 checksums = {checksums}
-commands = ['osu-gpu-bind', 'osu-explain']
+commands = ['osu-gpu-bind', 'osu-explain', 'make-squashfs']
 
 sanity_check_commands = ['{plain}-exec true', 'osu-explain']
 
@@ -63,11 +62,6 @@ def name_problem(name):
     return None
 
 
-def family_of(name):
-    """Return the Lmod family (str) of the modules of a name: Lmod makes a variable of it, so letters, digits and _."""
-    return re.sub(r'^(?=\d)', '_', re.sub(r'\W', '_', name))
-
-
 def listed(values):
     """Return values (list of str) as the text of a Python list, on several lines where it is long."""
     one = '[%s]' % ', '.join(repr(value) for value in values)
@@ -87,7 +81,8 @@ def text_of(name, approach, image, sha256, programs, example, title, labels):
     Return the text (str) of an easyconfig.
 
     :param name: str, of the module; approach: str; title: str, what the approach does
-    :param image: str, file name of the SIF; sha256: str, of it; labels: dict of str, of the image
+    :param image: str, file name of the SIF, or its path in a folder of the site; sha256: str, of it
+    :param labels: dict of str, of the image
     :param programs: list of str, names or whole paths in the image; example: str, a command
     """
     description = _label(labels, DESCRIPTION)
@@ -95,7 +90,7 @@ def text_of(name, approach, image, sha256, programs, example, title, labels):
         name=repr(name), approach=repr(approach), plain=name, image=repr(image), sha256=repr(sha256),
         homepage=repr(_label(labels, HOMEPAGE) or 'unknown: the image has no label that says it'),
         description=repr('%s, in a container: %s.' % (description.rstrip('.') or name, title)),
-        programs=listed(programs), example=repr(example), family=repr(family_of(name)), sources=repr(SOURCES),
+        programs=listed(programs), example=repr(example), sources=repr(SOURCES),
         checksums='[\n%s]' % ''.join("    %r,\n" % sha256_of(os.path.join(FOLDER, source)) for source in SOURCES))
 
 

@@ -84,6 +84,32 @@ def files(*keys, also=()):
     return copy(files={path: f'{FILES}/{path.rpartition("/")[2]}' for path in paths})
 
 
+#: What packed() writes in a stage, and copied() takes over
+PACKED = '/opt/packed.tar'
+
+
+def packed(*paths):
+    """Return the last steps of a stage: what later stages copy of it, in one file. A Dockerfile needs none.
+
+    A definition file hands on a file, never a folder: SingularityCE gives every folder that it copies from a stage to
+    root, which an ordinary user cannot, so that a build with PRoot would end in `chown: operation not permitted`
+    (github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go, copyFilesFrom: no ids are mapped with PRoot).
+    Owners are left out of the archive for the same user's sake.
+    """
+    names = ' '.join(path.lstrip('/') for path in paths)
+    return [shell(chdir=False, commands=[f'tar -C / --owner=0 --group=0 --numeric-owner -cf {PACKED} {names}'])
+            ] if singularity() else []
+
+
+def copied(stage, *paths):
+    """Return the steps that copy paths of an earlier stage, which has packed() them, to the same places."""
+    if not singularity():
+        return [copy(_from=stage, files={path: path for path in paths})]
+    archive = f'/opt/{stage}.tar'
+    return [copy(_from=stage, files={PACKED: archive}), shell(chdir=False, commands=[
+        f'tar -C / --no-same-owner -xf {archive} ' + ' '.join(path.lstrip('/') for path in paths), f'rm {archive}'])]
+
+
 def checked(key, sha256=None):
     """Return the command that stops the build when a source is not the one that is meant."""
     return f'echo "{sha256 or SOURCES[key]["sha256"]}  {FILES}/{SOURCES[key]["file"]}" | sha256sum -c -'
@@ -115,7 +141,7 @@ def osu_in_c(sha256, wrappers='/opt/mpich/bin'):
     return shell(chdir=False, commands=[
         checked('osu', sha256),
         f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
-        f'tar -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
+        f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
         f'cd {BUILD}/osu',
         f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx CFLAGS=-O2 '
         'CXXFLAGS=-O2',
@@ -135,7 +161,7 @@ def osu_ports(python, prefix='/opt/osu'):
         checked('mpi4py-source'),
         checked(f'mpi4py-{python}'),
         f'mkdir -p {prefix}/bin {prefix}/libexec/ports {prefix}/lib/python {prefix}/share/licenses',
-        f'tar -xzf {FILES}/{source["file"]} -C {BUILD}',
+        f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
         f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
         f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
         # In a prefix without libmpi: mpi4py prefers a libmpi of its own prefix to an injected one.
@@ -272,7 +298,7 @@ def mvapich_from_source(version):
     return shell(chdir=False, commands=[
         checked(key),
         f'mkdir -p {source} /opt/mvapich/share/licenses',
-        f'tar -xzf {FILES}/{SOURCES[key]["file"]} --strip-components=1 -C {source}',
+        f'tar --no-same-owner -xzf {FILES}/{SOURCES[key]["file"]} --strip-components=1 -C {source}',
         f'cd {source}',
         # --disable-wrapper-rpath: with RPATH nothing could be put in front of its libmpi
         './configure --prefix=/opt/mvapich --with-device=ch4:ofi --with-libfabric=/usr --disable-fortran '
@@ -303,7 +329,7 @@ def numpy_and_launcher(python, omb_py):
     packages = PYTHON_PACKAGES.format(python)
     omb = [checked('osu'),
            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
-           f'tar -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
+           f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
            f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
            f'for text in {BUILD}/omb/COPYRIGHT* {BUILD}/omb/LICENSE*; do if [ -f "$text" ]; then cp "$text" '
            f'{PYTHON_PREFIX}/share/licenses/; fi; done'] if omb_py else []

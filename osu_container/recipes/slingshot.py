@@ -14,7 +14,7 @@ library of the host that a module puts there comes first. CXI_FORK_SAFE above al
 small message from GPU memory by a slow path (docs/compare.md).
 """
 
-from hpccm.primitives import baseimage, copy, raw, shell
+from hpccm.primitives import baseimage, raw, shell
 
 from osu_container.recipes import common
 from osu_container.recipes.common import BUILD, FILES
@@ -65,11 +65,6 @@ def packages(*names):
     return shell(chdir=False, commands=[
         f'dpkg -s {wanted} >/dev/null 2>&1 || (apt-get -q update && {common.APT_INSTALL} {wanted} && '
         f'{common.APT_CLEAN})'])
-
-
-def copied(stage, *paths):
-    """Return the step that copies folders of an earlier stage to the same places."""
-    return copy(_from=stage, files={path: path for path in paths})
 
 
 def to_run(*prefixes):

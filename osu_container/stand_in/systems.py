@@ -47,7 +47,7 @@ HOSTS = {
                     slurm=['ClusterName             = setonix', 'SlurmdSpoolDir          = /var/spool/slurmd',
                            'AccountingStorageEnforce = associations,limits', 'SLURM_VERSION           = 24.05.8'],
                     partitions=['work*|(null)', 'gpu|gpu:8'],
-                    modules=['singularity/4.1.0-mpi', 'singularity/4.1.0-nompi']),
+                    modules=['singularity/4.1.0-mpi', 'singularity/4.1.0-mpi-gpu', 'singularity/4.1.0-nompi']),
     'perlmutter': dict(_LUMI, os='SUSE Linux Enterprise Server 15 SP5', runtime=None,
                        mpi=['none', 'cray_shasta', 'pmi2', 'pmix'],
                        slurm=['ClusterName             = perlmutter', 'SlurmdSpoolDir          = /var/spool/slurmd',

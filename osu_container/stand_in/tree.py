@@ -30,6 +30,7 @@ from pathlib import Path
 
 from osu_container.core.deciding.rules.network import FABRIC_VERSIONS
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.installing.site_image import image_folders
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import ElfError
 from osu_container.places import PROJECT, STATE
@@ -388,7 +389,7 @@ class Tree:
                     target.write_text(FILES[name])
                 else:
                     target.mkdir(parents=True, exist_ok=True)
-        for folder in self.site['image_folders']['value']:
+        for folder in image_folders(self.site, '', {}):
             self(folder).mkdir(parents=True, exist_ok=True)
 
     def make_commands(self):
@@ -445,7 +446,8 @@ class Tree:
         systems = self.site['files'].get('file_systems', {'value': []})['value']
         plant('proc/mounts', ''.join(f'10.0.0.1@o2ib:/stand-in {path} lustre rw 0 0\n' for path in systems))
         plant('etc/os-release', f'PRETTY_NAME="{self.host["os"]}"\n')
-        folders = [path for path in self.site['library_folders']['value'] if not path.startswith('/opt/rocm')]
+        one_build = self.site['one_build']['value']
+        folders = [path for path in self.site['library_folders']['value'] if path not in one_build]
         plant('etc/ld.so.conf', ''.join(f'{path}\n' for path in folders if path.startswith('/opt/')))
 
     def libfabric(self):

@@ -89,8 +89,10 @@ def test_text_has_every_approach_of_the_images_mpi_with_word_reason_evidence_rem
     assert list(said) == LOOKED_AT
     for name in MPICH_APPROACHES:
         one = said[name]
-        start = text.index(f"{name} {one['verdict'].upper()} ")
-        part = text[start:min([text.index(f"{other} {said[other]['verdict'].upper()} ", start + 1)
+        def level(name):
+            return f"{name} {said[name]['verdict'].upper()}{', untested: ' if said[name]['untested'] else ' '}"
+        start = text.index(level(name))
+        part = text[start:min([text.index(level(other), start + 1)
                                for other in MPICH_APPROACHES[MPICH_APPROACHES.index(name) + 1:]] + [len(text)])]
         assert f"would run {one['mpi']} over {one['libfabric']}, srun --mpi={one['mpi_type']} " in part
         for finding in one['findings']:
@@ -760,8 +762,12 @@ def test_the_images_of_a_site_are_judged_by_their_names(site):
         data = json.loads(done.stdout)
         assert data['described'] and data['image']['path'] == image, done.stderr
         verdict, = data['verdicts']
-        assert verdict['verdict'] == ('works slowly' if approach == 'pure' else 'works'), (site, verdict)
-        assert done.returncode == (4 if approach == 'pure' else 0)
+        # the C library of these images is older than that of these systems, and what their libraries need is not known
+        unknown = approach in ('bind', 'hybrid') and not site.endswith('24.03')
+        word = 'works slowly' if approach == 'pure' else 'unknown' if unknown else 'works'
+        assert verdict['verdict'] == word, (site, verdict)
+        assert not unknown or 'which GLIBC' in verdict['findings'][0]['reason']
+        assert done.returncode == CODES[word]
 
 
 @pytest.mark.parametrize('image, site, text', [
@@ -774,7 +780,7 @@ def test_the_images_of_a_site_are_judged_by_their_names(site):
 def test_an_image_that_is_for_another_machine_is_told_in_plain_words(image, site, text, tmp_path):
     done = check(image, '--site', site, cwd=tmp_path)
     assert done.returncode == 6 and text in folded(done.stdout), done.stdout + done.stderr
-    assert 'nothing was looked into' in done.stdout
+    assert 'nothing of it was looked into' in done.stdout and 'host: described, not looked into' in done.stdout
 
 
 def test_a_name_of_no_image_and_a_program_of_a_described_one_are_refused():

@@ -31,6 +31,7 @@ IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 REASONS = {
     'LUMI': "needs LUMI's modules, Slurm or file systems; tests/stand_in/test_stand_in_run.py has what can be shown",
     'system': "needs Frontier, Setonix or Perlmutter; tests/core/data/test_sites_others.py has what can be shown",
+    'batch': "needs PBS; tests/discover/test_networks.py runs it with the launcher of one node",
     'mpi4py': "needs the modules osu-mpi4py, with which tests/runs/test_mpi4py.py runs it",
     'network': "needs a server, an account or a registry",
     'GPU': "needs a GPU node",
@@ -56,6 +57,8 @@ NOT_COMMANDS = {
     r'SIF: labels': 'a picture',
     r'step \d+\.0: ': 'a report, as tests/proof/test_proof_run.py finds it',
     r'OVERRIDES = \{': 'a file in Python, run by tests/generate/test_page_tables.py',
+    r'host: described, not looked into': 'a line of a report, as tests/check/test_hosts.py finds it',
+    r'opensource  WORKS, untested': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_swap.py finds it',
     r' +--- bandwidth': 'what make demo printed on one machine',
     r'from osu_container\.': 'Python, run below',
@@ -63,6 +66,7 @@ NOT_COMMANDS = {
 #: What must be there before a command runs, because another block of its page makes it
 BEFORE = {
     r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
+    r'(FILE|\w)\.sif .*--facts host\.json': '[ -e host.json ] || osu-container discover --facts host.json >facts.txt',
     r'reframe -C settings\.py': '[ -e settings.py ] || osu-container bench --settings settings.py',
     r'discover --sysroot frontier': '[ -e frontier ] || stand-in/make frontier frontier --facts-only >made.txt',
     r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
@@ -97,18 +101,20 @@ class Rule(NamedTuple):
 
 
 ON_LUMI = 'install-lumi'
-SYSTEMS = '/(alps|systems)'
+SYSTEMS = '/(alps|frontier|setonix|perlmutter)'
 COMMANDS = [
     # A container of the user's own
     Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own|README'),
     Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own|README'),
     Rule('foreign', r'srun -N2 -n2 lmp .*|osu-container proof -- srun -N2 -n2 lmp .*', 'your-own|README'),
     Rule('foreign', r'osu-container bench --module lammps/.*|osu-container compare timed:.*', 'your-own'),
+    Rule('LUMI', r'osu-container/bin/osu-container new /appl/local/.*|eb multitorch-opensource\.eb', ON_LUMI),
     Rule('foreign', r'patchelf --replace-needed .*|ln -s libmpich\.so\.12 .*', 'your-own'),
     # Python
     Rule('dry run', r'eb osu-mpi4py-opensource\.eb -r( --try-amend=site=lumi-c-25\.03)?', '/mpi4py'),
     Rule('mpi4py', r'module load osu-mpi4py/(bind|hybrid|opensource)', '/mpi4py'),
     Rule('mpi4py', r'(osu-container proof -- )?srun -N2 -n2 python program\.py', '/mpi4py'),
+    Rule('mpi4py', r'(un)?make-squashfs', '/mpi4py'),
     Rule('mpi4py', r'python -m venv .* env|export SINGULARITYENV_PREPEND_PATH=.*|pip install networkx', '/mpi4py'),
     Rule('mpi4py', r'osu-container bench --module osu-mpi4py/hybrid', '/mpi4py'),
     Rule('GPU', r'srun -N2 -n2 --gpus-per-node=8 osu-gpu-bind osu_py_bw --buffer cupy', '/mpi4py'),
@@ -124,7 +130,7 @@ COMMANDS = [
     Rule('run', r'make (help|lumi|unlumi)'),
     # LUMI
     Rule('shell', r'export \w+=\S+'),
-    Rule('network', r'git clone <address of this repository> osu-container'),
+    Rule('network', r'git clone <address of this repository> osu-container( && make -C osu-container lumi)?'),
     Rule('network', r'cd sources && scp .*|cd osu-container && git pull && make lumi'),
     # Systems where nobody has run it
     Rule('network', r'cd osu-container|python3 -m pip install --user easybuild', SYSTEMS),
@@ -137,16 +143,14 @@ COMMANDS = [
     Rule('system', r'mkdir -p ~/\.edf|cp modules/alps/container-engine/\S+ ~/\.edf/', '/alps'),
     Rule('long', r'bin/osu-container bench --tag alps .*|bin/osu-container compare run alps-gh200-2025', '/alps'),
     Rule('LUMI', r'make -C osu-container (lumi|unlumi)'),
-    Rule('LUMI', r'module load LUMI/.*'),
+    Rule('LUMI', r'module load LUMI/.*|module load LUMI PRoot|mkdir -p /scratch/project_46XXXXXXX/\S+'),
     Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
-    Rule('LUMI', r'eb \$EBU_USER_PREFIX/.*'),
     Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi'),
     Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
     Rule('GPU', r'srun .*osu-gpu-bind .*', f'{ON_LUMI}|README'),
     Rule('system', r'osu-container stage.*|srun osu_bw H H', '/scale'),
     Rule('LUMI', r'cd \$EBU_USER_PREFIX/sources|lfs setstripe -c -1 .*|cp FILE\.sif striped\.sif && mv .*', '/scale'),
     Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
-    Rule('modules, shell', r'module load osu-container/hybrid', ON_LUMI),
     # Modules, here
     Rule('shell', r'\. \./env\.sh'),
     Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
@@ -156,7 +160,8 @@ COMMANDS = [
     Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'approaches'),
     # Check: every verdict is an answer
     Rule('run', r'osu-container check --published( --site lumi-25\.03)?'),
-    Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier'),
+    Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier',
+         codes=(0, 4)),
     Rule('modules', r'osu-container check FILE\.sif( --.*)?', codes=(0, 4, 5, 6)),
     Rule('modules', r'\$ osu-container check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0\.sif( --.*)?',
          codes=(0, 6)),
@@ -171,13 +176,14 @@ COMMANDS = [
     Rule('run', r'(\$ )?osu-container why (--list|slurm-\d+\.out( slurm-\d+\.out)?)'),
     # Discover
     Rule('run', r'stand-in/make frontier frontier --facts-only'),
-    Rule('run', r'(\$ )?osu-container discover( -o site\.py| --sysroot frontier)?'),
+    Rule('run', r'(\$ )?osu-container discover( -o site\.py| --sysroot frontier| --facts host\.json)?'),
     Rule('run', r'osu-container discover --compare (login\.json node\.json|site\.py( node\.py)?)', codes=(0, 1)),
     Rule('modules', r'(\$ )?osu-container discover --compare osu-container/hybrid'),
     Rule('modules', r'srun -N1 osu-container discover -o node\.py'),
+    Rule('batch', r'mpiexec -launcher pbs -n 2 apptainer exec FILE\.sif /opt/osu/bin/osu_latency', 'add-a-site'),
     # Pairs
-    Rule('long', r'stand-in/pairs'),
-    Rule('long', r'stand-in/pairs mpich-4\.2\.3 hybrid'),
+    Rule('long', r'stand-in/pairs( --all --count 300| --kept| --grid)?'),
+    Rule('run', r'stand-in/pairs --seed 17 --count 1 --list'),
     # Benchmarks
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),
@@ -192,9 +198,12 @@ COMMANDS = [
     # Figures. compare: 1 says that something is worse
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
     Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*'),
+    # Contributions
+    Rule('run', r'osu-container contribute (lumi( --stack 25\.09 -o \S+)?|easybuild)'),
+    Rule('run', r'osu-container contribute lumi --date \d+ --force'),
     # Images
     Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
-    Rule('long', r'bin/osu-container image build osu-lumi-\S+'),
+    Rule('long', r'bin/osu-container image (fetch|build) osu-lumi-\S+( --sources \S+)?( --work \S+)?'),
     Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif( --sbom out\.spdx\.json)?'),
 ]
 

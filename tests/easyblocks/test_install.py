@@ -81,6 +81,7 @@ def image_with(make_sif, tmp_path_factory):
             (folder / 'root' / part).mkdir(parents=True)
         compile_library(folder / 'root' / 'usr' / 'lib' / soname)
         copy_c_library(folder / 'root' / 'usr' / 'lib')
+        (folder / 'root' / 'bin' / 'sh').write_text('')
         (folder / 'root' / 'bin' / 'osu_bw').write_text('#!/bin/sh\n')
         (folder / 'root' / 'bin' / 'osu_bw').chmod(0o755)
         return make_sif(folder / 'image.sif', folder / 'root')
@@ -109,7 +110,9 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
     assert sha256_of(root / image) == sha256_of(PROJECT / 'sources' / image)
     assert sorted(path.name for path in (root / 'bin').iterdir()) == sorted(
         [*facts['image']['programs'], 'run-in-container', 'osu-shell', 'osu-exec', 'osu-explain', 'osu-gpu-bind',
-         'osu-proof'])
+         'osu-proof', 'start-shell'])
+    script, = (root / 'runscripts').iterdir()
+    assert run(['bash', '-n', script]).returncode == 0 and 'srun -N2 -n2 osu_bw H H' in script.read_text()
     injected = [library['soname'] for library in facts['host']['injected']]
     assert injected[:len(APPROACHES[approach]['inject'])] == [
         {'libmpi': 'libmpi.so.12', 'libfabric': 'libfabric.so.1'}[name] for name in APPROACHES[approach]['inject']]

@@ -176,13 +176,22 @@ def test_a_card_that_the_user_has_chosen_stays():
     assert '|cxi3|' in done.stdout
 
 
-def test_xccl_benchmarks_see_all_gpus_and_cards(tmp_path):
-    program = tmp_path / 'osu_xccl_bw'
-    program.write_text('#!/bin/bash\necho "$ROCR_VISIBLE_DEVICES ${CARD-all}"\n')
+#: Whatever an approach lets osu-gpu-bind set for a rank
+RANK_VARIABLES = {entry['name']: entry['value'] for approach in APPROACHES.values()
+                  for entry in approach['rank_variables']}
+
+
+@pytest.mark.parametrize('before', [(), ('env', 'NCCL_DEBUG=INFO')], ids=['by itself', 'behind a command'])
+@pytest.mark.parametrize('name, seen', [('osu_xccl_bw', False), ('osu_bw', True)])
+def test_xccl_benchmarks_see_all_gpus_and_cards(tmp_path, before, name, seen):
+    assert {'gcd', 'nic'} == set(RANK_VARIABLES.values())
+    program = tmp_path / name
+    program.write_text('#!/bin/bash\nenv\n')
     program.chmod(0o755)
-    done = gpu_bind(program, OSU_GPU_MAP=REAL_MAP, OSU_GPU_VARIABLES='ROCR_VISIBLE_DEVICES=gcd CARD=nic',
-                    SLURM_LOCALID='1', ROCR_VISIBLE_DEVICES='0,1')
-    assert done.stdout == '0,1 all\n', done.stderr
+    done = gpu_bind(*before, program, OSU_GPU_MAP=REAL_MAP, SLURM_LOCALID='1',
+                    OSU_GPU_VARIABLES=' '.join(f'{name}={what}' for name, what in RANK_VARIABLES.items()))
+    found = [name for name in RANK_VARIABLES if re.search(f'^{name}=', done.stdout, re.M)]
+    assert found == (list(RANK_VARIABLES) if seen else []), done.stderr
 
 
 def test_exit_code_and_arguments_are_those_of_the_program():

@@ -26,7 +26,7 @@ def installed(tmp_path):
     root = tmp_path / 'a folder'
     (root / 'bin').mkdir(parents=True)
     shutil.copy(WRAPPER, root / 'bin' / 'run-in-container')
-    for name in ('osu_bw', 'osu-shell', 'osu-exec'):
+    for name in ('osu_bw', 'osu-shell', 'osu-exec', 'start-shell'):
         (root / 'bin' / name).symlink_to('run-in-container')
     (root / 'x.sif').write_text('image')
     runtime = root / 'runtime'
@@ -62,6 +62,29 @@ def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
     sif = str(installed.root / 'x.sif')
     assert installed('osu-exec', 'ls', '-l /').stdout.startswith(f'[--quiet]\n[exec]\n[{sif}]\n[ls]\n[-l /]\n')
     assert installed('osu-shell').stdout.startswith(f'[--quiet]\n[shell]\n[{sif}]\n')
+
+
+def test_start_shell_is_bash_in_the_container_as_in_lumi_s_modules(installed):
+    sif = str(installed.root / 'x.sif')
+    assert installed('start-shell', '-c', 'a b').stdout.startswith(f'[--quiet]\n[exec]\n[{sif}]\n[bash]\n[-c]\n[a b]\n')
+    assert installed('start-shell').stdout.startswith(f'[--quiet]\n[exec]\n[{sif}]\n[bash]\nAPP')
+
+
+@pytest.mark.parametrize('there, source, options', [
+    (['user-software'], 'user-software', ''), ([], None, ''),
+    (['user-software.squashfs'], 'user-software.squashfs', ':image-src=/,ro'),
+    # between the two steps of make-squashfs
+    (['user-software', 'user-software.squashfs'], 'user-software.squashfs', ':image-src=/,ro')])
+def test_software_of_the_user_is_that_of_the_installation_as_it_is_now(settled, there, source, options):
+    """What the module has bound at load, and what another container module has, is not."""
+    for name in there:
+        (settled.root / name).mkdir()
+    exported = {'APPTAINER_BIND': f'{settled.root}/user-software:/user-software,/mine',
+                'SINGULARITY_BIND': '/theirs:/user-software'}
+    found = settled(**exported)['APPTAINER_BIND']
+    own = [f'{settled.root}/{source}:/user-software{options}'] if source else []
+    theirs = [] if source else [f'{settled.root}/user-software:/user-software', '/theirs:/user-software']
+    assert found == ','.join([*OURS, *own, *theirs[:1], '/mine', *theirs[1:]])
 
 
 def test_through_the_entrypoint_where_the_module_says_so(installed):
@@ -229,8 +252,11 @@ def test_the_image_of_the_site_is_taken_where_the_copy_is_gone(settled, tmp_path
     (tmp_path / 'central').mkdir()
     (tmp_path / 'central' / 'x.sif').touch()
     with open(settled.root / 'call-settings', 'a') as handle:
-        handle.write(f'image_folders /nowhere {tmp_path}/central\n')
+        handle.write(f'image_folders {{REPOSITORY}}/sifs /nowhere {tmp_path}/central\n')
     assert settled()['words'][2] == str(tmp_path / 'central' / 'x.sif')
+    (tmp_path / 'other' / 'sifs').mkdir(parents=True)
+    (tmp_path / 'other' / 'sifs' / 'x.sif').touch()
+    assert settled(REPOSITORY=f'{tmp_path}/other')['words'][2] == str(tmp_path / 'other' / 'sifs' / 'x.sif')
     (tmp_path / 'central' / 'x.sif').unlink()
     done = settled.fails('osu_bw')
     assert done.returncode == 1 and f"the image {settled.root / 'x.sif'} is missing" in done.stderr

@@ -80,6 +80,12 @@ def test_linkx_is_told_and_is_not_on():
     assert problems(f'image = "a"\n[env]\n{changed}\n') == []
 
 
+def test_what_srun_reads_is_exported_before_it_and_not_set_in_the_container():
+    text = ALPS.read_text()
+    assert not re.search(r'^(#   )?SLURM_\w+ = ', text, re.M)
+    assert re.search(r'^#   export SLURM_NETWORK=disable_rdzv_get ', text, re.M)
+
+
 def test_programs_are_where_the_recipe_puts_them():
     name = site_entry('alps')['images']['value']['openmpi'].rpartition('.')[0]
     recipe = (PROJECT / 'container-recipes' / 'rendered' / f'{name}.Dockerfile').read_text()

@@ -73,7 +73,7 @@ def make_native(root, version, site='workstation'):
         'binds': []}))
     module = root / 'modules' / 'osu-native' / f'{version}.lua'
     module.parent.mkdir(parents=True, exist_ok=True)
-    module.write_text(f'family("osu_benchmarks")\nfamily("slurm_mpi")\nsetenv("OSU_MODULE_ROOT", "{folder}")\n'
+    module.write_text(f'family("slurm_mpi")\nsetenv("OSU_MODULE_ROOT", "{folder}")\n'
                       f'setenv("LIBMPI", "{folder}/lib/libmpi.so.12")\nprepend_path("PATH", "{folder}/bin")\n'
                       f'setenv("MODULE", "{version}")\nsetenv("FI_PROVIDER", "tcp")\n')
     return module

@@ -273,7 +273,8 @@ def open_mpi(release='5.0.11'):
 
 
 #: The first functions' names of some providers, as their messages have them (core/reading/traits.py)
-_FUNCTIONS = {'cxi': 'cxip_', 'tcp': 'xnet_', 'shm': 'smr_'}
+_FUNCTIONS = {'cxi': 'cxip_', 'tcp': 'xnet_', 'shm': 'smr_', 'verbs': 'vrb_', 'rxm': 'rxm_', 'opx': 'opx_',
+              'psm2': 'psmx2_', 'efa': 'efa_'}
 
 
 _MAIN = '''#include <dlfcn.h>

@@ -6,6 +6,11 @@ openmpi    a C program on Open MPI, from its wheel
 debian     the same program on Debian's MPICH by apt: ring asks for libmpich.so.12, ring-renamed for libmpi.so.12
            (patchelf), which is a link to Debian's library
 python     a Python package with a command, on mpi4py and NumPy, by pip
+multitorch where the LUMI AI Factory's lumi-multitorch-mpich-u24r64f21m43t29 has its parts, by its recipes
+           (github.com/lumi-ai-factory/laifs-container-recipes 018f2e6, containerfiles/libfabric and /mpich):
+           MPICH, libfabric and libcxi in Ubuntu's folder of libraries, the benchmarks in /usr/libexec, on no PATH, an
+           entrypoint. MPICH 4.3.2 is PyPI's, libcxi an empty library, the benchmarks those of osu_archive.py, and
+           Debian stands in for Ubuntu; there is no ROCm
 
 An image stays from one run of the tests to the next, as long as its definition is the same.
 """
@@ -14,6 +19,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -22,11 +28,13 @@ import pip
 
 from osu_container.image import base, fetch
 from osu_container.image.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers import osu_archive
+from tests.helpers.machine import PROJECT, STATE, compile_library, run
 
 FOLDER = STATE / 'images-of-tests'
 PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 MPICH, OPENMPI = 'mpich-4.2.3', 'openmpi-5.0.11'
+MULTITORCH_MPICH = 'mpich-4.3.2'
 MPI4PY, NUMPY = f'mpi4py-{PYTHON}', f'numpy-{PYTHON}'
 
 #: Passes a token around for some seconds, and says how often it came back
@@ -106,6 +114,17 @@ IMAGES = {
     'debian': ((MPICH,), APT.format(packages='libmpich12') + "    ln -s libmpich.so.12 "
                "/usr/lib/x86_64-linux-gnu/libmpi.so.12\n"),
     'python': ((MPICH, MPI4PY, NUMPY), PIP),
+    'multitorch': ((MULTITORCH_MPICH,), """    chmod 755 /opt/oci-entrypoint.sh
+    ldconfig
+
+%environment
+    export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1
+    export MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM=1
+    export MPIR_CVAR_ENABLE_GPU=1
+
+%runscript
+    exec /opt/oci-entrypoint.sh "$@"
+"""),
 }
 
 
@@ -129,6 +148,31 @@ def compile_ring(root, scratch, key):
     return target
 
 
+def fill_multitorch(root, scratch):
+    """Put what lumi-multitorch has of MPI to its places below root (Path)."""
+    mpi, libraries = scratch / MULTITORCH_MPICH, root / 'usr/lib/x86_64-linux-gnu'
+    data_of(MULTITORCH_MPICH, mpi)
+    archive = scratch / osu_archive.ARCHIVE
+    osu_archive.make_archive(archive)
+    with tarfile.open(archive) as packed:
+        packed.extractall(scratch)
+    source = scratch / osu_archive.ARCHIVE[:-len('.tar.gz')]
+    compiler = f'gcc -I{mpi}/include -L{mpi}/lib -Wl,--no-as-needed -lmpi -Wl,--allow-shlib-undefined'
+    for command in (['./configure', '--prefix=/usr', f'CC={compiler}'], ['make', 'install', f'DESTDIR={root}']):
+        done = run(command, cwd=source)
+        assert done.returncode == 0, done.stdout + done.stderr
+    shutil.copytree(mpi / 'lib', libraries, symlinks=True)
+    shutil.copytree(mpi / 'bin', root / 'usr/bin', symlinks=True)
+    fabric = libraries / 'libfabric.so.1'
+    next(libraries.rglob('libfabric.so.1')).rename(fabric)
+    compile_library(libraries / 'libcxi.so.1')
+    assert run([PATCHELF, '--add-needed', 'libcxi.so.1', fabric]).returncode == 0
+    for file in [*(root / 'usr/bin').iterdir(), *(root / 'usr/libexec').rglob('osu_*')]:
+        file.chmod(0o755)
+    (root / 'opt').mkdir()
+    (root / 'opt/oci-entrypoint.sh').write_text('#!/bin/bash\nexec "$@"\n')
+
+
 def fill(name, root, scratch):
     """Put the files of the image name (str) that are not made in it below root (Path)."""
     root.mkdir()
@@ -143,6 +187,8 @@ def fill(name, root, scratch):
             for path, text in SUMS.items():
                 wheel.writestr(path, text)
             wheel.writestr('sums-1.0.dist-info/RECORD', ''.join(f'{path},,\n' for path in SUMS))
+    if name == 'multitorch':
+        fill_multitorch(root, scratch)
     if name == 'openmpi':
         data_of(OPENMPI, root / 'usr/local')
         compile_ring(root, scratch, OPENMPI)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
 
 from .samples import one_of_each
@@ -19,6 +20,10 @@ PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
 #: Not empty in the process whose tests take longest (those of Slurm): the others make room for what it starts
 FIRST = []
+#: Arguments of a benchmark of two ranks that is not over before anybody could look at them. What lasts is the copying
+#: of large messages: many small ones last as long only on idle cores; where four ranks that poll share two cores, each
+#: message waits some milliseconds for its turn, and the program lasts a hundred times as long.
+LASTING = 'H H -m 4194304 -i 50 -x 2'
 #: Of EasyBuild
 VERSIONS = ['newest', '5.1.2', '4.9.4']
 #: The newest and the oldest; the one between them with all tests
@@ -229,6 +234,12 @@ module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
 """ + script
     environment = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8', **variables}
     return run(['bash', '--norc', '-c', text], env=environment)
+
+
+def modules_say(site):
+    """Return the variables (dict) of modules of a site (str) by which its ROCm is found, where that is not in /opt."""
+    folder = next((path for path in site_entry(site)['one_build']['value'] if not path.startswith('/opt/')), None)
+    return {'ROCM_PATH': folder.rpartition('/')[0]} if folder else {}
 
 
 class StandIn:

@@ -2,11 +2,11 @@
 import json
 
 from osu_container.core.reading import sif as sif_file
-from tests.helpers.machine import run
 
 
 def pack(root, target, *options):
     """Pack a folder into a squashfs, the same one for the same folder."""
+    from tests.helpers.machine import run  # needs pytest, which who only writes a SIF may lack
     done = run(['mksquashfs', root, target, '-noappend', '-no-progress', '-quiet', '-all-root', '-mkfs-time', '0',
                 '-noI', '-noD', '-noF', *options])
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,6 +1,9 @@
 """For test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
+import json
 import shutil
 
+from osu_container.check.host_facts import DescribedHost, text_of
+from osu_container.core.data.networks import NETWORKS
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry
 from osu_container.core.deciding.site_choice import site_entry
@@ -8,6 +11,7 @@ from osu_container.core.deciding.trial import Host, preloaded
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import DATA_PARTITION, OVERLAY, PARTITION
+from osu_container.discover.facts import description
 from tests.helpers.elf_folder import (
     LOADER,
     ElfFolder,
@@ -41,7 +45,7 @@ class World:
         self.parts, self.site, self.program = parts, site_entry(site), None
         self.image, self.host = ElfFolder(folder / 'image'), ElfFolder(folder / 'host')
         self.image_parts, self.host_parts, self.more, self.approach, self.runtime = {}, {}, [], {}, None
-        self.overlays, self.folder = [], folder
+        self.overlays, self.folder, self.describe = [], folder, None
 
     def opened(self):
         """Return (Image, Host) of the folders, filled."""
@@ -52,7 +56,12 @@ class World:
         sif = self.folder / 'image.sif'
         if self.overlays:
             write_sif(sif, pack(self.image.root, self.folder / 'squashfs').read_bytes(), objects=self.overlays)
-        return Image(str(sif if self.overlays else self.image), 'osu_'), Host(str(self.host))
+        one = Host(str(self.host))
+        if self.describe:
+            data, _ = description(self.site, str(self.host), self.site['name'], '2026-11-23', 'a node')
+            self.describe(data)
+            one = DescribedHost(json.loads(text_of(data)))
+        return Image(str(sif if self.overlays else self.image), 'osu_'), one
 
     def ask(self, approach):
         """Return the Verdict on an approach (str)."""
@@ -92,6 +101,32 @@ def host(**changed):
 def site(**changed):
     """Return a change of a World: other values of facts of its site."""
     return lambda it: it.site.update({name: dict(it.site[name], value=value) for name, value in changed.items()})
+
+
+def guessed(name):
+    """Return a change of a World: nobody has seen the path of this library (str) of its site."""
+    return lambda it: it.site.update(libraries=dict(it.site['libraries'], **{
+        name: dict(it.site['libraries'][name], evidence='untested')}))
+
+
+def described(*lacks, libraries='libfabric.so.1', glibc=None):
+    """
+    Return a change: the host is described by what discover writes of it, less facts (lacks, names of facts or traits).
+
+    :param libraries: name (str) of the libraries that lose them; glibc: release (str) of the host's C library
+    """
+    def take(data):
+        for path, statements in list(data['libraries'].items()):
+            if not path.endswith('/' + libraries):
+                continue
+            for said in statements:
+                for name in lacks:
+                    said.pop(name, None)
+                    said.get('traits', {}).pop(name, None)
+            if lacks == ('all',):
+                del data['libraries'][path]
+        data['glibc'] = glibc and {'value': glibc, 'source': 's', 'date': '2026-11-23', 'evidence': 'derived'}
+    return lambda it: setattr(it, 'describe', take)
 
 
 def each(*changes):
@@ -258,6 +293,58 @@ def plain_open_mpi(parts):
     return parts.mpi(open_mpi('4.1.4'), 'libmpi.so.40', needs=None)
 
 
+def network(kind, *drivers):
+    """Return a change: a site with another network; drivers: the kernel's, of its cards."""
+    def change(it):
+        provider = NETWORKS[kind]['providers'][0]['value']
+        it.site.update(network={'value': {'kind': kind, 'drivers': list(drivers)}, 'evidence': 'measured'},
+                       provider=dict(it.site['provider'], value=provider))
+        if NETWORKS[kind]['ucx']['value']:  # as discover writes it
+            it.site['variables'] = [one for one in it.site['variables'] if one['name'] != 'MPIR_CVAR_CH4_NETMOD']
+    return change
+
+
+INFINIBAND, BROADCOM = network('InfiniBand', 'mlx5_core'), network('RoCE', 'bnxt_en')
+
+
+def over_ucx(parts, text=None, name='libmpi.so.12', needs=None):
+    """Return an MPI that sends over UCX: an MPICH with nothing else, or text, name and needs of Parts.mpi()."""
+    return parts.mpi(text or mpich(device='ch4:ucx'), name, needs=needs, needed=[
+        parts.plain('libucp.so.0', needed=[parts.plain('libucs.so.0')])])
+
+
+def rdma_core(*cards):
+    """Return a change: an image with libibverbs and its parts for cards (str)."""
+    return later(lambda it: [it.image.copy(it.parts.plain('libibverbs.so.1'), '/usr/lib/libibverbs.so.1')] + [
+        it.image.copy(it.parts.plain(f'lib{card}-rdmav34.so'), f'/usr/lib/libibverbs/lib{card}-rdmav34.so')
+        for card in cards])
+
+
+def ucx_parts(it):
+    """Put UCX, and its transport for InfiniBand beside it, into the image of a World."""
+    for name in ('libucp.so.0', 'libucs.so.0'):
+        it.image.copy(it.parts.plain(name, needed=[it.parts.plain('libucs.so.0')] if 'p.' in name else []),
+                      f'/usr/lib/{name}')
+    it.image.copy(it.parts.plain('libuct_ib.so.0', needed=[it.parts.plain('libibverbs.so.1')]),
+                  '/usr/lib/ucx/libuct_ib.so.0')
+
+
+#: An image whose MPI sends over UCX alone; with all that UCX needs for cards of Mellanox
+UCX_ALONE = each(image(mpi=over_ucx), later(ucx_parts))
+UCX_WHOLE = each(UCX_ALONE, rdma_core('mlx5'))
+#: Image and host whose libfabric has verbs
+VERBS = image(fabric=lambda it: it.fabric(providers=('verbs', 'rxm', 'tcp'), needed=()))
+
+
+def open_mpi_with_ucx(it):
+    """Put Open MPI's part for UCX, as a file of its own, into the image of a World."""
+    it.image.copy(it.parts.plain('mca_pml_ucx.so', needed=[it.parts.plain('libucp.so.0', needed=[
+        it.parts.plain('libucs.so.0')])]), '/opt/mpich/lib/openmpi/mca_pml_ucx.so')
+
+
+OPEN_MPI_UCX = each(image(mpi=plain_open_mpi), later(ucx_parts), later(open_mpi_with_ucx), rdma_core('mlx5', 'bnxt_re'))
+
+
 def of_mpi4py(it):
     """Put mpi4py into the image of a World, which calls a function that MPIs have from MPI 4 on."""
     it.image.copy(it.parts.plain('MPI.so', source='int MPI_Session_init(void); void user(void) { MPI_Session_init(); }'
@@ -301,6 +388,28 @@ def wheels(it, *names, prefix='/opt/venv', link=None):
         it.image.write(f'{prefix}/lib/libmpi.so', f'INPUT({names[-1]})')
 
 
+def intel_in_venv(needs):
+    """Return a change: mpi4py with Intel MPI and its libfabric in a virtual environment; needs: as of Parts.mpi()."""
+    def change(it):
+        wheels(it, 'libmpi.so.12')
+        it.image.write('/opt/osu/bin/osu_latency', '#!/opt/venv/bin/python3.11\nfrom mpi4py import MPI\n')
+        it.image.copy(it.parts.mpi(intel_mpi('2021.14.1'), needs=needs), '/opt/venv/lib/libmpi.so.12')
+        it.image.copy(it.parts.fabric(), '/opt/venv/lib/libfabric/libfabric.so.1')
+    return later(change)
+
+
+def only_mpi_at(*paths):
+    """Return a change: the program is a script of mpi4py, and the image's MPI lies at paths (str) alone."""
+    def change(it):
+        it.image.copy(it.parts.plain('python3'), '/usr/bin/python3')
+        it.image.write('/opt/osu/bin/osu_latency', '#!/usr/bin/python3\nfrom mpi4py import MPI\n')
+        it.image.copy(it.parts.plain('mpi4py'), '/opt/python/mpi4py/MPI.mpich.cpython-311-x86_64-linux-gnu.so')
+        for path in paths:
+            it.image.copy(it.image.on('/opt/mpich/lib/libmpi.so.12'), path)
+        it.image.on('/opt/mpich/lib/libmpi.so.12').unlink()
+    return later(change)
+
+
 def in_conda(**options):
     """Return a change: an image with a conda environment, whose program app is asked about."""
     return each(later(lambda it: conda(it, **options)), program('/opt/conda/bin/app'))
@@ -317,9 +426,28 @@ SPEAKS = {
         ('no libfabric', 'hybrid', host(libfabric=None), GPU, 'fails',
          '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1'),
         ('no MPI', 'bind', host(libmpi=None), CPU, 'fails', 'libmpi.so.12'),
+        ('a guess, and the image has its own', 'bind', each(host(libcxi=None), guessed('libcxi')), GPU, 'unknown',
+         'libcxi.so.1, whose path is a guess'),
         ('a link that leads to nothing', 'hybrid', each(host(libfabric=None), later(lambda it: it.host.link(
             '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.99'))), GPU, 'fails', 'libfabric.so.1'),
     ],
+    'host not described': [
+        ('libfabric', 'hybrid', described('all'), GPU, 'unknown', 'lacks whether it is there of libfabric.so.1'),
+        ('what a library needs', 'hybrid', described('needed'), GPU, 'unknown',
+         'lacks what it needs of libfabric.so.1'),
+        ('a library that another one needs', 'hybrid', each(
+            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libmore.so.1'))),
+            described('all', libraries='libmore.so.1'),
+            later(lambda it: it.host.copy(it.parts.plain('libmore.so.1'), '/usr/lib64/libmore.so.1'))), GPU, 'unknown',
+         'lacks where libmore.so.1 is of libfabric.so.1')],
+    'facts of the host': [
+        ('its C library is newer', 'hybrid', described('verneed', glibc='2.99'), GPU, 'unknown', 'at most 2.99'),
+        ('its C library', 'hybrid', described('verneed'), GPU, 'unknown', 'which GLIBC'),
+        ('versions of libfabric', 'hybrid', described('verdef'), GPU, 'unknown', 'which versions'),
+        ('functions', 'bind', described('defined', libraries='libmpi.so.12'), GPU, 'unknown',
+         'whether its libraries have MPI_Init'),
+        ('what the MPI speaks', 'bind', described('pmi', libraries='libmpi.so.12'), GPU, 'unknown', 'can (pmi)'),
+        ('providers', 'hybrid', described('providers'), GPU, 'unknown', 'providers')],
     'start of the container': [
         ('exit', 'pure', script('exit 0'), GPU, 'fails', 'ends the start of the container'),
         ('set -e', 'pure', script('set -e'), GPU, 'unknown', 'may end'),
@@ -358,6 +486,12 @@ SPEAKS = {
         ('a program', 'swap', starts('/opt/start', b'\x7fELF\0\0'), GPU, 'unknown', 'that cannot be read'),
         ('of somebody else', 'swap', starts('/opt/start', '#!/bin/sh\nfind /host -name libfabric.so\nexec "$@"\n'), GPU,
          NOTE, "the entrypoint is not this project's")],
+    'interpreter': [
+        ('of the entrypoint', 'swap', starts('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), GPU,
+         'fails', '/opt/start is a script for /bin/bash, which is not in the image'),
+        ('of the program, by env', 'hybrid', later(lambda it: it.image.write(
+            '/opt/osu/bin/osu_latency', '#!/usr/bin/env bash\nexec other\n').write('/usr/bin/env', b'')), GPU, 'fails',
+         'is a script for bash')],
     'other MPI': [
         ('Open MPI', 'hybrid', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), GPU, 'fails',
          "the image's MPI is Open MPI (libmpi.so.40)"),
@@ -472,19 +606,55 @@ SPEAKS = {
         ('two, injection', 'bind', in_venv('libmpi.so.40', 'libmpi.so.12'), PLAIN, 'fails', 'has 2 MPI libraries'),
         ('two, not what is asked about', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40')), GPU,
          NOTE, '/opt/venv has 2 MPI libraries'),
+        ('one, of what interprets the program', 'bind', each(later(lambda it: wheels(it, 'libmpi.so.12')), later(
+            lambda it: it.image.write('/opt/osu/bin/osu_latency', '#!/opt/venv/bin/python3.11\n'))), GPU, 'fails',
+         "and not the host's: it looks beside its Python"),
         ('one, injection', 'bind', in_venv('libmpi.so.12'), GPU, 'fails',
          "and not the host's: it looks beside its Python"),
+        ("Intel's libfabric beside one that opens it", 'hybrid', intel_in_venv(needs=None), GPU, 'fails',
+         "opens /opt/venv/lib/libfabric/libfabric.so.1 before Intel MPI asks for libfabric"),
+        ("Intel's libfabric beside one that needs it", 'hybrid', intel_in_venv(needs=6), GPU, 'unknown',
+         "opens /opt/venv/lib/libfabric/libfabric.so.1 beside the host's"),
+        ('one that may not load', 'bind', each(later(lambda it: wheels(it, 'libmpi.so.12')), later(
+            lambda it: it.image.write('/opt/osu/bin/osu_latency', '#!/opt/venv/bin/python3.11\n').library(
+                '/opt/venv/lib/libmpi.so.12', ['libelsewhere.so'])), ), GPU, 'unknown',
+         'whether it loads there is not certain'),
     ],
+    'mpi4py': [
+        ('in a folder that ld.so does not know', 'pure', only_mpi_at('/opt/other/lib/libmpi.so.12'), GPU, 'fails',
+         'mpi4py finds no MPI library: ld.so knows none called libmpi.so, libmpi.so.12 or libmpi.so.40')],
     'no libfabric': [
         ('ch3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU, 'works slowly',
          'does not use libfabric (ch3:nemesis)'),
         ('ucx alone', 'opensource', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx'), needs=None)), GPU,
          'works slowly', 'ch4:ucx'),
         ('Open MPI', 'openmpi', image(mpi=plain_open_mpi), PLAIN, 'fails', 'has no part for libfabric (mtl ofi)'),
+        ('ucx alone, where it is right', 'opensource', each(INFINIBAND, UCX_WHOLE), PLAIN, NOTE,
+         "approach 'opensource' changes nothing: messages go over UCX"),
+        ('ch3 on Ethernet', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), PLAIN,
+         'works slowly', 'messages go over TCP'),
     ],
     'netmod': [
         ('ucx first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), GPU, 'works slowly',
-         'prefers UCX to libfabric (ch4:ucx, ch4:ofi)')],
+         'prefers UCX to libfabric (ch4:ucx, ch4:ofi)'),
+        ('ucx first on EFA', 'opensource', each(network('EFA', 'efa'), later(lambda it: it.site.update(variables=[])),
+                                                image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi')))), PLAIN,
+         'unknown', 'no run is known')],
+    'UCX': [
+        ('no transport for cards', 'pure', each(INFINIBAND, UCX_WHOLE, removed('/usr/lib/ucx/libuct_ib.so.0')), PLAIN,
+         'works slowly', 'its UCX has no transport for such cards'),
+        ('no libibverbs', 'pure', each(INFINIBAND, UCX_ALONE), PLAIN, 'works slowly', 'libibverbs.so.1 is missing'),
+        ('rdma-core for other cards', 'pure', each(INFINIBAND, UCX_ALONE, rdma_core('bnxt_re')), PLAIN, 'works slowly',
+         'no libmlx5-rdmav*.so'),
+        ("the host's UCX", 'bind', each(INFINIBAND, VERBS, host(libmpi=over_ucx), later(lambda it: [it.host.copy(
+            it.parts.plain(name), f'/usr/lib64/{name}') for name in ('libucp.so.0', 'libucs.so.0')])), PLAIN,
+         'works slowly', 'which are not injected'),
+        ('on Slingshot', 'pure', UCX_WHOLE, GPU, 'works slowly', 'UCX knows no Slingshot'),
+        ('on Omni-Path', 'pure', each(network('Omni-Path', 'hfi1'), UCX_WHOLE), PLAIN, 'works slowly', 'only verbs'),
+        ('on EFA', 'pure', each(network('EFA', 'efa'), UCX_WHOLE), PLAIN, 'unknown', 'no run is known'),
+        ('Open MPI, cards of Broadcom', 'openmpi', each(BROADCOM, OPEN_MPI_UCX), PLAIN, 'unknown',
+         'Open MPI prefers UCX by itself for cards of Mellanox alone'),
+    ],
     'no provider': [
         ('no cxi', 'opensource', image(fabric=lambda it: it.fabric(providers=('tcp', 'shm'))), GPU, 'fails',
          'has no provider cxi'),
@@ -508,6 +678,12 @@ SPEAKS = {
             later(lambda it: it.image.copy(mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/mca_mtl_ofi.so'))),
          'alps', 'fails', 'no provider cxi'),
     ],
+    'card driver': [
+        ('no rdma-core', 'opensource', each(INFINIBAND, VERBS), PLAIN, 'fails',
+         'provider verbs;ofi_rxm reaches no card'),
+        ('rdma-core for other cards', 'opensource', each(BROADCOM, VERBS, rdma_core('mlx5')), PLAIN, 'fails',
+         'no libbnxt_re-rdmav*.so'),
+    ],
     'libfabric API': [
         ("built with a newer one than the host's", 'hybrid', each(image(mpi=asking()), host(
             libfabric=lambda it: it.fabric('1.21.0'))), PLAIN, 'fails', 'asks libfabric for API 1.22, and the host'),
@@ -529,13 +705,20 @@ SPEAKS = {
              ('a later one without the mark', '4.2.3'), ('of unknown release', '?'))],
     'not seen over cxi': [
         ('Intel MPI', 'opensource', image(mpi=lambda it: it.mpi(intel_mpi())), GPU, 'unknown', 'Intel MPI 2021.19.x'),
-        ('a Cray MPICH to come', 'bind', host(libmpi=lambda it: it.mpi(cray_mpich('10.0.1'))), GPU, 'unknown',
-         'Cray MPICH 10.0.x'),
+        ("Intel MPI of the host", 'bind', host(libmpi=lambda it: it.mpi(intel_mpi())), GPU, 'unknown',
+         'Intel MPI 2021.19.x'),
         ('of unknown release', 'opensource', image(mpi=lambda it: it.mpi(open_mpi('?'))), GPU, 'unknown',
          'unknown release'),
     ],
     'TCP only': [('on a fast network', 'pure', image(), GPU, 'works slowly', "the site's network is for provider cxi"),
-                 ('CPU nodes', 'pure', image(), CPU, 'works slowly', 'TCP only')],
+                 ('CPU nodes', 'pure', image(), CPU, 'works slowly', 'TCP only'),
+                 ('InfiniBand', 'pure', each(INFINIBAND, VERBS), PLAIN, 'works slowly',
+                  "the site's network is for provider verbs;ofi_rxm"),
+                 ('InfiniBand, and UCX is there', 'pure', each(INFINIBAND, UCX_WHOLE, image(
+                     mpi=lambda it: over_ucx(it, mpich(device='ch4:ofi ucx'), needs=7))), PLAIN, 'works slowly',
+                  'TCP only'),
+                 ('Open MPI with neither', 'openmpi', each(INFINIBAND, image(mpi=plain_open_mpi)), PLAIN,
+                  'works slowly', "no part that drives the site's InfiniBand")],
     'RCCL plugin': [
         ('plugin of a newer libfabric', 'hybrid', image(plugin=lambda it: it.user_of(
             'librccl-net.so', it.fabric(newest=9), ['FABRIC_1.9'])), GPU, 'works slowly', 'needs FABRIC_1.9'),
@@ -550,7 +733,7 @@ SPEAKS = {
           'works slowly', 'RCCL finds no plugin') for approach in ('bind', 'hybrid', 'opensource')],
     'ROCm release': [
         ('too new', 'hybrid', image(rocm='7.1.0'), GPU, 'unknown', 'ROCm 7.1.0'),
-        ('too old', 'opensource', image(rocm='6.0.3'), GPU, 'unknown', '6.1 to 6.4'),
+        ('too old', 'opensource', image(rocm='6.0.3'), GPU, 'unknown', '6.1 to 7.0'),
         ('none', 'hybrid', image(rocm=None), GPU, NOTE, 'has no ROCm'),
         ('two of them', 'bind', each(
             image(libraries=lambda it: [it.plain('libamdhip64.so.5')],
@@ -592,6 +775,13 @@ SILENT = {
         ('a link to the file', 'hybrid', each(host(libfabric=None), later(lambda it: it.host.copy(
             it.parts.fabric(), '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1.23').link(
             '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.23'))), GPU)],
+    'host not described': [
+        ('all is described', 'hybrid', described(), GPU), ('all is described, MPI too', 'bind', described(), GPU),
+        ('nothing is taken', 'opensource', described('all'), GPU)],
+    'facts of the host': [
+        ('all is described', 'bind', described(), GPU),
+        ('the C library of the image is as new', 'hybrid', described('verneed', glibc='2.17'), GPU),
+        ('functions that nobody calls', 'hybrid', described('defined', libraries='libcxi.so.1'), GPU)],
     'start of the container': [
         ('return', 'pure', script('return 0'), GPU),
         ('exit that is not reached', 'pure', script('false && exit'), GPU)],
@@ -612,6 +802,10 @@ SILENT = {
     'overlay': [('squashfs', 'hybrid', overlay(1, ['/opt/more/file']), GPU)],
     'entrypoint': [('ours', 'swap', starts('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), GPU),
                    ('not needed', 'hybrid', image(), GPU)],
+    'interpreter': [
+        ('there', 'swap', each(starts('/opt/start', '#!/usr/bin/env bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), later(
+            lambda it: it.image.write('/usr/bin/env', b'').write('/usr/bin/bash', b''))), GPU),
+        ('not started', 'hybrid', starts('/opt/start', '#!/bin/bash\n# /host/lib\n'), GPU)],
     'other MPI': [('both, the program takes MPICH', 'hybrid', image(
         libraries=lambda it: [it.mpi(open_mpi(), 'libmpi.so.40')]), GPU),
         ('Intel MPI, MVAPICH: the soname counts', 'hybrid', image(), GPU),
@@ -682,6 +876,9 @@ SILENT = {
                 it.parts.mpi(mpich('4.3.2'), name), f'/opt/conda/lib/{name}') for name in (
                     'libmpi.so.12', 'libmpi.so.40')]), GPU),
         ('the system', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40', prefix='/usr')), GPU)],
+    'mpi4py': [
+        ('in a folder that ld.so knows', 'pure', only_mpi_at('/usr/lib/libmpi.so.12'), GPU),
+        ("the host's", 'bind', only_mpi_at('/opt/other/lib/libmpi.so.12'), GPU)],
     'no libfabric': [
         ('nobody promised it', 'pure', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
         ('bind brings its own', 'bind', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
@@ -690,7 +887,19 @@ SILENT = {
             mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/lib/openmpi3/mca_mtl_ofi.so'))), PLAIN)],
     'netmod': [
         ('ofi first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ofi ucx'))), GPU),
-        ('the site names it', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), PLAIN)],
+        ('the site names it', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), PLAIN),
+        ('ucx first on InfiniBand', 'hybrid', each(INFINIBAND, UCX_WHOLE, image(
+            mpi=lambda it: over_ucx(it, mpich(device='ch4:ucx ofi'), needs=7))), PLAIN)],
+    'UCX': [
+        ('all is there', 'pure', each(INFINIBAND, UCX_WHOLE), PLAIN),
+        ('RoCE of another make', 'pure', each(BROADCOM, UCX_ALONE, rdma_core('bnxt_re')), PLAIN),
+        ('a site that does not say its driver', 'pure', each(network('InfiniBand'), UCX_ALONE, rdma_core('mlx4')),
+         PLAIN),
+        ('Ethernet', 'pure', UCX_ALONE, PLAIN),
+        ('UCX_MODULE_DIR', 'pure', each(INFINIBAND, UCX_WHOLE, image(environment={'UCX_MODULE_DIR': '/opt/ucx'}), later(
+            lambda it: it.image.copy(it.image.on('/usr/lib/ucx/libuct_ib.so.0'), '/opt/ucx/libuct_ib.so.0')), removed(
+                '/usr/lib/ucx/libuct_ib.so.0')), PLAIN),
+        ('Open MPI', 'openmpi', each(INFINIBAND, OPEN_MPI_UCX), PLAIN)],
     'no provider': [('cxi is there', 'opensource', image(), GPU),
                     ('in a file of its own', 'opensource', each(
                         image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),
@@ -702,6 +911,12 @@ SILENT = {
             ('a file in FI_PROVIDER_PATH', '/opt/prov/libcxi-fi.so', {'FI_PROVIDER_PATH': '+/opt/prov/libcxi-fi.so'}),
             ('the folder of its build', '/opt/build/lib/libcxi-fi.so', {'build': '/opt/none:/opt/build/lib'}),
             ('where ld.so finds it', '/usr/lib/libcxi-fi.so', {'build': '/opt/none'}))],
+    'card driver': [
+        ('rdma-core', 'opensource', each(INFINIBAND, VERBS, rdma_core('mlx5')), PLAIN),
+        ('over TCP', 'pure', each(INFINIBAND, VERBS), PLAIN),
+        ('a provider without libibverbs', 'opensource', each(network('Omni-Path', 'hfi1'), image(
+            fabric=lambda it: it.fabric(providers=('opx', 'tcp'), needed=()))), PLAIN),
+        ('UCX', 'opensource', each(INFINIBAND, UCX_ALONE), PLAIN)],
     'libfabric API': [
         ('just as new', 'hybrid', image(mpi=asking()), PLAIN),
         ('its set for cxi', 'hybrid', each(image(mpi=asking()), host(libfabric=lambda it: it.fabric('1.21.0'))), GPU),
@@ -722,8 +937,13 @@ SILENT = {
                        ("the host's Cray MPICH", 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU)],
     'not seen over cxi': [('over TCP', 'pure', image(mpi=lambda it: it.mpi(intel_mpi())), GPU),
                           ('MPICH, whose file tells', 'hybrid', image(mpi=lambda it: it.mpi(mpich('6.0.0'))), GPU),
-                          ('Cray MPICH', 'bind', image(mpi=lambda it: it.mpi(intel_mpi())), GPU)],
-    'TCP only': [('nothing faster is there', 'pure', image(), PLAIN), ('hybrid', 'hybrid', image(), GPU)],
+                          ('Cray MPICH', 'bind', image(mpi=lambda it: it.mpi(intel_mpi())), GPU),
+                          ('a Cray MPICH to come: the vendor\'s own pair', 'bind', host(
+                              libmpi=lambda it: it.mpi(cray_mpich('10.0.1'))), GPU)],
+    'TCP only': [('nothing faster is there', 'pure', image(), PLAIN), ('hybrid', 'hybrid', image(), GPU),
+                 ('UCX', 'pure', each(INFINIBAND, UCX_WHOLE), PLAIN),
+                 ('Open MPI over verbs', 'openmpi', each(INFINIBAND, VERBS, rdma_core('mlx5'), image(
+                     mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))), PLAIN)],
     'RCCL plugin': [('fits', 'hybrid', image(), GPU), ('no RCCL', 'opensource', image(plugin=None), GPU)] + [
         (name, approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), site_name)
         for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))],

@@ -27,10 +27,10 @@ from pathlib import Path
 import pytest
 
 from osu_container.core.reading.sif import read_sif
-from osu_container.image import ImageError, base, catalogue, engines, fetch, stages
+from osu_container.image import ImageError, base, catalogue, engines, fetch, sbom, stages
 from osu_container.image import build as image_build
 from osu_container.image.progress import Steps, duration
-from tests.helpers.machine import PROJECT, interruptible
+from tests.helpers.machine import PROJECT, PYTHON_36, interruptible, run
 from tests.helpers.osu_archive import PROGRAMS as C_PROGRAMS
 from tests.helpers.osu_archive import RELEASE, make_archive
 
@@ -117,8 +117,9 @@ def test_help_names_every_command():
         assert command(name, '--help').returncode == 0
 
 
-@pytest.mark.parametrize('newer', [True, False])
-def test_old_python_hands_over_to_a_newer_one_or_says_what_is_needed(tmp_path, newer):
+@pytest.mark.parametrize(('newer', 'words'), [
+    (True, ['stage', '--help']), (False, ['stage', '--help']), (False, ['image', 'list', NAME])])
+def test_old_python_hands_over_to_a_newer_one_or_says_what_is_needed(tmp_path, newer, words):
     shutil.copytree(PROJECT / 'bin', tmp_path / 'bin')
     for name in ('osu_container', 'container-recipes', 'easyblocks'):
         (tmp_path / name).symlink_to(PROJECT / name)
@@ -127,11 +128,12 @@ def test_old_python_hands_over_to_a_newer_one_or_says_what_is_needed(tmp_path, n
         (tmp_path / 'path' / 'python3.11').symlink_to(sys.executable)
     pretend = ('import runpy, sys; sys.version_info = (3, 6, 15, "final", 0); sys.argv = sys.argv[1:]; '
                'runpy.run_path(sys.argv[0], run_name="__main__")')
-    done = subprocess.run([sys.executable, '-c', pretend, tmp_path / 'bin' / 'osu-container', 'image', 'list', NAME],
+    done = subprocess.run([sys.executable, '-c', pretend, tmp_path / 'bin' / 'osu-container', *words],
                           capture_output=True, text=True,
                           env={'PATH': str(tmp_path / 'path'), 'HOME': os.environ['HOME']})
-    assert (done.returncode == 0) == newer
-    assert NAME in done.stdout if newer else 'this is Python 3.6, 3.9 or newer is needed' in done.stderr
+    enough = newer or words[0] == 'image'  # which needs no newer one
+    assert (done.returncode == 0) == enough, done.stderr
+    assert words[-1] in done.stdout if enough else 'this is Python 3.6, 3.9 or newer is needed' in done.stderr
 
 
 # Stages of a definition file
@@ -166,8 +168,10 @@ Stage: runtime
     BASE=debian:12
 
 %files from build
-    /opt/a /opt/a
-    /opt/b /opt/c
+    /opt/packed.tar /opt/build.tar
+
+%files
+    sources/b.txt /opt/b.txt
 
 %post
     true
@@ -181,11 +185,12 @@ Stage: runtime
 def test_stages_stand_alone_with_their_arguments_filled_in():
     build, runtime = stages.read(TWO_STAGES, {'TEXT': 'mine'})
     assert (build.name, build.files, build.uses) == ('build', ['sources/a.txt'], {})
-    assert (runtime.name, runtime.files, runtime.uses) == ('runtime', [], {'build': ['/opt/a', '/opt/b']})
+    assert (runtime.name, runtime.files) == ('runtime', ['sources/b.txt'])
+    assert runtime.uses == {'build': ['/opt/packed.tar']}
     assert build.text.startswith('Bootstrap: docker\nFrom: debian:12\n') and 'echo "mine"' in build.text
     assert '{{' not in build.text + runtime.text and '%arguments' not in build.text + runtime.text
     assert '# a comment stays' in build.text and 'NOTE' not in build.text
-    assert stages.outputs([build, runtime]) == {'build': ['/opt/a', '/opt/b']}
+    assert stages.outputs([build, runtime]) == {'build': ['/opt/packed.tar']}
     assert stages.test_section(runtime.text) == 'set -e\ntest -e /opt/a'
     assert stages.test_section(build.text) == ''
 
@@ -195,10 +200,12 @@ def test_argument_without_a_value_is_named():
         stages.read(TWO_STAGES.replace('    TEXT=default\n', ''), {})
 
 
-def test_stage_is_put_on_kept_ones():
+def test_stage_takes_files_of_kept_ones():
     _, runtime = stages.read(TWO_STAGES, {})
     text = stages.with_kept(runtime, {'build': 'stage-build'})
-    assert text.startswith('Bootstrap: localimage\nFrom: stage-build\nStage: build\n\nBootstrap: docker\n')
+    alone, = stages.read(text, {})
+    assert (alone.files, alone.uses) == (['stage-build/opt/packed.tar', 'sources/b.txt'], {})
+    assert text.replace('%files\n    stage-build', '%files from build\n    ') == runtime.text
 
 
 @pytest.mark.parametrize('change', ['nothing', 'argument', 'file', 'base', 'text'])
@@ -206,6 +213,7 @@ def test_key_of_a_stage_tells_whether_it_must_be_made_again(tmp_path, change):
     def keys(text=TWO_STAGES, content='a', base='base', **arguments):
         (tmp_path / 'sources').mkdir(exist_ok=True)
         (tmp_path / 'sources' / 'a.txt').write_text(content)
+        (tmp_path / 'sources' / 'b.txt').write_text('b')
         build, runtime = stages.read(text, arguments)
         first = build.key(tmp_path, base, {})
         return first, runtime.key(tmp_path, base, {'build': first})
@@ -469,7 +477,7 @@ def test_no_runtime_is_said(monkeypatch):
 
 @pytest.mark.parametrize(('here', 'version', 'mapped', 'kind', 'why'), [
     (['apptainer'], 'apptainer version 1.4.5', True, 'apptainer', 'apptainer --fakeroot'),
-    (['singularity', 'proot'], 'singularity-ce version 4.1.3', False, 'apptainer', 'singularity with PRoot (untested)'),
+    (['singularity', 'proot'], 'singularity-ce version 4.1.3', False, 'apptainer', 'singularity with PRoot'),
     (['apptainer', 'proot', 'buildah'], 'apptainer version 1.4.5', False, 'buildah', 'buildah, then apptainer'),
     (['apptainer', 'docker'], 'apptainer version 1.4.5', False, 'docker', 'docker, then apptainer')])
 def test_engine_is_chosen_by_what_is_there(monkeypatch, here, version, mapped, kind, why):
@@ -478,6 +486,7 @@ def test_engine_is_chosen_by_what_is_there(monkeypatch, here, version, mapped, k
     monkeypatch.setattr(engines, 'without_full_rights', lambda: True)
     monkeypatch.setattr(engines, 'no_mapping', lambda: '' if mapped else '/etc/subuid has no line for me')
     monkeypatch.setattr(engines, 'has_proot_mode', lambda program: version.startswith('singularity-ce'))
+    monkeypatch.setattr(engines, 'check_proot', lambda: None)
     engine = engines.choose('auto')
     assert engine.kind == kind and engine.why.startswith(why)
 
@@ -529,6 +538,7 @@ Stage: build
     tar -xzf /opt/files/tiny.tar.gz -C /opt/tiny
     cp /opt/files/README.md /opt/tiny/
     ln -s tiny.txt /opt/tiny/link
+    tar -C / -cf /opt/packed.tar opt/tiny
 
 Bootstrap: {{ BOOTSTRAP }}
 From: {{ BASE }}
@@ -541,9 +551,11 @@ Stage: runtime
     RESULT=0
 
 %files from build
-    /opt/tiny /opt/tiny
+    /opt/packed.tar /opt/build.tar
 
 %post
+    tar -C / -xf /opt/build.tar opt/tiny
+    rm /opt/build.tar
     echo "the runtime stage of NAME is here"
     sleep {{ SECONDS }}
 
@@ -560,7 +572,8 @@ Stage: runtime
     test "$(cat /opt/tiny/link)" = x
     exit {{ RESULT }}
 """
-PROGRAMS = ('sh', 'cp', 'cat', 'ln', 'mkdir', 'sha256sum', 'sleep', 'test', 'true', 'env', 'uname', 'ls', 'tar', 'gzip')
+PROGRAMS = ('sh', 'cp', 'cat', 'ln', 'mkdir', 'sha256sum', 'sleep', 'test', 'true', 'env', 'uname', 'ls', 'tar', 'gzip',
+            'rm')
 
 
 class Tiny:
@@ -668,6 +681,17 @@ def test_build_writes_image_sum_record_and_log(tiny):
     assert 'the runtime stage of osu-tiny-a' in (tiny.root / '.workstation/log/image-osu-tiny-a.log').read_text()
     assert tiny.left_over() == []
     assert re.search(r'osu-tiny-a +built', tiny('list')[1]) and re.search(r'osu-tiny-b +not here', tiny('list')[1])
+
+
+@pytest.mark.apptainer
+@pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 here')
+def test_python_3_6_and_its_standard_library_build_the_same_image(tiny):
+    def built(python):
+        done = run([python, *tiny.words('build', 'osu-tiny-a', '--force')[1:]], env=tiny.environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        record = json.loads(Path(f'{tiny.sif()}.json').read_text())
+        return record['inputs'], sorted(item['fileName'] for item in sbom.extract(tiny.sif())['files'])
+    assert built(PYTHON_36) == built(sys.executable)
 
 
 @pytest.mark.apptainer

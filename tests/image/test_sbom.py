@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -15,6 +16,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from spdx_tools.common.spdx_licensing import spdx_licensing
+from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDictParser
+from spdx_tools.spdx.validation import spdx_id_validators
+from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
 from osu_container.core.reading import sif as sif_file
 from osu_container.image import ImageError, contents, licences, origins, sbom, sign, verify
@@ -389,17 +394,29 @@ def test_document_is_valid_spdx_and_has_the_sum_of_the_squashfs(clean, tmp_path)
     assert json.dumps(clean.inputs, sort_keys=True) in image['annotations'][1]['comment']
 
 
-def test_invalid_document_is_not_given_out(clean):
+def wrong_in(document, monkeypatch):
+    """Return what spdx-tools finds wrong in a document (list of str)."""
+    read = JsonLikeDictParser().parse(document)
+    # The library lists all identifiers anew for each end of each relationship: 20 s for 8,000 files.
+    known = frozenset(spdx_id_validators.get_list_of_all_spdx_ids(read))
+    monkeypatch.setattr(spdx_id_validators, 'get_list_of_all_spdx_ids', lambda _: known)
+    return [f'{message.validation_message} ({message.context.spdx_id})'
+            for message in validate_full_spdx_document(read)]
+
+
+def test_document_is_valid_spdx(clean, monkeypatch):
+    assert wrong_in(clean.make(), monkeypatch) == []
     clean.known['osu']['licence'] = 'No-Such-Licence'
-    with pytest.raises(ImageError, match='not valid SPDX[^$]*No-Such-Licence'):
-        clean.make()
+    assert 'No-Such-Licence' in ' '.join(wrong_in(clean.make(), monkeypatch))
 
 
-def test_validation_is_spdx_tools_own_afterwards_as_before(clean):
-    from spdx_tools.spdx.validation import spdx_id_validators
-    before = spdx_id_validators.get_list_of_all_spdx_ids
-    clean.make()
-    assert spdx_id_validators.get_list_of_all_spdx_ids is before
+def test_licences_are_those_of_spdx():
+    known = {name for name, symbol in spdx_licensing.known_symbols.items()
+             if not symbol.is_exception and not name.startswith('LicenseRef-')}
+    assert set(licences.KNOWN.values()) == known
+    for key, source in SOURCES.items():
+        names = set(re.findall(r'[\w.+-]+', re.sub(r'WITH \S+', '', source['licence']))) - {'AND', 'OR'}
+        assert {name for name in names if not name.startswith('LicenseRef-')} <= known, key
 
 
 def test_documents_differ_in_their_time_only(clean):
@@ -424,13 +441,6 @@ def test_summary_counts_files_evidence_and_megabytes(clean):
     assert sum(sbom.evidence_of(document).values()) == len(document['files']) + links
     assert '2 built' in text and '2 as in the wheel' in text
     assert all(kind in origins.KINDS for kind in sbom.evidence_of(document))
-
-
-def test_missing_library_is_said_with_the_remedy(monkeypatch):
-    sbom.check_library()
-    monkeypatch.setitem(sys.modules, 'spdx_tools.spdx.model', None)
-    with pytest.raises(ImageError, match='spdx-tools is not there.*python_env.sh'):
-        sbom.check_library()
 
 
 KNOWN = {name.lower(): name for name in ('MIT', 'ISC', 'GPL-2.0-or-later', 'GPL-2.0-only', 'GPL-3.0-or-later',
@@ -719,11 +729,11 @@ def inspect(apptainer, sif):
 
 
 @pytest.mark.apptainer
-def test_every_file_of_the_image_of_the_workstation_is_explained(described):
+def test_every_file_of_the_image_of_the_workstation_is_explained(described, monkeypatch):
     sif, document = described
     counted = sbom.evidence_of(document)
     assert counted['as packaged'] > 3000 and counted['as in the wheel'] > 30 and counted['changed'] == 0
-    assert sbom.problems(sif, document, sif.parent) == []
+    assert sbom.problems(sif, document, sif.parent) == [] == wrong_in(document, monkeypatch)
     assert 'mpich' in {name for name, _, _ in sbom.heaviest(document)}
 
 

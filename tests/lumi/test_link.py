@@ -275,6 +275,7 @@ def image_of_lumi(make_sif, lumi_eb, tmp_path):
     for part in ('etc', 'usr/lib', 'bin'):
         (root / part).mkdir(parents=True)
     compile_library(root / 'usr/lib/libmpi.so.12')
+    (root / 'bin/sh').write_text('')
     copy_c_library(root / 'usr/lib')
     for name in ('osu_bw', 'osu_latency'):
         (root / 'bin' / name).write_text('#!/bin/sh\n')

@@ -9,6 +9,7 @@ import pytest
 
 from osu_container.bench import BenchError, measure, plan
 from osu_container.bench.modules import ROOT, Module
+from osu_container.check.host_facts import description_of, text_of
 from osu_container.compare.statistics import compare_series
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.site_choice import site_entry
@@ -82,6 +83,26 @@ def values_of(path):
     return found
 
 
+# ---- an image that the site keeps for all
+
+def test_an_image_of_the_site_is_named_by_its_path_and_nothing_is_written_beside_it(place, tmp_path, monkeypatch):
+    folder, here = place.folder / 'host/appl/local/laifs/containers', tmp_path / 'here'
+    (folder / 'release').mkdir(parents=True)
+    here.mkdir()
+    place.sif(place.image()).rename(folder / 'release' / 'app-u24-20260225_144743.sif')
+    (folder / 'app-latest.sif').symlink_to('release/app-u24-20260225_144743.sif')
+    before = sorted(folder.rglob('*'))
+    monkeypatch.chdir(here)
+    done = place.new(folder / 'app-latest.sif', '--approach', 'hybrid')
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = values_of(here / 'app-u24-hybrid.eb')
+    assert found['image'] == str(folder / 'release' / 'app-u24-20260225_144743.sif')
+    assert found['image_sha256'] == sha256_of(found['image'])
+    assert found['image'] in done.stdout and 'copies nothing' in done.stdout
+    assert '--sourcepath' not in done.stdout
+    assert sorted(folder.rglob('*')) == before
+
+
 # ---- what is written
 
 @pytest.mark.parametrize('approach', [name for name, entry in APPROACHES.items() if entry['container'] and
@@ -96,7 +117,7 @@ def test_an_easyconfig_of_the_same_easyblock_is_written_beside_the_image(place, 
     assert len(text.splitlines()) < 35 and all(len(line) <= 120 for line in text.splitlines())
     found = values_of(path)
     assert found['easyblock'] == 'MPIContainer' and found['toolchain'] == 'SYSTEM'
-    assert (found['name'], found['version'], found['family']) == ('app', approach, 'app')
+    assert (found['name'], found['version']) == ('app', approach)
     assert (found['image'], found['image_sha256']) == ('app.sif', sha256_of(sif))
     assert (found['programs'], found['example']) == (['app'], 'app')
     assert found['homepage'] == 'https://app.example' and found['description'].startswith('An app, in a container: ')
@@ -203,13 +224,6 @@ def test_a_name_that_cannot_be_is_refused(place, name):
     assert message.endswith('Give another by --name') or 'give one by --name' in message
 
 
-@pytest.mark.parametrize('name, family', [
-    ('lammps', 'lammps'), ('my-app', 'my_app'), ('3d', '_3d'), ('a+b.c', 'a_b_c')])
-def test_the_family_is_a_name_that_lmod_can_make_a_variable_of(name, family):
-    assert easyconfig.name_problem(name) is None and easyconfig.family_of(name) == family
-    assert re.fullmatch(r'[A-Za-z_]\w*', family)
-
-
 # ---- commands
 
 def found(image):
@@ -241,6 +255,18 @@ def test_the_path_of_the_image_decides_which_programs_are_commands(place):
     image = place.image(environment={'PATH': '/opt/app/bin:/usr/bin'}).program('/opt/app/bin/tool', ['libmpi.so.12'])
     image.program('/opt/elsewhere/hidden', ['libmpi.so.12'])
     assert set(found(image)) == {'app', 'tool'}
+
+
+def test_benchmarks_in_libexec_are_commands_by_their_paths(place):
+    """As the OSU Micro-Benchmarks and rccl-tests lie in the images that LUMI has for all."""
+    image, osu = place.image(), '/usr/libexec/osu-micro-benchmarks/mpi/pt2pt'
+    for path in (f'{osu}/osu_bw', '/usr/libexec/rccl-tests/all_reduce_perf', '/opt/x/libexec/a/twice',
+                 '/opt/x/libexec/b/twice', '/usr/libexec/app'):
+        image.program(path, ['libmpi.so.12'])
+    image.program('/usr/libexec/plain', ['libc.so.6'])
+    assert place.new(place.sif(image), '--approach', 'pure').returncode == 0
+    assert values_of(place.folder / 'app-pure.eb')['programs'] == [
+        '/usr/libexec/rccl-tests/all_reduce_perf', 'app', f'{osu}/osu_bw']
 
 
 @pytest.mark.parametrize('tool', ['mpirun', 'mpiexec.hydra', 'hydra_pmi_proxy', 'mpichversion', 'ompi_info', 'prterun',
@@ -482,3 +508,32 @@ def test_easyblock_wrapper_and_module_text_know_no_benchmark(path):
 def test_the_state_folder_is_not_needed(place):
     """The command runs from a bare clone: nothing that the set-up makes is looked for when site and root are named."""
     assert str(STATE) not in place.new(place.sif(place.image()), '--dry-run').stdout
+
+
+# ---- away from the system
+
+def test_away_from_the_system_its_description_decides_and_is_said(place):
+    """None of LUMI's paths is on this machine. With a C library that is old enough there, hybrid is what runs."""
+    sif = place.sif(place.image(fabric=place.parts.fabric(providers=('tcp',), needed=())))
+    line = 'host described, not looked into: by public sources; '
+    done = new(sif, '--site', CPU, '--dry-run')
+    assert done.returncode == 0 and line in folded(done.stdout), done.stdout + done.stderr
+    assert '-> pure' in done.stdout and 'which GLIBC' in folded(done.stdout), 'what takes from the host is unknown'
+    assert 'does not exist' not in done.stdout and 'the host has no' not in folded(done.stdout)
+    data = description_of(site_entry(CPU))
+    data['glibc'] = dict(data['glibc'], value='2.17')
+    facts = place.folder / 'facts.json'
+    facts.write_text(text_of(data))
+    done = new(sif, '--site', CPU, '--facts', facts)
+    assert done.returncode == 0 and line in folded(done.stdout), done.stdout + done.stderr
+    assert '-> hybrid' in done.stdout and 'untested: host.libfabric' in folded(done.stdout)
+    assert (place.folder / 'app-hybrid.eb').exists() and f'--try-amend=site={CPU}' in done.stdout
+
+
+def test_a_site_of_a_user_of_which_nothing_is_known_is_unknown_elsewhere(place):
+    path = place.folder / 'site.py'
+    path.write_text(f"SITE = 'mine'\nSITES = {{'mine': {{'based_on': '{CPU}', 'title': 'My system'}}}}\n")
+    sif = place.sif(place.image())
+    done = new(sif, '--site-file', path, '--dry-run')
+    assert done.returncode == 0 and 'nothing is known of it; `osu-container discover --facts' in folded(done.stdout)
+    assert '-> opensource' in done.stdout and re.search(r'hybrid +unknown', done.stdout)

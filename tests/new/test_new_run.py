@@ -108,7 +108,7 @@ def test_the_module_is_about_the_application_and_no_benchmark(place):
     own = re.sub(r'OSU_[A-Z_]+|osu-(explain|proof|gpu-bind|container bench|container proof)', '',
                  text.replace(str(PROJECT), ''))  # people clone it under its own name
     assert not re.search('osu|benchmark', own, re.I), own
-    assert 'family("lammps")' in text and 'setenv("SIFLAMMPS", sif)' in text
+    assert 'family("slurm_mpi")' in text and 'setenv("SIFLAMMPS", sif)' in text
     assert re.search(r'^commands: +lmp$', text, re.M) and 'libfabric 2.5.1 of the host' in text
     done = place('module load lammps/hybrid; ls $CONTAINERROOT/bin; lammps-exec ls /; osu-explain; '
                  'lammps-exec /bin/false; echo "code $?"')

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import PROJECT
+from tests.helpers.machine import LASTING, PROJECT
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
 COMMAND = f'{PROJECT}/bin/osu-container proof'
-#: About a second: long enough to be seen, whatever else runs here
-PROGRAM = 'osu_latency H H -m 8 -i 5000'
+PROGRAM = f'osu_latency {LASTING}'
 SRUN = 'srun -N2 -n2'
 #: The image as it is: the commands of the module do not let the environment take away what they promise
 BARE = 'env -u APPTAINERENV_LD_LIBRARY_PATH apptainer exec $SIF'

@@ -515,9 +515,9 @@ OCI = ('OCI_ENTRYPOINT=\'{}\'', 'OCI_CMD=\'"/bin/bash"\'', 'exec "$@" # for more
     # HPE's: an entrypoint that starts another script of its folder
     ({'/.singularity.d/runscript': runscript(*OCI).replace('{}', '"/container/bin/entrypoint.sh"'),
       '/container/bin/entrypoint.sh': '#!/bin/bash\n. $(dirname $0)/scrape.sh\nexec "$@"\n',
-      '/container/bin/scrape.sh': 'find /host -name libfabric.so\n'}, 'works', ''),
+      '/container/bin/scrape.sh': 'find /host -name libfabric.so\n', '/bin/bash': ''}, 'works', ''),
     ({'/.singularity.d/runscript': runscript('exec /opt/entrypoint/osu-entrypoint "$@"'),
-      '/opt/entrypoint/osu-entrypoint': (FOLDER / 'osu-entrypoint').read_text()}, 'works', ''),
+      '/opt/entrypoint/osu-entrypoint': (FOLDER / 'osu-entrypoint').read_text(), '/bin/bash': ''}, 'works', ''),
 ])
 def test_verdict_looks_at_what_the_image_starts(tmp_path, parts, files, word, text):
     from tests.helpers.verdict_cases import World as VerdictWorld

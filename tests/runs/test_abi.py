@@ -19,7 +19,7 @@ from osu_container.core.reading.image import Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import read_sif
 from osu_container.results import files
-from tests.helpers.machine import PROJECT, STATE, fetched, run
+from tests.helpers.machine import LASTING, PROJECT, STATE, fetched, run
 from tests.image.test_images_run import FOLDER, STANDARD_ABI, built  # noqa: F401, built is a fixture
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
@@ -197,7 +197,7 @@ def test_whatever_a_program_was_linked_with_runs_in_any_of_the_images(place, pro
 
 def test_the_commands_of_each_image_run_with_the_hosts(place, tmp_path, name):
     """The benchmarks: OSU's C programs where their archive could be had, else mpi4py's ports of them."""
-    done, proofs = proved(place, tmp_path, name, 'osu_latency H H -m 8 -i 5000', ranks=2)
+    done, proofs = proved(place, tmp_path, name, f'osu_latency {LASTING}', ranks=2)
     assert re.search(r'^ *8 +[\d.]+ *$', done.stdout, re.M)
     assert_host_was_used(proofs, LIBMPI)
 

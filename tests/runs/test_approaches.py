@@ -8,7 +8,7 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import pmi_for
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers import osu_archive
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import LASTING, PROJECT, run
 from tests.helpers.samples import all_pairs, one_of_each
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
@@ -19,8 +19,6 @@ CONTAINERS = [approach for approach, entry in APPROACHES.items() if entry['conta
 #: Image of the modules on this machine
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 SMALL = ['H', 'H', '-m', '1024', '-i', '20', '-x', '2']
-#: Small too, but not over before anybody could look at its ranks
-PROVEN = ['H', 'H', '-m', '8', '-i', '10000', '-x', '2']
 
 
 def table(text):
@@ -48,7 +46,7 @@ def test_srun_without_any_option_uses_both_nodes(shell, approach):
 @pytest.mark.parametrize('approach', MODULES)
 def test_every_rank_loads_what_the_approach_promises(shell, approach, tmp_path):
     done = shell(f'module load {MODULES[approach]} && '
-                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {" ".join(PROVEN)}')
+                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {LASTING}')
     assert done.returncode == 0, done.stdout + done.stderr
     ranks = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
     assert sorted(rank['rank'] for rank in ranks) == [0, 1]
@@ -145,7 +143,7 @@ HABITS = {
 def test_a_command_does_what_its_module_promises_whatever_else_is_exported(shell, habit, tmp_path):
     mpi = '--mpi=pmi2 ' if habit == 'no module' else ''
     done = shell(f'module load osu-container/bind; command=$(type -P osu_latency); {HABITS[habit]}\n'
-                 f'srun {mpi}-N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} $command {" ".join(PROVEN)}')
+                 f'srun {mpi}-N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} $command {LASTING}')
     assert done.returncode == 0 and len(re.findall(r'^\s*8\s', done.stdout, re.M)) == 1, done.stdout + done.stderr
     ranks = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
     assert [rank['libraries'][name]['where'] for rank in ranks for name in ('libmpi', 'libfabric')] == ['host'] * 4
@@ -154,7 +152,7 @@ def test_a_command_does_what_its_module_promises_whatever_else_is_exported(shell
 @pytest.mark.as_user
 def test_the_scope_of_commands_leaves_other_containers_alone(shell, tmp_path):
     done = shell('export OSU_SCOPE=commands; module load osu-container/bind; env | grep -E "^APPTAINER(ENV)?_"; '
-                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {" ".join(PROVEN)}')
+                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {LASTING}')
     assert done.returncode == 0 and 'APPTAINER' not in done.stdout, done.stdout + done.stderr
     ranks = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
     assert [rank['libraries'][name]['where'] for rank in ranks for name in ('libmpi', 'libfabric')] == ['host'] * 4

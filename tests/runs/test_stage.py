@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
-from tests.helpers.machine import PROJECT
+from tests.helpers.machine import LASTING, PROJECT
 from tests.helpers.samples import one_of_each
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
@@ -56,11 +56,11 @@ def test_commands_take_the_copy_until_it_is_gone(job, approach):
 @pytest.mark.as_user
 def test_a_job_goes_on_when_the_copy_goes_in_the_middle(job, tmp_path):
     out = tmp_path / 'out'
-    done = job(f'module load osu-container/bind; {STAGE}; srun -N2 -n2 osu_latency H H -i 5000 -m 4096 '
+    done = job(f'module load osu-container/bind; {STAGE}; srun -N2 -n2 osu_latency {LASTING} '
                f'>{out} & job=$!; until grep -q "^ *0 " {out} 2>/dev/null || ! kill -0 $job; do sleep 0.1; done; '
                f'ls {FOLDER}; rm -r {FOLDER}; wait $job; echo ended=$?; cat {out}; {TAKEN}')
     assert '.sif' in done.stdout and 'ended=0' in done.stdout, done.stdout + done.stderr
-    assert re.search(r'^ *4096\s', done.stdout, re.M)
+    assert re.search(r'^ *4194304\s', done.stdout, re.M)
     assert images(done) and not any(str(FOLDER) in image for image in images(done))
 
 

@@ -4,6 +4,7 @@ import re
 import pytest
 
 from osu_container import osu_output
+from osu_container.stand_in.pairs import making, running
 from tests.helpers.elf_folder import ElfFolder, good_image
 from tests.helpers.machine import PROJECT, STATE, folded, run
 from tests.runs.test_approaches import MODULES, table
@@ -19,9 +20,7 @@ GOES_ON = 'export OSU_SWAP=; ' + LOAD  # set and empty is the user's choice: not
 @pytest.fixture(scope='module')
 def old_host():
     """Folder of a host tree whose libfabric is 1.17.0: older than the image's MPI wants."""
-    done = run([PROJECT / 'stand-in' / 'pairs', '--trees', 'libfabric-1.17.0'], timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return STATE / 'pairs' / 'libfabric-1.17.0'
+    return making.host('bookworm', 'mpich-5.0.2', running.WHERE)
 
 
 def bound(tree):

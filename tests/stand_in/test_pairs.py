@@ -1,34 +1,21 @@
-"""
-The verdict of `osu-container check` beside what really happens: pairs of MPI and libfabric, run on two nodes.
-
-All that stand-in/pairs tries, by its own functions; stand-in/pairs.json is what it recorded.
-"""
+"""stand-in/pairs: what it draws, how it judges, and pairs for real: 30 in each run of the tests, 300 in the nightly."""
+import datetime
 import json
+import re
 
 import pytest
 
 from osu_container.core.deciding import verdict as verdict_rules
-from osu_container.core.deciding.rules.finding import finding, rule
-from osu_container.core.reading.closure import closure
-from osu_container.core.reading.libraries import read_library
-from osu_container.stand_in import pairs as this
+from osu_container.core.deciding.rules.finding import Finding, finding, rule
+from osu_container.core.deciding.verdict import Verdict
+from osu_container.generate import pairs_page
+from osu_container.stand_in.pairs import cases, cli, parts, running, shrinking
+from osu_container.stand_in.tree import StandInError
 from tests.helpers.machine import PROJECT, run
 
 PROGRAM = PROJECT / 'stand-in' / 'pairs'
-RECORD = PROJECT / 'stand-in' / 'pairs.json'
-
-
-PAIRS = {pair.name: pair for pair in this.pairs()}
-RECORDED = {one['name']: one for one in json.loads(RECORD.read_text())['pairs']}
-MPIS = ['MPICH 3.4.3', 'MPICH 4.0.3', 'MPICH 4.1.3', 'MPICH 4.2.3', 'MPICH 4.3.2', 'MPICH 5.0.2', 'Open MPI 5.0.11',
-        'Intel MPI 2021.19.0']
-LIBFABRICS = ['1.17.0', '1.22.0', '2.1.0', '2.5.1']
-#: By the loader, and by nothing before it
-TOO_OLD = 'mpich-5.0.2-debian-12-hybrid-libfabric-1.22.0'
-RUNS = 'mpich-4.2.3-debian-12-hybrid-libfabric-1.22.0'
-#: One of each kind: over which library it fails, over which it runs, and an MPI of each family
-SAMPLE = {TOO_OLD, RUNS, 'mpich-4.2.3-debian-12-hybrid-libfabric-2.5.1',
-          *(next(name for name in PAIRS if name.startswith(family)) for family in ('open-mpi', 'intel-mpi'))}
+#: Drawn anew each night; the name of the test tells the seed
+TONIGHT = int(datetime.date.today().strftime('%Y%m%d')) * 1000
 
 
 @pytest.fixture(scope='module')
@@ -38,26 +25,55 @@ def slurm():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# Every pair, for real
+def told(one):
+    """Return what a test that fails should say (str) of a Tried."""
+    return f"{cases.title(one.case)}\n{one.why}\n{one.because}\n" \
+           f"stand-in/pairs --case '{json.dumps(cli.odd(one.case), ensure_ascii=False)}'\n{one.outcome.output}"
+
+
+# For real
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
-@pytest.mark.parametrize('name', [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.full)
-                                  for name in PAIRS])
-def test_verdict_and_run_agree(name, slurm):
-    found = this.tried(PAIRS[name])
-    assert found['agrees'] != 'no', this.as_table([found]) + '\n' + found['output']
-    assert (found['verdict'], found['happened']) == (RECORDED[name]['verdict'], RECORDED[name]['happened']), \
-        'stand-in/pairs.json is not current: stand-in/pairs --record stand-in/pairs.json; make modules'
+@pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
+                                  cases.draws(1, cli.COUNT, few=True).items()])
+def test_a_random_pair_is_judged_as_it_runs(case, slurm):
+    one = running.tried(case)
+    assert one.agrees != 'wrong', told(one)
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+@pytest.mark.full
+@pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
+                                  cases.draws(TONIGHT, 300).items()])
+def test_a_random_pair_of_tonight(case, slurm):
+    one = running.tried(case)
+    assert one.agrees != 'wrong', told(one)
+
+
+@pytest.mark.apptainer
+@pytest.mark.slurm
+@pytest.mark.parametrize('about', [pytest.param(about, marks=() if set(cases.FEW['mpi']) >= {case.mpi} and set(
+    cases.FEW['base']) >= {case.base} and set(cases.FEW['host']) >= {case.host} else pytest.mark.full)
+    for about, case in cli.kept().items()])
+def test_what_was_wrong_once_is_right_or_unknown(about, slurm):
+    one = running.tried(cli.kept()[about])
+    assert one.agrees != 'wrong', told(one)
+
+
+#: By the loader, and by nothing before it
+TOO_OLD = cases.PLAIN._replace(mpi='mpich-5.0.2', host='mpich-4.2.3')
 
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
 def test_a_rule_that_is_missing_is_noticed(slurm, monkeypatch):
-    rules = [rule for rule in verdict_rules.RULES if rule.name != 'symbol version']
+    assert running.tried(TOO_OLD).agrees == 'right'
+    rules = [one for one in verdict_rules.RULES if one.name != 'symbol version']
     monkeypatch.setattr(verdict_rules, 'RULES', rules)
-    found = this.tried(PAIRS[TOO_OLD])
-    assert (found['happened'], found['agrees']) == ('fails', 'no') and 'FABRIC_1.9' in found['text']
+    one = running.tried(TOO_OLD)
+    assert (one.outcome.happened, one.agrees) == ('fails', 'wrong') and 'FABRIC_1.9' in one.outcome.text
 
 
 @pytest.mark.apptainer
@@ -68,161 +84,203 @@ def test_a_rule_that_says_too_much_is_noticed(slurm, monkeypatch):
         """Nothing that is true."""
         yield finding('fails', 'x needs FABRIC_1.7 of y')
     monkeypatch.setattr(verdict_rules, 'RULES', [*verdict_rules.RULES, wrong])
-    found = this.tried(PAIRS[RUNS])
-    assert (found['verdict'], found['happened'], found['agrees']) == ('fails', 'runs', 'no')
+    one = running.tried(cases.PLAIN)
+    assert (one.verdict, one.outcome.happened, one.agrees) == ('fails', 'runs', 'wrong')
 
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
 def test_a_run_over_another_libfabric_than_meant_is_none(slurm, monkeypatch):
     # nothing is injected: the image's own libfabric, which works as well, is loaded
-    monkeypatch.setattr(this, '_environment', lambda settings, real=this._environment: {
-        name: value for name, value in real(settings).items() if not name.startswith(settings.env_prefix)})
-    found = this.tried(PAIRS['mpich-4.2.3-debian-12-hybrid-libfabric-2.5.1'])
-    assert found['happened'] == 'fails' and found['agrees'] == 'no'
-    assert found['text'].startswith('ran with libfabric 1.22.0 of the image')
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_the_ports_do_not_take_another_mpi_where_the_hosts_does_not_load(slurm):
-    # the host's libmpi does not load with that libfabric; the image's libmpi.so would, and nobody would notice
-    pair = PAIRS['intel-mpi-2021.19.0-debian-12-hybrid-libfabric-1.22.0']._replace(approach='bind')
-    found = this.tried(pair)
-    assert (found['verdict'], found['happened'], found['agrees']) == ('fails', 'fails', 'yes')
-    assert 'FABRIC_1.9' in found['text'] and 'ran with' not in found['text']
+    monkeypatch.setattr(running, '_environment', lambda settings, binds, real=running._environment: {
+        name: value for name, value in real(settings, binds).items() if not name.startswith(settings.env_prefix)})
+    one = running.tried(cases.PLAIN)
+    assert (one.agrees, one.outcome.text) == ('wrong', 'ran with libfabric of: image')
 
 
 @pytest.mark.slurm
 def test_a_run_that_hangs_is_ended_and_says_so(slurm, monkeypatch):
-    monkeypatch.setattr(this, 'LIMIT', 4)
-    output = this._srun(['sleep', '300'], this._of_this_machine())
-    found = this._happened(PAIRS[RUNS], output, [])
+    monkeypatch.setattr(running, 'LIMIT', 4)
+    output = running.srun(['sleep', '300'], running.usual_environment())
+    found = running.happened(output, {})
     assert (found.happened, found.text) == ('fails', 'ended after 4 s: it hangs')
-
-
-@pytest.mark.apptainer
-@pytest.mark.full
-@pytest.mark.parametrize('libfabric', LIBFABRICS)
-def test_a_tree_has_that_libfabric_and_all_that_it_needs(libfabric):
-    root = this.tree(libfabric)
-    path = f'{root}{this.LIBFABRIC}'
-    assert read_library(path)[0] == ('libfabric', libfabric)
-    assert read_library(f'{root}{this.LIBMPI}')[0] == ('MPICH', '5.0.2')
-    folders = [f'{root}{folder}' for folder in this.SITE['library_folders']['value']]
-    libraries, missing = closure([path], folders, lambda soname: False)
-    assert missing == [] and all(facts.path.startswith(f'{root}/') for facts in libraries.values())
-
-
-# What was recorded
-
-def test_every_pair_is_recorded_and_none_disagrees():
-    assert list(RECORDED) == list(PAIRS)
-    for name, one in RECORDED.items():
-        assert one['agrees'] != 'no', name
-        assert {key: one[key] for key in this.Pair._fields} == PAIRS[name]._asdict()
-
-
-@pytest.mark.parametrize('libfabric', LIBFABRICS)
-@pytest.mark.parametrize('mpi', MPIS)
-def test_every_mpi_was_tried_over_every_libfabric(mpi, libfabric):
-    wanted = (mpi, libfabric, 'host')
-    assert [one for one in RECORDED.values() if (one['mpi'], one['libfabric'], one['owner']) == wanted]
-
-
-def test_both_kinds_and_more_than_one_cause_are_among_them():
-    failed = [one['text'] for one in RECORDED.values() if one['happened'] == 'fails']
-    assert 10 < len(failed) < len(RECORDED) - 10
-    for cause in ('FABRIC_1.7', 'FABRIC_1.9', 'GLIBC_2.38'):
-        assert any(f"version `{cause}' not found" in text for text in failed), cause
-
-
-def test_no_path_of_the_machine_is_recorded():
-    text = RECORD.read_text()
-    for path in (PROJECT, this.STATE.name, '/tmp/', '/root', '/home'):
-        assert str(path) not in text
-
-
-# When two agree
-
-SAYS_FABRIC = {'level': 'fails', 'findings': [
-    {'rule': 'symbol version', 'level': 'fails', 'remedy': '',
-     'reason': 'image:/lib/libmpi.so.12 needs FABRIC_1.7, FABRIC_1.8 of libfabric.so.1, but /x ends at FABRIC_1.6'}]}
-SAYS_MISSING = {'level': 'fails', 'findings': [
-    {'rule': 'missing library', 'level': 'fails', 'remedy': '',
-     'reason': '/lib/libfabric.so.1 needs libefa.so.1, which neither the host nor the image has'}]}
-SAYS_SYMBOL = {'level': 'fails', 'findings': [
-    {'rule': 'undefined symbol', 'level': 'fails', 'remedy': '',
-     'reason': "/lib/liba.so.1 of the host needs efadv_query@EFA_1.1, other, which no library of the process has"}]}
-
-
-@pytest.mark.parametrize('verdict, happened, output, expected', [
-    ({'level': 'works', 'findings': []}, 'runs', '', 'yes'),
-    ({'level': 'works slowly', 'findings': []}, 'runs', '', 'yes'),
-    ({'level': 'works', 'findings': []}, 'fails', "version `FABRIC_1.7' not found", 'no'),
-    ({'level': 'unknown', 'findings': []}, 'fails', '', 'no claim'),
-    ({'level': 'unknown', 'findings': []}, 'runs', '', 'no claim'),
-    (SAYS_FABRIC, 'runs', '', 'no'),
-    (SAYS_FABRIC, 'fails', "libfabric.so.1: version `FABRIC_1.7' not found (required by x)", 'yes'),
-    (SAYS_FABRIC, 'fails', "libfabric.so.1: version `FABRIC_1.9' not found (required by x)", 'no'),
-    (SAYS_FABRIC, 'fails', 'Segmentation fault', 'no'),
-    (SAYS_MISSING, 'fails', 'libefa.so.1: cannot open shared object file: No such file or directory', 'yes'),
-    (SAYS_MISSING, 'fails', 'libnuma.so.1: cannot open shared object file: No such file or directory', 'no'),
-    (SAYS_SYMBOL, 'fails', 'symbol lookup error: /x: undefined symbol: efadv_query, version EFA_1.1', 'yes'),
-    (SAYS_SYMBOL, 'fails', 'symbol lookup error: /x: undefined symbol: another', 'no'),
-])
-def test_a_failure_agrees_only_with_the_verdict_that_names_its_cause(verdict, happened, output, expected):
-    assert this.agreement(verdict, this.Outcome(happened, '', output)) == expected
-
-
-TABLE = '# OSU MPI Latency Test\n# Size Latency\n1 10.0\n64 11.5\n'
-
-
-def proof(node, where='host', release='1.22.0', found=True, network='libfabric tcp', mpi='image'):
-    """Return the proof (dict) of a rank, as far as it is looked at; network: layer and provider, '' if not seen."""
-    layer, _, provider = network.partition(' ')
-    return {'found': found, 'reason': 'seen too late', 'node': node,
-            'network': {'layer': layer if layer != '?' else None, 'provider': provider or None} if network else None,
-            'libraries': {'libfabric': {'where': where, 'release': release, 'path': '/x/libfabric.so.1'},
-                          'libmpi': {'where': mpi, 'release': '4.2.3', 'path': '/x/libmpi.so.12'}}}
-
-
-@pytest.mark.parametrize('output, proofs, happened, text', [
-    (TABLE, [proof('a'), proof('b')], 'runs', 'libfabric tcp'),
-    (TABLE, [proof('a', network=''), proof('b', network='')], 'runs', 'network not seen'),
-    (TABLE, [proof('a', network='?'), proof('b', network='libfabric tcp')], 'runs', 'libfabric tcp'),
-    (TABLE, [proof('a'), proof('b', network='libfabric sockets')], 'fails', 'went over libfabric sockets'),
-    (TABLE, [proof('a', network='tcp'), proof('b', network='tcp')], 'fails', 'went over tcp'),
-    (TABLE, [proof('a'), proof('a')], 'fails', 'both ranks ran on a'),
-    (TABLE, [proof('a')], 'fails', 'figures without a proof: no file'),
-    (TABLE, [proof('a'), proof('b', found=False)], 'fails', 'figures without a proof: seen too late'),
-    (TABLE, [proof('a'), proof('b', where='image')], 'fails', 'ran with libfabric 1.22.0 of the image'),
-    (TABLE, [proof('a'), proof('b', mpi='host')], 'fails', 'ran with libmpi 4.2.3 of the host'),
-    (TABLE, [proof('a'), proof('b', release='2.5.1')], 'fails', 'ran with libfabric 2.5.1 of the host'),
-    (TABLE.replace('11.5', '0.00'), [proof('a'), proof('b')], 'fails', 'figures of 0'),
-    (TABLE + TABLE, [proof('a'), proof('b')], 'fails', 'srun: '),
-    (TABLE.partition('64')[0], [proof('a'), proof('b')], 'fails', 'no word of why'),
-    ('', [], 'fails', 'no word of why'),
-    ("srun: x\nError: libfabric.so.1: version `FABRIC_1.7' not found (required by y)\n", [], 'fails', 'Error'),
-])
-def test_a_pair_runs_only_with_all_figures_and_proofs_of_two_nodes(output, proofs, happened, text):
-    found = this._happened(PAIRS[RUNS], output, proofs)
-    assert found.happened == happened and found.text.startswith(text), found
-
-
-# The command
-
-def test_the_command_lists_pairs_and_refuses_unknown_words():
-    done = run([PROGRAM, '--list', 'hybrid', 'mpich-4.0.3'])
-    assert done.returncode == 0 and len(done.stdout.split()) == len(LIBFABRICS) + 1
-    done = run([PROGRAM, 'mpich-9'])
-    assert done.returncode == 2 and 'no pair has mpich-9 in its name; --list prints them' in done.stderr
-    done = run([PROGRAM, '--record', 'x.json', 'hybrid'])
-    assert done.returncode == 2 and '--record keeps all pairs' in done.stderr
 
 
 def test_slurm_that_does_not_answer_is_no_result(tmp_path):
     empty = tmp_path / 'slurm.conf'
     empty.write_text('')
-    with pytest.raises(this.StandInError, match='Slurm did not run the pair'):
-        this._srun(['true'], dict(this._of_this_machine(), SLURM_CONF=str(empty)))
+    with pytest.raises(StandInError, match='Slurm did not run the pair'):
+        running.srun(['true'], dict(running.usual_environment(), SLURM_CONF=str(empty)))
+
+
+# What is drawn
+
+def test_a_seed_always_draws_the_same_case_and_others_draw_others():
+    assert cases.draws(7, 50) == cases.draws(7, 50)
+    assert len(set(cases.draws(7, 200).values())) == 200
+
+
+@pytest.mark.parametrize('few', [True, False])
+def test_each_value_of_each_field_is_drawn(few):
+    drawn = [cases.draw(seed, few) for seed in range(4000)]
+    for field, choices in cases.CHOICES.items():
+        choices = cases.FEW.get(field, choices) if few else choices
+        assert {getattr(case, field) for case in drawn} >= set(choices), field
+
+
+def test_a_drawn_case_can_be_made_and_is_as_plain_as_it_runs():
+    for seed in range(500):
+        case = cases.draw(seed)
+        assert cases.sensible(case) == case
+        assert (cases.family(case.mpi) == 'Open MPI') <= (case.approach in ('openmpi', 'pure', 'opensource'))
+        assert (case.found != 'environment') <= (case.spelling == cases.PLAIN.spelling)
+
+
+def test_every_part_of_a_choice_is_known():
+    for field in ('mpi', 'libfabric', 'host', 'host_mpi'):
+        for value in cases.CHOICES[field]:
+            assert value in parts.WHEELS or value in parts.SUITES or value in cases.DEBIANS_MPI + [
+                'own', 'none', 'debian'], value
+    for source in parts.WHEELS.values():
+        assert re.fullmatch('[0-9a-f]{64}', source['sha256']) and source['file'].endswith('.whl')
+
+
+# The smallest case
+
+@pytest.mark.parametrize('needed', [{}, {'form': 'sif'}, {'mpi': 'mpich-5.0.0', 'setting': 'netmod ucx'},
+                                    {'found': 'environment', 'spelling': 'loop'}])
+def test_a_case_shrinks_to_what_is_needed(needed):
+    start = cases.Case(**{**cases.draw(3)._asdict(), 'approach': 'hybrid', 'mpi': 'mpich-4.0.3', 'form': 'sif',
+                          'found': 'environment', 'spelling': 'loop', 'cache': 'stale', **needed,
+                          **({'setting': 'LD_BIND_NOW'} if 'setting' not in needed else {})})
+    asked = []
+
+    def differs(case):
+        asked.append(case)
+        return all(getattr(case, field) == value for field, value in needed.items())
+    smallest = shrinking.shrunk(start, differs)
+    assert cli.odd(smallest) == needed
+    assert len(asked) == len(set(asked)) <= 40
+
+
+# How it judges
+
+RANKS = ''.join(f'LOADED {rank} {{mpi}}\nLOADED {rank} {{fabric}}\n'
+                f'RANK {rank} of 2 on node{rank}: MPICH Version: 4.2.3\nENDED {rank}\n' for rank in (0, 1))
+GOOD = RANKS.format(mpi='/opt/mpi/lib/libmpi.so.12', fabric='/opt/host-mpi/lib/libfabric.so.1')
+HYBRID = {'libmpi': 'image', 'libfabric': 'host'}
+
+
+@pytest.mark.parametrize('output, happened, text', [
+    (GOOD, 'runs', 'provider not said'),
+    ('==== libfabric provider: tcp;ofi_rxm - 10.0.0.0\n' + GOOD, 'runs', 'tcp;ofi_rxm'),
+    (GOOD.replace('ENDED 1', ''), 'fails', 'no word of why'),
+    (GOOD.replace('node1', 'node0'), 'fails', 'both ranks ran on node0'),
+    (GOOD.replace('of 2', 'of 1'), 'fails', 'each rank is alone'),
+    (GOOD.replace('/opt/host-mpi/lib/libfab', '/opt/mpi/lib/libfab'), 'fails', 'ran with libfabric of: image'),
+    (GOOD.replace('LOADED 1 /opt/host-mpi/lib/libfab', 'LOADED 1 /opt/mpi/lib/libfab'), 'fails',
+     'ran with libfabric of: both'),
+    (re.sub('LOADED .*libfabric.*\n', '', GOOD), 'runs', 'provider not said'),
+    ("/x: error: version `FABRIC_1.7' not found (required by y)\n", 'fails', '/x: error: version'),
+    ('', 'fails', 'no word of why'),
+])
+def test_a_pair_runs_only_with_both_ranks_and_the_libraries_of_the_approach(output, happened, text):
+    found = running.happened(output, HYBRID)
+    assert found.happened == happened and found.text.startswith(text), found
+
+
+def verdict(level, libfabric='libfabric 2.5.1 of the host', libmpi='MPICH 4.2.3 of the image', findings=()):
+    """Return a Verdict."""
+    return Verdict('hybrid', level, [Finding(name, level, reason, [], '', '') for name, reason in findings], libmpi,
+                   libfabric, 'pmi2')
+
+
+RUNS, FAILS = running.happened(GOOD, HYBRID), running.happened('Segmentation fault\n', HYBRID)
+
+
+@pytest.mark.parametrize('said, outcome, agrees', [
+    (verdict('works'), RUNS, 'right'),
+    (verdict('works slowly'), RUNS, 'right'),
+    (verdict('works'), RUNS._replace(provider='tcp;ofi_rxm'), 'right'),
+    (verdict('works'), RUNS._replace(provider='sockets'), 'wrong'),
+    (verdict('works slowly'), RUNS._replace(provider='sockets'), 'right'),
+    (verdict('works', libfabric='libfabric 1.22.0 of the image'), RUNS, 'wrong'),
+    (verdict('works', libfabric='none'), RUNS, 'wrong'),
+    (verdict('works'), FAILS, 'wrong'),
+    (verdict('unknown'), RUNS, 'unknown'),
+    (verdict('unknown'), FAILS, 'unknown'),
+    (verdict('fails'), RUNS, 'wrong'),
+    (verdict('fails'), FAILS, 'right'),
+])
+def test_a_verdict_is_right_if_it_runs_as_said(said, outcome, agrees):
+    assert running.agreement(said, outcome)[0] == agrees
+
+
+SAYS_FABRIC = ('symbol version', 'image:/lib/libmpi.so.12 needs FABRIC_1.7, FABRIC_1.8 of libfabric.so.1, but /x ends')
+SAYS_MISSING = ('missing library', '/lib/libfabric.so.1 needs libefa.so.1, which neither the host nor the image has')
+SAYS_SYMBOL = ('undefined symbol', '/lib/liba.so.1 of the host needs efadv_query@EFA_1.1, other, which no library has')
+
+
+@pytest.mark.parametrize('said, output, named', [
+    (SAYS_FABRIC, "libfabric.so.1: version `FABRIC_1.7' not found (required by x)", True),
+    (SAYS_FABRIC, "libfabric.so.1: version `FABRIC_1.9' not found (required by x)", False),
+    (SAYS_FABRIC, 'Segmentation fault', False),
+    (SAYS_MISSING, 'libefa.so.1: cannot open shared object file: No such file or directory', True),
+    (SAYS_MISSING, 'libnuma.so.1: cannot open shared object file: No such file or directory', False),
+    (SAYS_SYMBOL, 'symbol lookup error: /x: undefined symbol: efadv_query, version EFA_1.1', True),
+    (SAYS_SYMBOL, 'symbol lookup error: /x: undefined symbol: another', False),
+    (('musl', 'no text for this'), 'whatever', None),
+])
+def test_a_cause_counts_only_where_the_run_names_it(said, output, named):
+    outcome = running.happened(output, HYBRID)
+    assert running.cause(verdict('fails', findings=[said]).findings, outcome) is named
+
+
+# What is kept
+
+def test_what_was_recorded_is_right_and_rarely_unknown():
+    random, grid = (pairs_page.read()[name]['pairs'] for name in ('random', 'grid'))
+    assert len(random) >= 300 and len(grid) >= 100
+    counts = dict(zip(cli.WORDS, pairs_page._counts(random)))
+    assert counts['wrong'] == 0 and counts['unknown'] <= 0.05 * len(random), counts
+    assert not [pair['name'] for pair in grid if pair['agrees'] == 'wrong']
+
+
+def test_what_was_recorded_is_what_the_seeds_draw():
+    random = pairs_page.read()['random']['pairs']
+    first = int(random[0]['name'].split()[1])
+    drawn = cases.draws(first, len(random))
+    assert [(f'seed {seed}', cli.odd(case)) for seed, case in drawn.items()] == [
+        (pair['name'], pair['case']) for pair in random], 'record anew: stand-in/pairs --all --count 300 --record'
+
+
+def test_many_run_and_many_fail_and_for_more_than_one_cause():
+    random = pairs_page.read()['random']['pairs']
+    failed = [pair for pair in random if pair['happened'] == 'fails']
+    assert 0.15 * len(random) < len(failed) < 0.6 * len(random)
+    assert len({pair['rules'][0] for pair in failed if pair['rules']}) >= 5
+
+
+def test_no_path_of_the_machine_is_recorded():
+    text = cli.RECORD.read_text() + cli.KEPT.read_text()
+    for path in (str(PROJECT), parts.STATE.name, '/tmp/', '/root/', '/home/'):
+        assert path not in text, path
+
+
+# The command
+
+@pytest.mark.parametrize('arguments, code, said', [
+    (['--list', '--count', '3', '--seed', '5'], 0, 'seed 5: '),
+    (['--list', '--kept'], 0, 'all plain'),
+    (['--list', '--grid'], 0, 'mpich-4.2.3 over bookworm'),
+    (['--list', '--case', '{"mpi": "mpich-5.0.0"}'], 0, 'mpi mpich-5.0.0'),
+    (['--case', '{"mpi": "mpich-9"}'], 2, "no such value: mpi 'mpich-9'"),
+    (['--case', '{"colour": "red"}'], 2, 'Wanted is a JSON object with fields of: approach'),
+    (['--case', 'red'], 2, 'Wanted is a JSON object'),
+    (['--count', '0'], 2, '--count 0: at least 1 is wanted'),
+    (['--record', '--kept'], 2, '--record keeps what was drawn'),
+])
+def test_the_command_lists_and_refuses(arguments, code, said):
+    done = run([PROGRAM, *arguments])
+    assert done.returncode == code and said in done.stdout + done.stderr, done.stdout + done.stderr
+    assert 'Traceback' not in done.stderr

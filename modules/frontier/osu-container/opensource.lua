@@ -12,11 +12,13 @@ Usage
 MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider cxi
 srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
-variables:  FI_CXI_DISABLE_NON_INJECT_MSG_IDC FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_PROTO FI_CXI_RDZV_THRESHOLD FI_PROVIDER MPIR_CVAR_CH4_OFI_ENABLE_HMEM MPIR_CVAR_SINGLE_HOST_ENABLED NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
+variables:  FI_CXI_DEFAULT_CQ_SIZE FI_CXI_DEFAULT_TX_SIZE FI_CXI_DISABLE_HOST_REGISTER FI_CXI_DISABLE_NON_INJECT_MSG_IDC FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_GET_MIN FI_CXI_RDZV_PROTO FI_CXI_RDZV_THRESHOLD FI_CXI_RX_MATCH_MODE FI_MR_CACHE_MONITOR FI_PROVIDER HSA_FORCE_FINE_GRAIN_PCIE MPIR_CVAR_CH4_OFI_ENABLE_HMEM MPIR_CVAR_SINGLE_HOST_ENABLED NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
 binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
-switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
+switch:     export OSU_RCCL_ALT_READ=1 before module load: all that HPE sets for RCCL and NCCL: rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together), for every message, and larger queues. For runs of RCCL alone: MPI loses its eager messages
+switch:     export OSU_RCCL_GDR=1 before module load: NCCL_NET_GDR_LEVEL=PHB, as HPE has it: RCCL lets the card read GPU memory up to that distance. Runs with ROCm 7 hung with it on LUMI, and were not slower without
 switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
 switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)
@@ -28,6 +30,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site frontier: everything, the network library included, is in the image]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, opensource]==])
 
 local root = "@INSTALL@"
 
@@ -38,7 +41,6 @@ setenv("EBVERSIONOSUMINCONTAINER", "opensource")
 
 
 -- opensource on site frontier: everything, the network library included, is in the image
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- each of these sets APPTAINER_BIND for itself
@@ -48,6 +50,8 @@ pushenv("SLURM_MPI_TYPE", "pmi2")
 -- switches (module help says what each does): unload goes by what they were at load
 local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU_CONTAINER" or "OSU_RCCL_ALT_READ") or ""
 setenv("OSU_RCCL_ALT_READ_OF_OSU_CONTAINER", rccl_alt_read)
+local rccl_gdr = os.getenv(mode() == "unload" and "OSU_RCCL_GDR_OF_OSU_CONTAINER" or "OSU_RCCL_GDR") or ""
+setenv("OSU_RCCL_GDR_OF_OSU_CONTAINER", rccl_gdr)
 local rccl_strict = os.getenv(mode() == "unload" and "OSU_RCCL_STRICT_OF_OSU_CONTAINER" or "OSU_RCCL_STRICT") or ""
 setenv("OSU_RCCL_STRICT_OF_OSU_CONTAINER", rccl_strict)
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
@@ -56,19 +60,55 @@ local single_node = os.getenv(mode() == "unload" and "OSU_SINGLE_NODE_OF_OSU_CON
 setenv("OSU_SINGLE_NODE_OF_OSU_CONTAINER", single_node)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
--- small messages from GPU memory are not copied through the host: 3 instead of 21 microseconds with Open MPI; with MPICH only together with the next two [approach opensource; fi_cxi(7), libfabric main caf5652c; EESSI on LUMI, 2026-05-21; 2026-11-21; untested]
+-- room for the completions of large jobs [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
+if rccl_alt_read == "1" then
+    default("FI_CXI_DEFAULT_CQ_SIZE", "131072")
+end
+-- room for what large jobs send before anybody waits for it [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
+if rccl_alt_read == "1" then
+    default("FI_CXI_DEFAULT_TX_SIZE", "2048")
+end
+-- the provider does not register host memory with ROCm, on which RCCL can wait for ever [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
+if rccl_alt_read == "1" then
+    default("FI_CXI_DISABLE_HOST_REGISTER", "1")
+end
+-- small messages from GPU memory are not copied through the host: 3 instead of 21 microseconds with Open MPI. MPICH must not inject them either (MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM) [approach opensource; fi_cxi(7), libfabric main caf5652c; EESSI on LUMI, 2026-05-21; 2026-11-21; untested]
 default("FI_CXI_DISABLE_NON_INJECT_MSG_IDC", "1")
+-- nothing is sent before the receiver is ready [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
 -- bytes that a rendezvous message sends ahead, as Cray MPICH has it with that threshold [approach opensource; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); 2026-11-21; untested]
-default("FI_CXI_RDZV_EAGER_SIZE", "2048")
--- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach opensource; fi_cxi(7), libfabric main caf5652c; HewlettPackard/shs-ccl-docs; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
+if rccl_alt_read == "1" then
+    default("FI_CXI_RDZV_EAGER_SIZE", "0")
+else
+    default("FI_CXI_RDZV_EAGER_SIZE", "2048")
+end
+-- none of them by the card's own get, which alt_read replaces [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
+if rccl_alt_read == "1" then
+    default("FI_CXI_RDZV_GET_MIN", "0")
+end
+-- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
 if rccl_alt_read == "1" then
     default("FI_CXI_RDZV_PROTO", "alt_read")
 end
+-- every message goes by rendezvous [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
 -- messages up to this many bytes go eagerly: takes away the step at 8 to 16 KiB of the old default 2048 [approach opensource; Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default; 2026-11-21; untested]
-default("FI_CXI_RDZV_THRESHOLD", "16384")
+if rccl_alt_read == "1" then
+    default("FI_CXI_RDZV_THRESHOLD", "0")
+else
+    default("FI_CXI_RDZV_THRESHOLD", "16384")
+end
+-- the provider matches messages where the card has no room for more [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
+if rccl_alt_read == "1" then
+    default("FI_CXI_RX_MATCH_MODE", "hybrid")
+end
+-- the kernel tells libfabric which memory was given back; with libfabric's own default, memhooks, RCCL and NCCL can hang [approach opensource; github.com/Lumi-supercomputer/LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, nccl_env_vars) and HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-09-15; derived]
+default("FI_MR_CACHE_MONITOR", "userfaultfd")
 -- the provider of this network or an error, never another one in silence [approach opensource; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
 if single_node ~= "shm" then
     default("FI_PROVIDER", "cxi")
+end
+-- others than the GPU can read its memory over PCIe [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
+if rccl_alt_read == "1" then
+    default("HSA_FORCE_FINE_GRAIN_PCIE", "1")
 end
 -- MPICH hands buffers in GPU memory to libfabric instead of copying them; off by default [approach opensource; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR; 2025-03-07; measured]
 default("MPIR_CVAR_CH4_OFI_ENABLE_HMEM", "1")
@@ -78,16 +118,18 @@ if single_node ~= "shm" then
 end
 -- each of the four cards reaches every card of another node [site frontier; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested]
 default("NCCL_CROSS_NIC", "1")
--- RCCL takes the plugin or ends; it would fall back to TCP without a word [approach opensource; HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested] if OSU_RCCL_STRICT=1
+-- RCCL takes the plugin or ends; it would fall back to TCP without a word. Plugins since 1.12 call themselves Libfabric and take this name too [approach opensource; HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530; 2026-11-21; untested] if OSU_RCCL_STRICT=1
 if rccl_strict == "1" then
     default("NCCL_NET", "AWS Libfabric")
 end
--- the card reads GPU memory itself; set 0 where a run hangs, as seen with ROCm 7 on LUMI [site frontier; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; laifs-container-recipes#30; 2026-11-21; untested]
-default("NCCL_NET_GDR_LEVEL", "PHB")
+-- the card reads GPU memory itself also where RCCL would not choose so. Runs of several nodes with ROCm 7 hung with it on LUMI, and lost nothing without [approach opensource; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97; 2026-11-23; untested] if OSU_RCCL_GDR=1
+if rccl_gdr == "1" then
+    default("NCCL_NET_GDR_LEVEL", "PHB")
+end
 -- RCCL and NCCL meet and, without a plugin, send over these interfaces; other ones are slow or lead nowhere [site frontier; names of the cards, as on LUMI; 2026-11-21; derived]
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
--- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach opensource; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
--- a step on one node gets a VNI, without which cxi has no key [approach opensource; srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
+-- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach opensource; srun(1) of Slurm 24.05, --network; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
+-- a step on one node gets a VNI, without which cxi has no key [approach opensource; github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: jobs of containers on one node of LUMI need it; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), switch/hpe_slingshot the word; 2026-03-31; measured] if OSU_SINGLE_NODE!=shm
 if rccl_alt_read == "1" then
     default("SLURM_NETWORK", "single_node_vni,disable_rdzv_get")
 elseif single_node ~= "shm" then
@@ -110,12 +152,22 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- read by bin/run-in-container: the ranks of a node run in one container (OSU_SHARE=0: each in its own), else they cannot read each other's memory
+setenv("MPI_CONTAINER_SHARE", "1")
+-- MPIR_CVAR_CH4_CMA_ENABLE: MPICH 5 copies larger messages between ranks of a node by CMA [MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, none with it, 2026-11-22; 4.2.3 and 4.3.2 do not; 2026-11-22; measured]
+-- MPICH_SMP_SINGLE_COPY_MODE: Cray MPICH copies by XPMEM or CMA [intro_mpi(3) of Cray MPICH 8.1; NCAR's scripts for Apptainer and Charliecloud on Derecho set it; 2026-11-23; derived]
+-- UCX_TLS: UCX takes CMA for all it can reach [github.com/openucx/ucx/issues/8958; 2026-11-22; derived]
+-- FI_SHM_DISABLE_CMA: libfabric's shared memory takes CMA where it can [fi_shm(7); 2026-11-22; derived]
+-- set by bin/run-in-container for ranks that have a container of their own
+setenv("MPI_CONTAINER_APART", "MPIR_CVAR_CH4_CMA_ENABLE=0 MPICH_SMP_SINGLE_COPY_MODE=NONE UCX_TLS=^cma,xpmem,knem FI_SHM_DISABLE_CMA=1")
 -- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; elsewhere nobody says so, and it is skipped where it is not there; 2026-05-04; untested]
 -- /boot/config-{kernel}: libfabric looks there whether the kernel can share GPU memory with the card (DMABUF) [ofiwg/libfabric src/hmem_rocr.c; 2026-11-21; derived]
 -- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]

@@ -12,7 +12,7 @@ Usage
 MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
 srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
-variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME; what you set yourself wins
+variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_SOCKET_IFNAME; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
 binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
@@ -25,6 +25,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site lumi-25.03: no library of the host: TCP with what the image holds]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, pure]==])
 
 local root = "@INSTALL@"
 
@@ -35,11 +36,19 @@ setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
 -- pure on site lumi-25.03: no library of the host: TCP with what the image holds
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
-family("slurm_mpi")
+family("containerbindings")
 -- each of these sets SINGULARITY_BIND for itself
-conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- a module of partition/container is visible in every stack and partition, so that the wrong one is easily loaded; login nodes are partition/L [LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and modules/LUMIpartition/21.01.lua; 2026-07-10; derived]
+local function expect(name, fits, says)
+    local value = os.getenv(name) or ""
+    if mode() == "load" and value ~= "" and not fits[value] then
+        LmodMessage("Warning: " .. name .. "=" .. value .. says)
+    end
+end
+expect("LUMI_STACK_VERSION", {["25.03"]=true, ["25.03.dev"]=true}, " is loaded, and this module is made for the stack LUMI/25.03, with its Cray MPICH and ROCm. It goes on with these; programs of the other stack do not get them")
+expect("LUMI_STACK_PARTITION", {["G"]=true, ["EAP"]=true, ["L"]=true, ["container"]=true, ["common"]=true, ["system"]=true, ["CrayEnv"]=true}, " is loaded, and this module is made for LUMI's GPU nodes: on other nodes its ranks get settings and libraries for hardware that is not there")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
 -- switches (module help says what each does): unload goes by what they were at load
@@ -55,8 +64,6 @@ default("NCCL_CROSS_NIC", "1")
 default("NCCL_IGNORE_CPU_AFFINITY", "1")
 -- RCCL over TCP as well, also where the image has a plugin [approach pure; NCCL documentation, NCCL_NET; 2026-11-21; derived]
 default("NCCL_NET", "Socket")
--- the card reads GPU memory itself; set 0 where a run hangs, as seen with ROCm 7 [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; laifs-container-recipes#30; 2026-11-21; untested]
-default("NCCL_NET_GDR_LEVEL", "PHB")
 -- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.03; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
 -- read by osu-proof: what the ranks are held to
@@ -68,9 +75,18 @@ setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0
 -- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
--- the user may delete the copy in the installation; then the site's own is taken
+-- where the user has deleted the installation's copy the site's own is taken
+if not isFile(sif) and isFile((os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
 if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
     sif = "/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
+if not isFile(sif) and isFile("/appl/local/laifs/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/laifs/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
+if not isFile(sif) and isFile("/appl/local/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
 end
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-pure.eb -r --rebuild")
@@ -79,6 +95,8 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank

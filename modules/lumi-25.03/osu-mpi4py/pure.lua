@@ -14,9 +14,10 @@ Usage
 MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
 srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer cupy
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
-variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME; what you set yourself wins
+variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_SOCKET_IFNAME; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer cupy shows what each rank really loaded and used
+yours:      /user-software in the container; make-squashfs packs it into one file, unmake-squashfs unpacks it to add more
 binding:    srun ... osu-gpu-bind osu_py_bw --buffer cupy puts ranks next to their GPU and network card
 switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
@@ -27,6 +28,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-mpi4py on site lumi-25.03: no library of the host: TCP with what the image holds]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, pure]==])
 
 local root = "@INSTALL@"
 
@@ -37,11 +39,19 @@ setenv("EBVERSIONOSUMINMPI4PY", "pure")
 
 
 -- pure on site lumi-25.03: no library of the host: TCP with what the image holds
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
-family("slurm_mpi")
+family("containerbindings")
 -- each of these sets SINGULARITY_BIND for itself
-conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- a module of partition/container is visible in every stack and partition, so that the wrong one is easily loaded; login nodes are partition/L [LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and modules/LUMIpartition/21.01.lua; 2026-07-10; derived]
+local function expect(name, fits, says)
+    local value = os.getenv(name) or ""
+    if mode() == "load" and value ~= "" and not fits[value] then
+        LmodMessage("Warning: " .. name .. "=" .. value .. says)
+    end
+end
+expect("LUMI_STACK_VERSION", {["25.03"]=true, ["25.03.dev"]=true}, " is loaded, and this module is made for the stack LUMI/25.03, with its Cray MPICH and ROCm. It goes on with these; programs of the other stack do not get them")
+expect("LUMI_STACK_PARTITION", {["G"]=true, ["EAP"]=true, ["L"]=true, ["container"]=true, ["common"]=true, ["system"]=true, ["CrayEnv"]=true}, " is loaded, and this module is made for LUMI's GPU nodes: on other nodes its ranks get settings and libraries for hardware that is not there")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
 -- switches (module help says what each does): unload goes by what they were at load
@@ -57,8 +67,6 @@ default("NCCL_CROSS_NIC", "1")
 default("NCCL_IGNORE_CPU_AFFINITY", "1")
 -- RCCL over TCP as well, also where the image has a plugin [approach pure; NCCL documentation, NCCL_NET; 2026-11-21; derived]
 default("NCCL_NET", "Socket")
--- the card reads GPU memory itself; set 0 where a run hangs, as seen with ROCm 7 [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; laifs-container-recipes#30; 2026-11-21; untested]
-default("NCCL_NET_GDR_LEVEL", "PHB")
 -- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.03; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
 -- read by osu-proof: what the ranks are held to
@@ -70,9 +78,18 @@ setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0
 -- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
 local sif = pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif")
--- the user may delete the copy in the installation; then the site's own is taken
+-- where the user has deleted the installation's copy the site's own is taken
+if not isFile(sif) and isFile((os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif") then
+    sif = (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif"
+end
 if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif") then
     sif = "/appl/local/containers/easybuild-sif-images/osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif"
+end
+if not isFile(sif) and isFile("/appl/local/laifs/containers/osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif") then
+    sif = "/appl/local/laifs/containers/osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif"
+end
+if not isFile(sif) and isFile("/appl/local/containers/osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif") then
+    sif = "/appl/local/containers/osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif"
 end
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-mpi4py-pure.eb -r --rebuild")
@@ -81,8 +98,16 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINMPI4PY", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINMPI4PY", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
+-- your own software: what make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua]
+local user, user_image = pathJoin(root, "user-software"), pathJoin(root, "user-software.squashfs")
+user = isDir(user) and user .. ":/user-software" or ""
+if isFile(user_image) then user = user_image .. ":/user-software:image-src=." end
+if mode() == "unload" then user = os.getenv("MPI_CONTAINER_USER_SOFTWARE_OF_OSU_MPI4PY") or "" end
+setenv("MPI_CONTAINER_USER_SOFTWARE_OF_OSU_MPI4PY", user)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "singularity")
 setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
@@ -96,7 +121,11 @@ if scope ~= "commands" then
     append_path("SINGULARITY_BIND", "/project:/project", ",")
     append_path("SINGULARITY_BIND", "/flash:/flash", ",")
     append_path("SINGULARITY_BIND", "/appl:/appl", ",")
+    -- your own software
+    if user ~= "" then append_path("SINGULARITY_BIND", user, ",") end
     -- the programs can be typed by name in the container
     prepend_path("SINGULARITYENV_PREPEND_PATH", "/usr/bin")
     prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/mpi4py/bin")
+    prepend_path("SINGULARITYENV_PREPEND_PATH", "/user-software/bin")
+    prepend_path("SINGULARITYENV_PREPEND_PATH", "/user-software/venv/bin")
 end

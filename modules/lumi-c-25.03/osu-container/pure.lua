@@ -24,6 +24,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site lumi-c-25.03: no library of the host: TCP with what the image holds]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, pure]==])
 
 local root = "@INSTALL@"
 
@@ -34,11 +35,19 @@ setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
 -- pure on site lumi-c-25.03: no library of the host: TCP with what the image holds
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
-family("slurm_mpi")
+family("containerbindings")
 -- each of these sets SINGULARITY_BIND for itself
-conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- a module of partition/container is visible in every stack and partition, so that the wrong one is easily loaded; login nodes are partition/L [LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and modules/LUMIpartition/21.01.lua; 2026-07-10; derived]
+local function expect(name, fits, says)
+    local value = os.getenv(name) or ""
+    if mode() == "load" and value ~= "" and not fits[value] then
+        LmodMessage("Warning: " .. name .. "=" .. value .. says)
+    end
+end
+expect("LUMI_STACK_VERSION", {["25.03"]=true, ["25.03.dev"]=true}, " is loaded, and this module is made for the stack LUMI/25.03, with its Cray MPICH and ROCm. It goes on with these; programs of the other stack do not get them")
+expect("LUMI_STACK_PARTITION", {["C"]=true, ["D"]=true, ["L"]=true, ["container"]=true, ["common"]=true, ["system"]=true, ["CrayEnv"]=true}, " is loaded, and this module is made for LUMI's CPU nodes: on other nodes its ranks get settings and libraries for hardware that is not there")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
 -- switches (module help says what each does): unload goes by what they were at load
@@ -55,9 +64,18 @@ setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image 
 -- read by osu-container bench: the installation, whose settings.json says what this is
 setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
--- the user may delete the copy in the installation; then the site's own is taken
+-- where the user has deleted the installation's copy the site's own is taken
+if not isFile(sif) and isFile((os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
 if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
     sif = "/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
+if not isFile(sif) and isFile("/appl/local/laifs/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/laifs/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
+if not isFile(sif) and isFile("/appl/local/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
 end
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-pure.eb -r --rebuild")
@@ -66,6 +84,8 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank

@@ -15,7 +15,6 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_b
 variables:  FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_THRESHOLD FI_PROVIDER MPIR_CVAR_ENABLE_GPU MPIR_CVAR_SINGLE_HOST_ENABLED OSU_SWAP SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
-switch:     export OSU_RCCL_ALT_READ=1 before module load: RCCL's rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together)
 switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)
 
@@ -26,6 +25,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site lumi-c-25.03: the image's entrypoint puts the host's network library in place of its own]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, swap]==])
 
 local root = "@INSTALL@"
 
@@ -36,16 +36,22 @@ setenv("EBVERSIONOSUMINCONTAINER", "swap")
 
 
 -- swap on site lumi-c-25.03: the image's entrypoint puts the host's network library in place of its own
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
-family("slurm_mpi")
+family("containerbindings")
 -- each of these sets SINGULARITY_BIND for itself
-conflict("singularity-bindings", "singularity-AI-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
+-- a module of partition/container is visible in every stack and partition, so that the wrong one is easily loaded; login nodes are partition/L [LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and modules/LUMIpartition/21.01.lua; 2026-07-10; derived]
+local function expect(name, fits, says)
+    local value = os.getenv(name) or ""
+    if mode() == "load" and value ~= "" and not fits[value] then
+        LmodMessage("Warning: " .. name .. "=" .. value .. says)
+    end
+end
+expect("LUMI_STACK_VERSION", {["25.03"]=true, ["25.03.dev"]=true}, " is loaded, and this module is made for the stack LUMI/25.03, with its Cray MPICH and ROCm. It goes on with these; programs of the other stack do not get them")
+expect("LUMI_STACK_PARTITION", {["C"]=true, ["D"]=true, ["L"]=true, ["container"]=true, ["common"]=true, ["system"]=true, ["CrayEnv"]=true}, " is loaded, and this module is made for LUMI's CPU nodes: on other nodes its ranks get settings and libraries for hardware that is not there")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
 -- switches (module help says what each does): unload goes by what they were at load
-local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU_CONTAINER" or "OSU_RCCL_ALT_READ") or ""
-setenv("OSU_RCCL_ALT_READ_OF_OSU_CONTAINER", rccl_alt_read)
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 local single_node = os.getenv(mode() == "unload" and "OSU_SINGLE_NODE_OF_OSU_CONTAINER" or "OSU_SINGLE_NODE") or ""
@@ -68,11 +74,8 @@ if single_node ~= "shm" then
 end
 -- read by the entrypoint of this project's images: where the host's libfabric cannot be taken, an error; HPE's goes on with the image's own [approach swap; container-recipes/entrypoint/README.md; 2026-11-21; derived]
 default("OSU_SWAP", "require")
--- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach swap; srun(1) of Slurm 24.05, --network; fi_cxi(7), libfabric main caf5652c; 2026-11-21; untested] if OSU_RCCL_ALT_READ=1
--- a step on one node gets a VNI, without which cxi has no key [approach swap; srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11; 2026-11-21; derived] if OSU_SINGLE_NODE!=shm
-if rccl_alt_read == "1" then
-    default("SLURM_NETWORK", "single_node_vni,disable_rdzv_get")
-elseif single_node ~= "shm" then
+-- a step on one node gets a VNI, without which cxi has no key [approach swap; github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: jobs of containers on one node of LUMI need it; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), switch/hpe_slingshot the word; 2026-03-31; measured] if OSU_SINGLE_NODE!=shm
+if single_node ~= "shm" then
     default("SLURM_NETWORK", "single_node_vni")
 end
 -- read by osu-proof: what the ranks are held to
@@ -80,9 +83,18 @@ setenv("OSU_PROMISE", "approach=swap container=yes libmpi=image libfabric=host p
 -- read by osu-container bench: the installation, whose settings.json says what this is
 setenv("OSU_MODULE_ROOT", root)
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
--- the user may delete the copy in the installation; then the site's own is taken
+-- where the user has deleted the installation's copy the site's own is taken
+if not isFile(sif) and isFile((os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
 if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
     sif = "/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
+if not isFile(sif) and isFile("/appl/local/laifs/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/laifs/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+end
+if not isFile(sif) and isFile("/appl/local/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
+    sif = "/appl/local/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
 end
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-swap.eb -r --rebuild")
@@ -91,6 +103,8 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
@@ -110,7 +124,7 @@ if mode() == "load" then
     compare("/usr/lib64/libcxi.so.1", "libcxi.so.1", BYTES, TIME)
 end
 if changed[1] then
-    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+    LmodMessage("Warning: The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
         ". Programs may fail or be slow. Install it again: module unload " ..
         myModuleName() .. "; eb osu-container-swap.eb -r --rebuild")
 end

@@ -12,9 +12,10 @@ Usage
 MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
 srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
-variables:  FI_CXI_DISABLE_HOST_REGISTER FI_MR_CACHE_MONITOR FI_PROVIDER NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME; what you set yourself wins
+variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
 binding:    srun ... osu-gpu-bind osu_bw H H puts ranks next to their GPU and network card
 switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
@@ -25,6 +26,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site perlmutter: no library of the host: TCP with what the image holds]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, pure]==])
 
 local root = "@INSTALL@"
 
@@ -35,7 +37,6 @@ setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
 -- pure on site perlmutter: no library of the host: TCP with what the image holds
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
@@ -45,10 +46,6 @@ local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 -- a default: what you have set yourself wins
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
--- libfabric does not register host memory with CUDA, which hung NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-default("FI_CXI_DISABLE_HOST_REGISTER", "1")
--- how libfabric learns that memory was given back: against hangs of NCCL [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
-default("FI_MR_CACHE_MONITOR", "userfaultfd")
 -- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
 default("FI_PROVIDER", "tcp")
 -- each of the four cards reaches every card of another node [site perlmutter; podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/nccl.yaml; 2026-06-02; measured]
@@ -75,12 +72,22 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- read by bin/run-in-container: the ranks of a node run in one container (OSU_SHARE=0: each in its own), else they cannot read each other's memory
+setenv("MPI_CONTAINER_SHARE", "1")
+-- MPIR_CVAR_CH4_CMA_ENABLE: MPICH 5 copies larger messages between ranks of a node by CMA [MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, none with it, 2026-11-22; 4.2.3 and 4.3.2 do not; 2026-11-22; measured]
+-- MPICH_SMP_SINGLE_COPY_MODE: Cray MPICH copies by XPMEM or CMA [intro_mpi(3) of Cray MPICH 8.1; NCAR's scripts for Apptainer and Charliecloud on Derecho set it; 2026-11-23; derived]
+-- UCX_TLS: UCX takes CMA for all it can reach [github.com/openucx/ucx/issues/8958; 2026-11-22; derived]
+-- FI_SHM_DISABLE_CMA: libfabric's shared memory takes CMA where it can [fi_shm(7); 2026-11-22; derived]
+-- set by bin/run-in-container for ranks that have a container of their own
+setenv("MPI_CONTAINER_APART", "MPIR_CVAR_CH4_CMA_ENABLE=0 MPICH_SMP_SINGLE_COPY_MODE=NONE UCX_TLS=^cma,xpmem,knem FI_SHM_DISABLE_CMA=1")
 -- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
 if scope ~= "commands" then
     -- as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver [apptainer exec --help, --nv]

@@ -12,7 +12,7 @@ Usage
 MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
 srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
-variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME; what you set yourself wins
+variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_NET NCCL_SOCKET_IFNAME; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really loaded and used
 binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and network card
@@ -25,6 +25,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site setonix: no library of the host: TCP with what the image holds]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, pure]==])
 
 local root = "@INSTALL@"
 
@@ -35,11 +36,10 @@ setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 
 -- pure on site setonix: no library of the host: TCP with what the image holds
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- each of these sets SINGULARITY_BIND for itself
-conflict("singularity/4.1.0-mpi")
+conflict("singularity/4.1.0-mpi", "singularity/4.1.0-mpi-gpu")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
 pushenv("SLURM_MPI_TYPE", "pmi2")
 -- switches (module help says what each does): unload goes by what they were at load
@@ -53,8 +53,6 @@ default("FI_PROVIDER", "tcp")
 default("NCCL_CROSS_NIC", "1")
 -- RCCL over TCP as well, also where the image has a plugin [approach pure; NCCL documentation, NCCL_NET; 2026-11-21; derived]
 default("NCCL_NET", "Socket")
--- the card reads GPU memory itself; set 0 where a run hangs, as seen with ROCm 7 on LUMI [site setonix; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; laifs-container-recipes#30; 2026-11-21; untested]
-default("NCCL_NET_GDR_LEVEL", "PHB")
 -- RCCL and NCCL meet and, without a plugin, send over these interfaces; other ones are slow or lead nowhere [site setonix; names of the cards, as on LUMI; 2026-11-21; derived]
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
 -- read by osu-proof: what the ranks are held to
@@ -73,16 +71,25 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "singularity")
 setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
 setenv("MPI_CONTAINER_PMI", "pmi2 PMI_FD")
+-- MPIR_CVAR_CH4_CMA_ENABLE: MPICH 5 copies larger messages between ranks of a node by CMA [MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, none with it, 2026-11-22; 4.2.3 and 4.3.2 do not; 2026-11-22; measured]
+-- MPICH_SMP_SINGLE_COPY_MODE: Cray MPICH copies by XPMEM or CMA [intro_mpi(3) of Cray MPICH 8.1; NCAR's scripts for Apptainer and Charliecloud on Derecho set it; 2026-11-23; derived]
+-- UCX_TLS: UCX takes CMA for all it can reach [github.com/openucx/ucx/issues/8958; 2026-11-22; derived]
+-- FI_SHM_DISABLE_CMA: libfabric's shared memory takes CMA where it can [fi_shm(7); 2026-11-22; derived]
+-- set by bin/run-in-container for ranks that have a container of their own
+setenv("MPI_CONTAINER_APART", "MPIR_CVAR_CH4_CMA_ENABLE=0 MPICH_SMP_SINGLE_COPY_MODE=NONE UCX_TLS=^cma,xpmem,knem FI_SHM_DISABLE_CMA=1")
 -- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
 if scope ~= "commands" then
-    -- the users' data and Setonix' software
+    -- the users' data, and Setonix' software and reference data
     append_path("SINGULARITY_BIND", "/askapbuffer:/askapbuffer", ",")
+    append_path("SINGULARITY_BIND", "/data/references:/data/references", ",")
     append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
     append_path("SINGULARITY_BIND", "/software:/software", ",")
     -- the programs can be typed by name in the container

@@ -24,6 +24,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site workstation: the host's MPI and network libraries replace the image's]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, bind]==])
 
 local root = "@INSTALL@"
 
@@ -34,7 +35,6 @@ setenv("EBVERSIONOSUMINCONTAINER", "bind")
 
 
 -- bind on site workstation: the host's MPI and network libraries replace the image's
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
@@ -60,6 +60,8 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
@@ -79,7 +81,7 @@ if mode() == "load" then
     compare("@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1", "libfabric 2.5.1", BYTES, TIME)
 end
 if changed[1] then
-    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+    LmodMessage("Warning: The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
         ". Programs may fail or be slow. Install it again: module unload " ..
         myModuleName() .. "; eb osu-container-bind.eb -r --rebuild")
 end

@@ -25,6 +25,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site workstation: everything is in the image, and its MPI is Open MPI]==])
+whatis([==[Keywords: MPI, Open MPI, libfabric, container, openmpi]==])
 
 local root = "@INSTALL@"
 
@@ -35,7 +36,6 @@ setenv("EBVERSIONOSUMINCONTAINER", "openmpi")
 
 
 -- openmpi on site workstation: everything is in the image, and its MPI is Open MPI
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
@@ -81,7 +81,7 @@ if linkx == "1" then
 else
     default("OMPI_MCA_opal_common_ofi_provider_include", "tcp")
 end
--- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
+-- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead. Not set where UCX drives the cards: Open MPI then takes the better of what the image has [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
 default("OMPI_MCA_pml", "cm")
 -- what ranks tell each other goes by messages: Slurm's PMIx may be of another release, whose shared memory this one cannot read [approach openmpi; on a workstation PMIx 4.2.2 of Slurm offers ds21 and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, 2026-11-21; 2026-11-21; derived]
 default("PMIX_MCA_gds", "hash")
@@ -99,6 +99,8 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmix gives a rank

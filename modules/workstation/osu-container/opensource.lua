@@ -24,6 +24,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site workstation: everything, the network library included, is in the image]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, opensource]==])
 
 local root = "@INSTALL@"
 
@@ -34,7 +35,6 @@ setenv("EBVERSIONOSUMINCONTAINER", "opensource")
 
 
 -- opensource on site workstation: everything, the network library included, is in the image
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
@@ -60,6 +60,8 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank

@@ -16,6 +16,7 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_b
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
+yours:      /user-software in the container; make-squashfs packs it into one file, unmake-squashfs unpacks it to add more
 containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
 switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
@@ -26,6 +27,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-mpi4py on site workstation: the image's MPI over the host's network library]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, hybrid]==])
 
 local root = "@INSTALL@"
 
@@ -36,7 +38,6 @@ setenv("EBVERSIONOSUMINMPI4PY", "hybrid")
 
 
 -- hybrid on site workstation: the image's MPI over the host's network library
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
@@ -62,8 +63,16 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINMPI4PY", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINMPI4PY", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
+-- your own software: what make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua]
+local user, user_image = pathJoin(root, "user-software"), pathJoin(root, "user-software.squashfs")
+user = isDir(user) and user .. ":/user-software" or ""
+if isFile(user_image) then user = user_image .. ":/user-software:image-src=." end
+if mode() == "unload" then user = os.getenv("MPI_CONTAINER_USER_SOFTWARE_OF_OSU_MPI4PY") or "" end
+setenv("MPI_CONTAINER_USER_SOFTWARE_OF_OSU_MPI4PY", user)
 -- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
 local changed = {}
 local function compare(path, what, bytes, time)
@@ -80,7 +89,7 @@ if mode() == "load" then
     compare("@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1", "libfabric 2.5.1", BYTES, TIME)
 end
 if changed[1] then
-    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+    LmodMessage("Warning: The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
         ". Programs may fail or be slow. Install it again: module unload " ..
         myModuleName() .. "; eb osu-mpi4py-hybrid.eb -r --rebuild")
 end
@@ -100,9 +109,13 @@ setenv("MPI_CONTAINER_APART", "MPIR_CVAR_CH4_CMA_ENABLE=0 MPICH_SMP_SINGLE_COPY_
 if scope ~= "commands" then
     -- the host's network library, the part that /opt/cray/libfabric has on LUMI
     append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
+    -- your own software
+    if user ~= "" then append_path("APPTAINER_BIND", user, ",") end
     -- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
     prepend_path("APPTAINERENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
     -- the programs can be typed by name in the container
     prepend_path("APPTAINERENV_PREPEND_PATH", "/usr/bin")
     prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/mpi4py/bin")
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/user-software/bin")
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/user-software/venv/bin")
 end

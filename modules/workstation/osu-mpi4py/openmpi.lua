@@ -16,6 +16,7 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_b
 variables:  FI_LNX_PROV_LINKS FI_PROVIDER FI_SHM_USE_XPMEM OMPI_MCA_btl OMPI_MCA_mpi_yield_when_idle OMPI_MCA_mtl OMPI_MCA_mtl_ofi_av OMPI_MCA_opal_common_ofi_provider_include OMPI_MCA_pml PMIX_MCA_gds PMIX_MCA_psec; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
+yours:      /user-software in the container; make-squashfs packs it into one file, unmake-squashfs unpacks it to add more
 containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
 switch:     export OSU_LINKX=1 before module load: LINKx, an experiment: the provider lnx takes shared memory within a node and the network's provider between nodes. It is known to hang, to be slow or to end with an error (github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)
 switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
@@ -27,6 +28,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-mpi4py on site workstation: everything is in the image, and its MPI is Open MPI]==])
+whatis([==[Keywords: MPI, Open MPI, libfabric, container, openmpi]==])
 
 local root = "@INSTALL@"
 
@@ -37,7 +39,6 @@ setenv("EBVERSIONOSUMINMPI4PY", "openmpi")
 
 
 -- openmpi on site workstation: everything is in the image, and its MPI is Open MPI
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
@@ -83,7 +84,7 @@ if linkx == "1" then
 else
     default("OMPI_MCA_opal_common_ofi_provider_include", "tcp")
 end
--- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
+-- messages are matched by the network library; left to itself Open MPI takes TCP or shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead. Not set where UCX drives the cards: Open MPI then takes the better of what the image has [approach openmpi; docs.cscs.ch, software/communication/openmpi; 2026-11-21; derived]
 default("OMPI_MCA_pml", "cm")
 -- what ranks tell each other goes by messages: Slurm's PMIx may be of another release, whose shared memory this one cannot read [approach openmpi; on a workstation PMIx 4.2.2 of Slurm offers ds21 and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, 2026-11-21; 2026-11-21; derived]
 default("PMIX_MCA_gds", "hash")
@@ -101,8 +102,16 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINMPI4PY", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINMPI4PY", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
+-- your own software: what make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua]
+local user, user_image = pathJoin(root, "user-software"), pathJoin(root, "user-software.squashfs")
+user = isDir(user) and user .. ":/user-software" or ""
+if isFile(user_image) then user = user_image .. ":/user-software:image-src=." end
+if mode() == "unload" then user = os.getenv("MPI_CONTAINER_USER_SOFTWARE_OF_OSU_MPI4PY") or "" end
+setenv("MPI_CONTAINER_USER_SOFTWARE_OF_OSU_MPI4PY", user)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmix gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
@@ -122,7 +131,11 @@ setenv("MPI_CONTAINER_APART", "OMPI_MCA_smsc=^cma,xpmem,knem OMPI_MCA_btl_vader_
 setenv("MPI_CONTAINER_FILES", "{tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}:{tmpfs}/spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID},{tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}:{tmpfs}/spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID},{PMIX_SERVER_TMPDIR}:{PMIX_SERVER_TMPDIR}")
 -- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
 if scope ~= "commands" then
+    -- your own software
+    if user ~= "" then append_path("APPTAINER_BIND", user, ",") end
     -- the programs can be typed by name in the container
     prepend_path("APPTAINERENV_PREPEND_PATH", "/usr/bin")
     prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/mpi4py/bin")
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/user-software/bin")
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/user-software/venv/bin")
 end

@@ -16,6 +16,7 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_b
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every bind
 proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
+yours:      /user-software in the container; make-squashfs packs it into one file, unmake-squashfs unpacks it to add more
 containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
 switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
 
@@ -26,6 +27,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-mpi4py on site workstation: everything, the network library included, is in the image]==])
+whatis([==[Keywords: MPI, MPICH, libfabric, container, opensource]==])
 
 local root = "@INSTALL@"
 
@@ -36,7 +38,6 @@ setenv("EBVERSIONOSUMINMPI4PY", "opensource")
 
 
 -- opensource on site workstation: everything, the network library included, is in the image
-family("osu_benchmarks")
 -- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
 family("slurm_mpi")
 -- MPI ranks find each other through PMI; with another --mpi= each rank is alone
@@ -62,8 +63,16 @@ end
 setenv("SIF", sif)
 setenv("SIFOSUMINMPI4PY", sif)
 setenv("CONTAINERROOT", root)
+setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
+setenv("RUNSCRIPTSOSUMINMPI4PY", pathJoin(root, "runscripts"))
 -- read by bin/run-in-container: the image
 setenv("MPI_CONTAINER_IMAGE", sif)
+-- your own software: what make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua]
+local user, user_image = pathJoin(root, "user-software"), pathJoin(root, "user-software.squashfs")
+user = isDir(user) and user .. ":/user-software" or ""
+if isFile(user_image) then user = user_image .. ":/user-software:image-src=." end
+if mode() == "unload" then user = os.getenv("MPI_CONTAINER_USER_SOFTWARE_OF_OSU_MPI4PY") or "" end
+setenv("MPI_CONTAINER_USER_SOFTWARE_OF_OSU_MPI4PY", user)
 -- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=pmi2 gives a rank
 setenv("MPI_CONTAINER_RUNTIME", "apptainer")
 setenv("MPI_CONTAINER_PREFIX", "APPTAINER")
@@ -78,7 +87,11 @@ setenv("MPI_CONTAINER_SHARE", "1")
 setenv("MPI_CONTAINER_APART", "MPIR_CVAR_CH4_CMA_ENABLE=0 MPICH_SMP_SINGLE_COPY_MODE=NONE UCX_TLS=^cma,xpmem,knem FI_SHM_DISABLE_CMA=1")
 -- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
 if scope ~= "commands" then
+    -- your own software
+    if user ~= "" then append_path("APPTAINER_BIND", user, ",") end
     -- the programs can be typed by name in the container
     prepend_path("APPTAINERENV_PREPEND_PATH", "/usr/bin")
     prepend_path("APPTAINERENV_PREPEND_PATH", "/opt/mpi4py/bin")
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/user-software/bin")
+    prepend_path("APPTAINERENV_PREPEND_PATH", "/user-software/venv/bin")
 end

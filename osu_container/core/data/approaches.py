@@ -35,14 +35,16 @@ A value may hold {provider} and {lnx_links}, the site's, and {rccl_plugin}, the 
 of a variable:
     only    list of conditions that are known when the module is made, all must hold: 'gpu', 'no gpu' (of the site),
             'rocm', 'cuda' (by the maker of its GPUs: gfx..., sm_...);
-            'mpich >= 4.3.1', 'libfabric < 2.4' (of the MPICH and the libfabric that run; Cray MPICH is no mpich);
-            'cxi', 'no cxi' (the site's provider); 'rccl plugin' (the image or the native build has one);
+            'mpich >= 4.3.1', 'libfabric < 2.4' (of the MPICH and the libfabric that run, the image's or the host's as
+            comes_from says; Cray MPICH is no mpich), 'no libfabric >= 1.22' (older, or not known);
+            'cxi', 'no cxi' (the site's provider); 'ucx', 'no ucx' (UCX drives the cards of its network:
+            core/data/networks.py); 'rccl plugin' (the image or the native build has one);
             'open mpi' (its MPI is that); 'lnx' (the site names its links, lnx_links, and the libfabric that runs is
             2.0 or newer, which has that provider)
     when    'SWITCH=VALUE' or 'SWITCH!=VALUE', looked at when the module is loaded. Of several entries of one name the
             first whose condition holds counts.
 
-An approach's variables replace those of the site of the same name.
+Entries of an approach count before those of the site of the same name, so one without 'when' replaces them.
 """
 
 _READ = '2026-11-21'
@@ -51,6 +53,8 @@ _PUBLISHED = ('github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4
               'LUMI: the published runs')
 _PUBLISHED_ON = '2025-03-07'
 _CSCS = 'docs.cscs.ch, software/communication/openmpi'
+_HPE = 'HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md'
+_HPE_READ = '2026-11-23'
 
 
 def _variable(name, value, why, source, evidence, date=_READ, **conditions):
@@ -76,8 +80,13 @@ SWITCHES = {
         '1': 'a missing RCCL plugin is an error instead of TCP; not for jobs on one node',
     },
     'OSU_RCCL_ALT_READ': {
-        '1': 'RCCL\'s rendezvous without the card\'s offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go '
-             'together)',
+        '1': 'all that HPE sets for RCCL and NCCL: rendezvous without the card\'s offload (FI_CXI_RDZV_PROTO and srun '
+             '--network=disable_rdzv_get go together), for every message, and larger queues. For runs of RCCL alone: '
+             'MPI loses its eager messages',
+    },
+    'OSU_RCCL_GDR': {
+        '1': 'NCCL_NET_GDR_LEVEL=PHB, as HPE has it: RCCL lets the card read GPU memory up to that distance. Runs with '
+             'ROCm 7 hung with it on LUMI, and were not slower without',
     },
 }
 
@@ -92,7 +101,62 @@ _GPU_IN_CRAY_MPICH = [
               'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['gpu']),
 ]
 
-# Open-source MPICH over cxi, in hybrid and opensource
+#: Which libfabric has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. Where the card leaves rendezvous to an older one,
+#: nobody does it.
+_ALT_READ_SINCE = 'libfabric >= 1.22'
+_ALT_READ_ON = {'when': 'OSU_RCCL_ALT_READ=1', 'only': ['cxi', 'gpu', _ALT_READ_SINCE]}
+_ALT_READ_NETWORK = ('the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
+                     'srun(1) of Slurm 24.05, --network; ' + _HPE, 'untested', _HPE_READ)
+
+# RCCL and NCCL through their plugin for libfabric, over cxi. They come before what MPI wants of the same variables.
+_RCCL = [
+    _variable('NCCL_NET', 'AWS Libfabric', 'RCCL takes the plugin or ends; it would fall back to TCP without a word. '
+              'Plugins since 1.12 call themselves Libfabric and take this name too',
+              'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530', 'untested',
+              only=['cxi', 'gpu'], when='OSU_RCCL_STRICT=1'),
+    _variable('NCCL_NET_PLUGIN', '{rccl_plugin}', 'by full path: it is found whatever the library path is; without it '
+              'RCCL uses TCP (3 GB/s published)', 'aws-ofi-nccl README; ' + _PUBLISHED, 'derived',
+              only=['gpu', 'rccl plugin']),
+    _variable('FI_MR_CACHE_MONITOR', 'userfaultfd', 'the kernel tells libfabric which memory was given back; with '
+              'libfabric\'s own default, memhooks, RCCL and NCCL can hang', 'github.com/Lumi-supercomputer/'
+              'LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, '
+              'nccl_env_vars) and ' + _HPE, 'derived', '2026-09-15', only=['cxi', 'gpu']),
+    _variable('FI_CXI_DISABLE_HOST_REGISTER', '1', 'the provider does not register host memory with CUDA, on which '
+              'NCCL can wait for ever', 'NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, nccl_env_vars), '
+              'HPE (shs-ccl-docs 832182d, nccl_tuning_guide.md)', 'derived', _HPE_READ, only=['cxi', 'cuda']),
+    # Sites with GPUs of NVIDIA have it always: NERSC and CSCS set it, and no hang by it is known there.
+    _variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself also where RCCL would not choose so. Runs '
+              'of several nodes with ROCm 7 hung with it on LUMI, and lost nothing without',
+              _HPE + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
+              'untested', _HPE_READ, only=['cxi', 'rocm'], when='OSU_RCCL_GDR=1'),
+] + [
+    _variable(name, value, why, _HPE, 'untested', _HPE_READ, when=_ALT_READ_ON['when'],
+              only=_ALT_READ_ON['only'] + more) for name, value, why, more in (
+        ('FI_CXI_RDZV_PROTO', 'alt_read', 'the rendezvous protocol that needs srun --network=disable_rdzv_get', []),
+        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message goes by rendezvous', []),
+        ('FI_CXI_RDZV_GET_MIN', '0', 'none of them by the card\'s own get, which alt_read replaces', []),
+        ('FI_CXI_RDZV_EAGER_SIZE', '0', 'nothing is sent before the receiver is ready', []),
+        ('FI_CXI_RX_MATCH_MODE', 'hybrid', 'the provider matches messages where the card has no room for more', []),
+        ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs', []),
+        ('FI_CXI_DEFAULT_TX_SIZE', '2048', 'room for what large jobs send before anybody waits for it', []),
+        ('FI_CXI_DISABLE_HOST_REGISTER', '1', 'the provider does not register host memory with ROCm, on which RCCL can '
+         'wait for ever', ['rocm']),
+        ('HSA_FORCE_FINE_GRAIN_PCIE', '1', 'others than the GPU can read its memory over PCIe', ['rocm']))
+]
+_RCCL_NETWORK = _variable('SLURM_NETWORK', 'disable_rdzv_get', *_ALT_READ_NETWORK, **_ALT_READ_ON)
+_REFUSES_ALT_READ = {
+    'when': 'OSU_RCCL_ALT_READ=1', 'only': ['cxi', 'gpu', 'no ' + _ALT_READ_SINCE],
+    'why': 'the libfabric that this module runs is older than 1.22, or its release is not known: it may have no '
+           'rendezvous alt_read, and the card would leave all rendezvous to it',
+    'remedy': 'unset OSU_RCCL_ALT_READ, or take an approach with a newer libfabric (osu-explain names this one\'s)',
+}
+
+#: Which libfabric has FI_CXI_DISABLE_NON_INJECT_MSG_IDC: the first one with cxi, and Cray's 1.22.0, the branch
+#: release/shs-12.0 of the same code, but not Cray's 1.15.2. Cray MPICH does without: 2.4 to 2.7 microseconds over
+#: 1.22.0 (EESSI on LUMI, 2026-05-21).
+_IDC_SWITCH = 'libfabric >= 1.21'
+
+# Open-source MPICH over cxi, whoever has the libfabric: hybrid, swap and opensource
 _MPICH_OVER_CXI = [
     _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
     _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['no cxi']),
@@ -103,43 +167,28 @@ _MPICH_OVER_CXI = [
               'FI_PROVIDER=cxi nothing else is left', 'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from '
               '4.2.3 on have it', 'untested', only=['cxi', 'mpich >= 4.2'], when='OSU_SINGLE_NODE!=shm'),
     _variable('SLURM_NETWORK', 'single_node_vni,disable_rdzv_get', 'a step on one node gets a VNI, without which cxi '
-              'has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
-              'srun(1) of Slurm 24.05, --network; ' + _CXI, 'untested', only=['cxi'], when='OSU_RCCL_ALT_READ=1'),
+              'has no key; and ' + _ALT_READ_NETWORK[0], *_ALT_READ_NETWORK[1:], **_ALT_READ_ON),
     _variable('SLURM_NETWORK', 'single_node_vni', 'a step on one node gets a VNI, without which cxi has no key',
-              'srun(1) of Slurm 24.05, --network; LUMI job 17528243 in alazzaro/openmpi_on_ss11', 'derived',
-              only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
+              'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: jobs of containers on one node of '
+              'LUMI need it; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), switch/hpe_slingshot the word',
+              'measured', '2026-03-31', only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
     _variable('FI_CXI_RDZV_THRESHOLD', '16384', 'messages up to this many bytes go eagerly: takes away the step at 8 '
               'to 16 KiB of the old default 2048', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 '
               'made it the default', 'untested', only=['cxi', 'libfabric < 2.4']),
     _variable('FI_CXI_RDZV_EAGER_SIZE', '2048', 'bytes that a rendezvous message sends ahead, as Cray MPICH has it '
               'with that threshold', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)', 'untested',
               only=['cxi', 'libfabric < 2.4']),
-]
-
-# Small messages from GPU memory, with the libfabric of the image
-_SMALL_DEVICE_MESSAGES = [
     _variable('FI_CXI_DISABLE_NON_INJECT_MSG_IDC', '1', 'small messages from GPU memory are not copied through the '
-              'host: 3 instead of 21 microseconds with Open MPI; with MPICH only together with the next two',
-              _CXI + '; EESSI on LUMI, 2026-05-21', 'untested', only=['cxi', 'gpu']),
+              'host: 3 instead of 21 microseconds with Open MPI. MPICH must not inject them either '
+              '(MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
+              _CXI + '; EESSI on LUMI, 2026-05-21', 'untested', only=['cxi', 'gpu', _IDC_SWITCH]),
     _variable('MPIR_CVAR_CH4_OFI_ENABLE_INJECT', '0', 'MPICH would inject small messages, which always copies them; '
               'costs a little for host memory', 'wheel 4.3.2 has the CVAR, 4.2.3 has not', 'untested',
-              only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2']),
+              only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH]),
     _variable('MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM', '1', 'MPICH registers GPU memory and does not inject it',
-              'pmodels/mpich PR 7858; CHANGES of 5.0.2', 'untested', only=['cxi', 'gpu', 'mpich >= 5.0.2']),
+              'pmodels/mpich PR 7858; CHANGES of 5.0.2', 'untested',
+              only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH]),
 ]
-
-_RCCL = [
-    _variable('NCCL_NET', 'AWS Libfabric', 'RCCL takes the plugin or ends; it would fall back to TCP without a word',
-              'HewlettPackard/shs-ccl-docs, ccl_env.sh', 'untested', only=['cxi', 'gpu'], when='OSU_RCCL_STRICT=1'),
-    _variable('FI_CXI_RDZV_PROTO', 'alt_read', 'the rendezvous protocol that needs srun --network=disable_rdzv_get',
-              _CXI + '; HewlettPackard/shs-ccl-docs', 'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1'),
-]
-_RCCL_PLUGIN = _variable('NCCL_NET_PLUGIN', '{rccl_plugin}', 'by full path: it is found whatever the library path is; '
-                         'without it RCCL uses TCP (3 GB/s published)', 'aws-ofi-nccl README; ' + _PUBLISHED, 'derived',
-                         only=['gpu', 'rccl plugin'])
-_ALT_READ_NETWORK = _variable('SLURM_NETWORK', 'disable_rdzv_get', 'the card leaves rendezvous to the provider, as '
-                              'FI_CXI_RDZV_PROTO=alt_read needs', 'srun(1) of Slurm 24.05, --network; ' + _CXI,
-                              'untested', only=['cxi', 'gpu'], when='OSU_RCCL_ALT_READ=1')
 
 #: LINKx as CSCS describes it, and the issues that made it an opt-in
 _LINKX = _CSCS + ', LINKx (experimental)'
@@ -159,9 +208,10 @@ def _with_linkx(name, value, why, source, *rest, **conditions):
 # Open MPI 5 over libfabric, for every message: also between ranks of one node
 _OPENMPI_OVER_LIBFABRIC = _with_linkx('FI_PROVIDER', '{provider}', *_PROVIDER) + [
     _variable('OMPI_MCA_pml', 'cm', 'messages are matched by the network library; left to itself Open MPI takes TCP or '
-              'shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead', _CSCS,
-              'derived'),
-    _variable('OMPI_MCA_mtl', 'ofi', 'that network library is libfabric', _CSCS, 'derived'),
+              'shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead. Not set '
+              'where UCX drives the cards: Open MPI then takes the better of what the image has', _CSCS,
+              'derived', only=['no ucx']),
+    _variable('OMPI_MCA_mtl', 'ofi', 'that network library is libfabric', _CSCS, 'derived', only=['no ucx']),
 ] + _with_linkx(
     'OMPI_MCA_opal_common_ofi_provider_include', '{provider}', 'Open MPI leaves out the providers tcp, shm and others '
     'unless they are named', 'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude', 'derived') + [
@@ -180,7 +230,7 @@ _OPENMPI_OVER_LIBFABRIC = _with_linkx('FI_PROVIDER', '{provider}', *_PROVIDER) +
               'the image', _OMB_CXI, 'derived', only=['cxi', 'cuda']),
     _variable('FI_CXI_DISABLE_NON_INJECT_MSG_IDC', '1', 'small messages from GPU memory are not copied through the '
               'host: 3 instead of 21 microseconds on GPUs of AMD', _CXI + '; EESSI on LUMI, 2026-05-21', 'untested',
-              only=['cxi', 'rocm']),
+              only=['cxi', 'rocm', _IDC_SWITCH]),
     _variable('PMIX_MCA_psec', 'native', 'the security domain of Slurm\'s PMIx; otherwise PMIx prints warnings', _CSCS,
               'derived'),
     _variable('PMIX_MCA_gds', 'hash', 'what ranks tell each other goes by messages: Slurm\'s PMIx may be of another '
@@ -262,8 +312,8 @@ APPROACHES = {
         'files': [],
         'unset': [],
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-        'refuses': [],
-        'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
+        'refuses': [_REFUSES_ALT_READ],
+        'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
     },
     'pure': {
         'title': 'no library of the host: TCP with what the image holds',
@@ -300,8 +350,8 @@ APPROACHES = {
         'files': ['file_systems', 'slurm_spool', 'cxi_state', 'libdrm_ids'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-        'refuses': [],
-        'variables': [_PROVIDER_OF_SITE, _ALT_READ_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL + [_RCCL_PLUGIN],
+        'refuses': [_REFUSES_ALT_READ],
+        'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
     },
     'hybrid': {
         'title': 'the image\'s MPI over the host\'s network library',
@@ -316,8 +366,8 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'refuses': [],
-        'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN],
+        'refuses': [_REFUSES_ALT_READ],
+        'variables': _RCCL + _MPICH_OVER_CXI,
     },
     'swap': {
         'title': 'the image\'s entrypoint puts the host\'s network library in place of its own',
@@ -333,8 +383,8 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'refuses': [],
-        'variables': _MPICH_OVER_CXI + _RCCL + [_RCCL_PLUGIN, _SWAP_OR_ERROR],
+        'refuses': [_REFUSES_ALT_READ],
+        'variables': _RCCL + _MPICH_OVER_CXI + [_SWAP_OR_ERROR],
     },
     'opensource': {
         'title': 'everything, the network library included, is in the image',
@@ -349,8 +399,8 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'refuses': [],
-        'variables': _MPICH_OVER_CXI + _SMALL_DEVICE_MESSAGES + _RCCL + [_RCCL_PLUGIN],
+        'refuses': [_REFUSES_ALT_READ],
+        'variables': _RCCL + _MPICH_OVER_CXI,
     },
     'openmpi': {
         'title': 'everything is in the image, and its MPI is Open MPI',
@@ -365,7 +415,7 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'refuses': [_REFUSES_LINKX],
-        'variables': _OPENMPI_OVER_LIBFABRIC,
+        'refuses': [_REFUSES_LINKX, _REFUSES_ALT_READ],
+        'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
     },
 }

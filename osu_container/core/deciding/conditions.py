@@ -3,6 +3,7 @@ Conditions of the data: of what a site has, of releases ('only'), and of switche
 """
 import re
 
+from osu_container.core.data.networks import NETWORKS
 from osu_container.core.deciding.site_choice import SettingsError, known
 
 
@@ -12,11 +13,24 @@ def release(text):
     return tuple(int(part) for part in found.group().split('.')) if found else ()
 
 
+def network_of(site):
+    """
+    Return (kind (str), its entry in NETWORKS, drivers of its cards (list of str)) of the network of a site (dict).
+
+    Raises SettingsError where the site names another kind.
+    """
+    named = site.get('network', {}).get('value') or {}
+    kind = named.get('kind') or ('Slingshot' if site['provider']['value'] == 'cxi' else 'Ethernet')
+    if kind not in NETWORKS:
+        raise SettingsError("site '%s' has a network of the kind %r; known: %s" % (site['name'], kind, known(NETWORKS)))
+    return kind, NETWORKS[kind], named.get('drivers', [])
+
+
 def site_words(site):
     """Return {word: bool} of the conditions of 'only' that a site (dict) decides."""
-    gpu = site['gpu']['value'] or ''
+    gpu, network = site['gpu']['value'] or '', network_of(site)[1]
     return {'gpu': bool(gpu), 'rocm': gpu.startswith('gfx'), 'cuda': gpu.startswith('sm_'),
-            'cxi': site['provider']['value'] == 'cxi'}
+            'cxi': site['provider']['value'] == 'cxi', 'ucx': bool(network['ucx']['value'] and network['drivers'])}
 
 
 def switch_of(when):
@@ -40,11 +54,11 @@ def _holds(condition, known_facts):
     :param known_facts: dict of words ('gpu': bool, ...) and of releases ('mpich': tuple of int, ...)
     Raises SettingsError if the condition is none of those that core/data/approaches.py names.
     """
-    compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', condition)
+    negative, word = re.match(r'(no )?(.*)$', condition).groups()
+    compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
     if compared:
         name, sign, limit = compared.groups()
-        return bool(known_facts[name]) and _COMPARE[sign](known_facts[name], release(limit))
-    negative, word = re.match(r'(no )?(.*)$', condition).groups()
+        return (bool(known_facts[name]) and _COMPARE[sign](known_facts[name], release(limit))) != bool(negative)
     if word not in known_facts:
         raise SettingsError("unknown condition '%s'; known: %s" % (condition, known(known_facts)))
     return known_facts[word] != bool(negative)

@@ -105,14 +105,20 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
 
 def _recorded(verdict, force):
     """Return what an installation keeps of a Verdict (dict); forced: it fails, and the user wanted it all the same."""
-    return {'level': verdict.level, 'forced': force and verdict.level == 'fails',
+    return {'level': verdict.level, 'forced': force and verdict.level == 'fails', 'untested': verdict.untested,
             'findings': [{'rule': finding.rule, 'level': finding.level, 'reason': finding.reason,
                           'remedy': finding.remedy} for finding in verdict.findings]}
 
 
 def warnings(facts):
-    """Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or fails (forced)."""
-    return ["approach will be '%s': %s%s" % (finding['level'], finding['reason'],
+    """
+    Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or fails (forced), and
+    what it rests on that nobody has shown.
+    """
+    names = facts['verdict'].get('untested', [])  # an older installation has none
+    rests = ["verdict '%s' rests on facts of the site that are untested: %s. To do: run it once, and "
+             "`osu-container proof`" % (facts['verdict']['level'], ', '.join(names))] if names else []
+    return rests + ["approach will be '%s': %s%s" % (finding['level'], finding['reason'],
                                              finding['remedy'] and '. To do: ' + finding['remedy'])
             for finding in facts['verdict']['findings'] if finding['level'] != NOTE]
 
@@ -292,3 +298,17 @@ def other_dependencies(then, now):
              for path in sorted(after - before)] +
             ["host library %s is not needed any more; install the module again" % path
              for path in sorted(before - after)])
+
+
+def what_changed(then, approach, site, sif, root, program_prefix, programs=()):
+    """
+    Return sentences (list of str): how host and image differ from the recorded facts then (dict).
+
+    :param sif: str or None, path of the image now, None where it is gone: then the libraries alone are compared;
+    others: as for read_facts(), which raises FactsError
+    """
+    changed = stale_libraries(then)
+    if changed or sif is None:
+        return changed
+    return other_dependencies(then, read_facts(approach, site, sif, root, then['host']['runtime'], program_prefix,
+                                               programs, then.get('verdict', {}).get('forced', False)))

@@ -28,6 +28,9 @@ STAGE_FOLDERS = ('/tmp',)
 #: libmpi is the one of all others, and of these the rule 'other MPI' decides (core/deciding/verdict.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
 
+#: Lmod family of the modules of a site that has no name of its own for them
+FAMILY = 'slurm_mpi'
+
 #: So many libraries does `module load` compare with what they were: a handful, loading stays cheap.
 WATCHED_AT_LOAD = 5
 
@@ -36,17 +39,21 @@ WATCHED_AT_LOAD = 5
 #: of one name together and in the order in which they count; unset: list of dict (name, why, source, ...);
 #: run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind where the
 #: program runs; refuses: list of dict (when, why, remedy), switches that this module cannot follow;
-#: watched: list of dict (path, size, mtime, what); conflicts, image_folders, stage_folders: lists of str;
+#: watched: list of dict (path, size, mtime, what); conflicts, image_folders, stage_folders: lists of str; family: str;
+#: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
+#: of_site: dict like those of watched, the image of the site that is linked to, or None;
 #: gpu_map: list of dict (gcd, mask, nic) or None; rank_variables: list of dict; switches: list of names;
 #: env_prefix: str or None (native);
 #: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
 #: bring the driver's libraries along; through_entrypoint: bool, programs are started through that of the image;
 #: host_path: list of folders in the container in which our entrypoint finds more host libraries; share: bool, ranks of
-#: a node run in one container; apart: list of dict, variables for ranks that do not
+#: a node run in one container; apart: list of dict, variables for ranks that do not;
+#: user_path: folders (list of str) of the user's own software that come first on PATH in the container, None where a
+#: module has no place for it
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
                                   'library_path program_path preload variables unset run_files watched conflicts '
-                                  'image_folders stage_folders gpu_map rank_variables switches refuses programs nvidia '
-                                  'through_entrypoint host_path share apart')
+                                  'family shell image_folders stage_folders gpu_map rank_variables switches refuses '
+                                  'programs nvidia through_entrypoint host_path share apart user_path of_site')
 
 
 def approach_entry(name, approaches=APPROACHES):
@@ -97,6 +104,18 @@ def host_libraries(approach, site):
     return [(name, site['libraries'][name]['value']) for name in names]
 
 
+def check_approach(approach, site):
+    """
+    Raise SettingsError where site cannot have approach, whatever the image: eb asks this first, and discover the same.
+
+    :param approach, site: entries (dict) as for host_libraries()
+    """
+    host_libraries(approach, site)
+    if not approach['container'] and not site['native']['value']:
+        raise SettingsError("site '%s' has no native MPI to build with: an mpicc is looked for beside its libmpi, or "
+                            "key native of the site names one" % site['name'])
+
+
 def _pmi_key(approach):
     """Return under which name (str) the site's pmi has what the MPI of approach (dict) speaks."""
     return approach['comes_from']['libmpi'] if approach['mpi'] == 'MPICH ABI' else approach['mpi']
@@ -109,6 +128,11 @@ def runs_on(approach, site):
 
 def pmi_for(approach, site):
     """Return the --mpi= (str) that srun needs on site for the MPI that approach runs. Raises SettingsError without."""
+    if not site['pmi']['value']:
+        raise SettingsError("site '%s' names no PMI, so nothing shows how ranks would find each other. Write into its "
+                            "key pmi the --mpi= of srun, or what an mpiexec speaks (docs/add-a-site.md, Without "
+                            "Slurm); or let `osu-container discover` write the site anew where srun answers"
+                            % site['name'])
     if not runs_on(approach, site):
         mpi = "the host's MPI" if _pmi_key(approach) == 'host' else approach['mpi']
         raise SettingsError("approach '%s' needs a PMI for %s, which srun on site '%s' does not have; it has: %s. Take "
@@ -145,15 +169,15 @@ def _variables(approach, site, known_facts, values):
     """
     Return the variables (list of dict) of site and approach, sorted by name, values filled in.
 
-    The approach's replace the site's of the same name; several entries of one name keep their order.
+    Entries of one name keep their order, the approach's before the site's; behind one without a switch none can count.
     """
     found = {}
-    for origin, entry in (('site', site), ('approach', approach)):
-        own = {}
+    for origin, entry in (('approach', approach), ('site', site)):
         for variable in applying(entry['variables'], known_facts):
-            own.setdefault(variable['name'], []).append(dict(
-                variable, value=variable['value'].format(**values), origin='%s %s' % (origin, entry['name'])))
-        found.update(own)
+            entries = found.setdefault(variable['name'], [])
+            if not entries or entries[-1].get('when'):
+                entries.append(dict(variable, value=variable['value'].format(**values),
+                                    origin='%s %s' % (origin, entry['name'])))
     return [variable for name in sorted(found) for variable in found[name]]
 
 
@@ -175,11 +199,12 @@ def settings_for(approach, site, facts):
 
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
     :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path: list of str;
-                  rccl_plugin: str or None) and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
+                  rccl_plugin: str or None; of_site: as in Settings, or absent) and 'host' (root: str; mpi,
+                  libfabric: str; runtime: dict command, name;
                   injected: list of dict soname, path, why, size, mtime, what, names; files: list of str; folders: list
                   of dict path, target, why, for an approach with entrypoint only;
                   rccl_plugin) as core/deciding/facts.py reads them. A native module has no 'image' and no runtime.
-                  'wrapper': True where lumi-container-wrapper made the commands
+                  'wrapper': True where lumi-container-wrapper made the commands; 'user_path': as in Settings
     Raises SettingsError as host_libraries does.
     """
     host, image = facts['host'], facts.get('image', {})
@@ -211,9 +236,14 @@ def settings_for(approach, site, facts):
         variables=variables,
         unset=applying(approach['unset'], known_facts),
         run_files=_run_files(approach, site, host),
-        watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD],
+        watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD] + (
+            [image['of_site']] if image.get('of_site') else []), of_site=image.get('of_site'),
         conflicts=site['conflicts']['value'],
-        image_folders=[host['root'] + folder for folder in site['image_folders']['value']],
+        family=site.get('family', {'value': FAMILY})['value'],
+        shell=[dict(site['shell'], **entry) for entry in site.get('shell', {'value': []})['value']],
+        # where the image is one of the site's already, another file of its name is another image
+        image_folders=[] if image.get('of_site') else [('' if folder.startswith('{') else host['root']) + folder
+                                                       for folder in site['image_folders']['value']],
         stage_folders=list(site.get('stage_folders', {'value': STAGE_FOLDERS})['value']),
         gpu_map=site['gpu_binding']['value'],
         rank_variables=applying(approach['rank_variables'], known_facts),
@@ -221,7 +251,7 @@ def settings_for(approach, site, facts):
             ['OSU_SCOPE'] if approach['container'] else [])), refuses=refuses,
         programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
         host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)],
-        share=shares(runtime, facts.get('wrapper', False)),
+        share=shares(runtime, facts.get('wrapper', False)), user_path=facts.get('user_path'),
         apart=applying(APART, known_facts) if own_namespaces(runtime) else [])
 
 

@@ -90,6 +90,15 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
         entry = site_entry(name, sites)
         if _is_recognised(entry['recognised_by']['value'], hostname, environment):
             return entry
+    near = sorted(name for name in sites if _is_recognised(dict(
+        site_entry(name, sites)['recognised_by']['value'], environment={}), hostname, environment))
+    if near:
+        variables = sorted(set(variable for name in near for variable in site_entry(name, sites)[
+            'recognised_by']['value'].get('environment', {})))
+        raise SettingsError("this machine (host name '%s') is one of %s, and its modules say which: found %s, which "
+                            "none of them has. Load the modules of its software stack first, or choose with "
+                            "--try-amend=site=NAME" % (hostname, ', '.join(near), ', '.join(
+                                '%s=%s' % (name, environment.get(name, '(not set)')) for name in variables)))
     raise SettingsError("this machine (host name '%s') is none of the known sites: %s. Choose one with "
                         "--try-amend=site=NAME, or run `make demo` to make it a workstation" % (hostname, known(sites)))
 

@@ -12,6 +12,7 @@ import posixpath
 import re
 from collections import OrderedDict, namedtuple
 
+from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
@@ -19,6 +20,7 @@ from osu_container.core.reading.environment import folders, known
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load, of_name, where
+from osu_container.core.reading.python_environments import opened_libfabric
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.system import LARGEST, read_cache
 from osu_container.core.reading.traits import PLUGIN, PROVIDERS, fabric_traits, mpi_traits, provider_of_file
@@ -36,9 +38,11 @@ from osu_container.core.reading.traits import PLUGIN, PROVIDERS, fabric_traits, 
 #: runtime: dict as find_runtime() gives it (core/deciding/facts.py), None where it is not known;
 #: environment: Environment (core/reading/environment.py) that the runtime makes with what the module gives it;
 #: library_path: list of str, the folders of LD_LIBRARY_PATH in it, or those with which an unknown one begins;
-#: preload: list of (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's own libraries that are preloaded
+#: preload: list of (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's own libraries that are preloaded;
+#: tried: Process of libfabric alone, which an entrypoint loads first, None where the process has it anyway;
+#: opened: path (str) of the libfabric that mpi4py opens before the MPI does, None where it opens none
 Trial = namedtuple('Trial', 'approach site image host gone injected lacking family soname process program static '
-                            'plugin mpi fabric runtime environment library_path preload')
+                            'plugin mpi fabric runtime environment library_path preload tried opened')
 
 
 class Host(object):
@@ -62,6 +66,22 @@ class Host(object):
     def is_file(self, path):
         """Return whether path (str, root in front) leads to a file."""
         return os.path.isfile(path)
+
+    def describes(self, path):
+        """Return whether it is known if path (str, root in front) is there: of one's own files all is."""
+        return True
+
+    def lacks(self, name):
+        """Return whether a library name (str) that is not found is really nowhere on the host."""
+        return True
+
+    def gaps(self, path):
+        """Return the names (iterable of str) of what is not known of the library path: of one's own files nothing."""
+        return ()
+
+    def untested(self, path):
+        """Return the names (list of str) of what is said of the library path and nobody has seen: here all is seen."""
+        return []
 
     def elf(self, path):
         """Return the ElfFacts of the file path (str, root in front). Raises ElfError."""
@@ -108,11 +128,8 @@ class Host(object):
             fact = site['libraries'].get('libmpi')
             named = self.on(fact['value']) if fact else None
             paths = set([named] if named else [])
-            if named:
-                found = re.match(r'(.*/mpich/)[^/]+(/.*)$', named)
-                if found:
-                    build = re.sub(r'/(ofi)/[^/]+/[^/]+/', r'/\1/*/*/', found.group(2))
-                    paths.update(glob.glob(found.group(1) + '*' + build))
+            if named and beside(named):
+                paths.update(glob.glob(beside(named)))
             for path in sorted(paths):
                 if self.is_file(path):
                     try:
@@ -120,6 +137,12 @@ class Host(object):
                     except ElfError:  # not a library: said where it is injected
                         continue
         return self._mpis
+
+
+def beside(path):
+    """Return the pattern (str, as of glob) of other releases of the MPI path (str) in the same place, None without."""
+    found = re.match(r'(.*/mpich/)[^/]+(/.*)$', path)
+    return found and found.group(1) + '*' + re.sub(r'/(ofi)/[^/]+/[^/]+/', r'/\1/*/*/', found.group(2))
 
 
 class Container(object):
@@ -154,9 +177,10 @@ class Container(object):
         found = dict((path, ('host', self.injected[posixpath.basename(path)])) for path in ours)
         inside = self.image.elf_facts([path for path in paths if path not in found])
         found.update((path, ('image', facts)) for path, facts in inside.items())
-        for path, more in self.opened.items():
-            if path in found:
-                origin, facts = found[path]
+        for path, (origin, facts) in list(found.items()):
+            # several names and folders may lead to one file: /lib is /usr/lib in most images
+            more = self.opened.get(path) or self.opened.get(path if path in ours else self.image.real(path), [])
+            if more:
                 needed = facts.needed + [name for name in more if name not in facts.needed]
                 found[path] = (origin, facts._replace(needed=needed))
         return found
@@ -170,12 +194,15 @@ def libraries_of(approach, site, host):
     what needs it brings it along as a dependency, from wherever the host's ld.so finds it.
     Raises SettingsError where the site lacks a library that the approach needs.
     """
-    found = []
-    for name, path in host_libraries(approach, site):
-        guess = name in approach['inject_if_known'] and site['libraries'][name]['evidence'] == 'untested'
-        if not guess or host.exists(host.on(path)):
-            found.append((name, host.on(path)))
-    return found
+    gone = guesses_gone(approach, site, host)
+    return [(name, host.on(path)) for name, path in host_libraries(approach, site) if host.on(path) not in gone]
+
+
+def guesses_gone(approach, site, host):
+    """Return the paths (list of str, root in front) of such a guess that are not there. Raises as libraries_of()."""
+    return [host.on(path) for name, path in host_libraries(approach, site)
+            if name in approach['inject_if_known'] and site['libraries'][name]['evidence'] == 'untested'
+            and not host.exists(host.on(path))]
 
 
 def missing_host_paths(approach, site, host):
@@ -263,7 +290,9 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
                if posixpath.dirname(name) == INJECT_FOLDER or name in (given for given, _, _ in own_preload)]
     preload += [given for given, _, by in own_preload if by == PRELOAD_FILE]
     # by its soname where ld.so finds it, so that an injected one comes first
-    of_mpi = preload + [soname if image.libraries.get(soname) == path or soname in injected else path]
+    opened = None if image.partial else opened_libfabric(image, environment, program)
+    of_mpi = preload + ([opened] if opened else []) + [
+        soname if image.libraries.get(soname) == path or soname in injected else path]
     starts = preload + [start] if start else of_mpi
     process = load(starts, container, library_path)
     own = _mpi_in(process) if start else None
@@ -273,10 +302,16 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
         found, starts = None, of_mpi
         process = load(starts, container, library_path)
     fabric = _traits(process, 'libfabric.so.1', image, host)
+    tried = load(['libfabric.so.1'], container, library_path) if approach.get('entrypoint') and not fabric else None
     return Trial(approach, site, image, host, gone, injected, lacking, family, soname, process, found, static,
                  _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
                  _with_plugins(process, fabric, container, starts, library_path, environment), runtime, environment,
-                 library_path, [(path, by) for _, path, by in own_preload])
+                 library_path, [(path, by) for _, path, by in own_preload], tried, opened)
+
+
+def load_in(trial, path):
+    """Return the Process (core/reading/loader.py) of a file of the image (path) with what it meets in the container."""
+    return load([path], Container(trial.image, trial.injected, {}), trial.library_path)
 
 
 def _asked_mpi(image, start):
@@ -351,7 +386,7 @@ def preloaded(approach, site, host, injected):
 
 #: Open MPI's way to libfabric where it is a file of its own, in a folder openmpi/ beside the library or below that:
 #: <libdir>/openmpi/ as Open MPI's installation has it, <libdir>/openmpi/lib/openmpi3/ of Debian 11 and 12
-OPEN_MPI_OVER_LIBFABRIC = r'%s/openmpi/(.*/)?mca_mtl_ofi\.so'
+OPEN_MPI_OVER_LIBFABRIC = r'openmpi/(.*/)?mca_mtl_ofi\.so'
 
 
 def _opened(image, injected, host):
@@ -388,7 +423,7 @@ def _opened_by(image, path, family):
     """
     opens = image.traits(path, mpi_traits)['opens']
     if family == 'Open MPI':
-        opens = opens + image.matching(OPEN_MPI_OVER_LIBFABRIC % re.escape(posixpath.dirname(path)))
+        opens = opens + image.files_in(posixpath.dirname(path), OPEN_MPI_OVER_LIBFABRIC)
     return opens
 
 
@@ -402,21 +437,48 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
     """
     Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
 
-    'foreign': list of those that are the image's while libfabric is the host's, whose release may not take them. Those
-    of the host's libfabric are not injected, so they count for nothing. A plug-in whose own libraries are missing is
-    left out by libfabric without a word.
+    'inside': those in the library itself. 'foreign': {name: release of the image's libfabric beside the file, or None}
+    of those that are the image's while libfabric is the host's, whose release may not take them. Those of the host's
+    libfabric are not injected, so they count for nothing. A plug-in whose own libraries are missing is left out by
+    libfabric without a word.
     """
-    fabric, usable = of_name(process, 'libfabric.so.1'), set()
+    fabric, usable = of_name(process, 'libfabric.so.1'), {}
     if not traits or container.image.partial:
         return traits
+    traits = dict(traits, inside=traits['providers'])
     for path in _plugin_files(fabric, traits, container, library_path, environment):
         whole = load(starts, container, library_path, [path])
         if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
                 of_name(whole, path):
-            usable.add(provider_of_file(path))
+            usable[provider_of_file(path)] = path
     if fabric.origin == 'host':
-        return dict(traits, foreign=sorted(usable))
-    return dict(traits, providers=sorted(set(traits['providers']) | usable))
+        return dict(traits, foreign=dict((name, _release_of_plugin(container, path))
+                                         for name, path in usable.items()))
+    return dict(traits, providers=sorted(set(traits['providers']) | set(usable)))
+
+
+#: The newest of these versions that a plug-in of libfabric needs -> the last release that it can have been built with
+#: (rules/network.py, _LAST_WITH: fi_dupinfo(), which providers call, has carried them)
+_BUILT_WITH = [('FABRIC_1.8', '2.4'), ('FABRIC_1.7', '1.22'), ('FABRIC_1.3', '1.19')]
+
+
+def _release_of_plugin(container, path):
+    """
+    Return the newest release (str) of libfabric that a plug-in of the image (path) can be of, None where nothing tells:
+    that of the libfabric beside or above it, or the last one that its needs allow.
+    """
+    image, (_, facts) = container.image, container.facts([path])[path]
+    needed = facts.verneed.get('libfabric.so.1', ())
+    found = [last for name, last in _BUILT_WITH if name in needed][:1]
+    folder = posixpath.dirname(path)
+    for one in (folder, posixpath.dirname(folder)):
+        if image.exists(one + '/libfabric.so.1'):
+            try:
+                found.append(image.traits(one + '/libfabric.so.1', fabric_traits)['release'])
+            except ImageError:  # damaged, and this process does not use it
+                pass
+            break
+    return min(filter(None, found), key=release) if any(found) else None
 
 
 def _plugin_files(fabric, traits, container, library_path, environment):
@@ -438,7 +500,7 @@ def _plugin_files(fabric, traits, container, library_path, environment):
         built = traits['folders'] or [posixpath.dirname(fabric.path) + '/libfabric']
         folders = [re.sub(r'\$\{(\w+)\}', lambda name: known(environment, name.group(1)) or '', one) for one in built]
     for folder in folders:
-        found += container.image.matching(re.escape(folder.rstrip('/')) + '/' + PLUGIN)
+        found += container.image.files_in(folder, PLUGIN)
     return found
 
 

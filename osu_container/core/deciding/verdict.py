@@ -7,6 +7,7 @@ Pure functions on the Trial; Python 3.6 and its standard library.
 """
 from collections import namedtuple
 
+from osu_container.core.deciding.evidence import untested
 from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.environment import doubted
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE, Finding
@@ -18,8 +19,10 @@ from osu_container.core.deciding.trial import image_mpi, trial_of
 from osu_container.core.reading.loader import of_name
 
 #: approach: its name; level: one of LEVELS; findings: list of Finding, the worst first; mpi: what MPI runs (str), from
-#: where; libfabric: the same; launch: the --mpi= of srun, None if the site has none for it
-Verdict = namedtuple('Verdict', 'approach level findings mpi libfabric launch')
+#: where; libfabric: the same; launch: the --mpi= of srun, None if the site has none for it; untested: list of names of
+#: facts, of the site and of a host that is described, that the verdict rests on and that nobody has shown there
+Verdict = namedtuple('Verdict', 'approach level findings mpi libfabric launch untested')
+Verdict.__new__.__defaults__ = ([],)
 
 #: After these nothing else is worth saying
 _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
@@ -29,15 +32,25 @@ def verdict_of(trial):
     """Return the Verdict on a Trial."""
     findings = doubted(trial, [finding for rule in RULES for finding in rule(trial)])
     decisive = [finding for finding in findings if finding.rule in _DECISIVE and finding.level == 'fails']
-    # of an image whose files are not known nothing else is
+    # of an image whose files are not known nothing else is; of a host, what has nothing to do with it
     unread = [finding for finding in findings if finding.rule == 'overlay']
-    if unread or decisive:
-        findings = unread or decisive
+    unread = unread or decisive or [finding for finding in findings if finding.rule == 'host not described']
+    findings = unread or findings
     order = [NOTE] + LEVELS
     findings.sort(key=lambda finding: -order.index(finding.level))  # stable: of equals the order of RULES
-    return Verdict(trial.approach['name'], level_of(findings), findings,
+    level = level_of(findings)
+    return Verdict(trial.approach['name'], level, findings,
                    _described(trial, trial.soname, trial.mpi), _described(trial, 'libfabric.so.1', trial.fabric),
-                   pmi_for(trial.approach, trial.site))
+                   pmi_for(trial.approach, trial.site),
+                   untested(trial, level, [finding.rule for finding in findings if finding.level == level]))
+
+
+def said(verdict):
+    """Return the level of a Verdict as it is printed (str): with what it rests on that nobody has shown."""
+    of_host = [name for name in verdict.untested if name.startswith('host.')]
+    names = [name for name in verdict.untested if name not in of_host]
+    names += of_host if len(of_host) < 4 else ['host.* (%d)' % len(of_host)]
+    return verdict.level + (', untested: ' + ', '.join(names) if names else '')
 
 
 def level_of(findings):
@@ -82,12 +95,15 @@ def recommended(verdicts, site):
     """
     Return the name (str) of the approach to take of verdicts (list of Verdict) on site (dict), None if none will do.
 
-    The site's default wins among equals, then what takes less from the host.
+    Among equals what rests on nothing untested wins, then the site's default, then what takes less from the host.
     """
     order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
     usable = [one for one in verdicts if one.level in ('works', 'works slowly')]
+    # what all of them rest on makes none the better one
+    always = set(usable[0].untested).intersection(*(one.untested for one in usable)) if usable else set()
     # where MPI has no use for libfabric, what only helps libfabric comes last
     best = sorted(usable, key=lambda one: (
         LEVELS.index(one.level), 'no libfabric' in [finding.rule for finding in one.findings],
+        bool(set(one.untested) - always),
         order.index(one.approach) if one.approach in order else len(order)))
     return best[0].approach if best else None

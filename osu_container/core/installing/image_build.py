@@ -71,13 +71,18 @@ def build(name, target):
         builder(), name, code)
 
 
-def obtained(name, how, folders, image_help, say):
+def obtained(name, how, folders, image_help, say, sha256=None):
     """
     Build the image name (str) into the first of folders (list of str, EasyBuild's source path); return its path (str).
 
     :param how: one of HOW; image_help: str, page about images; say: function that shows a line (str) to the user
+    :param sha256: str or None, what the easyconfig wants: another build would have another
     Raises ImageError with the commands where it is not built.
     """
+    if sha256:
+        raise ImageError("The image %s with sha256 %s is nowhere. Put it beside the easyconfig, or into a folder of "
+                         "the source path (%s), or name its folder: eb --sourcepath=FOLDER ..."
+                         % (name, sha256, ':'.join(folders)))
     target = os.path.join(folders[0], name)
     why = why_not(name, how)
     if why is None:
@@ -100,21 +105,26 @@ def wanted_sha256(path):
         return (handle.read().split() or [None])[0]
 
 
-def check_image(sif, wanted, beside, image_help, runtime):
+def check_image(sif, wanted, beside, image_help, runtime, of_site=False):
     """
     Return the sha256 of the image sif (str, path). Raise ImageError unless it is wanted (str or None) and the image is
     as its parts say.
 
     :param beside: str, file that would hold the sum; image_help: str, page about images; runtime: str, its command
+    :param of_site: bool, the image is one of the site's, which is used as it is found: without a sum nothing is wanted
     """
     name = os.path.basename(sif)
-    if not wanted:
+    if not wanted and not of_site:
         raise ImageError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s), or "
                          "give it: --try-amend=image_sha256=SUM"
                          % (sif, os.path.dirname(sif), name, os.path.basename(beside)))
     found = sha256_of(sif)
-    if found != wanted:
+    if found != (wanted or found):
         # EasyBuild 4.9 shows the first 300 characters: a long path comes last
+        if of_site:
+            raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. Its owner has replaced it: write the "
+                             "easyconfig anew (osu-container new), or take this one by --try-amend=image_sha256=%s"
+                             % (found, wanted, sif, found))
         raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. Copy or make it again (%s)"
                          % (found, wanted, sif, image_help))
     problem = check_sbom(sif) or signature_problem(sif, runtime)

@@ -9,6 +9,8 @@ import os
 import shutil
 import stat
 
+from osu_container.core.installing.user_software import KEPT
+
 #: Folder of an installation with the files, which keep the places that they have in the package
 PROOF = 'proof'
 COMMAND = 'osu-proof'
@@ -44,7 +46,7 @@ def shared_with(image, installdir):
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     installed = os.path.join(glob.escape(os.path.dirname(os.path.dirname(installdir))), '*', '*', '*.sif')
-    for path in [image] + sorted(glob.glob(installed)):
+    for path in [image] + sorted(path for path in glob.glob(installed) if not os.path.islink(path)):
         try:
             found = os.stat(path)
             ours = (found.st_dev, found.st_uid) == (os.stat(folder).st_dev, os.getuid())
@@ -55,7 +57,7 @@ def shared_with(image, installdir):
     return None
 
 
-def place_image(image, sha256, same, target):
+def place_image(image, sha256, same, target, link=False):
     """
     Make target (str, a new path) the image (str, path); return how (str).
 
@@ -64,9 +66,14 @@ def place_image(image, sha256, same, target):
     A hard link where shared_with() has found a file (same: str or None): the file system counts who uses it, and an
     installation that is removed leaves the others whole. Nobody may write to the file then: that would change all
     installations. A copy where the file system refuses the link (EXDEV: another mount, another project of Lustre).
+
+    link: bool, the image is one of the site's, and target becomes a symbolic link: nothing of it is changed.
     """
     with open(target + '.sha256', 'w') as handle:
         handle.write('%s  %s\n' % (sha256, os.path.basename(target)))
+    if link:
+        os.symlink(image, target)
+        return "%s is a link to %s" % (target, image)
     try:
         if same:
             os.link(same, target)
@@ -102,6 +109,7 @@ class StagedInstall(object):
         self.committed = False
         if os.path.isdir(self.old) and not os.path.isdir(final):
             os.rename(self.old, final)
+        self._keep()
         for leftover in (self.stage, self.old):
             shutil.rmtree(leftover, ignore_errors=True)
 
@@ -112,8 +120,19 @@ class StagedInstall(object):
         os.rename(self.stage, self.final)
         self.committed = True
 
+    def _keep(self):
+        """Move what is the user's from the older installation into the new one."""
+        there = [name for name in KEPT if os.path.exists(os.path.join(self.old, name))]
+        for name in KEPT if there else ():
+            target = os.path.join(self.final, name)
+            if os.path.isdir(target):
+                shutil.rmtree(target)
+            if name in there:
+                os.rename(os.path.join(self.old, name), target)
+
     def finish(self):
-        """Forget the older installation."""
+        """Forget the older installation, but for the software of the user in it."""
+        self._keep()
         shutil.rmtree(self.old, ignore_errors=True)
 
     def rollback(self):

@@ -659,6 +659,11 @@ class Image(object):
             self._matching[pattern] = [path for path in found if self.tree.is_file(path)]
         return list(self._matching[pattern])
 
+    def files_in(self, folder, pattern):
+        """Return the files (as matching()) below folder (str), which may be a link or below one, by a pattern."""
+        real = self.real(folder)
+        return self.matching(re.escape(real.rstrip('/')) + '/' + pattern) if real else []
+
     def mpis(self):
         """
         Return [(family, soname, path)] of the MPI libraries of the image, the one to be taken first.

@@ -11,7 +11,10 @@ import posixpath
 import re
 from collections import namedtuple
 
+from osu_container.core.reading.environment import in_process, known
 from osu_container.core.reading.image import MPI_FAMILIES
+from osu_container.core.reading.scripts import interpreter_of, uses_mpi4py
+from osu_container.core.reading.traits import mpi_traits
 
 #: prefix: folder (str) in the image; conda: bool; python: path (str) of its python3 or None; records: {package:
 #: (version, build, path of its record)} of conda's packages; libraries: list of (soname, path), its own MPI libraries;
@@ -21,8 +24,8 @@ Environment = namedtuple('Environment', 'prefix conda python records libraries t
 _RECORD = re.compile(r'(.*)/conda-meta/([^/]+)-([^/-]+)-([^/-]+)\.json$')
 #: Folders that are no environment: their lib is the system's, and mpi4py leaves /usr out itself
 _SYSTEM = ('', '/usr')
-#: In this order mpi4py's wheels try the names in a folder
-_NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
+#: In this order mpi4py's wheels try names, in a folder and by ld.so
+NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
 #: Packages of conda with an MPI library
 _MPI_PACKAGES = ['mpich', 'openmpi', 'impi_rt', 'mvapich']
 
@@ -36,7 +39,7 @@ def environments(image):
             prefix, name, version, build = found.groups()
             records.setdefault(prefix, {})[name] = (version, build, path)
     for path in image.matching(r'/.+/bin/python3(\.\d+)?'):
-        pythons.setdefault(posixpath.dirname(posixpath.dirname(path)), path)
+        pythons.setdefault(_prefix(image, path), path)
     result = []
     for prefix in sorted(set(records) | set(pythons)):
         libraries = [(soname, '%s/lib/%s' % (prefix, soname)) for soname in sorted(MPI_FAMILIES)
@@ -47,9 +50,20 @@ def environments(image):
     return result
 
 
+def _prefix(image, python):
+    """
+    Return the sys.prefix (str) of a python (path): with a pyvenv.cfg that of the virtual environment, else that of the
+    file itself, however many links lead to it (docs.python.org, The initialization of the sys.path module search path).
+    """
+    prefix = posixpath.dirname(posixpath.dirname(python))
+    if image.exists(prefix + '/pyvenv.cfg'):
+        return prefix
+    return posixpath.dirname(posixpath.dirname(image.real(python) or python))
+
+
 def _taken(image, prefix):
     """Return (soname, path) of the MPI library of prefix (str) that mpi4py's wheels take, None if they find none."""
-    for name in _NAMES:
+    for name in NAMES:
         path = '%s/lib/%s' % (prefix, name)
         facts = image.elf_facts([path]).get(path) if image.exists(path) else None
         if facts:  # libmpi.so of a wheel is a text for linkers, which dlopen() refuses
@@ -85,3 +99,45 @@ def searched_first(image, environment, program=None):
             if posixpath.normpath(whole) == environment.prefix + '/lib':
                 return path, folder
     return None
+
+
+def is_of(prefix, image, program=None):
+    """
+    Return whether a program (path, or None for those of the image) is of the environment prefix (str): it lies there,
+    or what interprets it does.
+    """
+    folders = [posixpath.dirname(program)] if program else sorted(image.programs.values())
+    folders += [posixpath.dirname(interpreter_of(image, program) or '')]
+    folders = [folder for folder in folders if folder]
+    folders = folders or [posixpath.dirname(path) for _, _, path in image.mpis()[:1]]
+    return any((folder + '/').startswith(prefix + '/') for folder in folders)
+
+
+#: Where mpi4py's wheels look for the libfabric of an Intel MPI, below the folder above its lib
+_INTELS_LIBFABRIC = ['opt/mpi/libfabric/lib', 'libfabric/lib', 'libfabric', 'lib/libfabric', 'lib']
+
+
+def intels_libfabric(image, environment, one):
+    """
+    Return the path (str) of the libfabric that mpi4py's wheels open themselves with the MPI of an Environment one:
+    Intel's, beside an MPI that they take by its path. None if they open none; environment: as image.environment().
+    """
+    path = one.taken[1]
+    if image.traits(path, mpi_traits)['family'] != 'Intel MPI' or known(environment, 'I_MPI_FABRICS') == 'shm' or \
+            (known(environment, 'I_MPI_OFI_LIBRARY_INTERNAL') or '').lower() in ('0', 'no', 'off', 'false', 'disable'):
+        return None
+    paths = ['%s/%s/libfabric.so.1' % (one.prefix, folder) for folder in _INTELS_LIBFABRIC]
+    return next((fabric for fabric in paths if image.exists(fabric)), None)
+
+
+def opened_libfabric(image, environment, program=None):
+    """
+    Return the libfabric (path) that a program of mpi4py opens before its MPI opens one, None if it does not, or if the
+    MPI needs one (DT_NEEDED) when it is loaded itself, as Intel MPI 2021.2 does and 2021.10 does not.
+    """
+    if in_process(environment, 'MPI4PY_LIBMPI') or not uses_mpi4py(image, program):
+        return None
+    one = next((one for one in environments(image)
+                if one.python and one.taken and is_of(one.prefix, image, program)), None)
+    needed = one and 'libfabric.so.1' in image.elf_facts([one.taken[1]])[one.taken[1]].needed
+    return intels_libfabric(image, environment, one) if one and not needed else None

@@ -102,10 +102,14 @@ def overlays(path):
     """
     Return [(file system type (int: SQUASHFS or another), offset, size in bytes)] of the overlays in the SIF path.
 
-    The runtime lays each of them above the squashfs, in the order of the objects. Raises ImageError as read_sif().
+    The runtime lays each of them above the squashfs, in the order of the objects, if it is in the group of the system
+    partition: one that was added without --groupid it passes over (seen with Apptainer 1.4.5). Raises ImageError as
+    read_sif().
     """
-    found = [(PARTITION.unpack(item.extra[:PARTITION.size]), item) for item in data_objects(path)
-             if item.kind == DATA_PARTITION]
+    objects = data_objects(path)
+    group = _system_partition(path, objects).group
+    found = [(PARTITION.unpack(item.extra[:PARTITION.size]), item) for item in objects
+             if item.kind == DATA_PARTITION and item.group == group]
     return [(system, item.offset, item.size) for (system, kind), item in found if kind == OVERLAY]
 
 

@@ -39,7 +39,7 @@ _LEVELS = [
     ('x86-64-v3', 'avx avx2 bmi1 bmi2 f16c fma abm movbe xsave'),
     ('x86-64-v2', 'cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3'),
 ]
-#: What an Intel processor needs to be called haswell by glibc up to 2.36 (sysdeps/x86/cpu-features.c)
+#: What an Intel processor needs to be called haswell by glibc (sysdeps/x86/cpu-features.c)
 _HASWELL = 'avx2 bmi1 bmi2 abm movbe popcnt fma'
 _AVX512_1 = 'avx512cd avx512bw avx512dq avx512vl'
 
@@ -54,6 +54,20 @@ def processor():
     flags = re.search(r'^flags\s*:(.*)$', text, re.M)
     maker = re.search(r'^vendor_id\s*:\s*(\S+)', text, re.M)
     return platform.machine(), maker.group(1) if maker else '', set(flags.group(1).split()) if flags else set()
+
+
+def platform_of(here):
+    """
+    Return what $PLATFORM means to glibc (str) on the processor here: what the kernel says, but for those of Intel
+    (sysdeps/x86/cpu-features.c; `ld.so --list-diagnostics` of glibc 2.36, 2.41 and 2.43 says haswell on such a one).
+    """
+    machine, maker, flags = here
+    if machine == 'x86_64' and maker == 'GenuineIntel':
+        if 'avx512er' in flags:
+            return 'xeon_phi'
+        if set(_HASWELL.split()) <= flags:
+            return 'haswell'
+    return machine
 
 
 def subfolders(loader, here):
@@ -74,14 +88,9 @@ def subfolders(loader, here):
         names = [name for name, _ in _LEVELS]
         found = ['glibc-hwcaps/' + name for name in names[names.index(left):]] if left else []
     if b'\0tls\0' in loader:
-        words = ['tls', machine]
+        words = ['tls', platform_of(here)]
         if machine == 'x86_64':
-            intel = maker == 'GenuineIntel'
-            if intel and 'avx512er' in flags:
-                words[1] = 'xeon_phi'
-            elif intel and set(_HASWELL.split()) <= flags:
-                words[1] = 'haswell'
-            if intel and words[1] != 'xeon_phi' and set(_AVX512_1.split()) <= flags:
+            if maker == 'GenuineIntel' and words[1] != 'xeon_phi' and set(_AVX512_1.split()) <= flags:
                 words.append('avx512_1')
             words.append('x86_64')
         for choice in itertools.product((True, False), repeat=len(words)):
@@ -89,11 +98,6 @@ def subfolders(loader, here):
             if name and name not in found:
                 found.append(name)
     return found
-
-
-def platform_of(here):
-    """Return what $PLATFORM means on the processor here (str), as the kernel says it."""
-    return here[0]
 
 
 def older_bits(loader, here):

@@ -61,6 +61,9 @@ _DEVICES = [re.compile(br'\0(ch[34]:\w+(?:[ ,]+\w+)*)\0'), re.compile(br'--with-
 _CAPABILITIES = re.compile(br'[\0-\xff][\0-\x0f]\0\0[\0-\x10]\0{3}[\1-\x10]\0{3}[\x08-\x20]\0{3}'
                            br'[\0-\x20]\0{3}[\x0f-\x3f]\0{3}(?:[\0\1]\0{3})?([\1-\x09])\0{3}(.)\0{3}'
                            br'[\1-\x40]\0{3}', re.S)
+#: The lowest bytes of its numbers: to look for them in every fourth byte takes a third of the time
+_LOWEST = re.compile(br'[\0-\xff][\0-\x10][\1-\x10][\x08-\x20][\0-\x20][\x0f-\x3f][\0\1]?[\1-\x09].'
+                     br'[\1-\x40]', re.S)
 #: Rows that such a table has at least
 _SETS = 5
 #: Rows of those that have one for psm3 (4.1 on; 4.0 has 8)
@@ -73,6 +76,18 @@ _OWN_SETS = {'psm2': b'\0psm2\0', 'psm3': b'\0psm3\0', 'sockets': b'\0sockets\0'
 _ONE_SET = re.compile(br'--with-device=ch4:(?:[a-z]+,)*ofi:')
 
 
+def _rows(data):
+    """Yield the matches of _CAPABILITIES in data (bytes): such numbers lie at multiples of four in an ELF file."""
+    lowest, here = data[::4], 0
+    candidate = _LOWEST.search(lowest)
+    while candidate:
+        found = _CAPABILITIES.match(data, 4 * candidate.start())
+        if found:
+            yield found
+        here = -(-found.end() // 4) if found else candidate.start() + 1
+        candidate = _LOWEST.search(lowest, here)
+
+
 def asked_of_libfabric(data):
     """
     Return {provider: (major, minor)} of libfabric's API that an MPICH (data: its content) asks for.
@@ -81,7 +96,7 @@ def asked_of_libfabric(data):
     with. None where the file does not show it.
     """
     rows = [(found.start(1), (bytearray(found.group(1))[0], bytearray(found.group(2))[0]))
-            for found in _CAPABILITIES.finditer(data)]
+            for found in _rows(data)]
     tables, table = [], []
     for number, row in enumerate(rows):
         if len(table) > 1 and row[0] - table[-1][0] == table[-1][0] - table[-2][0]:

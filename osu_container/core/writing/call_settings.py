@@ -34,7 +34,7 @@ def call_settings(settings, sif, runtime_command, wrapped=False):
             ('files', run_files(settings)), ('unset', ' '.join(entry['name'] for entry in settings.unset))]
     rows += [('bind', '%s:%s' % bind[:2]) for bind in settings.binds]
     for key, values in (('library_path', settings.library_path), ('preload', settings.preload),
-                        ('path', settings.program_path)):
+                        ('path', (settings.user_path or []) + settings.program_path)):
         rows += [(key, value) for value in values]
     rows += [('default', '%s %s=%s' % (entry.get('when') or 'always', entry['name'], entry['value']))
              for entry in settings.variables]

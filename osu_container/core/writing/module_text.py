@@ -13,9 +13,7 @@ from osu_container.core.data.approaches import SWITCHES
 from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.writing.call_settings import promised, run_files
-
-#: Lmod family of every module of these easyblocks, beside the one of the easyconfig
-EVERY_FAMILY = 'slurm_mpi'
+from osu_container.core.writing.job_script import FOLDER as SCRIPTS
 
 
 def lua_string(value):
@@ -38,7 +36,13 @@ def help_lines(settings, programs_are, example):
              "commands:   %s%s" % (' '.join(settings.programs), programs_are and ' (%s)' % programs_are),
              "variables:  %s; what you set yourself wins" % ' '.join(names),
              "            osu-explain prints each with its value, reason and source, and every bind"]
+    if settings.of_site:
+        lines.append("image:      %s, which the site keeps for all; here is a link to it, and its sha256"
+                     % settings.of_site['path'])
     lines.append("proof:      osu-proof -- srun -N2 -n2 %s shows what each rank really loaded and used" % example)
+    if settings.user_path is not None:
+        lines.append("yours:      /user-software in the container; make-squashfs packs it into one file, "
+                     "unmake-squashfs unpacks it to add more")
     if settings.share:
         lines.append("containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own")
     if settings.gpu_map:
@@ -47,6 +51,12 @@ def help_lines(settings, programs_are, example):
         for value, effect in sorted(SWITCHES[name].items()):
             lines.append("switch:     export %s=%s before module load: %s" % (name, value, effect))
     return lines
+
+
+def keywords(settings):
+    """Return the words (list of str) by which `module keyword` finds the module."""
+    family = re.match(r'\D*[^\s\d]', settings.mpi).group()  # 'Cray MPICH 8.1.32 of the host'
+    return ['MPI', family, 'libfabric'] + (['container'] if settings.env_prefix else []) + [settings.approach]
 
 
 def _local_of(switch):
@@ -96,8 +106,13 @@ def switches_text(generator, settings, name):
     if not settings.switches:
         return ''
     return generator.comment("switches (module help says what each does): unload goes by what they were at load") + (
-        ''.join(SWITCH_TEXT % {'switch': switch, 'local': _local_of(switch), 'kept': '%s_OF_%s' % (
-            switch, re.sub(r'\W', '_', name).upper())} for switch in settings.switches))
+        ''.join(SWITCH_TEXT % {'switch': switch, 'local': _local_of(switch), 'kept': _kept(switch, name)}
+                for switch in settings.switches))
+
+
+def _kept(variable, name):
+    """Return the name (str) under which a module (name: str) keeps what a variable was at load."""
+    return '%s_OF_%s' % (variable, re.sub(r'\W', '_', name).upper())
 
 
 def refusals_text(generator, settings):
@@ -148,23 +163,53 @@ end
 """
 
 
-def common_text(generator, settings, name, family):
-    """
-    Return the text that container and native modules share: family, --mpi= of srun, variables with defaults.
-
-    :param name: str, of the module; family: str, Lmod's
-    """
-    lines = ["\n", generator.comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
-             'family("%s")\n' % family,
-             generator.comment("SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time"),
-             'family("%s")\n' % EVERY_FAMILY]
+def families_text(generator, settings):
+    """Return the text by which one such module is loaded at a time."""
+    # a second family would have Lmod say twice which module it replaces
+    lines = [generator.comment("SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time"),
+             'family("%s")\n' % settings.family]
     if settings.conflicts and settings.env_prefix:
         lines += [generator.comment("each of these sets %s_BIND for itself" % settings.env_prefix),
                   'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
-    lines += [generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone"),
-              generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}),
-              refusals_text(generator, settings), switches_text(generator, settings, name),
-              variables_text(generator, settings),
+    return ''.join(lines)
+
+
+#: Warnings are LmodMessage: after LmodWarning `module load` returns 1 (Lmod 8.6.19, tried on 2026-11-23), and a job
+#: script ends there by `set -e` or `module load X && srun ...`, for what is no error.
+#: A variable that is not set fits: the user has loaded none of these modules, or runs a job without them.
+EXPECT_TEXT = """local function expect(name, fits, says)
+    local value = os.getenv(name) or ""
+    if mode() == "load" and value ~= "" and not fits[value] then
+        LmodMessage("Warning: " .. name .. "=" .. value .. says)
+    end
+end
+"""
+
+
+def shell_text(generator, settings):
+    """Return the text that warns where the system's modules in the user's shell are not those that this one is for."""
+    lines = [generator.comment(reason(entry)) for entry in settings.shell[:1]] + [EXPECT_TEXT]
+    lines += ['expect("%s", {%s}, %s)\n' % (entry['name'], ', '.join('["%s"]=true' % one for one in entry['fits']),
+                                            lua_string(' is loaded, and ' + entry['says'])) for entry in settings.shell]
+    return ''.join(lines) if settings.shell else ''
+
+
+def pmi_text(generator, settings):
+    """Return the text that sets --mpi= of srun."""
+    return (generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone")
+            + generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}))
+
+
+def common_text(generator, settings, name):
+    """
+    Return the text that container and native modules share: family, --mpi= of srun, variables with defaults.
+
+    :param name: str, of the module
+    """
+    lines = ["\n", generator.comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
+             families_text(generator, settings), shell_text(generator, settings)]
+    lines += [pmi_text(generator, settings), refusals_text(generator, settings),
+              switches_text(generator, settings, name), variables_text(generator, settings),
               promise_text(generator, settings),
               generator.comment("read by osu-container bench: the installation, whose settings.json says what this is"),
               generator.set_environment('OSU_MODULE_ROOT', '', relpath=True)]
@@ -198,7 +243,7 @@ if mode() == "load" then
 
 CHANGED_TEXT = """end
 if changed[1] then
-    LmodWarning("The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
+    LmodMessage("Warning: The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
         ". Programs may fail or be slow. Install it again: module unload " ..
         myModuleName() .. "; %s")
 end
@@ -215,39 +260,51 @@ def watch_text(generator, settings, again):
                                       "release, bytes, time stamp"), COMPARE_TEXT] + rows + [CHANGED_TEXT % again])
 
 
-def image_text(generator, settings, sif, again, sif_variable):
+def image_text(generator, settings, sif, again, name):
     """
     Return the text that finds the image: that of the installation, else one in the site's folders, else an error.
 
-    :param sif_variable: str, SIF and the name of the module as EasyBuild writes it in variables
+    :param name: str, of the module as EasyBuild writes it in variables
     """
     lines = ['local sif = pathJoin(root, %s)\n' % lua_string(sif)]
+    if settings.image_folders:
+        lines.append(generator.comment("where the user has deleted the installation's copy the site's own is taken"))
     for folder in settings.image_folders:
-        path = lua_string(os.path.join(folder, sif))
-        lines += [generator.comment("the user may delete the copy in the installation; then the site's own is taken"),
-                  generator.conditional_statement('not isFile(sif) and isFile(%s)' % path, 'sif = %s' % path)]
-    gone = 'LmodError("The image " .. sif .. " is gone. Get it back with: %s")' % again
-    lines += [generator.conditional_statement('mode() == "load" and not isFile(sif)', gone),
+        variable, _, rest = folder[1:].partition('}') if folder.startswith('{') else ('', '', folder)
+        path = lua_string(os.path.join(rest, sif))
+        if variable:
+            path = '(os.getenv("%s") or "") .. %s' % (variable, path)
+        lines.append(generator.conditional_statement('not isFile(sif) and isFile(%s)' % path, 'sif = %s' % path))
+    found, gone = 'sif', '"The image " .. sif .. " is gone. Get it back with: %s"' % again
+    if settings.of_site:
+        found = lua_string(settings.of_site['path'])  # for Lmod a link is a file, whatever it leads to
+        gone = lua_string("The image %s is gone: its owner has removed it. Install the module again with one that is "
+                          "there: %s" % (settings.of_site['path'], again))
+        lines.append(generator.comment("a link to an image that the site keeps for all"))
+    lines += [generator.conditional_statement('mode() == "load" and not isFile(%s)' % found, 'LmodError(%s)' % gone),
               generator.comment("where the image is, under the names that LUMI's container modules use"),
-              'setenv("SIF", sif)\n', 'setenv("%s", sif)\n' % sif_variable,
+              'setenv("SIF", sif)\n', 'setenv("SIF%s", sif)\n' % name,
               generator.set_environment('CONTAINERROOT', '', relpath=True),
+              generator.set_environment('RUNSCRIPTS', SCRIPTS, relpath=True),
+              generator.set_environment('RUNSCRIPTS' + name, SCRIPTS, relpath=True),
               generator.comment("read by bin/run-in-container: the image"), 'setenv("MPI_CONTAINER_IMAGE", sif)\n']
     return ''.join(lines)
 
 
-def container_text(generator, settings, sif, runtime_command, again, sif_variable, wrapped=False):
+def container_text(generator, settings, names, sif, runtime_command, again, wrapped=False):
     """
     Return the text of a container module: the image, the runtime, binds, library path, folders of programs.
 
+    :param names: (str, str), of the module: its own, and as EasyBuild writes it in variables
     :param sif: str, file name of the SIF in the installation
     :param runtime_command: str, command of the container runtime
     :param again: str, what to type to install the module again
-    :param sif_variable: str, as for image_text()
     :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
     """
     prefix = settings.env_prefix
     lines = [
-        image_text(generator, settings, sif, again, sif_variable),
+        image_text(generator, settings, sif, again, names[1]),
+        user_text(generator, settings, names[0]),
         watch_text(generator, settings, again),
         generator.comment("read by bin/run-in-container: the runtime, how the names of its variables start, and the "
                           "variable that srun --mpi=%s gives a rank" % settings.pmi),
@@ -278,11 +335,31 @@ def container_text(generator, settings, sif, runtime_command, again, sif_variabl
     lines += [generator.comment("for a runtime that is called directly (bin/run-in-container has the same from "
                                 "call-settings), if OSU_SCOPE!=commands"),
               'if %s then\n' % _condition('OSU_SCOPE!=commands')]
-    lines += ['    %s\n' % line for line in ''.join(_runtime_text(generator, settings)).splitlines()]
+    lines += ['    %s\n' % line for line in ''.join(runtime_text(generator, settings)).splitlines()]
     return ''.join(lines + ['end\n'])
 
 
-def _runtime_text(generator, settings):
+#: Lmod takes a slash away from the end of what it appends, so the top of the file is . here, which Apptainer 1.4 takes.
+#: Unload must take away what load has added; in between make-squashfs may have packed the folder. Each module name has
+#: a variable of its own, as for SWITCH_TEXT.
+USER_TEXT = """local user, user_image = pathJoin(root, "user-software"), pathJoin(root, "user-software.squashfs")
+user = isDir(user) and user .. ":/user-software" or ""
+if isFile(user_image) then user = user_image .. ":/user-software:image-src=." end
+if mode() == "unload" then user = os.getenv("%(kept)s") or "" end
+setenv("%(kept)s", user)
+"""
+
+
+def user_text(generator, settings, name):
+    """Return the text that finds the user's own software of a module (name: str)."""
+    if settings.user_path is None:
+        return ''
+    return generator.comment("your own software: what make-squashfs has packed, else the folder, as LUMI's container "
+                             "modules have it [LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua]") + (
+        USER_TEXT % {'kept': _kept('MPI_CONTAINER_USER_SOFTWARE', name)})
+
+
+def runtime_text(generator, settings):
     """Return the lines (list of str) that set the runtime's variables: binds, library path, folders of programs."""
     prefix, lines = settings.env_prefix, []
     if settings.nvidia:
@@ -292,6 +369,9 @@ def _runtime_text(generator, settings):
     for why, binds in groupby(settings.binds, key=lambda bind: bind[2]):
         lines.append(generator.comment(why))
         lines += ['append_path("%s_BIND", %s, ",")\n' % (prefix, lua_string('%s:%s' % bind[:2])) for bind in binds]
+    if settings.user_path is not None:
+        lines += [generator.comment("your own software"),
+                  'if user ~= "" then append_path("%s_BIND", user, ",") end\n' % prefix]
     for folder in reversed(settings.library_path):
         lines += [generator.comment(
             "the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and "
@@ -301,7 +381,7 @@ def _runtime_text(generator, settings):
         lines += [generator.comment("loaded before the program, which was not linked with it; in the container only"),
                   'prepend_path("%sENV_LD_PRELOAD", %s)\n' % (prefix, lua_string(path))]
     lines.append(generator.comment("the programs can be typed by name in the container"))
-    for folder in reversed(settings.program_path):
+    for folder in reversed((settings.user_path or []) + settings.program_path):
         lines.append('prepend_path("%sENV_PREPEND_PATH", %s)\n' % (prefix, lua_string(folder)))
     return lines
 

@@ -14,7 +14,8 @@ EVIDENCE = {'measured', 'derived', 'untested'}
 SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
              'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
              'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules'}
-OPTIONAL_SITE_KEYS = {'gpu_userland', 'lnx_links', 'engine', 'architecture', 'stage_folders'}
+OPTIONAL_SITE_KEYS = {'gpu_userland', 'lnx_links', 'engine', 'architecture', 'stage_folders', 'network', 'building',
+                      'family', 'shell'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'refuses', 'variables'}
 FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}
@@ -133,6 +134,14 @@ def test_no_approach_calls_measured_what_nobody_has_published(approach):
     for variable in entry['variables'] + entry['unset'] + entry['rank_variables']:
         if variable['evidence'] == 'measured':
             assert 'github.com' in variable['source'] and variable['date'] < '2026-11-21', variable['name']
+
+
+@pytest.mark.parametrize('approach', ['hybrid', 'swap', 'opensource'])
+def test_the_vni_of_a_step_on_one_node_rests_on_what_lumi_has_shown(approach):
+    found = {variable['value']: variable for variable in APPROACHES[approach]['variables']
+             if variable['name'] == 'SLURM_NETWORK'}['single_node_vni']
+    assert (found['evidence'], found['date']) == ('measured', '2026-03-31')
+    assert 'laifs-container-recipes' in found['source']
 
 
 @pytest.mark.parametrize('site', LUMI)

@@ -20,7 +20,7 @@ from osu_container.core.deciding.settings import approach_entry, image_of, runs_
 from osu_container.core.deciding.site_choice import SettingsError, choose_site, site_entry
 from osu_container.generate import podman_hpc as renderer
 from osu_container.generate.site_recipes import KINDS, RECIPES, sets
-from tests.helpers.machine import PROJECT, StandIn, run
+from tests.helpers.machine import PROJECT, StandIn, modules_say, run
 from tests.helpers.samples import one_of_each
 
 OTHERS = [name for name in SITES if name != 'workstation' and not name.startswith('lumi')]
@@ -32,7 +32,8 @@ NOT_TOLD = {
     'gpu_binding': 'sysfs tells whole NUMA nodes only', 'gpu_userland': 'which images a driver takes',
     'conflicts': 'the modules of a tree are not on MODULEPATH', 'variables': 'what NCCL needs: only a run shows it',
     'lnx_links': 'an experiment of CSCS\'', 'architecture': 'a tree is of the processor that made it',
-    'stage_folders': 'which disks a job may have',
+    'family': 'what a system calls its own modules of that kind', 'shell': 'which of its modules are for which nodes',
+    'stage_folders': 'which disks a job may have', 'building': 'what a system asks of who builds images there',
 }
 #: site -> the same, of one system
 NOT_TOLD_THERE = {
@@ -42,7 +43,6 @@ NOT_TOLD_THERE = {
     'alps': {'images': 'the tree is of x86_64, for which there are others',
              'library_folders': 'the tree has a folder of links'},
 }
-
 
 def flat(entry):
     """Return {name: value} of the facts of a site (dict), libraries and files one by one."""
@@ -79,7 +79,7 @@ def trees(tmp_path_factory):
 @pytest.mark.parametrize('site', OTHERS)
 def test_discover_finds_on_the_tree_what_the_data_say(site, trees, tmp_path):
     done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', trees(site), '-o', tmp_path / 'site.py'],
-               env={'PATH': '/usr/bin:/bin', 'HOME': str(tmp_path)})
+               env={'PATH': '/usr/bin:/bin', 'HOME': str(tmp_path), **modules_say(site)})
     assert done.returncode == 0, done.stdout + done.stderr
     (name, entry), = runpy.run_path(str(tmp_path / 'site.py'))['SITES'].items()
     found, data = flat(site_entry(name, {name: entry})), flat(site_entry(site))

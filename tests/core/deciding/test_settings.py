@@ -6,6 +6,7 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import settings as settings_module
+from osu_container.core.deciding.conditions import site_words
 from osu_container.core.deciding.settings import (
     INJECT_FOLDER,
     approach_entry,
@@ -21,13 +22,13 @@ PAIRS = [(approach, site) for approach in APPROACHES for site in SITES
          if runs_on(APPROACHES[approach], site_entry(site))]
 
 
-def facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0'):
+def facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0', host_libfabric='1.22.0'):
     """Facts of an image and a host, as read_facts() gives them."""
     return {
         'image': {'file': 'x.sif', 'mpi': mpi, 'libfabric': libfabric, 'programs_are': 'C', 'library_path': [],
                   'rccl_plugin': '/opt/ofi/lib/librccl-net.so', 'rccl_plugin_folder': '/opt/ofi/lib',
                   'programs': {'osu_bw': '/opt/osu/bin', 'osu_latency': '/opt/osu/bin'}},
-        'host': {'root': '/stand-in', 'mpi': 'Cray MPICH 8.1.32', 'libfabric': '1.22.0', 'files': ['/pfs'],
+        'host': {'root': '/stand-in', 'mpi': 'Cray MPICH 8.1.32', 'libfabric': host_libfabric, 'files': ['/pfs'],
                  'runtime': {'command': '/usr/bin/' + runtime, 'name': runtime},
                  'injected': [{'soname': 'libfabric.so.1', 'path': '/stand-in/a/libfabric.so.1', 'why': 'network',
                                'name': 'libfabric', 'names': [], 'size': 1, 'mtime': 2, 'what': 'libfabric 1.22.0'}]},
@@ -142,17 +143,67 @@ def value_of(name, approach, site, *switches, **kwargs):
     ('SLURM_NETWORK', 'native', 'lumi-25.03', ['OSU_RCCL_ALT_READ=1'], {}, 'disable_rdzv_get'),
     ('NCCL_NET', 'bind', 'lumi-25.03', [], {}, None),
     ('NCCL_NET', 'bind', 'lumi-25.03', ['OSU_RCCL_STRICT=1'], {}, 'AWS Libfabric'),
+    # RCCL and NCCL: what is against hangs is a default, what was seen to hang is not
+    ('FI_MR_CACHE_MONITOR', 'native', 'lumi-25.03', [], {}, 'userfaultfd'),
+    ('FI_MR_CACHE_MONITOR', 'hybrid', 'lumi-25.03', [], {}, 'userfaultfd'),
+    ('FI_MR_CACHE_MONITOR', 'hybrid', 'frontier', [], {}, 'userfaultfd'),
+    ('FI_MR_CACHE_MONITOR', 'openmpi', 'alps', [], {}, 'userfaultfd'),
+    ('FI_MR_CACHE_MONITOR', 'hybrid', 'lumi-c-25.03', [], {}, None),
+    ('FI_MR_CACHE_MONITOR', 'pure', 'lumi-25.03', [], {}, None),
+    ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', [], {}, None),
+    ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', ['OSU_RCCL_GDR=1'], {}, 'PHB'),
+    ('NCCL_NET_GDR_LEVEL', 'bind', 'setonix', [], {}, None),
+    ('NCCL_NET_GDR_LEVEL', 'openmpi', 'alps', [], {}, 'PHB'),
+    ('NCCL_NET_GDR_LEVEL', 'openmpi', 'perlmutter', [], {}, 'PHB'),
+    ('FI_CXI_DISABLE_HOST_REGISTER', 'openmpi', 'alps', [], {}, '1'),
+    ('FI_CXI_DISABLE_HOST_REGISTER', 'hybrid', 'perlmutter', [], {}, '1'),
+    ('FI_CXI_DISABLE_HOST_REGISTER', 'hybrid', 'lumi-25.03', [], {}, None),
+    ('NCCL_PROTO', 'openmpi', 'alps', [], {}, '^LL128'),
+    ('NCCL_NET', 'openmpi', 'alps', ['OSU_RCCL_STRICT=1'], {}, 'AWS Libfabric'),
+    # a switch of the approach is before a default of the site, which stays without it
+    ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', [], {}, '16384'),
+    ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', ['OSU_RCCL_ALT_READ=1'], {}, '2048'),
 ])
 def test_a_variable_has_the_value_that_its_conditions_give(name, approach, site, switches, kwargs, expected):
     assert value_of(name, approach, site, *switches, **kwargs) == expected
 
 
+#: HPE's table for RCCL, rccl_tuning_guide.md, without what only AMD's GPUs have
+ALT_READ = {'FI_CXI_RDZV_PROTO': 'alt_read', 'FI_CXI_RDZV_THRESHOLD': '0', 'FI_CXI_RDZV_GET_MIN': '0',
+            'FI_CXI_RDZV_EAGER_SIZE': '0', 'FI_CXI_RX_MATCH_MODE': 'hybrid', 'FI_CXI_DEFAULT_CQ_SIZE': '131072',
+            'FI_CXI_DEFAULT_TX_SIZE': '2048', 'FI_CXI_DISABLE_HOST_REGISTER': '1'}
+
+
 @pytest.mark.parametrize('approach, site', PAIRS)
-def test_alt_read_and_its_srun_option_go_together(approach, site):
-    on = [value_of(name, approach, site, 'OSU_RCCL_ALT_READ=1') for name in ('FI_CXI_RDZV_PROTO', 'SLURM_NETWORK')]
-    off = [value_of(name, approach, site) for name in ('FI_CXI_RDZV_PROTO', 'SLURM_NETWORK')]
-    assert (on[0] is None) or 'disable_rdzv_get' in on[1]
-    assert off[0] is None and 'disable_rdzv_get' not in (off[1] or '')
+def test_alt_read_is_all_that_hpe_sets_and_its_srun_option_goes_with_it(approach, site):
+    words = site_words(site_entry(site))
+    wanted = words['cxi'] and words['gpu'] and approach != 'pure'
+    rocm = {'HSA_FORCE_FINE_GRAIN_PCIE': '1'} if words['rocm'] else {}
+    for name, value in {**ALT_READ, **rocm}.items():
+        found = value_of(name, approach, site, 'OSU_RCCL_ALT_READ=1')
+        assert found == (value if wanted else value_of(name, approach, site)), name
+    assert value_of('FI_CXI_RDZV_PROTO', approach, site) is None
+    for switches, there in ((['OSU_RCCL_ALT_READ=1'], wanted), ([], False)):
+        assert ('disable_rdzv_get' in (value_of('SLURM_NETWORK', approach, site, *switches) or '')) == there
+
+
+@pytest.mark.parametrize('approach', ['native', 'bind', 'hybrid', 'swap', 'opensource'])
+@pytest.mark.parametrize('release, others', [('1.15.2.0', '1.22.0'), ('1.22.0', '1.15.2.0'), ('2.4.0', '1.15.2.0')])
+def test_the_libfabric_that_runs_decides_and_no_other_one(approach, release, others):
+    own = APPROACHES[approach]['comes_from']['libfabric'] == 'image'
+    kwargs = {'mpi': 'MPICH 4.3.2', 'libfabric': release if own else others,
+              'host_libfabric': others if own else release}
+    mpich = APPROACHES[approach]['comes_from']['libmpi'] == 'image'
+    found = {name: value_of(name, approach, 'lumi-24.03', **kwargs) for name in (
+        'FI_CXI_DISABLE_NON_INJECT_MSG_IDC', 'MPIR_CVAR_CH4_OFI_ENABLE_INJECT', 'FI_CXI_RDZV_THRESHOLD')}
+    old = release.startswith('1.15')
+    assert found == {'FI_CXI_DISABLE_NON_INJECT_MSG_IDC': '1' if mpich and not old else None,
+                     'MPIR_CVAR_CH4_OFI_ENABLE_INJECT': '0' if mpich and not old else None,
+                     'FI_CXI_RDZV_THRESHOLD': '16384' if mpich and release < '2.4' else None}
+    # without alt_read in it nothing of that switch is set, and the module says so
+    proto = value_of('FI_CXI_RDZV_PROTO', approach, 'lumi-24.03', 'OSU_RCCL_ALT_READ=1', **kwargs)
+    refused = [entry['when'] for entry in settings_for(*entries(approach, 'lumi-24.03'), facts(**kwargs)).refuses]
+    assert (proto, refused) == ((None, ['OSU_RCCL_ALT_READ=1']) if old else ('alt_read', []))
 
 
 @pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource'])
@@ -288,9 +339,13 @@ def test_lumi_is_recognised_by_itself(host, stack, partition, expected):
         choose_site(None, None, 'laptop', environment)
 
 
-def test_lumi_without_a_stack_is_told_the_names():
-    with pytest.raises(SettingsError, match=r"host name 'uan02'.*lumi-25.03, .*--try-amend=site=NAME"):
-        choose_site(None, None, 'uan02', {})
+@pytest.mark.parametrize('loaded, found', [({}, '(not set)'), ({'LUMI_STACK_VERSION': '26.03'}, '26.03')])
+def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(loaded, found):
+    with pytest.raises(SettingsError) as told:
+        choose_site(None, None, 'uan02', loaded)
+    for text in ("host name 'uan02'", 'lumi-25.03, ', f'LUMI_STACK_VERSION={found}', '--try-amend=site=NAME',
+                 'Load the modules of its software stack first'):
+        assert text in str(told.value)
 
 
 def test_a_local_file_replaces_facts_of_any_site():

@@ -60,6 +60,29 @@ def test_newer_one_replaces_the_older(final):
     assert (final / 'file').read_text() == 'new' and names(final) == ['version']
 
 
+@pytest.mark.parametrize('packed', [False, True])
+@pytest.mark.parametrize('end', ['finish', 'rollback', 'killed'])
+def test_software_of_the_user_outlives_the_installation(final, packed, end):
+    kept = 'user-software.squashfs' if packed else 'user-software'
+    fill(final, 'old')
+    if packed:
+        (final / kept).write_text('mine')
+    else:
+        fill(final / kept, 'mine')
+    staged = stage(final, 'new')
+    fresh = final.parent / 'version.part' / 'user-software'
+    fresh.mkdir()
+    (fresh / 'empty').touch()
+    staged.commit()
+    if end == 'killed':
+        StagedInstall(str(final))
+    else:
+        getattr(staged, end)()
+    assert (final / 'file').read_text() == ('old' if end == 'rollback' else 'new') and names(final) == ['version']
+    assert [path.name for path in final.glob('user-software*')] == [kept]
+    assert (final / kept if packed else final / kept / 'file').read_text() == 'mine'
+
+
 @pytest.mark.parametrize('committed', [False, True])
 def test_rollback_puts_the_older_one_back(final, committed):
     fill(final, 'old')

@@ -1,13 +1,14 @@
 """What must come along with libraries of a host, beside what the loader of this machine loads with the same files."""
 import os
 import random
+import re
 
 import pytest
 
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import elf_facts
-from tests.helpers.elf_folder import LIBC, ElfFolder, real_load
-from tests.helpers.machine import compile_library
+from tests.helpers.elf_folder import LIBC, LOADER, ElfFolder, real_load
+from tests.helpers.machine import compile_library, run
 
 PROGRAM, TOP = '/bin/program', '/opt/top/libtop.so'
 #: Where the loader of this machine looks by default
@@ -34,6 +35,12 @@ def both(folder):
     """Return (what the real loader loads with a program that needs TOP, the same of closure()), and what they miss."""
     folder.program(PROGRAM, [TOP])
     return real_load(folder, PROGRAM), of_folder(folder)
+
+
+def platform():
+    """Return what the loader here calls the processor (str)."""
+    said = re.search('^dl_platform="(.+)"', run([LOADER, '--list-diagnostics']).stdout, re.M)
+    return said[1] if said else os.uname().machine
 
 
 def top(folder, *places, needed=('libb.so',), **options):
@@ -92,8 +99,8 @@ CASES = {
         lambda it: of_32_bits(top(it, '/usr/lib'), '/lib/libb.so'), ['/usr/lib/libb.so'], []),
     'another class in DT_RUNPATH': (
         lambda it: of_32_bits(top(it, '/usr/lib', runpath='/r'), '/r/libb.so'), ['/usr/lib/libb.so'], []),
-    '$PLATFORM': (lambda it: top(it, '/opt/x86_64', '/opt/aarch64', runpath='/opt/$PLATFORM'),
-                  [f'/opt/{os.uname().machine}/libb.so'], []),
+    '$PLATFORM': (lambda it: top(it, '/opt/x86_64', '/opt/haswell', '/opt/xeon_phi', '/opt/aarch64',
+                                 runpath='/opt/$PLATFORM'), [f'/opt/{platform()}/libb.so'], []),
     'of another machine only': (lambda it: foreign(top(it), '/usr/lib/libb.so'), [], ['libb.so']),
     '$LIB': (lambda it: top(it.with_libc(), '/opt/lib64', '/opt/lib/x86_64-linux-gnu', runpath='/opt/$LIB'),
              ['/opt/lib/x86_64-linux-gnu/libb.so' if MULTIARCH else '/opt/lib64/libb.so'], []),

@@ -121,7 +121,8 @@ def test_copies_for_newer_processors_are_taken_as_the_real_loader_does(folder, s
     ([], {'rpath': '/own/$LIB:/own/${PLATFORM}'}), ([], {'runpath': '/own/$NOTHING:/own/lib64'})])
 def test_variables_mean_what_they_mean_to_the_real_loader(folder, library_path, options):
     folder.with_libc().program(PROGRAM, ['libb.so'], **options)
-    for place in ('', '/x86_64', '/aarch64', '/lib64', '/lib', '/lib/x86_64-linux-gnu', '/lib/aarch64-linux-gnu'):
+    for place in ('', '/x86_64', '/haswell', '/xeon_phi', '/aarch64', '/lib64', '/lib', '/lib/x86_64-linux-gnu',
+                  '/lib/aarch64-linux-gnu'):
         folder.library(f'/own{place}/libb.so')
     found, missing = ours(folder, library_path)
     real, real_missing = real_load(folder, PROGRAM, library_path)

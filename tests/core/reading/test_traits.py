@@ -442,7 +442,7 @@ def rows(*releases, stride=12):
     (rows((1, 22), (1, 22), (1, 6)), None),  # too few to be sure
     (rows((1, 6), (1, 22), (1, 6), (1, 5), (1, 5)), None),
     (rows((1, 22), (1, 22), (1, 6), (1, 5), (2, 5)), None),
-    (rows(*[(1, 22)] * 5) + bytes(99) + rows(*[(1, 21)] * 5), None),
+    (rows(*[(1, 22)] * 5) + bytes(100) + rows(*[(1, 21)] * 5), None),
     (rows(*[(1, 22)] * 5) + b'--with-device=ch4:ofi:sockets', None),
     (b'', None),
 ], ids=['2.3', 'cxi', '11 words', 'few', 'no minimum', 'newer than the default', 'two tables', 'one set', 'none'])

@@ -10,11 +10,14 @@ from osu_container.core.data.sites.cray import fact, gpu_map, variable
 
 _HARDWARE = 'CSCS documentation, Alps hardware (github.com/eth-cscs/cscs-docs ca7a0d38, docs/alps/hardware.md)'
 _SLURM = 'CSCS documentation, Slurm (github.com/eth-cscs/cscs-docs 1e11d788, docs/running/slurm.md)'
-_DAINT = 'CSCS documentation, Daint (github.com/eth-cscs/cscs-docs d8de5c5f, docs/clusters/daint.md)'
+_DAINT = 'CSCS documentation, Daint (github.com/eth-cscs/cscs-docs 02a7acce, docs/clusters/daint.md)'
+_STORAGE = 'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, docs/alps/storage.md)'
 _OPENMPI = 'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs, docs/software/communication/openmpi.md)'
-_SHS = ('CSCS: SHS 13.1.0 on Daint since 2026-06-17 (cscs-docs 80abed1); SHS 13 brings libfabric 2.3.1 (llnl/benchpark '
-        'pull request 1250)')
-_TODAY, _DOCS = '2026-11-21', '2026-08-20'
+#: What CSCS's own tool system-stack read from the packages of a node, under the Slurm that Daint had until 2026-09-16
+_STACK = 'CSCS, netstack (github.com/eth-cscs/netstack 67b49b80), documentation of system-stack: SHS 13.1.0'
+_NCCL = 'CSCS documentation, NCCL (github.com/eth-cscs/cscs-docs 1660b1e, docs/software/communication/nccl_env_vars)'
+_IMAGES = 'CSCS, github.com/eth-cscs/alps-extended-images 28a874b, Alps-Images/common/alps-runtime.env'
+_TODAY, _DOCS, _SEPTEMBER, _AGAIN = '2026-11-21', '2026-08-20', '2026-09-16', '2026-11-23'
 
 STACKS = {
     'alps': {
@@ -31,7 +34,7 @@ STACKS = {
             'their own can use the modules, for the engine there is an EDF', _DAINT + '; nobody is known to have tried',
             _TODAY, 'untested'),
         'engine': fact('container-engine', 'the system\'s own container engine, which runs no SIF: an EDF is written '
-                       'for it from the same settings', _DAINT, _DOCS, 'measured'),
+                       'for it from the same settings', _DAINT, _SEPTEMBER, 'measured'),
         'pmi': fact(
             {'image': 'pmi2', 'Open MPI': 'pmix'},
             'MPICH speaks PMI-2, Open MPI 5 PMIx; cray_shasta is there too, for the Cray MPICH of uenv',
@@ -45,8 +48,11 @@ STACKS = {
             'derived'),
         'libraries': {
             'libfabric': fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                              'the host\'s network library with its cxi provider', _SHS + '; folder as on Frontier',
-                              '2026-06-17', 'untested'),
+                              'the host\'s network library with its cxi provider', _STACK, _SEPTEMBER, 'measured'),
+            'libcxi': fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
+                           _STACK + ', package cray-libcxi in /usr', _SEPTEMBER, 'derived'),
+            'libxpmem': fact('/opt/xpmem/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node '
+                             'by it', _STACK + ', package xpmem in /opt/xpmem', _SEPTEMBER, 'derived'),
             'libcuda': fact('/usr/lib64/libcuda.so.1', 'CUDA\'s driver library, which the runtime brings along (--nv)',
                             'folder as on Perlmutter', _TODAY, 'untested'),
         },
@@ -55,17 +61,26 @@ STACKS = {
             'is the word for aarch64 too', 'message "required by /usr/lib64/libcxi.so.1" in the log of ' + _OPENMPI,
             _TODAY, 'derived'),
         'files': {
-            'file_systems': fact(['/capstor', '/iopsstor'], 'scratch, store and the fast file system',
-                                 'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, '
-                                 'docs/alps/storage.md)', _DOCS, 'measured', bound='install'),
+            'file_systems': fact(['/capstor', '/iopsstor', '/ritom'], 'store, the fast file system, and scratch: '
+                                 '/ritom on Daint since 2026-09-16 and on Clariden; no page says that Santis has it',
+                                 _STORAGE + '; ' + _DAINT, _SEPTEMBER, 'measured', bound='install'),
         },
         'variables': [
             variable('NCCL_SOCKET_IFNAME', 'hsn', 'NCCL meets and, without a plugin, sends over the interfaces whose '
-                     'names begin so', 'CSCS documentation, NCCL', _TODAY, 'derived', only=['gpu']),
+                     'names begin so', _IMAGES, _AGAIN, 'derived', only=['gpu']),
             variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node',
-                     'CSCS documentation, NCCL', _TODAY, 'derived', only=['gpu']),
-            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', 'CSCS documentation, NCCL',
-                     _TODAY, 'derived', only=['gpu']),
+                     _NCCL, _AGAIN, 'derived', only=['gpu']),
+            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', _NCCL, _AGAIN, 'derived',
+                     only=['gpu']),
+            variable('NCCL_PROTO', '^LL128', 'the protocol LL128, a default since NCCL 2.27, is slower over Slingshot, '
+                     'and data came out wrong with it between GH200 (NVIDIA/nccl#2001)', _NCCL + '; Sigma2, NCCL on '
+                     'Olivia (documentation.sigma2.no)', _AGAIN, 'derived', only=['gpu']),
+            variable('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs of NCCL', _NCCL,
+                     _AGAIN, 'derived', only=['gpu', 'cxi']),
+            variable('FI_CXI_DEFAULT_TX_SIZE', '16384', 'room for what NCCL sends before anybody waits for it: the '
+                     'most that the provider takes (cxip.h, CXIP_MAX_TX_SIZE); of 32768, as CSCS wrote in 2025, it '
+                     'makes its default', _IMAGES + '; eth-cscs/alps-uenv pull request 316', _AGAIN, 'derived',
+                     only=['gpu', 'cxi']),
         ],
         'images': fact(
             {'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},

@@ -52,22 +52,20 @@ def cray_pmi(folder, pals, source, date, evidence):
     }
 
 
-def rocm(version, source, date, evidence):
-    """Return the facts of libraries of ROCm 6 version (str) in /opt."""
-    folder = '/opt/rocm-%s/lib/' % version
+def rocm(folder, source, date, evidence):
+    """Return the facts of libraries of ROCm 6 in a folder (str)."""
     return {
         'libhsa-runtime64': fact(
-            folder + 'libhsa-runtime64.so.1', 'the GTL needs it, and libfabric opens it; it must be the one that fits '
+            folder + '/libhsa-runtime64.so.1', 'the GTL needs it, and libfabric opens it; it must be the one that fits '
             'the host\'s GTL', source, date, evidence, opened_as=['libhsa-runtime64.so']),
         'libamdhip64': fact(
-            folder + 'libamdhip64.so.6', 'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build',
+            folder + '/libamdhip64.so.6', 'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build',
             source, date, evidence, opened_as=['libamdhip64.so']),
     }
 
 
-def rocm_folders(version, source, date, evidence):
-    """Return the facts of folders with libraries, those of ROCm version (str) among them."""
-    folder = '/opt/rocm-%s/lib' % version
+def rocm_folders(folder, source, date, evidence):
+    """Return the facts of folders with libraries, folder (str) with those of ROCm among them."""
     return {
         'library_folders': fact(
             SLES_FOLDERS + [AMD_FOLDER, folder], 'where the host\'s ld.so looks: folders of SLES, then of Cray\'s and '
@@ -146,8 +144,6 @@ BASES = {
                      'derived', only=['gpu']),
             variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', _HPE, _TODAY,
                      'untested', only=['gpu']),
-            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself; set 0 where a run hangs, as seen '
-                     'with ROCm 7 on LUMI', _HPE + '; laifs-container-recipes#30', _TODAY, 'untested', only=['gpu']),
         ],
         'image_folders': fact([], 'no folder with images for all is known', 'no page of the system names one', _TODAY,
                               'untested'),

@@ -16,6 +16,9 @@ _TRAINING = 'github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, '
 _DEIC = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
 _SRUN = '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c'
 _HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
+_ROCM_2509 = ('public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.09", with jobs 22326815 and 22326827 '
+              'of LUMI and the module rocm/6.4.4; a build script of Score-P 9.4; the module is that of github.com/'
+              'Lumi-supercomputer/LUMI-SoftwareStack 025ee647, rocm-6.4.4.eb')
 
 
 def _cray_mpich(version, folder, evidence, source, date):
@@ -32,15 +35,20 @@ def _cray_mpich(version, folder, evidence, source, date):
     }
 
 
-def _rocm(version, major, evidence, source, date):
-    """Return the facts of libraries of ROCm version; major: of libamdhip64's soname."""
+#: ROCm of the system, and that of stack 25.09, which is a module of LUMI
+_SYSTEM_ROCM, _MODULE_ROCM = '/opt/rocm-%s/', '/appl/lumi/SW/LUMI-25.09/G/EB/rocm/%s/'
+
+
+def _rocm(version, major, evidence, source, date, folder=_SYSTEM_ROCM):
+    """Return the facts of libraries of ROCm version in folder; major: of libamdhip64's soname."""
+    folder = folder % version
     return {
         'libhsa-runtime64': dict(_fact(
-            '/opt/rocm-%s/lib/libhsa-runtime64.so.1' % version,
+            folder + 'lib/libhsa-runtime64.so.1',
             'the GTL needs it, and libfabric opens it; it must be the one that fits the host\'s GTL', source, date,
             evidence), opened_as=['libhsa-runtime64.so']),
         'libamdhip64': dict(_fact(
-            '/opt/rocm-%s/lib/libamdhip64.so.%s' % (version, major),
+            folder + 'lib/libamdhip64.so.' + major,
             'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build', source, date, evidence),
             opened_as=['libamdhip64.so']),
     }
@@ -50,9 +58,12 @@ def _rocm(version, major, evidence, source, date):
 _SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64', '/opt/amdgpu/lib64']
 
 
-def _rocm_folders(version, why, source, date, evidence, more=()):
-    """Return the facts of folders with libraries, ROCm version among them; more: names of its other library folders."""
-    rocm = '/opt/rocm-%s/' % version
+def _rocm_folders(version, why, source, date, evidence, more=(), folder=_SYSTEM_ROCM):
+    """
+    Return the facts of folders with libraries, ROCm version in folder among them; more: names of its other library
+    folders.
+    """
+    rocm = folder % version
     return {
         'library_folders': _fact(_SLES_FOLDERS + [rocm + 'lib'] + [rocm + name for name in more], why, source, date,
                                  evidence),
@@ -163,9 +174,10 @@ BASES = {
         'gpu': _fact('gfx90a', 'MI250X: eight GCDs on a node', _TRAINING + '101-Architecture.md', '2026-06-17',
                      'measured'),
         'gpu_userland': _fact(
-            ['6.1', '6.4'], 'ROCm in containers that LUMI\'s driver (6.3.4) works with: 5.x and 6.0 are too old, 7.1 '
-            'is too new', _TRAINING + 'Update-202601; AMD\'s user and kernel-space support matrix says the same of '
-            '6.3.x', '2026-06-17', 'measured'),
+            ['6.1', '7.0'], 'ROCm in containers that LUMI\'s driver (6.3) works with: 5.x and 6.0 are too old, 7.1 is '
+            'too new. The GTL of Cray MPICH up to 9.0.1 takes ROCm 6 alone, by its libamdhip64.so.6',
+            _TRAINING + 'Update-202601/index.md, "State of the system" and "(Un)supported programming environments"',
+            '2026-06-17', 'measured'),
         'gpu_binding': _fact(
             _GCD_MAP, 'each rank on the cores and the NIC next to its GCD: another choice crosses the node\'s fabric',
             _TRAINING + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
@@ -210,9 +222,14 @@ BASES = {
                 otherwise={'FI_HMEM_ROCR_USE_DMABUF': '0'}),
         },
         'conflicts': _fact(
-            ['singularity-bindings', 'singularity-AI-bindings', 'singularity-userfilesystems',
-             'singularity-slurm-bindings', 'singularity-CPEbits', 'lumi-aif-singularity-bindings'],
+            ['singularity-bindings', 'singularity-userfilesystems', 'singularity-slurm-bindings',
+             'singularity-CPEbits', 'lumi-aif-singularity-bindings'],
             'each of them sets SINGULARITY_BIND for itself', _TRAINING + '205-Containers.md', '2026-06-17', 'derived'),
+        'family': _fact(
+            'containerbindings', 'LUMI\'s name for modules that set SINGULARITY_BIND for themselves, of which one is '
+            'loaded: Lmod takes singularity-AI-bindings away when one of ours is loaded, and the reverse',
+            'singularity-AI-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib 1392df8c',
+            '2026-11-23', 'derived'),
         'variables': [
             _variable('MPIR_CVAR_ENABLE_GPU', '0', 'the node has no GPU, and MPICH built with HIP would look for one',
                       'MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it', '2026-11-21', 'untested',
@@ -222,18 +239,34 @@ BASES = {
                       'measured', only=['gpu']),
             _variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', _HPE,
                       '2026-11-21', 'untested', only=['gpu']),
-            _variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself; set 0 where a run hangs, as seen '
-                      'with ROCm 7', _HPE + '; laifs-container-recipes#30', '2026-11-21', 'untested', only=['gpu']),
             _variable('NCCL_IGNORE_CPU_AFFINITY', '1', 'RCCL\'s threads may use all cores of the rank\'s node: four '
                       'times the bandwidth in osu_xccl_bw', _DEIC, '2025-03-07', 'measured', only=['gpu']),
         ],
         'image_folders': _fact(
-            ['/appl/local/containers/easybuild-sif-images'],
-            'LUMI keeps images there; used when the user has deleted the copy of the installation',
-            'LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua, create_container_vars', '2026-07-10', 'measured'),
+            ['{LUMI_CONTAINER_REPOSITORY_ROOT}/easybuild-sif-images', '/appl/local/containers/easybuild-sif-images',
+             '/appl/local/laifs/containers', '/appl/local/containers'],
+            'LUMI keeps images for all there, those of its container modules (in the folder of the variable if that '
+            'is set), of the LUMI AI Factory, and older ones; links in them lead to dated files, and change',
+            'LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua, get_SIF_file; github.com/lumi-ai-factory/'
+            'laifs-container-recipes 114a21b, recipes/lumi-multitorch/lumi-multitorch-template.yaml; '
+            'github.com/Lumi-supercomputer/LUMI-training-materials 21c5413, docs/ai-20250527/'
+            'extra_06_BuildingContainers.md; lumi-multitorch-latest.sif: github.com/Lumi-supercomputer/lumi-userguide, '
+            'pull request 315', '2026-09-02', 'measured'),
         'image_help': _fact(
-            'docs/install-lumi.md, section "The image"', 'an image is built elsewhere and copied to LUMI',
+            'docs/install-lumi.md, section "The image"', 'an image lies on LUMI, is copied there, or is built there',
             'docs/install-lumi.md', '2026-11-21', 'derived'),
+        'building': _fact(
+            {'folder': '/appl/lumi', 'module': 'LUMI PRoot', 'login_nodes': [r'^uan\d\d'], 'login_minutes': 15,
+             'job': ['--account=PROJECT', '--partition=small', '--ntasks=1', '--cpus-per-task=16', '--mem=32G',
+                     '--time=12:00:00'],
+             'home_gigabytes': 20, 'project_folder': '/scratch/PROJECT'},
+            'LUMI limits what a user takes of a login node, and its compute nodes reach the Internet; SingularityCE '
+            'builds there with PRoot; /tmp of compute nodes is the job\'s memory. Nobody has measured how long a build '
+            'takes: the limit of a login node, cores, memory and hours are guesses',
+            _TRAINING + '2day-20260422/205-Containers.md (module PRoot, load of login nodes); '
+            'github.com/Lumi-supercomputer/lumi-userguide 925d3ab, docs/storage/index.md (home 20 GB, /tmp), and '
+            '19c05af, docs/firststeps/loggingin.md (NAT gateways of the compute nodes); folder: LUMI-SoftwareStack '
+            '02f17317', '2026-11-23', 'untested'),
         'jobs': _fact(
             {'partition': 'standard-g', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
              'step': ['--gpus-per-node=8']},
@@ -245,6 +278,20 @@ BASES = {
             'lumi-container-wrapper', '2026-11-21', 'derived'),
     },
 }
+
+
+def _shell(stack, partitions, nodes):
+    """Return what LUMI's modules set in a shell that fits a stack; partitions: list of str, of nodes (str)."""
+    return _fact(
+        [{'name': 'LUMI_STACK_VERSION', 'fits': [stack, stack + '.dev'],
+          'says': 'this module is made for the stack LUMI/%s, with its Cray MPICH and ROCm. It goes on with these; '
+                  'programs of the other stack do not get them' % stack},
+         {'name': 'LUMI_STACK_PARTITION', 'fits': partitions,
+          'says': 'this module is made for LUMI\'s %s: on other nodes its ranks get settings and libraries for '
+                  'hardware that is not there' % nodes}],
+        'a module of partition/container is visible in every stack and partition, so that the wrong one is easily '
+        'loaded; login nodes are partition/L', 'LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and '
+        'modules/LUMIpartition/21.01.lua', '2026-07-10', 'derived')
 
 
 def _recognised(stack, partitions):
@@ -261,6 +308,9 @@ def _recognised(stack, partitions):
 #: --try-amend=site=lumi-c-YY.MM says otherwise.
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
+#: Those of which a shell may have one where modules for such nodes are loaded
+_OF_NO_KIND = ['L', 'container', 'common', 'system', 'CrayEnv']
+_FOR_GPU, _FOR_CPU = (['G', 'EAP'] + _OF_NO_KIND, 'GPU nodes'), (['C', 'D'] + _OF_NO_KIND, 'CPU nodes')
 
 _GPU_STACKS = {
     'lumi-24.03': dict({
@@ -270,6 +320,7 @@ _GPU_STACKS = {
             'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '
             'its ROCm 6.0.3 is a guess', '2025-06-26', 'derived'),
         'recognised_by': _recognised('24.03', _GPU_PARTITIONS),
+        'shell': _shell('24.03', *_FOR_GPU),
         'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
         'libraries': dict(
             _cray_mpich('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
@@ -294,6 +345,7 @@ _GPU_STACKS = {
     'lumi-25.03': dict({
         'based_on': 'lumi',
         'recognised_by': _recognised('25.03', _GPU_PARTITIONS),
+        'shell': _shell('25.03', *_FOR_GPU),
         'title': 'LUMI-G, stack LUMI/25.03, the default since January 2026',
         'libraries': dict(
             _cray_mpich('8.1.32', 'gnu/12.3', 'derived', 'gnu/12.3 of 8.1.32 is on LUMI (' + _LOG + '), its '
@@ -312,12 +364,13 @@ _GPU_STACKS = {
     'lumi-25.09': dict({
         'based_on': 'lumi',
         'recognised_by': _recognised('25.09', _GPU_PARTITIONS),
+        'shell': _shell('25.09', *_FOR_GPU),
         'title': 'LUMI-G, stack LUMI/25.09',
         'libraries': dict(
             _cray_mpich('9.0.1', 'gnu/12.3', 'derived', 'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its '
                         'lib-abi-mpich was seen on Perlmutter', '2026-03-06'),
-            **dict(_rocm('6.4.4', '6', 'untested', _STACK % '25.09' + ': ROCm 6.4.4 is a module of LUMI; that it lies '
-                         'in /opt like 6.3.4 is a guess', '2026-07-10'), **_pmi('6.1.16', 'derived'))),
+            **dict(_rocm('6.4.4', '6', 'measured', _ROCM_2509, '2026-09-25', _MODULE_ROCM),
+                   **_pmi('6.1.16', 'derived'))),
         'images': _fact(_images('6.4.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0',
                                 'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
                         'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
@@ -325,7 +378,8 @@ _GPU_STACKS = {
         'native': _fact(_native('amd', '6.4.4', '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
                                 ('aws-ofi-nccl', '1.20.0')),
                         'the compiler modules of partition/G', _STACK % '25.09', '2026-07-10', 'derived'),
-    }, **_rocm_folders('6.4.4', 'as for 25.03, with this stack\'s ROCm', _STACK % '25.09', '2026-07-10', 'untested')),
+    }, **_rocm_folders('6.4.4', 'as for 25.03, with this stack\'s ROCm, a module of LUMI', _ROCM_2509, '2026-09-25',
+                       'measured', folder=_MODULE_ROCM)),
 }
 
 _NO_GPU = _fact(None, 'the node has no GPU', _TRAINING + '101-Architecture.md', '2026-06-17', 'measured')
@@ -339,6 +393,7 @@ def _cpu_stack(version, mpich, evidence):
     return {
         'based_on': 'lumi-' + version,
         'recognised_by': _recognised(version, _CPU_PARTITIONS),
+        'shell': _shell(version, *_FOR_CPU),
         'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
         'gpu': _NO_GPU,
         'gpu_binding': _NO_GPU,

@@ -3,7 +3,9 @@ Perlmutter (NERSC, Berkeley), its GPU nodes: HPE Cray EX, four A100 and Slingsho
 
 The keys are explained in schema.py. Nothing here was run on Perlmutter by this project. 'measured' means
 that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no Apptainer: for that engine the
-same facts are rendered in modules/perlmutter/podman-hpc (osu_container/generate/podman_hpc.py).
+same facts are rendered in modules/perlmutter/podman-hpc (osu_container/generate/podman_hpc.py). Since the maintenance
+of 2026-09-16 Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4); 9.0.1 is kept here,
+of which users have shown more.
 """
 from osu_container.core.data.sites.cray import SLES_FOLDERS, cray_mpich, cray_pmi, fact, gpu_map, spool, variable
 
@@ -11,10 +13,12 @@ _PODMAN = 'podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/pod
 _MACHE = ('report of 2026-09-22 on building with Spack on Perlmutter (github.com/E3SM-Project/mache, '
           'pull request for Spack 1.x)')
 _USER = 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"'
-_CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4'
+#: Two MPIs in one process, found on Perlmutter in September 2026: which releases are there, and what is the default
+_LORRAX = 'notes of 2026-09-30 on builds on Perlmutter (github.com/jackmcarthur/lorrax f43150f7, config/perlmutter)'
+_CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9'
 _MPICH = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 _MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
-_TODAY, _READ = '2026-11-21', '2026-06-02'
+_TODAY, _READ, _AGAIN = '2026-11-21', '2026-06-02', '2026-11-23'
 
 STACKS = {
     'perlmutter': {
@@ -27,7 +31,8 @@ STACKS = {
         'runtime': fact(
             ['apptainer', 'singularity'], 'NERSC offers neither, but podman-hpc: who brings an Apptainer of their own '
             'can use the modules, for podman-hpc there are modules/perlmutter/podman-hpc/*.yaml',
-            'NERSC documentation, Containers; nobody is known to have tried', _TODAY, 'untested'),
+            'NERSC documentation, Containers; a user\'s script took the Apptainer of CVMFS, with NERSC\'s copy of Cray '
+            'MPICH: /cvmfs/oasis.opensciencegrid.org/mis/apptainer/current/bin', _AGAIN, 'untested'),
         'engine': fact('podman-hpc', 'the system\'s own container engine, which runs no SIF: '
                        'osu_container/generate/podman_hpc.py writes a file for it from the same settings',
                        _PODMAN + 'mpich.yaml', _READ, 'measured'),
@@ -42,7 +47,8 @@ STACKS = {
             'next to which GPU is a guess', 'scripts for Perlmutter set CUDA_VISIBLE_DEVICES=3-SLURM_LOCALID (ExaEpi, '
             'WarpX); cores as in nvidia-smi topo -m of a node of this kind', _TODAY, 'untested'),
         'libraries': dict(
-            cray_mpich('9.0.1', _USER + '; this release is still there: ' + _MACHE, '2026-09-22', 'measured', 'cuda',
+            cray_mpich('9.0.1', _USER + '; this release is still there, beside the default 9.1.0: ' + _LORRAX,
+                       '2026-09-30', 'measured', 'cuda',
                        _PODMAN + 'gpu.yaml takes it from /opt/cray/pe/mpich/default/gtl/lib', _READ, 'derived'),
             libfabric=fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
                            'the host\'s network library with its cxi provider; 1.22.0 is no longer there', _MACHE,
@@ -51,12 +57,14 @@ STACKS = {
                         _PODMAN + 'nccl.yaml', _READ, 'measured'),
             libxpmem=fact('/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',
                           _PODMAN + 'nccl.yaml', _READ, 'measured'),
-            libcudart=fact(_CUDA + '/lib64/libcudart.so.12', 'CUDA runtime that Cray\'s GPU transport layer needs',
-                           'CUDA_HOME in several public job scripts for Perlmutter', _READ, 'measured'),
+            libcudart=fact(_CUDA + '/lib64/libcudart.so.12', 'CUDA runtime that Cray\'s GPU transport layer needs; the '
+                           'default is 13.2, which has another name', 'CUDA_HOME in several public build scripts for '
+                           'Perlmutter, which name that folder since the default changed', '2026-09-04', 'measured'),
             libcuda=fact('/usr/lib64/libcuda.so.1', 'CUDA\'s driver library, which the runtime brings along (--nv)',
                          _PODMAN + 'gpu.yaml', _READ, 'measured'),
             **cray_pmi('/opt/cray/pe/lib64', '/opt/cray/pe/lib64',
-                       'folder of links to the default releases, as on LUMI and Frontier', _TODAY, 'untested')),
+                       'folder of links to the default releases, as on LUMI and Frontier; it is on the library path of '
+                       'runs: ' + _LORRAX, _AGAIN, 'derived')),
         'library_folders': fact(SLES_FOLDERS, 'where the host\'s ld.so looks: folders of SLES, then of Cray\'s '
                                 'packages, as on LUMI', 'as on LUMI', _TODAY, 'derived'),
         'files': {
@@ -72,10 +80,6 @@ STACKS = {
                      _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu']),
             variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', _PODMAN + 'nccl.yaml', _READ,
                      'measured', only=['gpu']),
-            variable('FI_MR_CACHE_MONITOR', 'userfaultfd', 'how libfabric learns that memory was given back: against '
-                     'hangs of NCCL', _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu', 'cxi']),
-            variable('FI_CXI_DISABLE_HOST_REGISTER', '1', 'libfabric does not register host memory with CUDA, which '
-                     'hung NCCL', _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu', 'cxi']),
         ],
         'images': fact(
             {'pure': _MPICH, 'bind': _MPICH, 'hybrid': _MPICH, 'swap': _MPICH,
@@ -92,11 +96,12 @@ STACKS = {
         'native': fact(
             {'mpicc': 'cc', 'mpicxx': 'CC', 'python': '/usr/bin/python3', 'prgenv': 'gnu',
              'libmpi': '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
-             'modules': ['PrgEnv-gnu', 'craype-accel-nvidia80', 'cudatoolkit/12.4'], 'plugin': None,
+             'modules': ['PrgEnv-gnu', 'craype-accel-nvidia80', 'cudatoolkit/12.9'], 'plugin': None,
              'configopts': '--enable-cuda --with-cuda=$CUDA_HOME LDFLAGS="-Wl,-rpath,$CRAY_MPICH_DIR/lib '
                            '-Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib"',
              'needed': ['libmpi_gtl_cuda.so.0']},
             'GCC with the accelerator module, which links the GPU transport layer',
-            'modules of E3SM for pm-gpu, github.com/E3SM-Project/mache 239a66a8', _TODAY, 'derived'),
+            'modules of E3SM for pm-gpu: github.com/E3SM-Project/mache 239a66a8; with cudatoolkit/12.9: '
+            'github.com/E3SM-Project/E3SM pull request 8113', _AGAIN, 'derived'),
     },
 }

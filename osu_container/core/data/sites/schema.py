@@ -14,8 +14,10 @@ Keys of a site
     default_approach   which approach `module load osu-container` takes
     runtime            commands of the container runtime, the first one on PATH is used
     provider           libfabric provider of the fast network; on a machine without one, the best there is
+    network            optional: kind (key of core/data/networks.py) and drivers (list of str, the kernel's, of its
+                       cards); without it Slingshot where provider is cxi, else Ethernet
     pmi                the --mpi= of srun, by whose MPI of the MPICH ABI runs ('image', 'host') and for 'Open MPI'; what
-                       is not named cannot run there
+                       is not named cannot run there; {} where nothing shows how ranks find each other
     pmi_variables      by --mpi=: the variable that this PMI puts into the environment of every rank
     gpu                architecture of the GPUs, None without
     gpu_userland       optional: [oldest, newest] release of ROCm in an image that the GPUs' driver works with
@@ -33,12 +35,23 @@ Keys of a site
     lnx_links          optional: what libfabric's provider lnx (LINKx) links, as in FI_LNX_PROV_LINKS; without it the
                        switch OSU_LINKX is refused
     conflicts          modules that cannot be loaded beside these
+    family             optional: Lmod's family of these modules, where the system has a name for modules of that kind;
+                       without it slurm_mpi. Of a family one module is loaded at a time
+    shell              optional: what the system's modules set in a shell, list of dict: name of a variable, fits (list:
+                       if it is set, it must have one of these values), says (what is wrong otherwise); `module load`
+                       warns
     variables          variables for every approach (see core/data/approaches.py for the keys)
     images             by approach: file name of the SIF, as it lies in EasyBuild's source path
-    image_folders      folders with images that a module falls back to when its own copy was deleted
+    image_folders      folders below which the site keeps images for all. Such an image is linked to, never copied; one
+                       named without a folder is looked for in them, also by a module whose own copy was deleted. {NAME}
+                       at the beginning of one is the value of that variable; without a value there is no such folder
     stage_folders      optional: folders of a node where osu-container stage puts a copy of the image ({NAME}: a
                        variable); without it /tmp
     image_help         where to read how a machine like this comes by an image
+    building           optional: how an image is built on the system itself: folder (it is this system where that is),
+                       module (argument of module load, has proot), login_nodes (regular expressions of host names) and
+                       login_minutes (longest build on one), job (options of sbatch), home_gigabytes (what a home folder
+                       holds), project_folder (where a project's large files go)
     jobs               how a job is asked for: partition (str or None), account (bool, one must be named), options (list
                        of str, for salloc and sbatch), step (list of str, for srun)
     native             what a native build uses: mpicc, mpicxx (path on the host, or a command that the modules bring),
@@ -58,7 +71,8 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
-OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture', 'stage_folders')
+OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture', 'stage_folders', 'network', 'building', 'family',
+            'shell')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact

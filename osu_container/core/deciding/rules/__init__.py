@@ -5,10 +5,22 @@ To add a rule: write it in the file of its subject, with the decorator `rule` (n
 what it decides; put it into RULES; give it cases in tests/helpers/verdict_cases.py. `make modules` puts it into
 docs/check.md.
 """
-from osu_container.core.deciding.rules import environment, gpu, loading, machine, mpi, network, python_programs, swap
+from osu_container.core.deciding.rules import (
+    described,
+    environment,
+    gpu,
+    loading,
+    machine,
+    mpi,
+    network,
+    python_programs,
+    scripts,
+)
 
 RULES = [
     machine.host_paths,
+    described.unknown_host,
+    described.unknown_facts,
     environment.start,
     environment.unknown,
     machine.architecture,
@@ -16,7 +28,8 @@ RULES = [
     loading.static_program,
     machine.musl,
     machine.overlay,
-    swap.entrypoint,
+    scripts.entrypoint,
+    scripts.interpreter,
     mpi.other_mpi_family,
     mpi.draft_abi,
     loading.missing_library,
@@ -28,9 +41,12 @@ RULES = [
     environment.image_variables,
     python_programs.conda_mpi,
     python_programs.python_mpi,
+    python_programs.mpi4py_finds,
     network.no_libfabric,
     network.netmod,
+    network.ucx,
     network.no_provider,
+    network.card_driver,
     network.libfabric_api,
     network.capability_set,
     network.not_seen_over_cxi,

@@ -4,6 +4,7 @@ import re
 from collections import namedtuple
 
 from osu_container.core.deciding.conditions import release, without_switches
+from osu_container.core.deciding.layers import layer_of
 from osu_container.core.deciding.settings import variables_for
 from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import of_name
@@ -54,6 +55,13 @@ def short(one):
     return "the %s's %s" % (one.origin, one.facts.soname or posixpath.basename(one.path))
 
 
+def found_by_loader(trial, name):
+    """Return whether ld.so finds a library called name (str) for a program without a path of its own (bool)."""
+    image = trial.image
+    return name in trial.injected or name in image.libraries or any(
+        image.exists(folder + '/' + name) for folder in image.library_path())
+
+
 def in_order(versions):
     """Return version names (iterable of str) in the order of their numbers."""
     return sorted(versions, key=lambda name: [int(part) if part.isdigit() else -1
@@ -98,16 +106,26 @@ def module_value(trial):
     return found
 
 
+def providers_asked(trial):
+    """Return the Variable (core/reading/environment.py) FI_PROVIDER of the process, None where it is not set there."""
+    return in_process(trial.environment, 'FI_PROVIDER', module_value(trial).get('FI_PROVIDER'))
+
+
 def provider_of(trial):
     """Return the provider (str) that libfabric of the process is asked for, None where that is not one by its name."""
-    one = in_process(trial.environment, 'FI_PROVIDER', module_value(trial).get('FI_PROVIDER'))
+    one = providers_asked(trial)
     if one is None and 'FI_PROVIDER' not in trial.environment.variables:  # nobody sets it
         return trial.site['provider']['value']
-    return one.value if one and re.match(r'\w+$', one.value or '') else None
+    return one.value if one and re.match(r'\w+(;\w+)*$', one.value or '') else None
+
+
+def layer(trial):
+    """Return over what the MPI of the process sends between nodes: LIBFABRIC, UCX or TCP of layers.py, or None."""
+    return layer_of(trial, module_value(trial), provider_of(trial), uses_libfabric(trial))
 
 
 def series_of(trial):
     """Return (family, 'major.minor') of the MPI of the process, None where the file does not say it."""
     traits = trial.mpi or {}
     numbers = release(traits.get('release'))
-    return (traits['family'], '%d.%d' % numbers[:2]) if len(numbers) > 1 else None
+    return (traits['family'], '%d.%d' % numbers[:2]) if traits.get('family') and len(numbers) > 1 else None

@@ -3,6 +3,7 @@ import posixpath
 from collections import OrderedDict
 
 from osu_container.core.deciding.conditions import release
+from osu_container.core.deciding.rules.described import may_offer
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
 from osu_container.core.deciding.rules.gpu import OF_DRIVER, gpu_maker
 from osu_container.core.deciding.settings import INJECT_FOLDER
@@ -31,7 +32,8 @@ def injection_defeated(trial):
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         one = of_name(trial.process, soname)
-        if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected:
+        if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected or \
+                one.path == trial.opened:  # the rule 'MPI of Python' tells it
             continue
         if not environment.injected and not trial.approach.get('entrypoint'):
             yield finding('fails', "the host's %s would not be used: the runtime gives a container the variables of "
@@ -66,24 +68,29 @@ def injection_defeated(trial):
                       'in the image: patchelf --set-rpath writes DT_RUNPATH instead, which LD_LIBRARY_PATH precedes')
 
 
+def _processes(trial):
+    """Return the Processes (list) in which everything must load: the program's, and what an entrypoint tries."""
+    return [trial.process] + ([trial.tried] if trial.tried else [])
+
+
 @rule('missing library', source='ld.so(8)')
 def missing_library(trial):
     """Every needed library is found, the host's dependencies included."""
-    if trial.image.partial or trial.host.partial:
+    if trial.image.partial:
         return
     seen = set()
     if gpu_maker(trial.site) == 'NVIDIA':
-        seen.update(name for name, _ in trial.process.missing if OF_DRIVER.match(name))
+        seen.update(name for one in _processes(trial) for name, _ in one.missing if OF_DRIVER.match(name))
     for soname, facts in trial.lacking:
         seen.add(soname)
         yield finding('fails', "%s needs %s, which neither the host nor the image has" % (facts.path, soname),
                       [(facts.path, 'DT_NEEDED ' + soname)], 'if it is on the host in another folder, add that to '
                       'library_folders of the site')
-    for path, by in trial.process.broken:
+    for path, by in [pair for one in _processes(trial) for pair in one.broken]:
         yield finding('fails', "%s is no library (a text, or damaged), and %s takes it for one"
                       % (path, shown(by) if by else 'the loader'), [(path, 'no ELF file')],
                       'put the library in its place; a linker script belongs to compilers, not to programs')
-    for name, by in trial.process.missing:
+    for name, by in [pair for one in _processes(trial) for pair in one.missing]:
         if name not in seen:
             yield finding('fails', "%s, which is not on the library path in the container"
                           % ('%s needs %s' % (shown(by), name) if by else 'the process begins with %s' % name),
@@ -98,7 +105,8 @@ def symbol_version(trial):
     Each version that a library needs (FABRIC_x, GLIBC_x, GLIBCXX_x, ...) is defined by the library that it will
     meet, both ways.
     """
-    for one, soname, lacking, provider in version_problems(trial.process):
+    problems = [problem for one in _processes(trial) for problem in version_problems(one)]
+    for one, soname, lacking, provider in problems:
         kind = lacking[0].split('_')[0]
         # the C library stays the image's, whatever comes from the host
         remedy = {
@@ -114,10 +122,6 @@ def symbol_version(trial):
                       % (shown(one), ', '.join(in_order(lacking)), soname, shown(provider), ends),
                       [(one.facts.path, 'needs ' + ', '.join(in_order(lacking))),
                        (provider.facts.path, 'defines up to ' + ends)], remedy)
-    if trial.injected and getattr(trial.host, 'glibc', True) is None:
-        yield finding(NOTE, "which GLIBC the host's libraries need is not described; the verdict holds if the image's "
-                      "C library has it", [(next(iter(trial.injected.values())).path, 'not looked into')],
-                      'on the host: `osu-container check IMAGE` looks')
 
 
 #: mpi4py's own library, by which a Python program calls MPI
@@ -143,6 +147,8 @@ def _lacking_for_python(trial):
         of_python = trial.program and posixpath.basename(trial.program).startswith('python')
         scripts = trial.image.programs and not trial.program
         word = 'fails' if of_python or scripts else NOTE if trial.program else 'unknown'
+        if word == 'fails' and 'defined' in trial.host.gaps(mpi.path):
+            word = 'unknown'
         yield finding(word, "image:%s needs %s, which %s of the host has not: a Python program that imports it ends"
                       % (path, _some(lacks), mpi.path), [('image:' + path, 'undefined ' + _some(lacks)),
                                                         (mpi.path, 'has them not')],
@@ -158,7 +164,7 @@ def _some(names):
 @rule('undefined symbol', source='ld.so(8), lazy binding; Python, sys.setdlopenflags(): RTLD_NOW')
 def undefined_symbol(trial):
     """Each symbol that a library needs is offered by some library of the process."""
-    if trial.image.partial or trial.host.partial:
+    if trial.image.partial:
         own = next((path for _, soname, path in trial.image.mpis() if soname == trial.soname), None)
         image, there = (trial.image.traits(own, mpi_traits) if own else {}), trial.mpi or {}
         if trial.soname in trial.injected and _knows_mpi_4(image.get('family'), image.get('release')) \
@@ -174,6 +180,8 @@ def undefined_symbol(trial):
         return
     for one in _lacking_for_python(trial):
         yield one
+    if may_offer(trial):
+        return  # the rule 'facts of the host' speaks
     all_now = in_process(trial.environment, 'LD_BIND_NOW')
     told = set(one.facts.path for one, _, _, _ in version_problems(trial.process))
     by_library = OrderedDict()

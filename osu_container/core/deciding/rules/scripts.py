@@ -1,7 +1,35 @@
-"""Approach swap: what the image's entrypoint does with the host's libfabric."""
+"""Scripts of the image that are started: its entrypoint, and a program that starts another one."""
 import re
 
 from osu_container.core.deciding.rules.finding import NOTE, finding, rule
+from osu_container.core.reading.scripts import find_interpreter, first_program
+
+
+def is_wrapper(image):
+    """Return whether the first program of the image is a script of a shell, which starts who knows what."""
+    return bool(re.match(r'#!\s*(/\S+/)?(env\s+)?(/\S+/)?\w*sh\b', first_program(image)[1] or ''))
+
+
+def _looks_at_host(text):
+    """Return whether a text (str or None) names the folder of the host's libraries."""
+    return bool(text and re.search(r'/host\b', text))
+
+
+@rule('interpreter', source='execve(2), Interpreter scripts; stand-in/pairs: an entrypoint of bash in an image without')
+def interpreter(trial):
+    """A script that is started needs the interpreter that its first line names."""
+    image, scripts = trial.image, []
+    if image.partial:
+        return
+    if trial.approach.get('entrypoint'):
+        scripts += [one for one in image.entrypoint() if _looks_at_host(one[1])]
+    if image.programs:
+        scripts.append(first_program(image))
+    for path, text in scripts:
+        missing = find_interpreter(image, text)[1]
+        if missing:
+            yield finding('fails', "%s is a script for %s, which is not in the image" % (path, missing),
+                          [('image:' + path, text.splitlines()[0])], 'put %s into the image' % missing)
 
 
 @rule('entrypoint', source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr')
@@ -17,7 +45,7 @@ def entrypoint(trial):
                       '(container-recipes/entrypoint)')
         return
     texts = [text for _, text in found if text]
-    if not any(re.search(r'/host\b', text) for text in texts):
+    if not any(_looks_at_host(text) for text in texts):
         names = ', '.join(path for path, _ in found)
         sure = len(texts) == len(found)
         yield finding('fails' if sure else 'unknown', "the image's entrypoint does not say that it looks in %s: %s%s"

@@ -1,0 +1,157 @@
+"""
+What public sources say of the hosts of the sites: their C library, what their libraries need.
+
+described_by() makes a description (host_facts.py) of it, of the site's data and of the rules of described.py, so that
+nothing stands twice; osu_container/generate/host_descriptions.py writes one a site into hosts/. The workstation's is
+not made here: it is what `osu-container discover --facts` saw. Nobody of this project has seen the other hosts.
+"""
+import os
+import re
+from collections import OrderedDict
+
+from osu_container.core.deciding.conditions import release
+from osu_container.core.reading.elf import MACHINE_NAMES
+
+from .described import fabric_verdef, mpi_described
+from .host_facts import FORMAT
+
+_LOG = 'ldd output of LUMI job 16599712 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
+_SPACK = 'tree of Cray MPICH 8.1.13 in github.com/spack/spack pull request 29392, 2022-03-07'
+_CONTRIB = 'binds of singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70'
+_PAWSEY = 'SINGULARITY_BINDPATH of Pawsey\'s test system in github.com/PawseySC/pawsey-containers pull request 92'
+_OLCF = 'APPTAINER_CONTAINLIBS in the OLCF documentation, containers on Frontier'
+_PAWSEYS_JSON = 'json-c: github.com/PawseySC/pawsey-spack-config 25b3ab1, modulefile.lua'
+_CSCS = ('CSCS documentation, Container Engine, known issues (github.com/eth-cscs/cscs-docs adbf2bcc): what the hooks '
+         'take from the host is linked to glibc 2.38')
+_AS_LUMI = 'as on LUMI, whose system is of the same maker: a guess'
+_SLES = 'release of SUSE Linux Enterprise Server 15 %s'
+_NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7) have it, and no other has a newer one'
+
+#: Site -> (release of glibc, source, date, evidence): no library of the host needs a newer one. No log shows it.
+GLIBC = dict(
+    dict.fromkeys(['lumi-24.03', 'lumi-c-24.03'], ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')),
+    **dict(dict.fromkeys(['lumi-25.03', 'lumi-25.09', 'lumi-c-25.03', 'lumi-c-25.09'],
+                         ('2.38', _SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17', 'derived')), **{
+        'frontier': ('2.38', _SLES % 'SP7 (OLCF documentation, 2026-05-26)', '2026-07-22', 'derived'),
+        'setonix': ('2.38', _NEWEST, '2026-11-23', 'derived'), 'perlmutter': ('2.38', _NEWEST, '2026-11-23', 'derived'),
+        'alps': ('2.38', _CSCS, '2026-11-23', 'derived')}))
+
+#: What libfabric with the provider cxi brings with it: libcxi, libcurl and json-c, and all that these need
+_OF_CURL = ['libcurl.so.4', 'libnghttp2.so.14', 'libidn2.so.0', 'libssh.so.4', 'libpsl.so.5', 'libgssapi_krb5.so.2',
+            'libldap_r-2.4.so.2', 'liblber-2.4.so.2', 'libbrotlidec.so.1', 'libbrotlicommon.so.1', 'libunistring.so.2',
+            'libjitterentropy.so.3', 'libkrb5.so.3', 'libk5crypto.so.3', 'libkrb5support.so.0', 'libsasl2.so.3',
+            'libkeyutils.so.1', 'libz.so.1', 'libzstd.so.1', 'libatomic.so.1']
+_SSL_3 = ['libssl.so.3', 'libcrypto.so.3', 'libselinux.so.1', 'libpcre2-8.so.0', 'libcom_err.so.2', 'libnl-3.so.200',
+          'libnl-route-3.so.200']
+_SSL_1 = ['libssl.so.1.1', 'libcrypto.so.1.1', 'libpcre.so.1', 'libnl-3.so.200', 'libnl-route-3.so.200']
+
+#: Site -> (what its libfabric needs beside libcxi, source, date, evidence)
+NETWORK = dict(
+    dict.fromkeys(['lumi-24.03', 'lumi-c-24.03'], (_OF_CURL + _SSL_1 + ['libjson-c.so.3'], _CONTRIB, '2026-05-04',
+                                                  'derived')),
+    **dict(dict.fromkeys(['lumi-25.03', 'lumi-25.09', 'lumi-c-25.03', 'lumi-c-25.09'], (
+        _OF_CURL + _SSL_3 + ['libjson-c.so.3'], _LOG + '; json-c as in ' + _PAWSEY, '2026-07-02', 'derived')), **{
+            'setonix': (_OF_CURL + _SSL_3 + ['libjson-c.so.5'], _PAWSEYS_JSON + '; the rest as in ' + _PAWSEY,
+                        '2026-11-23', 'derived'),
+            'frontier': (_OF_CURL + _SSL_3 + ['libjson-c.so.5'], _OLCF + '; the rest as on LUMI', '2026-07-22',
+                         'derived'),
+            'perlmutter': (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested'),
+            'alps': (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested')}))
+
+_CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
+#: Library of a site -> (what it needs, beside those that the site does not have, source, date, evidence)
+NEEDS = {
+    'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
+    'libmpi': (['libfabric.so.1', 'libpmi.so.0', 'libpmi2.so.0', 'libxpmem.so.0', 'libgfortran.so.5',
+                'libquadmath.so.0', 'libatomic.so.1', 'libgcc_s.so.1'], _SPACK + '; libxpmem: LUMI job 16505426',
+               '2026-03-06', 'derived'),
+    'libpmi': (['libpmi2.so.0'], _SPACK, '2022-03-07', 'derived'),
+    'libpmi2': (['libpals.so.0'], _SPACK, '2022-03-07', 'derived'),
+    'libpals': (['libjansson.so.4'], 'binds of singularity-AI-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70',
+                '2026-05-04', 'derived'),
+    'libxpmem': ([], 'the library of xpmem needs the C library alone', '2026-11-23', 'untested'),
+    'libmpi_gtl_hsa': (['libamdhip64.so.6', 'libhsa-runtime64.so.1'] + _CXX, _LOG, '2026-04-19', 'derived'),
+    'libhsa-runtime64': (['libdrm.so.2', 'libdrm_amdgpu.so.1', 'libelf.so.1', 'libnuma.so.1',
+                          'librocprofiler-register.so.0'] + _CXX, _LOG, '2026-04-19', 'derived'),
+    'libamdhip64': (['libamd_comgr.so.2', 'libhsa-runtime64.so.1', 'librocprofiler-register.so.0', 'libnuma.so.1',
+                     'libz.so.1', 'libzstd.so.1'] + _CXX, _LOG, '2026-04-19', 'derived'),
+    'libmpi_gtl_cuda': (['libcudart.so.12'] + _CXX, 'as the one for AMD needs AMD\'s', '2026-11-23', 'untested'),
+    'libcudart': ([], 'the runtime of CUDA 12 needs the C library alone', '2026-11-23', 'untested'),
+    'libcuda': ([], 'the runtime brings it along, and nothing here injects it', '2026-11-23', 'derived'),
+}
+#: Where those are that are in none of the folders of SLES
+_OF_ROCM = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
+_OF_AMDGPU = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
+#: What nobody has published: the level of a verdict names it
+_FITS = ('symbols and versions of these files: nobody has published them; taken to need nothing of the image\'s '
+         'libraries that these lack, but for the C library')
+
+
+def _said(evidence, source, date, **facts):
+    """Return a statement (OrderedDict) of a description."""
+    return OrderedDict([('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items()))
+
+
+def release_in(site, name, pattern):
+    """Return the release (str) that a pattern finds in the path of a library (str) of a site (dict), None without."""
+    found = re.search(pattern, (site['libraries'].get(name) or {'value': ''})['value'])
+    return found.group(1) if found else None
+
+
+def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
+    """
+    Return the description (OrderedDict) of the host of a site (dict), an HPE Cray system.
+
+    :param libfabric: release (str) of ofiwg's libfabric that Cray's is made from, cray_mpich: release (str); both by
+                      default those in the paths. libfabric has cxi in every release of Cray's
+    :param glibc: (release, source, date, evidence), by default that of GLIBC
+    That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the published message "version `FABRIC_1.7' not found".
+    """
+    libfabric = libfabric or release_in(site, 'libfabric', r'/libfabric/([\d.]+)/')
+    cray_mpich = cray_mpich or release_in(site, 'libmpi', r'/mpich/([\d.]+)/')
+    has = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items()) if fact)
+    sonames = {fact['value'].rpartition('/')[2]: name for name, fact in has.items()}
+    libraries, others = OrderedDict(), OrderedDict()
+    for name, fact in has.items():
+        if name == 'libfabric':
+            needed, source, date, evidence = NETWORK[site['name']]
+            needed = ['libcxi.so.1'] + needed
+        else:
+            needed, source, date, evidence = NEEDS[name]
+        optional = [soname for key in NEEDS for soname in NEEDS[key][0] if soname.startswith(
+            ('libpmi', 'libpals', 'libxpmem', 'libamdhip', 'libhsa', 'libcudart'))]
+        needed = [soname for soname in needed if soname in sonames or soname not in optional]
+        others.update((soname, (source, date, evidence)) for soname in needed if soname not in sonames)
+        libraries[fact['value']] = [
+            _said('derived', 'its name in the site data', fact['date'], soname=fact['value'].rpartition('/')[2]),
+            _said(evidence, source, date, needed=needed + ['libc.so.6'], rpath=[],
+                  runpath=['/opt/cray/pe/gcc-libs'] if name == 'libmpi' else []), _unpublished(site)]
+    if 'libfabric' in has:
+        libraries[has['libfabric']['value']].append(_said(
+            'derived', 'release in its path; FABRIC_VERSIONS in core/deciding/rules/network.py',
+            has['libfabric']['date'], verdef=sorted(fabric_verdef(libfabric)), traits={
+                'release': libfabric, 'api': list(release(libfabric)[:2]), 'providers': ['cxi', 'tcp'],
+                'complete': False, 'folders': None, 'by_name': True}))
+    if 'libmpi' in has:
+        libraries[has['libmpi']['value']].append(_said(
+            'derived', 'release in its path; Cray MPICH 8.1 is made from MPICH 3.4, 9.0 from 4.1 (LUMI training 2026, '
+            '102-CPE.md)', has['libmpi']['date'], functions='MPI 3.1' if release(cray_mpich) < (9,) else 'MPI 4.0',
+            traits=mpi_described('Cray MPICH', cray_mpich)))
+    rocm = os.path.dirname(has['libhsa-runtime64']['value']) if 'libhsa-runtime64' in has else ''
+    usual = [folder for folder in site['library_folders']['value'] if folder == '/usr/lib64'][0]
+    for soname, (source, date, evidence) in others.items():
+        folder = rocm if soname in _OF_ROCM else '/opt/amdgpu/lib64' if soname in _OF_AMDGPU else usual
+        libraries['%s/%s' % (folder, soname)] = [
+            _said(evidence, source, date, soname=soname, needed=['libc.so.6'], rpath=[], runpath=[]),
+            _unpublished(site)]
+    known = glibc or GLIBC[site['name']]
+    return OrderedDict([
+        ('format', FORMAT), ('site', site['name']), ('node', None),
+        ('machine', site.get('architecture', {}).get('value', 'x86_64')),
+        ('glibc', OrderedDict(zip(('value', 'source', 'date', 'evidence'), known))), ('libraries', libraries)])
+
+
+def _unpublished(site):
+    """Return the statement of what nobody has published of a library of a site (dict)."""
+    return _said('untested', _FITS, '2026-11-23', verneed={'libc.so.6': None}, undefined={'now': [], 'later': []},
+                 machine=MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')])

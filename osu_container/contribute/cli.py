@@ -1,0 +1,74 @@
+"""The command osu-container contribute."""
+import re
+from pathlib import Path
+
+from osu_container.contribute import ContributeError, easybuild, folder, lumi, lumi_pages
+from osu_container.contribute.from_data import approaches_of, stack_of
+from osu_container.contribute.repositories import PLACES
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
+
+
+def add_arguments(parser):
+    """Add the arguments of `osu-container contribute`."""
+    parser.add_argument('place', choices=PLACES, help="whose repositories: " + ', '.join(
+        f"{name} ({place['title']}{'' if place['takes'] else '; takes none, says why'})"
+        for name, place in PLACES.items()))
+    parser.add_argument('-o', '--output', metavar='FOLDER', type=Path, help="default: contribution-PLACE")
+    parser.add_argument('--stack', metavar='YY.MM', help="software stack of LUMI; default: that of "
+                        + PLACES['lumi']['sites'][0])
+    parser.add_argument('--date', metavar='YYYYMMDD', help="date of the images, in the names of LUMI's recipes; "
+                        "default: that of their description")
+    parser.add_argument('--force', action='store_true', help="write a contribution that is there anew")
+    parser.epilog = ("Writes a folder for a pull request, and sends nothing. Exit codes: 0 written, 1 not written, "
+                     "with the reason, 2 wrong usage.")
+    parser.set_defaults(function=main, prog='osu-container contribute',
+                        errors=(ContributeError, SettingsError, OSError), after_interrupt='nothing was written')
+
+
+def sites_of(stack):
+    """Return the sites of LUMI (list of str, GPU nodes first) of a stack (str or None). Raises ContributeError."""
+    if stack is None:
+        return PLACES['lumi']['sites']
+    stacks = sorted({stack_of(name) for name in SITES if name.startswith('lumi-')})
+    if stack not in stacks:
+        raise ContributeError(f"--stack: LUMI has no stack {stack} in the site data; it has: {', '.join(stacks)}")
+    return [f'lumi-{stack}', f'lumi-c-{stack}']
+
+
+def lumi_files(sites, date):
+    """Return {path: text} of a contribution to LUMI; sites: list of str, GPU nodes first; date: str or None."""
+    site = sites[0]
+    entry = site_entry(site)
+    date = date or entry['images']['date'].replace('-', '')
+    files, containers, native = {}, {}, {}
+    for approach in approaches_of(entry):
+        containers[approach], text = lumi.container_recipe(approach, site, date)
+        files[f'{lumi.CONTAINERS}/{lumi.FOLDER}/{containers[approach]}'] = text
+    for one in sites:
+        native[one], text = lumi.native_recipe(one)
+        files[f'{lumi.CONTRIB}/{lumi.FOLDER}/{native[one]}'] = text
+    for repository, pages in ((lumi.CONTAINERS, lumi_pages.container_pages(containers, site)),
+                              (lumi.CONTRIB, lumi_pages.native_pages(native))):
+        files.update({f'{repository}/{lumi.FOLDER}/{name}': text for name, text in pages.items()})
+    return {'README.md': lumi_pages.cover_page(containers, native, site), **files}
+
+
+def main(options):
+    """Write the folder and say what is in it; return 0. Raises ContributeError and OSError."""
+    place = PLACES[options.place]
+    if not place['takes']:
+        raise ContributeError(f"{place['title']} has no public place that takes such recipes: {place['why']} "
+                              f"({place['source']}; {place['date']}). What to do: {place['remedy']}")
+    if options.date and not re.fullmatch(r'20\d{6}', options.date):
+        raise ContributeError(f"--date: found {options.date}, wanted YYYYMMDD, such as 20261123")
+    if options.place != 'lumi' and (options.stack or options.date):
+        raise ContributeError(f"--stack and --date are for lumi; {options.place} has neither")
+    target = options.output or Path(f'contribution-{options.place}')
+    files = lumi_files(sites_of(options.stack), options.date) if options.place == 'lumi' else easybuild.files()
+    folder.write(target, files, options.force)
+    print(f"written: {target}, for {' and '.join(place['takes'])}")
+    for name in sorted(files):
+        print(f'    {name}')
+    print(f"Nothing was sent. {target}/README.md says what is untested, and what to do before a pull request.")
+    return 0

@@ -1,0 +1,179 @@
+"""
+What `discover --facts` writes: the libraries of this host as a description (osu_container/check/host_facts.py).
+
+All that check asks of the real files is in it: of the libraries that sites name, of all that these need, and of each
+place where ld.so would look for them. Nothing else is: no file that is not one of these, and no name of a user.
+"""
+import json
+import os
+from collections import OrderedDict
+
+from osu_container.check.host_facts import FORMAT
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.rules.finding import in_order
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.trial import Host
+from osu_container.core.reading.closure import GLIBC_SONAMES
+from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.core.reading.image import MPI_FAMILIES
+from osu_container.core.reading.traits import fabric_traits, mpi_traits
+
+#: No file is larger (bytes): the symbols of the libraries with most of them are left out, which makes them unknown
+LIMIT = 8 << 20
+LIBC = 'libc.so.6'
+
+
+def sites_of(host, entry):
+    """
+    Return the whole entries (list of dict) of sites of which libraries are on a host (core Host), entry the first.
+
+    :param entry: whole entry of the site that was found on it, or None
+    """
+    known = [site_entry(name) for name in sorted(SITES)]
+    there = [site for site in known if any(host.exists(host.on(fact['value']))
+                                           for fact in site['libraries'].values() if fact)]
+    return ([entry] if entry else []) + there
+
+
+class _Files(object):
+    """Gathers the libraries of a host and where they are."""
+
+    def __init__(self, host, sites, today, node):
+        """host: core Host; sites: list of dict, whole entries; today: str, ISO date; node: str."""
+        self.host, self.today, self.node = host, today, node
+        self.libraries, self.names, self.cached, self._by_file, self._todo = OrderedDict(), {}, {}, {}, []
+        folders = [folder for site in sites for folder in site['one_build']['value'] + site['library_folders']['value']]
+        self.folders = sorted(set(folders), key=folders.index)
+        for site in sites:
+            beside = [path[len(host.root):] for path in Host(host.root).mpi_libraries(site)]
+            for path in [fact['value'] for _, fact in sorted(site['libraries'].items()) if fact] + beside:
+                if path not in self.libraries:
+                    self.take(path)
+        self.look_for(LIBC, [])
+        self.rest()
+
+    def said(self, **facts):
+        """Return a statement (OrderedDict)."""
+        return OrderedDict([('evidence', 'measured'), ('source', 'the file, on %s' % self.node), ('date', self.today)]
+                           + sorted(facts.items()))
+
+    def take(self, path, root=None):
+        """Take the library path (str, of the host), which lies below root (str; default: the host's)."""
+        where = (self.host.root if root is None else root) + path
+        if path in self.libraries:
+            return
+        if not os.path.exists(where):
+            self.libraries[path] = [self.said(there=False)]
+            return
+        file = os.path.realpath(where)
+        if file in self._by_file:
+            self.libraries[path] = [self.said(same_as=self._by_file[file])]
+            # $ORIGIN is another folder
+            self._todo.append((path, where))
+            return
+        self._by_file[file] = path
+        self._todo.append((path, where))
+        try:
+            facts = elf_facts(where)
+        except ElfError as err:
+            self.libraries[path] = [self.said(unreadable=str(err).replace(where, path))]
+            return
+        self.libraries[path] = [self.said(**self.of_file(where, facts))]
+
+    @staticmethod
+    def of_file(where, facts):
+        """Return what is said of the file where (str) with facts (ElfFacts)."""
+        found = {'soname': facts.soname or '', 'machine': facts.machine, 'verdef': sorted(facts.verdef)}
+        if facts.soname in GLIBC_SONAMES:
+            return found
+        undefined = dict((name, now) for name, now in facts.undefined.items()
+                         if not name.partition('@')[2].startswith('GLIBC_2'))  # the versions say as much
+        found.update(
+            needed=facts.needed, rpath=facts.rpath, runpath=facts.runpath,
+            verneed=dict((soname, sorted(names)) for soname, names in sorted(facts.verneed.items())),
+            undefined={'now': sorted(name for name in undefined if undefined[name]),
+                       'later': sorted(name for name in undefined if not undefined[name])},
+            # a versioned one is there by its plain name too
+            defined=sorted(facts.defined - set(name.partition('@')[0] for name in facts.defined if '@' in name)))
+        if facts.nodeflib:
+            found['nodeflib'] = True
+        read = fabric_traits if facts.soname == 'libfabric.so.1' else mpi_traits if facts.soname in MPI_FAMILIES \
+            else None
+        if read:
+            try:
+                with open(where, 'rb') as handle:
+                    found['traits'] = read(handle.read())
+            except (OSError, ValueError):  # not known, then
+                pass
+        return found
+
+    def rest(self):
+        """Take what the libraries need, and what that needs."""
+        while self._todo:
+            path, where = self._todo.pop(0)
+            try:
+                facts = elf_facts(where)
+            except ElfError:
+                continue
+            own = [folder.replace('${ORIGIN}', '$ORIGIN').replace('$ORIGIN', os.path.dirname(path))
+                   for folder in facts.rpath + facts.runpath]
+            new = [os.path.normpath(folder) for folder in own if folder.startswith('/') and '$' not in folder]
+            more = [folder for folder in new if folder not in self.folders]
+            self.folders += more
+            for name in sorted(self.names) if more else ():  # DT_RPATH is for what others need as well
+                self.look_for(name, more)
+            for name in facts.needed:
+                if name not in GLIBC_SONAMES and name not in self.names:
+                    self.look_for(name, self.folders, facts.machine)
+
+    def look_for(self, name, folders, machine=None):
+        """Take the library name (str) from each of folders (list of str) that has it."""
+        root, known = self.host.root, self.names.setdefault(name, [])
+        cached = self.host.cached(name, machine) if machine else None
+        if cached:
+            self.cached[name] = cached[len(root):]
+        paths = [(folder.rstrip('/') + '/' + name) for folder in folders or self.folders]
+        there = [path for path in paths if os.path.isfile(root + path)] + ([cached[len(root):]] if cached else [])
+        for path in there:
+            self.take(path)
+        # as the trial does: what a tree lacks is that of the machine on which it lies
+        for path in paths if root and not there and not known else ():
+            if os.path.isfile(path) and path not in self.libraries:
+                self.take(path, '')
+                there.append(path)
+        known += [path for path in there if path not in known]
+
+
+def description(entry, root, name, today, node):
+    """
+    Return (description (OrderedDict), remarks (list of str)) of a host.
+
+    :param entry: whole entry of the site found there, or None; root: str, folder that stands in for its /; name: str,
+                  of the site; today: str, ISO date; node: str
+    """
+    host = Host(root)
+    files = _Files(host, sites_of(host, entry), today, node)
+    glibc = [said['verdef'] for statements in files.libraries.values() for said in statements
+             if said.get('soname') == LIBC]
+    newest = in_order(version for verdef in glibc for version in verdef if version.startswith('GLIBC_2'))[-1:]
+    data = OrderedDict([
+        ('format', FORMAT), ('site', name), ('node', node), ('machine', os.uname().machine),
+        ('glibc', OrderedDict([('value', '.'.join(newest[0][6:].split('.')[:2])), ('source', 'versions in ' + LIBC),
+                               ('date', today), ('evidence', 'measured')]) if newest else None),
+        ('names', files.names), ('cached', files.cached), ('libraries', files.libraries)])
+    return data, _shortened(data)
+
+
+def _shortened(data):
+    """Leave symbols out of a description that would be too large; return sentences (list of str) on them."""
+    remarks = []
+    while len(json.dumps(data)) > LIMIT:
+        said = max((said for statements in data['libraries'].values() for said in statements),
+                   key=lambda said: len(said.get('defined', ())) + len(str(said.get('undefined', ''))))
+        if 'defined' not in said and 'undefined' not in said:
+            break
+        remarks.append("%s has too many symbols, which are left out: where they matter, check says unknown"
+                       % said['soname'])
+        said.pop('defined', None)
+        said.pop('undefined', None)
+    return remarks

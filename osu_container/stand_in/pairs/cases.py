@@ -1,0 +1,244 @@
+"""
+What a pair of an image and a host is, and how one is drawn at random: plain data, nothing is made or run here.
+
+Every field has a plain value, the first of CHOICES. A drawn case has it in most fields, so that what is odd in it is
+seen and does not hide behind other odd things.
+"""
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+from osu_container.stand_in.pairs.parts import MPI4PY, SUITES, WHEELS
+
+
+class Case(NamedTuple):
+    """A pair; every field is a str of CHOICES."""
+
+    approach: str
+    mpi: str        # key of a wheel, or debian-mpich, debian-openmpi: that of the base
+    base: str       # suite of Debian
+    libfabric: str  # of the image: 'own' (the wheel's), 'none', 'debian', or the key of another wheel
+    host: str       # whose libfabric the host has: a suite or the key of a wheel
+    host_mpi: str   # key of the wheel that stands for the host's MPI, with its UCX
+    folder: str     # where the libraries of MPI lie
+    found: str      # how the program finds them
+    spelling: str   # of LD_LIBRARY_PATH in the image's environment: of SPELLINGS, where that is how
+    layout: str     # what is odd about files: of LAYOUTS
+    setting: str    # what else the image brings: of SETTINGS
+    program: str    # of PROGRAMS
+    cache: str      # ld.so.cache of the image
+    form: str       # of the image
+
+
+#: Name -> script lines; {folder} is that of the libraries. The file is 90-environment.sh unless FILES says another.
+SPELLINGS = {
+    'usual': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
+    'braces': 'export LD_LIBRARY_PATH="{folder}:${{LD_LIBRARY_PATH}}"',
+    'only this': 'export LD_LIBRARY_PATH={folder}',
+    'behind': 'export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:{folder}',
+    'assigned, then exported': 'LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\nexport LD_LIBRARY_PATH',
+    'exported first': 'export LD_LIBRARY_PATH\nLD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
+    'not exported': 'LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
+    'by a variable': 'DIR={folder}/../lib\nMORE="$DIR:/usr/local/cuda/lib64"\n'
+                     'export LD_LIBRARY_PATH="$MORE:{folder}:$LD_LIBRARY_PATH"',
+    'colon if set': 'export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}',
+    'default': 'export LD_LIBRARY_PATH=${{LD_LIBRARY_PATH:-{folder}}}',
+    'ENV of Docker': 'export LD_LIBRARY_PATH="${{LD_LIBRARY_PATH:-"{folder}"}}"',
+    'several on a line': 'export A=1 LD_LIBRARY_PATH={folder} B="x y"; export C=$A',
+    'if there': 'if [ -d {folder} ]; then export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH; fi',
+    'if another is there': 'if [ -e /opt/nowhere ]; then export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH; fi',
+    'if empty': 'if [ -z "$LD_LIBRARY_PATH" ]\nthen\n  export LD_LIBRARY_PATH={folder}\nelse\n'
+                '  export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\nfi',
+    'and': '[ -d {folder} ] && export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
+    'case': 'case ":$LD_LIBRARY_PATH:" in\n  *:{folder}:*) ;;\n'
+            '  *) export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH ;;\nesac',
+    'loop': 'for d in /opt/none {folder}; do\n  [ -d "$d" ] && LD_LIBRARY_PATH="$d:$LD_LIBRARY_PATH"\ndone\n'
+            'export LD_LIBRARY_PATH',
+    'function': 'front() {{ LD_LIBRARY_PATH="$1${{LD_LIBRARY_PATH:+:${{LD_LIBRARY_PATH}}}}"; }}\nfront {folder}\n'
+                'export LD_LIBRARY_PATH',
+    'sourced': '. /opt/environment.sh',
+    'sourced if there': '[ -r /opt/environment.sh ] && . /opt/environment.sh',
+    'profile': '# set in /etc/profile.d/mpi.sh, which no container reads',
+    'output of a command': 'export LD_LIBRARY_PATH=$(cat /opt/folder):$LD_LIBRARY_PATH',
+    'quoted': "export LD_LIBRARY_PATH='{folder}:$LD_LIBRARY_PATH'",
+    'after the base': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
+    'taken away': 'export LD_LIBRARY_PATH={folder}\nunset LD_LIBRARY_PATH\n'
+                  'export LD_LIBRARY_PATH={folder}:/usr/local/lib',
+    'strict': 'set -u\nexport LD_LIBRARY_PATH={folder}:${{LD_LIBRARY_PATH-}}\nset +u',
+    'file /environment': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
+    'suffix cut': 'FILE={folder}/libmpi.so.12\nexport LD_LIBRARY_PATH="${{FILE%/*}}:$LD_LIBRARY_PATH"',
+}
+#: Spelling -> file of the script
+FILES = {'ENV of Docker': '/.singularity.d/env/10-docker2singularity.sh',
+         'after the base': '/.singularity.d/env/zz-mpi.sh', 'file /environment': '/environment'}
+#: Spelling -> {file of the image: its text}, beside the script
+BESIDE = {
+    'sourced': {'/opt/environment.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
+    'sourced if there': {'/opt/environment.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
+    'profile': {'/etc/profile.d/mpi.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
+    'output of a command': {'/opt/folder': '{folder}\n'},
+}
+
+#: Name -> variables of the image (NAME=VALUE; {own} is the image's libfabric), or a file: its text
+SETTINGS = {
+    'none': {},
+    'FI_PROVIDER=tcp': {'FI_PROVIDER': 'tcp'},
+    'FI_PROVIDER=sockets': {'FI_PROVIDER': 'sockets'},
+    'FI_PROVIDER=^shm': {'FI_PROVIDER': '^shm'},
+    'FI_PROVIDER=^tcp': {'FI_PROVIDER': '^tcp'},
+    'FI_PROVIDER=verbs': {'FI_PROVIDER': 'verbs'},
+    'FI_PROVIDER=tcp;ofi_rxm': {'FI_PROVIDER': 'tcp;ofi_rxm'},
+    'FI_PROVIDER empty': {'FI_PROVIDER': ''},
+    'FI_PROVIDER_PATH of nothing': {'FI_PROVIDER_PATH': '/opt/nowhere'},
+    'LD_PRELOAD of nothing': {'LD_PRELOAD': '/opt/nowhere/libx.so'},
+    'LD_PRELOAD of its libfabric': {'LD_PRELOAD': '{own}'},
+    'ld.so.preload of its libfabric': {'/etc/ld.so.preload': '{own}\n'},
+    'ld.so.preload of nothing': {'/etc/ld.so.preload': '/opt/nowhere/libx.so\n'},
+    'LD_BIND_NOW': {'LD_BIND_NOW': '1'},
+    'LD_AUDIT of nothing': {'LD_AUDIT': '/opt/nowhere/libx.so'},
+    'netmod ucx': {'MPIR_CVAR_CH4_NETMOD': 'ucx'},
+    'MPIR_CVAR_OFI_USE_PROVIDER=sockets': {'MPIR_CVAR_OFI_USE_PROVIDER': 'sockets'},
+    'I_MPI_FABRICS=shm': {'I_MPI_FABRICS': 'shm'},
+    'I_MPI_OFI_PROVIDER=tcp': {'I_MPI_OFI_PROVIDER': 'tcp'},
+    'OMPI_MCA_pml=ob1': {'OMPI_MCA_pml': 'ob1', 'OMPI_MCA_btl': 'self,tcp'},
+    'OMPI_MCA_pml=cm': {'OMPI_MCA_pml': 'cm', 'OMPI_MCA_mtl': 'ofi'},
+}
+
+#: Programs of Python by mpi4py: of the system, and of a virtual environment whose lib is the folder of MPI
+PYTHON = ['Python', 'Python of a venv']
+#: Name -> (options of the compiler, soname that it asks for instead of libmpi.so.12)
+PROGRAMS = {
+    'usual': ([], None),
+    'at once': (['-Wl,-z,now'], None),
+    'MPI 4': (['-DMPI4'], None),
+    'MPI 4 at once': (['-DMPI4', '-Wl,-z,now'], None),
+    'libmpich.so.12': ([], 'libmpich.so.12'),
+    **dict.fromkeys(PYTHON, ([], None)),
+}
+
+#: Oddities of the files of an image
+LAYOUTS = [
+    'usual',
+    'folder is a link',      # /opt/mpi leads to /opt/mpi-VERSION
+    'chain of links',        # libmpi.so.12 -> libmpi.so.12.real.1 -> /usr/share/libmpi
+    'two MPIs',              # another MPICH lies in /opt/other/lib, which is in ld.so.conf
+    'DT_RPATH in libmpi',    # to its own folder: its libraries come before LD_LIBRARY_PATH
+    'needed by path',        # DT_NEEDED of the program is a path
+    'for newer processors',  # libmpi lies in glibc-hwcaps/x86-64-v2 of its folder
+    'wrapper',               # the program is a script that starts it
+    'no section headers',
+    'no entrypoint',         # which approach swap needs
+    'no bash',               # which the entrypoint needs
+]
+
+#: Layouts of the program itself
+OF_PROGRAM = ['needed by path', 'wrapper', 'no section headers']
+#: Folders of MPI that may be the lib of a virtual environment
+VENVS = ['/opt/mpi/lib', '/opt/spack/linux/gcc-12/mpich-x2ab/lib', '/opt/Größe/lib']
+
+DEBIANS_MPI = ['debian-mpich', 'debian-openmpi']
+MULTIARCH = '/usr/lib/x86_64-linux-gnu'
+#: Field -> its values, the plain one first
+CHOICES = {
+    'approach': ['hybrid', 'pure', 'bind', 'opensource', 'openmpi', 'swap'],
+    'mpi': ['mpich-4.2.3', *(key for key in WHEELS if key != 'mpich-4.2.3'), *DEBIANS_MPI],
+    'base': ['bookworm', *(name for name in SUITES if name != 'bookworm')],
+    'libfabric': ['own', 'none', 'debian', 'mpich-4.2.3', 'mpich-5.0.0', 'mpich-5.0.2'],
+    'host': ['mpich-5.0.2', 'mpich-5.0.0', 'mpich-4.2.3', *SUITES],
+    'host_mpi': ['mpich-5.0.2', *(key for key in WHEELS if key.startswith('mpich-') and key != 'mpich-5.0.2')],
+    'folder': ['/opt/mpi/lib', '/usr/local/lib', MULTIARCH, '/usr/lib64', '/lib',
+               '/opt/spack/linux/gcc-12/mpich-x2ab/lib', '/opt/Größe/lib'],
+    'found': ['runpath', 'environment', 'ld.so.conf', 'rpath', 'origin', 'nothing'],
+    'spelling': list(SPELLINGS),
+    'layout': LAYOUTS,
+    'setting': list(SETTINGS),
+    'program': list(PROGRAMS),
+    'cache': ['current', 'none', 'stale'],
+    'form': ['folder', 'sif', 'bare folder', 'overlay adds', 'overlay hides', 'overlay of no group'],
+}
+PLAIN = Case(**{field: values[0] for field, values in CHOICES.items()})
+
+#: Field -> chance that a drawn case has another value than the plain one
+_ODD = {'approach': 0.6, 'mpi': 0.85, 'base': 0.5, 'libfabric': 0.2, 'host': 0.65, 'host_mpi': 0.7, 'folder': 0.4,
+        'found': 0.6, 'spelling': 0.95, 'layout': 0.3, 'setting': 0.35, 'program': 0.3, 'cache': 0.15, 'form': 0.35}
+
+#: Parts that `make test` fetches; the nightly takes all
+FEW = {'mpi': ['mpich-3.4.3', 'mpich-4.0.3', 'mpich-4.1.3', 'mpich-4.2.3', 'mpich-4.3.2', 'mpich-5.0.2',
+               'openmpi-5.0.11', 'impi_rt-2021.19.0', 'debian-mpich'],
+       'base': ['bookworm', 'trixie'], 'host': ['mpich-5.0.2', 'mpich-4.2.3', 'bookworm', 'trixie'],
+       'libfabric': ['own', 'none', 'debian', 'mpich-4.2.3', 'mpich-5.0.2'],
+       'host_mpi': ['mpich-5.0.2', 'mpich-3.4.3', 'mpich-4.1.3', 'mpich-4.3.2']}
+
+
+def family(mpi):
+    """Return 'MPICH', 'Intel MPI' or 'Open MPI' of the MPI (str) of a Case."""
+    return {'mpich': 'MPICH', 'impi_rt': 'Intel MPI'}.get(mpi.replace('debian-', '').partition('-')[0], 'Open MPI')
+
+
+def sensible(case):
+    """
+    Return the Case nearest to case that can be made, with the plain value in each field that has no effect.
+
+    Two cases that are the same when made are then equal.
+    """
+    plain = set()
+    if family(case.mpi) == 'Open MPI':
+        if case.approach not in ('openmpi', 'pure', 'opensource'):
+            case = case._replace(approach='openmpi')
+        if case.program == 'libmpich.so.12':
+            plain.add('program')
+    elif case.approach == 'openmpi':
+        case = case._replace(approach='hybrid')
+    if case.approach in ('pure', 'opensource', 'openmpi'):
+        plain.add('host')
+    if case.approach != 'bind':
+        plain.add('host_mpi')
+    if case.approach != 'swap' and case.layout in ('no entrypoint', 'no bash'):
+        plain.add('layout')
+    if case.program in PYTHON:
+        plain.update(('layout',) if case.layout in OF_PROGRAM else ())
+        case = case._replace(found=case.found if case.found in ('environment', 'ld.so.conf') else 'nothing',
+                             base=case.base if case.base in MPI4PY else 'bookworm')
+        if case.program == 'Python of a venv' and (case.folder not in VENVS or case.mpi in DEBIANS_MPI):
+            case = case._replace(program='Python')
+    if case.mpi in DEBIANS_MPI:
+        plain.update(('folder', 'libfabric', 'layout'))
+        case = case._replace(found='nothing')  # where the loader looks by itself
+    if case.found != 'environment':
+        plain.add('spelling')
+    if case.form == 'bare folder' and case.spelling != 'file /environment':
+        plain.add('spelling')  # there are no scripts
+    return case._replace(**{field: CHOICES[field][0] for field in plain})
+
+
+def draw(seed, few=False):
+    """
+    Return the Case of a seed (int), always the same.
+
+    :param few: bool, of the parts of FEW only
+    """
+    chance = random.Random(f'pairs {seed}')
+    values = {}
+    for field, choices in CHOICES.items():
+        choices = FEW.get(field, choices) if few else choices
+        others = [value for value in choices if value != CHOICES[field][0]]
+        values[field] = chance.choice(others) if chance.random() < _ODD[field] else CHOICES[field][0]
+    return sensible(Case(**values))
+
+
+def draws(seed, count, few=False):
+    """Return count different Cases (dict: seed -> Case), beginning with seed (int)."""
+    found = {}
+    while len(found) < count:
+        case = draw(seed, few)
+        if case not in found.values():
+            found[seed] = case
+        seed += 1
+    return found
+
+
+def title(case):
+    """Return what is not plain in a Case (str), for a line."""
+    odd = [f'{field} {value}' for field, value in case._asdict().items() if value != getattr(PLAIN, field)]
+    return '; '.join(odd) or 'all plain'

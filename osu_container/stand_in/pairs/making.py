@@ -1,0 +1,396 @@
+"""The image and the host of a Case, made of the parts: files are linked, so that one takes a second and no space."""
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.places import PROJECT
+from osu_container.stand_in.pairs import parts
+from osu_container.stand_in.pairs.cases import (
+    BESIDE,
+    DEBIANS_MPI,
+    FILES,
+    MULTIARCH,
+    PROGRAMS,
+    PYTHON,
+    SETTINGS,
+    SPELLINGS,
+    family,
+)
+from osu_container.stand_in.tree import StandInError, patchelf, run
+
+PROGRAM = '/opt/osu/bin/osu_latency'
+#: Where the images of this project have theirs
+ENTRYPOINT = '/opt/entrypoint'
+CODE = PROJECT / 'stand-in' / 'files' / 'says.c'
+#: Whose mpi.h the program is compiled with, and which library it is linked with: the first MPICH with all of MPI 4
+COMPILED_WITH = {'MPICH': ('mpich-4.1.3', 'libmpi.so.12'), 'Intel MPI': ('mpich-4.1.3', 'libmpi.so.12'),
+                 'Open MPI': ('openmpi-5.0.11', 'libmpi.so.40')}
+#: Family of MPI -> variables that its images set to find their parts, by the folder of MPI
+NEEDS = {'Intel MPI': {'I_MPI_ROOT': '{prefix}', 'FI_PROVIDER_PATH': '{folder}/libfabric/prov:{folder}/prov'},
+         'Open MPI': {'OPAL_PREFIX': '{prefix}'}, 'MPICH': {}}
+#: The C library of the container is the image's
+C_LIBRARY = ('libc.so', 'libm.so', 'libdl.so', 'libpthread.so', 'librt.so', 'libutil.so', 'libresolv.so', 'ld-linux')
+
+
+def write(root, path, text):
+    """Write text (str) to path (str) below root (Path), in a new file: the old one is linked from elsewhere."""
+    file = Path(f'{root}{path}')
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)
+    file.write_text(text)
+    file.chmod(0o755)
+
+
+def _link(source, target):
+    """Make target (Path) another name of the file source (Path), or a link like it, in place of what is there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.lexists(target):
+        target.unlink()
+    os.link(source, target, follow_symlinks=False)
+
+
+def _link_all(source, target):
+    """Link the files below source (Path) to below target (Path)."""
+    for path in sorted(source.rglob('*')):
+        if path.is_symlink() or path.is_file():
+            _link(path, target / path.relative_to(source))
+
+
+def libfabric_of(key):
+    """Return the path (Path) of the libfabric in a part: a wheel (key) or Debian (suite). Raises StandInError."""
+    root = parts.debian(key, 'libfabric') / MULTIARCH.lstrip('/') if key in parts.SUITES else parts.wheel(key) / 'lib'
+    for path in ('libfabric.so.1', 'mpich/libfabric.so.1', 'openmpi/libfabric.so.1', 'libfabric/libfabric.so.1'):
+        if (root / path).exists():
+            return root / path
+    raise StandInError(f"{key} holds no libfabric")
+
+
+# The image
+
+@functools.cache
+def program(mpi_family, name, path):
+    """
+    Return the program (Path): for the MPI of a family, name of PROGRAMS, path: (tag of ELF, folders) or None.
+
+    Compiled against the oldest Debian, so that it starts in every one.
+    """
+    options, soname = PROGRAMS[name]
+    wheel, library = COMPILED_WITH[mpi_family]
+    words = [*options, *(() if not path else (
+        f"-Wl,--{'enable' if path[0] == 'RUNPATH' else 'disable'}-new-dtags", f'-Wl,-rpath,{path[1]}'))]
+    identity = hashlib.sha256('\0'.join([CODE.read_text(), wheel, library, str(soname), *words]).encode())
+    target = parts.FOLDER / 'programs' / identity.hexdigest()[:16]
+    with parts.only_one('programs'):
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            new = target.with_suffix('.new')
+            oldest = parts.debian('bullseye', 'compiling')
+            libraries, headers = f'{oldest}{MULTIARCH}', f'{oldest}/usr/include'
+            # gcc would take the start files and the C library of its own system, whatever --sysroot says
+            run(['gcc', '-O1', '-nostdlib', '-nostdinc', '-idirafter', headers, '-idirafter',
+                 f'{headers}/x86_64-linux-gnu', f'-I{_gcc_headers()}', f'-I{parts.wheel(wheel)}/include', '-o', new,
+                 *(f'{libraries}/{name}' for name in ('Scrt1.o', 'crti.o')), CODE, f'-L{parts.wheel(wheel)}/lib',
+                 f'-l:{library}', '-Wl,--allow-shlib-undefined', *words, f'{oldest}{MULTIARCH[4:]}/libc-2.31.so',
+                 *(f'{libraries}/{name}' for name in ('libc_nonshared.a', 'crtn.o'))], package='gcc')
+            if soname:
+                patchelf(new, '--replace-needed', library, soname)
+            new.rename(target)
+    return target
+
+
+def _gcc_headers():
+    """Return the folder (str) of the compiler's own headers, stddef.h among them."""
+    return run(['gcc', '-print-file-name=include'], package='gcc').strip()
+
+
+def _mpi(case, root):
+    """Put the MPI of case (Case), and its libfabric, below root (Path)."""
+    if case.mpi in DEBIANS_MPI:
+        return
+    folder = Path(f'{root}{case.folder}')
+    wheel = parts.wheel(case.mpi)
+    _link_all(wheel / 'lib', folder)
+    for name in ('etc', 'opt'):
+        if (wheel / name).is_dir():
+            _link_all(wheel / name, folder.parent / name)
+    own = next(folder.rglob('libfabric.so.1'), None)
+    if case.libfabric == 'own' or own is None:
+        return
+    for other in own.parent.glob('libfabric.so*'):
+        other.unlink()
+    if case.libfabric in parts.WHEELS:
+        _link(libfabric_of(case.libfabric), own)
+
+
+def prefix(case):
+    """Return the folder (str) above that of the libraries of MPI, as its variables name it."""
+    if case.mpi in DEBIANS_MPI or case.folder == MULTIARCH:
+        return '/usr'
+    return os.path.dirname(case.folder)
+
+
+def _entrypoint(root):
+    """Give the image below root (Path) the entrypoint of this project's images, as its runscript."""
+    for name, mode in (('osu-entrypoint', 0o755), ('defaults', 0o644)):
+        write(root, f'{ENTRYPOINT}/{name}', (PROJECT / 'container-recipes/entrypoint' / name).read_text())
+        Path(f'{root}{ENTRYPOINT}/{name}').chmod(mode)
+    write(root, '/.singularity.d/runscript', f'#!/bin/sh\nexec {ENTRYPOINT}/osu-entrypoint "$@"\n')
+
+
+def _variables(case, root):
+    """Return the variables (dict) that the image of case (Case) below root (Path) sets beside LD_LIBRARY_PATH."""
+    folder = MULTIARCH if case.mpi in DEBIANS_MPI else case.folder
+    needs = {} if case.mpi in DEBIANS_MPI else NEEDS[family(case.mpi)]
+    found = {name: value.format(prefix=prefix(case), folder=folder) for name, value in needs.items()}
+    return {**found, **{name: value.format(own=own_libfabric(case, root))
+                        for name, value in SETTINGS[case.setting].items() if not name.startswith('/')}}
+
+
+def own_libfabric(case, root):
+    """Return the path (str) in the image below root (Path) of its libfabric, one of nothing if it has none."""
+    for folder in (case.folder, MULTIARCH):
+        for path in sorted(Path(f'{root}{folder}').rglob('libfabric.so.1')):
+            return '/' + str(path.relative_to(root))
+    return '/opt/nowhere/libfabric.so.1'
+
+
+def _scripts(case, root):
+    """Write the environment of the image, and what its scripts read."""
+    values = {'folder': case.folder}
+    lines = {}
+    if case.found == 'environment':
+        file = FILES.get(case.spelling, '/.singularity.d/env/90-environment.sh')
+        lines[file] = SPELLINGS[case.spelling].format(**values) + '\n'
+        for path, text in BESIDE.get(case.spelling, {}).items():
+            write(root, path, text.format(**values))
+    usual = '/.singularity.d/env/90-environment.sh'
+    if family(case.mpi) == 'Intel MPI' and case.found != 'nothing':  # as its vars.sh does
+        lines[usual] = (lines.get(usual, '') + f'export LD_LIBRARY_PATH="{case.folder}/libfabric:{case.folder}'
+                        '${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"\n')
+    for name, value in _variables(case, root).items():
+        lines[usual] = lines.get(usual, '') + f"export {name}='{value}'\n"
+    for name, value in SETTINGS[case.setting].items():
+        if name.startswith('/'):
+            write(root, name, value.format(own=own_libfabric(case, root)))
+    if case.approach == 'swap' and case.layout != 'no entrypoint':
+        _entrypoint(root)
+    if case.form == 'bare folder':
+        shutil.rmtree(root / '.singularity.d')
+        for name in ('environment', 'singularity'):
+            (root / name).unlink(missing_ok=True)
+        lines = {path: text for path, text in lines.items() if path == '/environment'}
+    for path, text in lines.items():
+        write(root, path, text)
+
+
+def _path_of_program(case):
+    """Return (tag, folders) that the program of case has, None where it has none."""
+    if case.found == 'origin':
+        return 'RUNPATH', '$ORIGIN/' + os.path.relpath(case.folder, os.path.dirname(PROGRAM))
+    if case.found in ('runpath', 'rpath'):
+        return case.found.upper(), case.folder
+    return None
+
+
+def _fill(case, root):
+    """Make the folder root (Path) the image of case (Case), with all but its scripts."""
+    packages = {'debian-mpich': ['mpich'], 'debian-openmpi': ['openmpi']}.get(case.mpi, [])
+    packages += ['bash'] if case.approach == 'swap' and case.layout != 'no bash' else []
+    packages += ['python'] if case.program in PYTHON else []
+    packages += ['libfabric'] if case.libfabric == 'debian' else []
+    # GNU cp makes a copy of links to files; a folder that is made new has its own rights
+    run(['cp', '-al', parts.debian(case.base, *packages), root])
+    (root / 'etc/ld.so.cache').unlink(missing_ok=True)
+    if case.found == 'ld.so.conf':
+        write(root, '/etc/ld.so.conf.d/00-mpi.conf', case.folder + '\n')
+        if not (root / 'etc/ld.so.conf').exists():
+            write(root, '/etc/ld.so.conf', 'include /etc/ld.so.conf.d/*.conf\n')
+    if case.cache == 'stale':
+        parts.ldconfig(root)
+    _mpi(case, root)
+    mpi = family(case.mpi)
+    if case.program in PYTHON:
+        _python(case, root)
+    else:
+        _link(program(mpi, case.program, _path_of_program(case)), Path(f'{root}{PROGRAM}'))
+    if case.program == 'libmpich.so.12' and case.mpi not in DEBIANS_MPI:
+        (Path(f'{root}{case.folder}') / 'libmpich.so.12').symlink_to('libmpi.so.12')
+    if case.mpi == 'debian-mpich' and case.program != 'libmpich.so.12':
+        link = Path(f'{root}{MULTIARCH}/libmpi.so.12')
+        if not os.path.lexists(link):  # what people do about Debian's name
+            link.symlink_to('libmpich.so.12')
+    _odd_layout(case, root)
+    if case.cache == 'current':
+        parts.ldconfig(root)
+
+
+def _python(case, root):
+    """Give the image below root (Path) a program of Python, mpi4py and what starts them."""
+    interpreter = '/usr/bin/python3'
+    if case.program == 'Python of a venv':
+        venv = os.path.dirname(case.folder)
+        interpreter = f'{venv}/bin/python3'
+        write(root, f'{venv}/pyvenv.cfg', 'home = /usr/bin\ninclude-system-site-packages = false\n')
+        Path(f'{root}{venv}/bin').mkdir()
+        Path(f'{root}{interpreter}').symlink_to('/usr/bin/python3')
+    _link_all(parts.mpi4py(case.base), root / 'opt/python')
+    write(root, PROGRAM, f'#!{interpreter}\n{CODE.with_suffix(".py").read_text()}')
+
+
+def _changed(path, *options):
+    """Change the ELF file path (Path), another name of a part, by patchelf as options (str) say."""
+    copy = path.with_name(path.name + '.copy')
+    shutil.copy2(path, copy)
+    patchelf(copy, *options)
+    copy.rename(path)
+
+
+def _odd_layout(case, root):
+    """Give the image below root (Path) the layout of case."""
+    folder, own = Path(f'{root}{case.folder}'), Path(f'{root}{PROGRAM}')
+    libmpi = folder / COMPILED_WITH[family(case.mpi)][1]
+    if case.layout == 'folder is a link' and case.folder.startswith('/opt'):
+        folder.rename(folder.with_name('lib-1.0'))
+        folder.symlink_to('lib-1.0')
+    elif case.layout == 'chain of links':
+        real = root / 'usr/share/libmpi'
+        os.rename(libmpi.resolve(), real)
+        libmpi.unlink(missing_ok=True)
+        (folder / 'libmpi.real.1').symlink_to('/usr/share/libmpi')
+        libmpi.symlink_to('libmpi.real.1')
+    elif case.layout == 'two MPIs':
+        _link_all(parts.wheel('mpich-3.4.3') / 'lib', root / 'opt/other/lib')
+        write(root, '/etc/ld.so.conf.d/zz-other.conf', '/opt/other/lib\n')
+        if not (root / 'etc/ld.so.conf').exists():
+            write(root, '/etc/ld.so.conf', 'include /etc/ld.so.conf.d/*.conf\n')
+    elif case.layout == 'DT_RPATH in libmpi':
+        _changed(libmpi, '--force-rpath', '--set-rpath', f'{case.folder}:{case.folder}/mpich:{case.folder}/openmpi')
+    elif case.layout == 'needed by path':
+        wanted = PROGRAMS[case.program][1] or libmpi.name
+        _changed(own, '--replace-needed', wanted, f'{case.folder}/{wanted}')
+    elif case.layout == 'for newer processors':
+        newer = folder / 'glibc-hwcaps/x86-64-v2'
+        newer.mkdir(parents=True)
+        for path in folder.glob('lib*.so*'):
+            path.rename(newer / path.name)
+    elif case.layout == 'wrapper':
+        own.rename(own.with_name('.osu_latency.real'))
+        write(root, PROGRAM, '#!/bin/sh\nexec "$(dirname "$0")/.osu_latency.real" "$@"\n')
+    elif case.layout == 'no section headers':
+        for path in (libmpi, own):
+            _without_sections(path)
+
+
+def _without_sections(path):
+    """Take the section headers from the ELF file path (Path), a name of a part: the loader needs none (elf(5))."""
+    content = bytearray(path.resolve().read_bytes())
+    content[0x28:0x30] = bytes(8)   # e_shoff
+    content[0x3c:0x40] = bytes(4)   # e_shnum, e_shstrndx
+    path.unlink()
+    path.write_bytes(content)
+    path.chmod(0o755)
+
+
+def image(case, folder):
+    """
+    Return the path (Path) of the image of case (Case): a folder or a SIF below folder (Path), which is empty.
+
+    Raises StandInError, ImageError.
+    """
+    root = folder / 'image'
+    _fill(case, root)
+    _scripts(case, root)
+    if case.form in ('folder', 'bare folder'):
+        return root
+    sif, command = folder / 'image.sif', parts.runtime()['command']
+    overlay = {'overlay adds': _to_overlay, 'overlay hides': _hidden, 'overlay of no group': _hidden}.get(case.form)
+    upper = overlay(case, root, folder / 'upper') if overlay else None
+    run([command, 'build', '--fakeroot', '--mksquashfs-args', '-noI -noD -noF -noX', sif, root])
+    if upper:
+        packed = folder / 'overlay.squashfs'
+        run(['mksquashfs', upper, packed, '-quiet', '-no-progress', '-all-root', '-noI', '-noD', '-noF'])
+        # datatype 4: a partition; partfs 1: squashfs; parttype 4: overlay; partarch 2: amd64 (`apptainer sif add -h`).
+        # The runtime mounts those of the system's group, which is 1; without --groupid it is in none
+        group = ['--groupid', '1'] if case.form != 'overlay of no group' else []
+        run([command, 'sif', 'add', '--datatype', '4', '--partfs', '1', '--parttype', '4', '--partarch', '2', *group,
+             sif, packed])
+    return sif
+
+
+def _below(root, folder):
+    """Return folder (Path) below root (Path) without links: a folder lib in an overlay would hide the link lib."""
+    return folder.resolve().relative_to(root.resolve())
+
+
+def _to_overlay(case, root, upper):
+    """Move the libraries of MPI from root (Path) into a new folder upper (Path); return that."""
+    source = Path(f'{root}{case.folder}')
+    names = {path.name for path in (parts.wheel(case.mpi) / 'lib').iterdir()} if case.mpi not in DEBIANS_MPI else ()
+    upper.mkdir()
+    for name in sorted(names):
+        target = upper / _below(root, source) / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (source / name).exists() or (source / name).is_symlink():
+            (source / name).rename(target)
+    return upper
+
+
+def _hidden(case, root, upper):
+    """Return a new folder upper (Path) that hides the image's libfabric by one that is no library."""
+    upper.mkdir()
+    own = Path(f'{root}{own_libfabric(case, root)}')
+    write(upper, f'/{_below(root, own.parent)}/{own.name}', 'no library\n')
+    return upper
+
+
+# The host
+
+@functools.cache
+def host(libfabric, mpi, where):
+    """
+    Return the folder (Path) that stands in for the host's /: its MPI a wheel (key), its libfabric of a part (key).
+
+    :param where: (path of its libmpi, path of its libfabric), as the site has them
+    """
+    target = parts.FOLDER / 'hosts' / f'{mpi}-libfabric-{libfabric}'
+    with parts.only_one(f'host-{target.name}'):
+        if target.is_dir():
+            return target
+        libmpi, path = where
+        with tempfile.TemporaryDirectory(prefix='.host-', dir=parts.FOLDER) as scratch:
+            root = Path(scratch) / 'root'
+            _link_all(parts.wheel(mpi) / 'lib', Path(f'{root}{os.path.dirname(libmpi)}'))
+            _link(libfabric_of(libfabric).resolve(), Path(f'{root}{path}'))
+            if libfabric in parts.SUITES:
+                _needed_by(Path(f'{root}{path}'), parts.debian(libfabric, 'libfabric'), root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            root.rename(target)
+    return target
+
+
+def _needed_by(library, debian, root):
+    """Link what library (Path) needs, but the C library, from the folder debian (Path) to below root (Path)."""
+    try:
+        needed = elf_facts(str(library)).needed
+    except ElfError as err:
+        raise StandInError(f"{library} cannot be read: {err}") from err
+    for name in needed:
+        source, target = debian / MULTIARCH.lstrip('/') / name, Path(f'{root}{MULTIARCH}/{name}')
+        if not source.exists():
+            source = debian / MULTIARCH[4:].lstrip('/') / name
+        if name.startswith(C_LIBRARY) or target.exists() or not source.exists():
+            continue
+        _link(source.resolve(), target)
+        _needed_by(target, debian, root)
+
+
+def scratch():
+    """Return a TemporaryDirectory for one case: on the disk of the parts, so that files can be linked."""
+    parts.FOLDER.mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(prefix='.case-', dir=parts.FOLDER)

@@ -1,0 +1,286 @@
+"""What check says of a Case, what happens when it runs on two nodes, and whether the two agree."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from osu_container import why
+from osu_container.core.deciding.facts import FactsError, read_facts
+from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, settings_for
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.trial import Host
+from osu_container.core.deciding.verdict import ask
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.image import Image
+from osu_container.core.reading.sif import ImageError
+from osu_container.places import STATE
+from osu_container.stand_in.pairs import making, parts
+from osu_container.stand_in.tree import StandInError
+
+SITE = site_entry('workstation')
+#: Where the host of the site has its libmpi and its libfabric
+WHERE = tuple(SITE['libraries'][name]['value'] for name in ('libmpi', 'libfabric'))
+#: s until a run counts as hanging; one takes about a second
+LIMIT = 60
+HANGS = 'it hangs\n'
+#: MPI says itself which provider it took. Only words on its output: nothing runs in another way
+ASKED = {'MPIR_CVAR_DEBUG_SUMMARY': '1', 'MPIR_CVAR_CH4_OFI_CAPABILITY_SETS_DEBUG': '1', 'I_MPI_DEBUG': '4'}
+_PROVIDER = re.compile(r'(?:libfabric provider|^\s*provider)\s*[:=]\s*([\w;]+)', re.M)
+#: What srun says when Slurm, not the pair, is in the way
+SLURM_FAILED = re.compile(r'^srun: (fatal: |.*(allocate resources:|slurm controller|Force Terminated job|[Nn]ode '
+                          r'failure)).*', re.M)
+
+#: A step that somebody has cancelled (scancel): none of its tasks has ended by itself before
+CANCELLED = re.compile(r'^slurmstepd-.*\*\*\* STEP \S+ ON \S+ CANCELLED', re.M)
+ENDED_BY_ITSELF = re.compile(r'^srun: error: \S+: tasks? [^:]*: (?!Terminated)', re.M)
+
+#: Library -> what else its origin may be: an MPI may need no libfabric; the program has an MPI
+NOT_SEEN = {'libmpi': [], 'libfabric': ['none']}
+
+
+class Outcome(NamedTuple):
+    """What a run did."""
+
+    happened: str    # 'runs' or 'fails'
+    text: str        # one line: why it failed, or over which provider it ran
+    provider: str    # of libfabric, '' where MPI did not say it
+    origins: dict    # {'libmpi': 'image' | 'host', 'libfabric': ...} of what both ranks had loaded
+    output: str      # all of it
+
+
+class Tried(NamedTuple):
+    """A Case, tried."""
+
+    case: object     # Case
+    verdict: str     # level
+    rules: list      # of str, rules of the findings of that level
+    because: list    # of str, their reasons
+    outcome: Outcome
+    agrees: str      # 'right', 'unknown' or 'wrong'
+    why: str         # one line, where it is wrong
+
+
+# What check says
+
+def predicted(case, image, root):
+    """Return the Verdict on a Case whose image (Path) and host (Path) are there, as `osu-container check` has it."""
+    with Image(str(image), 'osu_') as opened:
+        return ask(approach_entry(case.approach), SITE, opened, Host(str(root)), runtime=parts.runtime())
+
+
+# A run
+
+def usual_environment():
+    """Return the environment (dict) that a run begins with: of the caller's, only what has nothing to do with MPI."""
+    parts.runtime()  # sets PATH
+    found = {name: value for name, value in os.environ.items() if name in ('HOME', 'PATH', 'SLURM_CONF', 'TMPDIR',
+                                                                           'USER')}
+    if (STATE / 'slurm' / 'slurm.conf').exists():
+        found.setdefault('SLURM_CONF', str(STATE / 'slurm' / 'slurm.conf'))
+    return dict(found, LC_ALL='C.UTF-8')
+
+
+def _environment(settings, binds=()):
+    """
+    Return the environment (dict) that the module with these Settings gives to srun, and nothing else of ours.
+
+    :param binds: of str, more folders that the container gets
+    """
+    found = usual_environment()
+    for variable in settings.variables:  # of several of one name the first that counts where no switch is set
+        if '!=' in (variable.get('when') or '!='):
+            found.setdefault(variable['name'], variable['value'])
+    prefix = settings.env_prefix
+    found.update((name, value) for name, value in (
+        (f'{prefix}_BIND', ','.join([f'{path}:{inside}' for path, inside, _ in settings.binds] + list(binds))),
+        (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.host_path)),
+        (f'{prefix}ENV_LD_LIBRARY_PATH', ':'.join(settings.library_path)),
+        (f'{prefix}ENV_LD_PRELOAD', ':'.join(settings.preload))) if value)
+    found.update((f'{prefix}ENV_{name}', value) for name, value in ASKED.items())
+    return found
+
+
+def srun(command, environment, tries=3, folder=None):
+    """
+    Run a command (list) on two nodes; return its output (str), with a line of ours at its end if it was ended after
+    LIMIT. It runs again where somebody has cancelled its step: an administrator, or a test that ends all jobs.
+
+    :param tries: int, so often at most; folder: path in which it runs, None for this one
+    Raises StandInError if there is no srun, no node became free, Slurm does not answer, or each step was cancelled.
+    """
+    for _ in range(tries):
+        output = _srun_once(command, environment, folder)
+        if not CANCELLED.search(output) or ENDED_BY_ITSELF.search(output) or output.endswith(HANGS):
+            return output
+    raise StandInError(f"somebody has cancelled {tries} steps of this pair. Repeat the command")
+
+
+def _srun_once(command, environment, folder):
+    """See srun()."""
+    command = ['srun', '-N2', '-n2', '--kill-on-bad-exit=1', *(str(part) for part in command)]
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, errors='replace', env=environment, cwd=folder)
+    except FileNotFoundError:
+        raise StandInError("no srun on PATH: `make setup` installs Slurm") from None
+    try:
+        output = process.communicate(timeout=LIMIT)[0]
+        failed = SLURM_FAILED.search(output)
+        if failed:
+            raise StandInError(f"Slurm did not run the pair ({failed.group()}). Start it: workstation/slurm.sh start")
+        return output
+    except subprocess.TimeoutExpired:
+        process.terminate()  # srun ends its step and its job
+        try:
+            output = process.communicate(timeout=10)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output = process.communicate()[0]
+    except BaseException:  # Ctrl-C: no job is left behind
+        process.terminate()
+        process.wait()
+        raise
+    if 'waiting for resources' in output and 'allocated resources' not in output:
+        raise StandInError(f"no two nodes became free within {LIMIT} s; `squeue` shows who has them")
+    return f'{output}\nended after {LIMIT} s: {HANGS}'
+
+
+def run(approach, image, root):
+    """
+    Return the Outcome of the program of an image (Path) by an approach (dict) over the host root (Path).
+
+    The settings are those of the module that would be installed, failing ones included. Where no module can be made,
+    that is a failure, with the reason.
+    """
+    try:
+        facts = read_facts(approach, SITE, str(image), str(root), parts.runtime(), 'osu_', force=True)
+        settings = settings_for(approach, SITE, facts)
+    except FactsError as err:
+        return Outcome('fails', f'no module: {err}', '', {}, '')
+    with making.scratch() as links:  # what an entrypoint writes to /tmp stays nowhere
+        start, binds = ('run', [f'{links}:/tmp']) if settings.through_entrypoint else ('exec', [])
+        output = srun([f'--mpi={settings.pmi}', parts.runtime()['command'], '--quiet', start, image, making.PROGRAM],
+                      _environment(settings, binds), folder=links)  # where a shell writes that takes ELF for a script
+    return happened(output, approach['comes_from'])
+
+
+def _origin(output, rank, name):
+    """Return whose library of a name (str) a rank (int) had loaded: 'host', 'image', 'both' or 'none'."""
+    paths = re.findall(rf'^LOADED {rank} (/\S.*/{name}[^/]*)$', output, re.M)
+    found = {'host' if path.startswith((INJECT_FOLDER, '/host')) else 'image' for path in paths}
+    return 'both' if len(found) > 1 else found.pop() if found else 'none'
+
+
+def happened(output, comes_from):
+    """Return the Outcome of a run by its output (str); comes_from: dict, as an approach has it."""
+    ranks = re.findall(r'^RANK (\d) of (\d) on (\S+):', output, re.M)
+    ended = set(re.findall(r'^ENDED (\d)$', output, re.M))
+    provider = next(iter(_PROVIDER.findall(output)), '')
+    hangs = [line for line in output.splitlines() if line.endswith('it hangs')]
+    if len({number for number, size, _ in ranks if size == '2'}) < 2 or len(ended) < 2:
+        alone = [1 for _, size, _ in ranks if size == '1']
+        text = hangs[0] if hangs else 'each rank is alone' if alone else _message(output)
+        return Outcome('fails', text, provider, {}, output)
+    origins = {name: {_origin(output, rank, library) for rank in (0, 1)} for name, library in (
+        ('libmpi', r'lib(?:mpi|mpich|mpi_abi)(?:\.so|$)'), ('libfabric', r'libfabric(?:\.so|-[0-9a-f]+\.so)'))}
+    origins = {name: found.pop() if len(found) == 1 else 'both' for name, found in origins.items()}
+    problem = None
+    if len({node for _, _, node in ranks}) < 2:
+        problem = f'both ranks ran on {ranks[0][2]}'
+    for name, owner in comes_from.items():
+        if owner == 'host' and origins.get(name) not in ['host'] + NOT_SEEN[name]:
+            problem = f'ran with {name} of: {origins.get(name)}'
+    return Outcome('fails' if problem else 'runs', problem or provider or 'provider not said', provider, origins,
+                   output)
+
+
+def _message(output):
+    """Return what output (str) says of why a run failed (str): the first two messages that are known, else a line."""
+    known = [message['line'] for message in why.explain(output) if not message['line'].startswith('srun: ')][:2]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return '; '.join(known) or next((line for line in lines if not re.match(r'LOADED|RANK|ENDED|srun: |=|\[', line)),
+                                    'no word of why')
+
+
+# Whether they agree
+
+#: Rule of a failing verdict -> function: its reason (str) -> regular expressions, one of which a run must have printed
+SAME_CAUSE = {
+    'symbol version': lambda reason: [f"version `{re.escape(name)}' not found" for name in re.search(
+        r' needs (.*?) of ', reason).group(1).split(', ')],
+    'missing library': lambda reason: [re.escape(name) + ': cannot open shared object file'
+                                       for name in re.findall(r'needs ([^\s,]+)', reason)],
+    'undefined symbol': lambda reason: ['undefined symbol: ' + re.escape(name.partition('@')[0]) for name in re.search(
+        r' needs (.*?),? which ', reason).group(1).split(', ')],
+    'injection defeated': lambda reason: [r'ran with lib\w+ of'],
+    'libfabric API': lambda reason: ['Requested version is newer than library'],
+    'no provider': lambda reason: ['No data available', r'getinfo\(?\)? failed', 'no such provider'],
+    'PMI': lambda reason: ['each rank is alone'],
+}
+
+
+def cause(findings, outcome):
+    """Return whether a run names a cause that findings (list of Finding) foresaw (bool), None if none says one."""
+    text, told = f'{outcome.text}\n{outcome.output}', False
+    for finding in findings:
+        patterns = SAME_CAUSE.get(finding.rule, lambda reason: [])(finding.reason) if finding.level == 'fails' else []
+        told = told or bool(patterns)
+        if any(re.search(pattern, text) for pattern in patterns):
+            return True
+    return False if told else None
+
+
+def agreement(verdict, outcome, wanted_provider=SITE['provider']['value']):
+    """
+    Return ('right' | 'unknown' | 'wrong', why) for a Verdict and an Outcome.
+
+    Works: it runs, with the libraries that the verdict names, over the site's provider where MPI says which it took.
+    Works slowly: it runs. Fails: it fails.
+    """
+    if verdict.level == 'unknown':
+        return 'unknown', ''
+    if (verdict.level == 'fails') != (outcome.happened == 'fails'):
+        return 'wrong', f"check says {verdict.level}, it {outcome.happened}: {outcome.text}"
+    if outcome.happened == 'fails':
+        return 'right', ''
+    for name, said in (('libmpi', verdict.mpi), ('libfabric', verdict.libfabric)):
+        owner = 'none' if said == 'none' else said.rpartition(' ')[2]
+        if outcome.origins[name] not in [owner] + NOT_SEEN[name]:
+            return 'wrong', f"check says {name} is {said}, loaded is that of: {outcome.origins[name]}"
+    if verdict.level == 'works' and outcome.provider and wanted_provider not in outcome.provider.split(';'):
+        return 'wrong', f"check says works, it ran over {outcome.provider}"
+    return 'right', ''
+
+
+def tried(case):
+    """Return the Tried of a Case. Raises StandInError, ImageError of what makes it."""
+    with making.scratch() as name:
+        folder = Path(name)
+        image = making.image(case, folder)
+        root = making.host(case.host, case.host_mpi, WHERE)
+        try:
+            verdict = predicted(case, image, root)
+        except (ImageError, ElfError) as err:  # a message, no prediction
+            return Tried(case, 'error', [], [str(err).replace(str(folder), '')], Outcome('', '', '', {}, ''), 'wrong',
+                         f'check ends: {err}')
+        outcome = run(approach_entry(case.approach), image, root)
+        agrees, reason = agreement(verdict, outcome)
+        findings = [one for one in verdict.findings if one.level == verdict.level and one.level != NOTE]
+
+        def plain(text):
+            return text.replace(str(image), 'image').replace(str(root), '').replace(str(folder), '')
+        found = Tried(case, verdict.level, [one.rule for one in findings], [plain(one.reason) for one in findings],
+                      outcome._replace(text=plain(outcome.text), output=plain(outcome.output)), agrees, plain(reason))
+        if outcome.happened == 'fails' and verdict.level == 'fails' and cause(verdict.findings, outcome) is False:
+            found = found._replace(why='another cause than foreseen')
+        return found
+
+
+def as_data(one):
+    """Return a Tried as plain data (dict): the case by what is not plain."""
+    return {'case': one.case._asdict(), 'verdict': one.verdict, 'rules': one.rules, 'because': one.because[:1],
+            'happened': one.outcome.happened, 'text': one.outcome.text, 'agrees': one.agrees, 'why': one.why}

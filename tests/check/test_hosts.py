@@ -1,0 +1,381 @@
+"""
+Hosts that are described: what a description says, that discover writes one which tells the same as the files, and that
+what it lacks makes a verdict unknown and never another one.
+"""
+import copy
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from osu_container.check import host_facts
+from osu_container.check.described import our_image
+from osu_container.check.host_facts import (
+    FACTS,
+    DescribedHost,
+    HostFactsError,
+    checked,
+    description_of,
+    read_description,
+    text_of,
+)
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.data.sites.schema import EVIDENCE
+from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.verdict import ask
+from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.sif import ImageError
+from osu_container.discover.facts import description
+from osu_container.generate.host_descriptions import texts
+from tests.helpers.elf_folder import ElfFolder, capabilities, good_image, intel_mpi, mpich, open_mpi
+from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
+
+CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
+INJECTING = [name for name in CONTAINERS if APPROACHES[name]['inject']]
+COMMAND = PROJECT / 'bin' / 'osu-container'
+
+
+def of_files(world, site=None, name='a site'):
+    """Return what discover would write (dict) of the host of a World, as it reads it again."""
+    found, remarks = description(site or world.site, str(world.host), name, '2026-11-23', 'a node')
+    assert remarks == []
+    return checked(json.loads(text_of(found)), 'test')
+
+
+def told(approach, site, opened, one, program=None, runtime=None):
+    """Return (level, [(rule, level, reason)] without notes) of a verdict, or what it ends with, without roots."""
+    try:
+        verdict = ask(approach, site, opened, one, program, runtime)
+    except (ElfError, ImageError) as err:
+        return type(err).__name__, []
+    root = one.root
+    return verdict.level, [(finding.rule, finding.level, finding.reason.replace(root, '') if root else finding.reason)
+                           for finding in verdict.findings if finding.level != NOTE]
+
+
+# ---- what there is
+
+@pytest.mark.parametrize('name', sorted(SITES))
+def test_every_site_has_a_description_with_every_library_that_it_names(name):
+    site = site_entry(name)
+    data = description_of(site)
+    assert (data['site'], data['machine']) == (name, site.get('architecture', {}).get('value', 'x86_64'))
+    assert data['glibc']['value'].startswith('2.') and data['libraries']
+    named = {fact['value'] for fact in site['libraries'].values() if fact}
+    assert named <= set(data['libraries'])
+    folders = {*site['library_folders']['value'], *(path.rpartition('/')[0] for path in named)}
+    assert {path.rpartition('/')[0] for path in data['libraries']} <= folders or data['node'], 'where ld.so looks'
+    one = DescribedHost(data)
+    assert one.evidence() and all(word in EVIDENCE for word in one.evidence())
+    assert ('measured' in one.evidence()) == bool(data['node']), 'nobody was there'
+
+
+def test_the_descriptions_are_those_that_follow_from_the_data():
+    assert [path.name for path, text in texts().items() if path.read_text() != text] == [], 'make modules'
+    there = {path.stem for path in Path(host_facts.HOSTS).glob('*.json')} - {'mpi-functions'}
+    assert there == set(SITES)
+
+
+def test_the_workstations_description_is_what_discover_sees_of_its_host_mpi():
+    """Those files come from a wheel, so that they are the same everywhere; the C library is the machine's own."""
+    now, remarks = description(site_entry(PLAIN), str(STATE / 'host'), PLAIN, '2026-11-23', 'a node')
+    known = description_of(site_entry(PLAIN))
+
+    def plain(data):
+        return {path: {key: value for said in statements for key, value in said.items()
+                       if key not in ('source', 'date')}
+                for path, statements in json.loads(text_of(data))['libraries'].items() if path.startswith('/opt/')}
+    assert remarks == [] and plain(now) == plain(known) and len(plain(now)) > 4
+
+
+def test_a_site_that_nobody_has_described_is_unknown_and_says_what_to_do(tmp_path):
+    path = tmp_path / 'site.py'
+    path.write_text(f"SITE = 'mine'\nSITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system'}}}}\n")
+    done = run([COMMAND, 'check', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'mine'])
+    assert done.returncode == 1 and "unknown site 'mine'" in done.stderr
+    verdict = ask(approach_entry('hybrid'), dict(site_entry(GPU), name='mine'),
+                  our_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'),
+                  DescribedHost(description_of(dict(site_entry(GPU), name='mine'))))
+    assert verdict.level == 'unknown' and [one.rule for one in verdict.findings] == ['host not described']
+    assert 'discover --facts' in verdict.findings[0].remedy
+
+
+# ---- the form
+
+def small():
+    """Return a description (dict) of one library."""
+    said = {'evidence': 'measured', 'source': 's', 'date': '2026-11-23'}
+    return {'format': 1, 'site': 'x', 'node': None, 'machine': 'x86_64', 'glibc': dict(said, value='2.38'),
+            'names': {}, 'libraries': {'/usr/lib64/liba.so.1': [dict(said, soname='liba.so.1', needed=[])],
+                                       '/usr/lib64/libb.so.1': [dict(said, same_as='/usr/lib64/liba.so.1')]}}
+
+
+def changed(path, value):
+    """Return small() with value at path (list of keys)."""
+    data = small()
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return data
+
+
+LIBRARY = ['libraries', '/usr/lib64/liba.so.1', 0]
+
+
+@pytest.mark.parametrize('path, value, text', [
+    (['format'], 2, 'format is 2, wanted: 1'), (['site'], None, 'site is null, wanted: the name of a site'),
+    (['machine'], 'mips', 'machine is "mips", wanted: aarch64'), (['glibc', 'value'], '38', 'glibc.value is "38"'),
+    (['glibc', 'evidence'], 'sure', 'glibc.evidence is "sure", wanted: measured or derived or untested'),
+    (['names'], ['a'], 'names is ["a"]'), (['libraries'], [], 'libraries is []'), (['more'], 1, 'a key is ["more"]'),
+    (['libraries', 'lib'], [], 'a path in libraries is "lib", wanted: a whole path'),
+    (['libraries', '/lib'], [], 'libraries./lib is [], wanted: statements'),
+    ([*LIBRARY, 'needed'], 'libc.so.6', '[0].needed is "libc.so.6", wanted: a list of texts'),
+    ([*LIBRARY, 'verneed'], {'libc.so.6': 'GLIBC_2.2.5'}, '[0].verneed is {"libc.so.6": "GLIBC_2.2.5"}'),
+    ([*LIBRARY, 'undefined'], [], "[0].undefined is [], wanted: {'now': list of symbols"),
+    ([*LIBRARY, 'traits'], {'colour': 1}, '[0].traits is ["colour"]'), ([*LIBRARY, 'colour'], 1, 'a key is "colour"'),
+    ([*LIBRARY, 'functions'], 'MPI 9', '[0].functions is "MPI 9"'), ([*LIBRARY, 'date'], '', '[0].date is ""'),
+    (['libraries', '/usr/lib64/libb.so.1', 0, 'same_as'], '/nowhere', '.same_as is "/nowhere"'),
+    (['libraries', '/usr/lib64/liba.so.1'], small()['libraries']['/usr/lib64/liba.so.1'] * 2, 'wanted: said once'),
+])
+def test_a_description_that_is_none_is_told_with_the_place_in_it(tmp_path, path, value, text):
+    file = tmp_path / 'facts.json'
+    file.write_text(json.dumps(small()))
+    assert read_description(str(file)) == small()
+    file.write_text(json.dumps(changed(path, value)))
+    with pytest.raises(HostFactsError) as raised:
+        read_description(str(file))
+    assert str(raised.value).startswith(f'{file}: ') and text in str(raised.value)
+    assert 'discover --facts' in str(raised.value)
+    done = run([COMMAND, 'check', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', GPU, '--facts', file])
+    assert done.returncode == 1 and str(file) in done.stderr and done.stderr.count('\n') == 1
+
+
+@pytest.mark.parametrize('content', [None, b'', b'{', b'\xff', b'[]'])
+def test_a_file_that_holds_no_description_is_told(tmp_path, content):
+    file = tmp_path / 'facts.json'
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(HostFactsError, match='discover --facts'):
+        read_description(str(file))
+
+
+# ---- the same by files and by what discover writes of them
+
+def all_cases():
+    """Return each case of the tables of rules: (rule, approach, change, site)."""
+    return [pytest.param(rule, *case[1:4], id=f'{table}-{rule}: {case[0]}')
+            for table, cases in (('speaks', SPEAKS), ('silent', SILENT)) for rule, several in cases.items()
+            if rule not in ('host not described', 'facts of the host') for case in several]
+
+
+@pytest.mark.parametrize('rule, approach, change, site_name', all_cases())
+def test_verdicts_by_files_and_by_facts_of_them_are_the_same(tmp_path, parts, rule, approach, change, site_name):
+    """Each image and host by which the rules are tried."""
+    world = World(tmp_path, parts, site_name)
+    change(world)
+    try:
+        opened, files = world.opened()
+    except ImageError:
+        return
+    facts = DescribedHost(of_files(world))
+    assert facts.glibc is None or re.match(r'2\.\d+$', facts.glibc)
+    with opened:
+        for name in dict.fromkeys([approach, 'bind']):
+            entry = dict(approach_entry(name), **world.approach)
+            assert told(entry, world.site, opened, facts, world.program, world.runtime) == told(
+                entry, world.site, opened, files, world.program, world.runtime), name
+
+
+# ---- images and hosts by chance, and facts left out by chance
+
+#: Libraries that host and image may both have, with versions
+SHARED = ['libcurl.so.4', 'libz.so.1', 'libstdc++.so.6', 'libnl-3.so.200']
+
+
+def by_chance(chance, parts, folder):
+    """Return a World of an image and a host; libraries of the host fit each other, as on a system that works."""
+    world = World(folder, parts, chance.choice([GPU, GPU, PLAIN]))
+    pick = chance.choice
+    release, needs = pick([('3.4.3', 6), ('4.0.3', 6), ('4.2.3', 7), ('5.0.2', 8)])
+    mpi = pick([
+        lambda it: it.mpi(mpich(release), needs=needs), lambda it: it.mpi(mpich(release) + capabilities(), needs=needs),
+        lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None), lambda it: it.mpi(intel_mpi(), needs=None),
+        lambda it: it.mpi(mpich(release), needs=needs, more='int MPIX_New(void *a, void *b) { return 0; }\n'),
+        lambda it: it.mpi(open_mpi(), 'libmpi.so.40')])
+    shared = {name: pick([3, 5]) for name in SHARED}
+    versioned = lambda it, name, count: it.versioned(  # noqa: E731
+        name, *(f'{name[3:5].upper()}_1.{number}' for number in range(count)))
+    in_image = [name for name in SHARED if pick([True, False])]
+    image(mpi=mpi(parts), fabric=parts.fabric(*pick([('1.17.0', 6), ('1.22.0', 7), ('2.1.0', 8)])),
+          libraries=[versioned(parts, name, pick([2, 4, 6])) for name in in_image],
+          rocm=pick(['6.3.4', '6.3.4', None]))(world)
+    if pick([True, False, False]):
+        image(program=parts.program(mpi(parts), pick(['MPI_Init', 'MPI_Init', 'MPIX_New'])))(world)
+    # a library of the host that asks for versions of others of the host
+    users = {name: parts.user_of(f'libuser{number}.so.1', versioned(parts, name, shared[name]),
+                                 [f'{name[3:5].upper()}_1.{pick([0, shared[name] - 1])}'])
+             for number, name in enumerate(SHARED)}
+    taken = [name for name in SHARED if pick([True, False, False])]
+    newest = pick([(('1.22.0', 7)), ('1.15.2', 6), ('2.3.1', 8)])
+    fabric = parts.fabric(*newest, options=tuple(users[name] for name in taken), providers=pick(
+        [('cxi', 'tcp'), ('cxi', 'tcp'), ('tcp',)]))
+    world.host_parts['libfabric'] = fabric
+    for name, number in zip(SHARED, range(9)):
+        if name in taken:
+            world.more.append(lambda name=name, number=number: (
+                world.host.copy(versioned(parts, name, shared[name]), f'/usr/lib64/{name}'),
+                world.host.copy(users[name], f'/usr/lib64/libuser{number}.so.1')))
+    if pick([True, True, False]):
+        world.more.append(lambda: world.host.with_libc())
+    return world
+
+
+def without(chance, data, many):
+    """Return data (a description) without so many facts (int), by chance, and what was left out."""
+    data, gone = copy.deepcopy(data), []
+    for _ in range(many):
+        path = chance.choice(sorted(data['libraries']))
+        said = chance.choice(data['libraries'][path])
+        facts = [key for key in said if key in FACTS] or ['']
+        # what the verdict may rest on more often than the many symbols
+        key = chance.choice(facts + ['path', 'name', 'glibc'] + (['trait'] * 4 if 'traits' in said else []))
+        gone.append((path, key))
+        if key == 'path' and len(data['libraries']) > 1:
+            leads = [other for other in data['libraries'] if any(
+                one.get('same_as') == path for one in data['libraries'][other])]
+            for other in [path, *leads]:
+                data['libraries'].pop(other, None)
+        elif key == 'name' and data['names']:
+            del data['names'][chance.choice(sorted(data['names']))]
+        elif key == 'glibc':
+            data['glibc'] = None
+        elif key == 'trait':
+            said['traits'].pop(chance.choice(sorted(said['traits'] or {'none': 1})), None)
+        elif key in said and key not in ('there', 'same_as', 'unreadable'):
+            del said[key]
+        if not data['libraries']:
+            break
+    return data, gone
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_what_a_description_lacks_makes_unknown_and_never_another_verdict(tmp_path, parts, seed):
+    chance = random.Random(seed)
+    world = by_chance(chance, parts, tmp_path)
+    opened, files = world.opened()
+    data = of_files(world)
+    with opened:
+        for name in CONTAINERS:
+            entry = approach_entry(name)
+            level, findings = told(entry, world.site, opened, files, world.program)
+            assert told(entry, world.site, opened, DescribedHost(data), world.program) == (level, findings), name
+            for _ in range(12 if name in INJECTING else 1):
+                left, gone = without(chance, data, chance.choice([1, 1, 1, 2, 5]))
+                text = text_of(left)
+                less, why = told(entry, world.site, opened, DescribedHost(json.loads(text)), world.program)
+                assert less in (level, 'unknown'), (name, level, findings, less, why, gone)
+                if name not in INJECTING:
+                    assert less == level, 'it takes nothing of the host'
+
+
+def test_the_cases_by_chance_have_every_verdict(tmp_path, parts):
+    seen = {}
+    for seed in range(16):
+        world = by_chance(random.Random(seed), parts, tmp_path / str(seed))
+        opened, files = world.opened()
+        with opened:
+            for name in ('bind', 'hybrid'):
+                level = told(approach_entry(name), world.site, opened, files)[0]
+                seen[name, level] = seen.get((name, level), 0) + 1
+    assert {('hybrid', 'works'), ('hybrid', 'fails'), ('bind', 'works'), ('bind', 'fails')} <= set(seen), seen
+
+
+@pytest.mark.parametrize('fact', ['soname', 'needed', 'verneed', 'verdef', 'defined', 'runpath', 'traits'])
+def test_each_fact_of_libfabric_and_mpi_counts_where_the_verdict_rests_on_it(tmp_path, parts, fact):
+    """Without it a verdict that works is unknown, for an approach that uses it: the chance above could miss one."""
+    world = World(tmp_path, parts, GPU)
+    host(libfabric=lambda it: it.fabric(options=(it.user_of('libuser.so.1', it.versioned(
+        'libz.so.1', 'Z_1'), ['Z_1']),)))(world)
+    image(libraries=lambda it: [it.versioned('libz.so.1', 'Z_1')])(world)
+    world.more.append(lambda: world.host.copy(parts.user_of('libuser.so.1', parts.versioned('libz.so.1', 'Z_1'), [
+        'Z_1']), '/usr/lib64/libuser.so.1'))
+    opened, _ = world.opened()
+    data = of_files(world)
+    paths = [path for path in data['libraries'] if Path(path).name in ('libfabric.so.1', 'libmpi.so.12',
+                                                                      'libuser.so.1')]
+    words = set()
+    with opened:
+        for path in paths:
+            left = copy.deepcopy(data)
+            for said in left['libraries'][path]:
+                said.pop(fact, None)
+            for name in ('bind', 'hybrid'):
+                assert told(approach_entry(name), world.site, opened, DescribedHost(data))[0] == 'works'
+                words.add(told(approach_entry(name), world.site, opened, DescribedHost(left))[0])
+    assert words <= {'works', 'unknown'} and 'unknown' in words
+
+
+# ---- the commands
+
+def test_discover_writes_facts_of_a_tree_by_which_check_says_what_it_says_of_the_tree(tmp_path, parts):
+    """A stand-in with the paths of a system, and images of several kinds: both commands as people call them."""
+    tree = tmp_path / 'tree'
+    done = run([PROJECT / 'stand-in' / 'make', 'lumi-25.03', tree, '--facts-only'])
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / 'facts.json'
+    done = run([COMMAND, 'discover', '--sysroot', tree, '--facts', file])
+    assert done.returncode == 0 and str(file) in done.stdout, done.stderr
+    assert run([COMMAND, 'discover', '--sysroot', tree, '--facts', file]).returncode == 1, 'it is there already'
+    assert str(tree) not in file.read_text() and file.stat().st_size < 8 << 20
+    for number, others in enumerate([{}, {'mpi': parts.mpi(needs=9)}, {'mpi': parts.mpi(open_mpi(), 'libmpi.so.40')}]):
+        own = good_image(ElfFolder(tmp_path / str(number)), parts, **others)
+        said = []
+        for where in (['--sysroot', tree], ['--facts', file]):
+            done = run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--json', *where])
+            said.append((done.returncode, json.loads(done.stdout)))
+        (code, real), (other, by_facts) = said
+        assert code == other and by_facts['described'] and not real['described']
+        assert 'as osu-container discover saw' in by_facts['host'] and 'measured' in by_facts['host']
+        assert [(one['approach'], one['verdict']) for one in real['verdicts']] == [
+            (one['approach'], one['verdict']) for one in by_facts['verdicts']]
+
+
+@pytest.mark.parametrize('more', [['-o', 'x.py'], ['--json'], ['--compare', 'x.py']])
+def test_facts_are_written_alone(more):
+    done = run([COMMAND, 'discover', '--facts', 'facts.json', *more])
+    assert done.returncode == 2 and '--facts' in done.stderr
+
+
+def test_away_from_a_system_its_description_is_taken_and_said(tmp_path, parts):
+    """An image with a new C library: by the paths of LUMI, none of which is on this machine."""
+    own = good_image(ElfFolder(tmp_path / 'image'), parts, plugin=None, libraries=[])
+    libc = parts.versioned('libc.so.6', *(f'GLIBC_2.{number}' for number in (2, 17, 34, 38)), 'GLIBC_2.2.5')
+    for path in own.root.rglob('libc.so.6'):
+        path.write_bytes(libc.read_bytes())
+    for approach in ('hybrid', 'bind'):
+        done = run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--approach', approach])
+        assert 'host: described, not looked into: by public sources; derived, untested; ' in done.stdout
+        assert 'does not exist' not in done.stdout and 'FAILS' not in done.stdout, done.stdout
+        assert ', untested: ' in done.stdout
+    assert run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--facts', 'x', '--sysroot', '/']).returncode == 2
+
+
+@pytest.mark.parametrize('newest, word', [('2.38', 'works'), ('2.39', 'works'), ('2.35', 'unknown')])
+def test_an_image_whose_c_library_is_as_new_as_the_hosts_has_what_its_libraries_can_need(newest, word):
+    site = site_entry('lumi-25.03')
+    described = our_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0')
+    path = next(path for path in described.files if path.endswith('libc.so.6'))
+    described.files[path] = described.files[path]._replace(verdef={
+        f'GLIBC_2.{number}' for number in range(2, int(newest[2:]) + 1)})
+    verdict = ask(approach_entry('hybrid'), site, described, DescribedHost(description_of(site)))
+    assert verdict.level == word and 'host.libfabric' in verdict.untested
+    if word == 'unknown':
+        assert 'at most 2.38, the image has 2.35' in verdict.findings[0].reason
+        assert verdict.findings[0].remedy.startswith('an image whose C library is 2.38 or newer')

@@ -1,0 +1,213 @@
+"""What osu-container contribute writes: recipes in the form of those who take them, from the data of the modules."""
+import ast
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from osu_container.contribute import ContributeError, easybuild, folder, lumi
+from osu_container.contribute.cli import lumi_files, sites_of
+from osu_container.contribute.from_data import approaches_of, settings_of, stack_of
+from osu_container.contribute.repositories import PLACES, THERE
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.recipes.versions import SOURCES
+from tests.helpers.machine import PROJECT, EasyBuild, interruptible, run
+
+COMMAND = PROJECT / 'bin' / 'osu-container'
+STACKS = sorted({stack_of(site) for site in SITES if site.startswith('lumi-')})
+#: Easyblocks of EasyBuild that LUMI's recipes of these kinds use
+GENERIC = {'LUMI-EasyBuild-containers': 'MakeCp', 'LUMI-EasyBuild-contrib': 'ConfigureMake'}
+
+
+def contribute(*arguments, **kwargs):
+    """Run the command; it never ends in a traceback."""
+    done = run([COMMAND, 'contribute', *arguments], **kwargs)
+    assert 'Traceback' not in done.stderr, done.stderr
+    return done
+
+
+def parameters(text):
+    """Return the parameters (dict) of an easyconfig that are assigned, evaluated with EasyBuild's constants."""
+    found = {'SYSTEM': 'SYSTEM', 'EXTERNAL_MODULE': 'EXTERNAL_MODULE', 'SOURCELOWER_TAR_GZ': 'SOURCE'}
+    exec(text, found)
+    return found
+
+
+def recipes(files):
+    """Return [(path, text)] of the easyconfigs among files (dict)."""
+    return [(path, text) for path, text in files.items() if path.endswith('.eb')]
+
+
+@pytest.fixture(scope='module', params=STACKS)
+def files(request):
+    """What is written for a stack of LUMI."""
+    return lumi_files(sites_of(request.param), None)
+
+
+# ---- the form
+
+def test_each_recipe_is_named_by_what_it_says_and_is_data_alone(files):
+    for path, text in recipes(files):
+        repository, name = path.partition('/')[0], path.rpartition('/')[2]
+        said = parameters(text)
+        toolchain = '' if said['toolchain'] == 'SYSTEM' else '-' + '-'.join(said['toolchain'].values())
+        assert name == f"{said['name']}-{said['version']}{toolchain}{said['versionsuffix']}.eb"
+        assert path == f'{repository}/easybuild/easyconfigs/o/{said["name"]}/{name}'
+        assert said['easyblock'] == GENERIC[repository]
+        code = [node for node in ast.walk(ast.parse(text))
+                if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Try, ast.If, ast.For, ast.While))]
+        assert code == []
+        assert any(line.startswith('Keywords: ') for line in said['whatis']) and said['docurls']
+        left = [line for line in text.splitlines() if re.search(r'@[A-Z_]+@', line)]
+        assert left == []
+
+
+def test_a_container_has_release_rocm_and_date_in_its_name_and_calls_their_function(files):
+    site = next(site for site in SITES if stack_of(site) in files['README.md'] and SITES[site]['images'])
+    for path, text in recipes(files):
+        if not path.startswith(lumi.CONTAINERS):
+            continue
+        said = parameters(text)
+        assert said['version'] == SOURCES['osu']['version']
+        assert re.fullmatch(r'-rocm-[\d.]+-mpich-[\d.]+-\w+-singularity-20\d{6}', said['versionsuffix'])
+        assert said['versionsuffix'].endswith(site_entry(site)['images']['date'].replace('-', ''))
+        footer = said['modluafooter'].splitlines()[-1]
+        assert footer.startswith(f"create_container_vars( '{said['local_sif']}', '%(name)s', '%(installdir)s', '")
+        assert said['sources'][0]['filename'] == said['local_sif']
+
+
+def test_each_package_has_its_pages_and_says_what_was_not_run(files):
+    for repository in GENERIC:
+        for page in ('USER.md', 'README.md', 'LICENSE.md'):
+            assert files[f'{repository}/{lumi.FOLDER}/{page}'].startswith('#')
+    assert 'Nothing of this was run or built on LUMI' in files['README.md']
+    assert 'not built it' in files['README.md'] and 'no sum of it is known' in files['README.md']
+
+
+def test_every_approach_that_the_site_can_have_has_a_recipe():
+    for stack in STACKS:
+        site = sites_of(stack)[0]
+        written = {re.search(r'mpich-[\d.]+-(\w+)-', path).group(1)
+                   for path, _ in recipes(lumi_files([site], None)) if path.startswith(lumi.CONTAINERS)}
+        assert written == set(approaches_of(site_entry(site))) >= {'pure', 'bind', 'hybrid', 'opensource'}
+
+
+def test_the_date_is_that_of_the_image_where_it_is_given():
+    names = [path for path, _ in recipes(lumi_files(sites_of(None), '20270102')) if path.startswith(lumi.CONTAINERS)]
+    assert names and all(name.endswith('-singularity-20270102.eb') for name in names)
+
+
+# ---- one source of truth
+
+@pytest.mark.parametrize('stack', STACKS)
+def test_what_changes_in_the_data_changes_in_the_recipes(stack, monkeypatch):
+    site = sites_of(stack)[0]
+    before = lumi_files([site], None)
+    variable = {'name': 'FI_CXI_INVENTED', 'value': '17', 'why': 'an invented reason', 'source': 'an invented source',
+                'date': '2026-01-01', 'evidence': 'untested'}
+    whole = site_entry(site)
+    libfabric = {**whole['libraries']['libfabric'], 'value': '/opt/cray/libfabric/9.9.9/lib64/libfabric.so.1',
+                 'why': 'a newer network library'}
+    changed = {**SITES[site], 'variables': [*whole['variables'], variable],
+               'libraries': {**SITES[site]['libraries'], 'libfabric': libfabric}}
+    monkeypatch.setitem(SITES, site, changed)
+    after = lumi_files([site], None)
+    for path, text in recipes(after):
+        assert 'default("FI_CXI_INVENTED", "17")' in text and 'an invented reason' in text, path
+        assert ('/opt/cray/libfabric/9.9.9/' in text) == ('/opt/cray/libfabric/' in before[path]), path
+    assert 'a newer network library' in after[f'{lumi.CONTAINERS}/{lumi.FOLDER}/README.md']
+
+
+@pytest.mark.parametrize('site', [sites_of(stack)[0] for stack in STACKS])
+def test_every_bind_and_variable_has_its_reason_above_it(site):
+    for path, text in recipes(lumi_files([site], None)):
+        approach = re.search(r'mpich-[\d.]+-(\w+)-', path)
+        settings = settings_of(approach.group(1) if approach else 'native', site)
+        for variable in settings.variables:
+            above = text.partition(f'default("{variable["name"]}"')[0].splitlines()[-12:]
+            said = ' '.join(line.lstrip('- ') for line in above)
+            assert ' '.join(variable['why'].split()) in said, variable['name']
+        for host, target, why in settings.binds:
+            assert (f"'{host}'" if host == target else f"'{host}:{target}'") in text and why.split()[0] in text
+
+
+# ---- EasyBuild's repository
+
+def test_easybuild_gets_what_it_lacks_and_the_check_of_contributions_passes(tmp_path):
+    done = contribute('easybuild', '-o', tmp_path / 'made')
+    assert done.returncode == 0, done.stderr
+    written = sorted((tmp_path / 'made').rglob('*.eb'))
+    release = f"{easybuild.NAME}-{SOURCES['osu']['version']}"
+    assert [path.stem for path in written] == sorted('-'.join([release, *one]) for one in easybuild.lacking())
+    eb = EasyBuild('newest', tmp_path / 'prefix')
+    done = eb('--check-contrib', *written)
+    assert done.returncode == 0 and 'All contribution checks PASSed' in done.stdout, done.stdout
+
+
+def test_easybuild_without_anything_to_add_says_so(monkeypatch):
+    monkeypatch.setitem(THERE, SOURCES['osu']['version'], list(easybuild.TOOLCHAINS))
+    with pytest.raises(ContributeError, match='there is nothing to write'):
+        easybuild.files()
+
+
+@pytest.mark.parametrize('place', [name for name, place in PLACES.items() if not place['takes']])
+def test_a_place_that_takes_none_is_named_with_source_and_date(place, tmp_path):
+    done = contribute(place, cwd=tmp_path)
+    assert done.returncode == 1 and list(tmp_path.iterdir()) == []
+    for key in ('why', 'source', 'date', 'remedy'):
+        assert PLACES[place][key] in done.stderr
+
+
+# ---- the folder
+
+def test_a_folder_is_only_replaced_when_asked_and_only_by_its_own_kind(tmp_path):
+    target = tmp_path / 'made'
+    assert contribute('lumi', '-o', target).returncode == 0
+    assert run(['sha256sum', '--check', '--quiet', folder.SUMS], cwd=target).returncode == 0
+    before = (target / 'README.md').read_text()
+    (target / 'README.md').write_text('changed by hand\n')
+    again = contribute('lumi', '-o', target)
+    assert again.returncode == 1 and '--force writes it anew' in again.stderr
+    assert (target / 'README.md').read_text() == 'changed by hand\n'
+    assert contribute('lumi', '-o', target, '--force', '--date', '20270102').returncode == 0
+    assert list(target.rglob('*-20270102.eb')) and (target / 'README.md').read_text() == before
+    assert not list(target.rglob(f"*-{site_entry(sites_of(None)[0])['images']['date'].replace('-', '')}.eb"))
+    (target / 'notes').write_text('mine\n')
+    kept = contribute('lumi', '-o', target, '--force')
+    assert kept.returncode == 1 and f'{target} holds notes, which this command has not written' in kept.stderr
+    assert (target / 'notes').exists() and [path.name for path in tmp_path.iterdir()] == ['made']
+
+
+@pytest.mark.parametrize('arguments, said', [
+    (['lumi', '-o', 'no/such/made'], 'there is no folder'),
+    (['lumi', '-o', 'file'], 'is no folder; name another one'),
+    (['lumi', '--stack', '19.12'], 'LUMI has no stack 19.12'),
+    (['lumi', '--date', 'today'], 'found today, wanted YYYYMMDD'),
+    (['easybuild', '--date', '20261123'], '--stack and --date are for lumi'),
+])
+def test_what_cannot_be_written_is_said_and_leaves_nothing(arguments, said, tmp_path):
+    (tmp_path / 'file').write_text('')
+    done = contribute(*arguments, cwd=tmp_path)
+    assert done.returncode == 1 and said in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ['file']
+
+
+@pytest.mark.parametrize('sent', [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_what_was_there(sent, tmp_path):
+    (tmp_path / 'before').mkdir()
+    code = ('import sys, time\nfrom pathlib import Path\nfrom osu_container.contribute import folder\n'
+            'from osu_container import cli\nwrite_text = Path.write_text\n'
+            'def slow(self, *rest):\n    print(self, flush=True)\n    write_text(self, *rest)\n    time.sleep(60)\n'
+            'Path.write_text = slow\nsys.exit(cli.main(["contribute", "lumi", "-o", "made"]))')
+    with subprocess.Popen([sys.executable, '-c', code], cwd=tmp_path, env={'PYTHONPATH': str(PROJECT)}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=interruptible) as process:
+        assert '.made.' in process.stdout.readline()
+        time.sleep(0.1)
+        process.send_signal(sent)
+        error = process.communicate(timeout=30)[1]
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[sent], error
+    assert [path.name for path in tmp_path.iterdir()] == ['before']

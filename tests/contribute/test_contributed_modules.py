@@ -1,0 +1,307 @@
+"""The modules that contributed recipes make, beside ours: every variable, and what a command gives the runtime."""
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from osu_container.contribute import differences
+from osu_container.contribute.cli import lumi_files, sites_of
+from osu_container.contribute.folder import write
+from osu_container.contribute.from_data import approaches_of, facts_of
+from osu_container.core.deciding.site_choice import site_entry
+from tests.easyblocks.test_native_cray import Stack
+from tests.helpers.machine import PROJECT, EasyBuild, clean_shell, run
+from tests.helpers.samples import one_of_each
+
+HERE = Path(__file__).parent
+SITES = sites_of(None)
+APPROACHES = approaches_of(site_entry(SITES[0]))
+#: The oldest and the newest
+VERSIONS = ['4.9.4', 'newest']
+#: What the image of these tests has, and what the host's ld.so finds for each library that is injected
+RUNTIME = """#!/bin/bash
+# Stands in for singularity. With SHOW set it writes what it was given there, one word or NAME=VALUE a line.
+if [ -n "${SHOW-}" ]; then
+    { printf '%s\\n' "$@"; env | grep -E '^(SINGULARITY|FI_|MPI|NCCL|SLURM|OSU_SWAP)'; } >"$SHOW"
+    exit 0
+fi
+case "$*" in
+    --version) echo 'singularity-ce version 4.1.3' ;;
+    *' find '*) printf '%s/%s\\n' /opt/osu/libexec osu_bw /opt/osu/libexec osu_latency ;;
+    *ldconfig*) printf '\\t%s (libc6,x86-64) => /lib/%s\\n' libc.so.6 libc.so.6 libcurl.so.4 libcurl.so.4 ;;
+esac
+"""
+LDD = """#!/bin/bash
+for library in "$@"; do
+    printf '%s:\\n\\tlinux-vdso.so.1 (0x0)\\n' "$library"
+    printf '\\t%s => %s (0x0)\\n' libc.so.6 /lib/libc.so.6 libcurl.so.4 /usr/lib64/libcurl.so.4 \
+        libjson-c.so.3 FOLDER/libjson-c.so.3 libcxi.so.1 /usr/lib64/libcxi.so.1
+    printf '\\tlibgone.so.1 => not found\\n'
+done
+"""
+
+
+class Installed:
+    """All container recipes of a contribution, and our modules of the same, installed by one EasyBuild."""
+
+    def __init__(self, version, folder):
+        self.folder = folder
+        self.eb = EasyBuild(version, folder / 'prefix')
+        files = lumi_files(SITES, None)
+        write(folder / 'contribution', files, False)
+        self.recipes = {re.search(r'mpich-[\d.]+-(\w+)-', name).group(1): Path(name)
+                        for name in files if 'containers' in name and name.endswith('.eb')}
+        self.sifs = {name: facts_of(name, site_entry(SITES[0]))['image']['file'] for name in self.recipes}
+        for part in ('bin', 'sources', 'host'):
+            (folder / part).mkdir()
+        for name, text in (('singularity', RUNTIME), ('ldd', LDD.replace('FOLDER', str(folder / 'host')))):
+            (folder / 'bin' / name).write_text(text)
+            (folder / 'bin' / name).chmod(0o755)
+        (folder / 'host' / 'libjson-c.so.3').write_text('json-c of the host\n')
+        for sif in self.sifs.values():
+            (folder / 'sources' / sif).write_text('an image\n')
+        self.eb.environment.update(
+            LMOD_PACKAGE_PATH=str(HERE), EASYBUILD_SOURCEPATH=str(folder / 'sources'),
+            PATH=f"{folder / 'bin'}:{self.eb.environment['PATH']}")
+
+    def install(self):
+        """Install the recipes as they are, but for host paths that this machine has not; then our modules."""
+        copies = self.folder / 'recipes'
+        copies.mkdir()
+        for path in self.recipes.values():
+            # the check that the libraries are there has a test of its own
+            (copies / path.name).write_text((self.folder / 'contribution' / path).read_text().replace(
+                '[ -e $library ]', 'true'))
+        environment = dict(self.eb.environment)
+        # no easyblock of ours, no easyconfig of ours: the recipes are self-contained
+        for name in ('EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_ROBOT_PATHS'):
+            del environment[name]
+        done = run([self.eb.command, *sorted(copies.iterdir())], env=environment, cwd='/')
+        assert done.returncode == 0, done.stdout + done.stderr
+        facts = {}
+        for name in self.recipes:
+            root = self.eb.prefix / 'software' / 'osu-container' / name
+            (root / 'bin').mkdir(parents=True)
+            (root / self.sifs[name]).write_text('an image\n')
+            (root / 'bin' / 'osu_bw').symlink_to(PROJECT / 'easyconfigs/o/osu-container/run-in-container')
+            facts[f'osu-container/{name}'] = facts_of(name, site_entry(SITES[0]))
+            (root / 'facts.json').write_text(json.dumps(facts[f'osu-container/{name}']))
+        (self.folder / 'facts.json').write_text(json.dumps(facts))
+        done = self.eb(*(f'osu-container-{name}.eb' for name in self.recipes), '--module-only', '--force',
+                       '--skip-sanity-check', f'--try-amend=site={SITES[0]}',
+                       f"--try-amend=facts={self.folder / 'facts.json'}")
+        assert done.returncode == 0, done.stdout
+
+    def theirs(self, approach):
+        """Return the name (str) of the contributed module of approach."""
+        return self.recipes[approach].stem.replace('OSU-Micro-Benchmarks-', 'OSU-Micro-Benchmarks/', 1)
+
+    def root(self, module):
+        """Return the installation (Path) of a module (str)."""
+        return self.eb.prefix / 'software' / module
+
+    def shell(self, script, **variables):
+        """Run a bash script with the modules and the stand-ins of runtime and ldd."""
+        return clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', LMOD_PACKAGE_PATH=str(HERE), **{
+            'PATH': f"{self.folder / 'bin'}:/usr/bin:/bin", **variables})
+
+    def environment(self, module, **variables):
+        """Return the environment (dict) after `module load`, less what a shell has without it."""
+        return loaded(self.shell, module, **variables)
+
+
+def loaded(shell, module, **variables):
+    """Return the variables (dict) that `module load` changes in a shell (function)."""
+    found = []
+    for command in ('true', f'module load {module}'):
+        # ours warns that the host's libraries are not here, and Lmod's exit code says so
+        done = shell(f'{command}; env -0', **variables)
+        assert command == 'true' or str(module) in done.stdout, done.stderr
+        found.append(dict(item.split('=', 1) for item in done.stdout.split('\0') if '=' in item))
+    return {name: value for name, value in found[1].items() if found[0].get(name) != value and name != '_'}
+
+
+@pytest.fixture(scope='module')
+def installed(tmp_path_factory):
+    """Function (version of EasyBuild) -> Installed; each is made once."""
+    made = {}
+
+    def make(version):
+        if version not in made:
+            made[version] = Installed(version, tmp_path_factory.mktemp(version.replace('.', '-')))
+            made[version].install()
+        return made[version]
+    return make
+
+
+def undeclared(ours, theirs, allowed=()):
+    """Return what differs (list of str) between two environments and is in no list of differences."""
+    patterns = [pattern for names, _ in [*differences.VARIABLES, *allowed] for pattern in names]
+    found = []
+    for name in sorted({*ours, *theirs}):
+        mine, other = ours.get(name), theirs.get(name)
+        if mine == other or any(re.fullmatch(pattern, name) for pattern in patterns):
+            continue
+        if name in differences.MORE:
+            mine, other = (entries(name, text) for text in (mine, other))
+            beside = [pattern for pattern, _ in differences.MORE[name]]
+            other = [entry for entry in other if not any(re.fullmatch(pattern, entry) for pattern in beside)]
+            if mine == other:
+                continue
+        found.append(f'{name}: ours {mine}, theirs {other}')
+    return found
+
+
+def entries(name, text):
+    """Return the parts (list of str) of a variable (its name): binds, each SOURCE:TARGET, or folders."""
+    if not name.endswith('_BIND'):
+        return (text or '').split(':')
+    return [part if ':' in part else f'{part}:{part}' for part in (text or '').split(',') if part]
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+@pytest.mark.parametrize('approach', APPROACHES)
+def test_variables_are_ours_but_for_the_listed_differences(approach, version, installed):
+    this = installed(version)
+    ours, theirs = this.environment(f'osu-container/{approach}'), this.environment(this.theirs(approach))
+    assert undeclared(ours, theirs) == []
+    assert len(theirs['SINGULARITY_BIND'].split(',')) > len(ours['SINGULARITY_BIND'].split(','))
+    assert theirs['SIF'] == theirs['SIFOSUMINMICROMINBENCHMARKS'] == str(
+        this.root(this.theirs(approach)) / this.sifs[approach])
+    assert theirs['CONTAINERROOT'] == str(this.root(this.theirs(approach)))
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+@pytest.mark.parametrize('approach', APPROACHES)
+def test_a_command_gives_the_runtime_what_ours_gives(approach, version, installed):
+    """Binds of the node, what is taken away, how the program is started."""
+    this, seen = installed(version), []
+    for module in (f'osu-container/{approach}', this.theirs(approach)):
+        shown = this.folder / 'shown'
+        shown.unlink(missing_ok=True)
+        done = this.shell(f'module load {module}; SHOW={shown} osu_bw D D', PMI_FD='1', PALS_APINFO='1')
+        assert shown.exists(), done.stderr
+        lines = shown.read_text().splitlines()
+        words, variables = [], {}
+        for line in lines:
+            name, sign, value = line.partition('=')
+            if sign and re.fullmatch(r'[A-Z]\w*', name):
+                variables[name] = value
+            else:
+                words.append(re.sub(r'.*/(\S+\.sif)$', r'\1', line))
+        seen.append((words, variables))
+    (our_words, ours), (words, theirs) = seen
+    assert undeclared(ours, {**theirs, 'SINGULARITY_BIND': same_order(ours, theirs)}) == []
+    # in the list of differences, among what shows in no variable
+    assert [word for word in our_words if word != '--quiet'] == words
+
+
+def same_order(ours, theirs):
+    """Return the binds (str) of theirs with those that ours has in the order of ours: the node's own come last."""
+    mine, other = (entries('SINGULARITY_BIND', one['SINGULARITY_BIND']) for one in (ours, theirs))
+    return ','.join(sorted(other, key=lambda entry: mine.index(entry) if entry in mine else -1))
+
+
+@pytest.mark.parametrize('version', one_of_each(VERSIONS))
+def test_what_the_user_has_set_stays_and_unload_leaves_nothing(version, installed):
+    this = installed(version)
+    module = this.theirs('hybrid')
+    assert 'FI_PROVIDER' not in this.environment(module, FI_PROVIDER='tcp')
+    done = this.shell(f'env -0 >{this.folder}/before; module load {module}; module unload {module}; env -0')
+    before = (this.folder / 'before').read_text().split('\0')
+    kept = re.compile(r'(_|LMOD_\w*|_ModuleTable\w*|__LMOD\w*|LOADEDMODULES|_LMFILES_|PWD|OLDPWD|SHLVL)=')
+    left = [entry for entry in done.stdout.split('\0') if entry not in before and not kept.match(entry)]
+    assert left == []
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_what_the_image_lacks_is_copied_and_nothing_else(version, installed):
+    this = installed(version)
+    found = {name: sorted(path.name for path in (this.root(this.theirs(name)) / 'host-needed').glob('*'))
+             for name in this.recipes}
+    assert found == {name: ['libjson-c.so.3'] if facts_of(name, site_entry(SITES[0]))['host']['injected']
+                     and name != 'swap' else [] for name in this.recipes}
+
+
+def test_a_library_of_the_host_that_is_gone_ends_the_installation(tmp_path):
+    this = Installed('newest', tmp_path)
+    done = this.eb(tmp_path / 'contribution' / this.recipes['hybrid'])
+    assert done.returncode != 0
+    log = ''.join(path.read_text(errors='replace') for path in (tmp_path / 'eb-tmp').rglob('*') if path.is_file())
+    assert 'libfabric.so.1 is not there: has the system been updated since this recipe?' in log
+
+
+def test_commands_say_what_lacks(installed):
+    this = installed('newest')
+    command = this.root(this.theirs('hybrid')) / 'bin' / 'osu_bw'
+    done = run([command], env={'PATH': os.environ['PATH']})
+    assert done.returncode == 1
+    assert 'osu_bw: SIFOSUMINMICROMINBENCHMARKS is no file; load the module of this command first' in done.stderr
+
+
+# ---- the native build
+
+def contributed(stack, folder):
+    """Return the contributed easyconfig (Path) of a Stack for the small archive, which has fewer folders."""
+    name, text = next((Path(name).name, text) for name, text in lumi_files([stack.site], None).items()
+                      if 'contrib/' in name and name.endswith('.eb'))
+    text = re.sub(r"checksums = \['\w{64}'\]", f"checksums = ['{stack.sha256}']", text)
+    text = re.sub(r"    'libexec/osu-micro-benchmarks/(?!mpi/pt2pt').*\n", '', text)
+    text = re.sub(r'postinstallcmds = \[.*?^\]\n', '', text, flags=re.S | re.M)  # nor the licence
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+TOOLCHAIN = '''
+"""Stand-in for LUMI's toolchains: Cray's compiler drivers, which call gcc in the stand-in of the system."""
+from easybuild.toolchains.compiler.gcc import Gcc
+from easybuild.toolchains.mpi.craympich import CrayMPICH
+from easybuild.tools.toolchain.toolchain import SYSTEM_TOOLCHAIN_NAME
+
+
+class {name}(Gcc, CrayMPICH):
+    """Compilers cc and CC."""
+    NAME = '{name}'
+    COMPILER_MODULE_NAME = ['{name}']
+    SUBTOOLCHAIN = SYSTEM_TOOLCHAIN_NAME
+    COMPILER_CC, COMPILER_CXX = 'cc', 'CC'
+    COMPILER_F77 = COMPILER_F90 = COMPILER_FC = 'ftn'
+
+    def _set_optimal_architecture(self, *args):
+        \"\"\"Nothing: a module craype-... says for which processor.\"\"\"
+        self.options.options_map['optarch'] = ''
+'''
+
+
+@pytest.mark.parametrize('version', one_of_each(VERSIONS))
+@pytest.mark.parametrize('site', SITES)
+def test_the_native_build_sets_what_ours_sets(site, version, tmp_path):
+    this = Stack(site, tmp_path, version)
+    # network and PMI as on LUMI: nothing is run here
+    this.eb.local(f"SITE = {site!r}\nROOT = {str(this.tree)!r}\n")
+    done = this.install()
+    assert done.returncode == 0, done.stdout
+    path = contributed(this, tmp_path)
+    toolchain, stack = re.search(r'-(cpe\w+)-(\d\d\.\d\d)', path.name).groups()
+    (tmp_path / 'toolchains').mkdir()
+    (tmp_path / 'toolchains' / f'{toolchain.lower()}.py').write_text(TOOLCHAIN.format(name=toolchain))
+    for name, text in ((toolchain, f'load("PrgEnv-{toolchain[3:].lower()}")\n'), ('buildtools', '')):
+        text += ''.join(f'setenv("EBROOT{one}", "/")\nsetenv("EBVERSION{one}", "{stack}")\n'
+                        for one in (name.upper(), 'GCC'))
+        module = this.eb.module(f'{name}/{stack}')
+        module.parent.mkdir(parents=True)
+        module.write_text(text)
+    for name in ('EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_ROBOT_PATHS'):
+        del this.eb.environment[name]
+    this.eb.environment['EASYBUILD_INCLUDE_TOOLCHAINS'] = f'{tmp_path}/toolchains/*.py'
+    done = this.eb(path)
+    assert done.returncode == 0, done.stdout
+    theirs = loaded(this.shell, path.stem.replace('Benchmarks-', 'Benchmarks/', 1))
+    ours = loaded(this.shell, this.root().relative_to(this.eb.prefix / 'software'))
+    system = [name for name in theirs if re.match(r'(CRAY|PE_|MPICH_DIR|LD_LIBRARY|PKG_|ROCM|HIP|MANPATH|CPE)', name)]
+    assert undeclared(ours, theirs, [
+        *differences.NATIVE, (system, 'of the programming environment'),
+        (['MPIR_CVAR_ENABLE_GPU'], "an MPICH stands in for Cray's, for which the condition does not hold")]) == []

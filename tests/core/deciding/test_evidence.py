@@ -1,0 +1,213 @@
+"""
+What a verdict rests on that is untested: named are those facts that count, held against a change of their values.
+
+The oracle knows nothing of core/deciding/evidence.py: a fact counts if another value of it makes another trial.
+"""
+import copy
+import json
+
+import pytest
+
+from osu_container.check.described import our_image
+from osu_container.check.host_facts import DescribedHost, description_of
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.sites import SITES
+from osu_container.core.data.sites.schema import EVIDENCE, NO_FACT
+from osu_container.core.deciding.evidence import KINDS, RESTS_ON
+from osu_container.core.deciding.facts import warnings
+from osu_container.core.deciding.rules import RULES
+from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.trial import trial_of
+from osu_container.core.deciding.verdict import Verdict, recommended, said, verdict_of
+from tests.helpers.elf_folder import open_mpi
+from tests.helpers.verdict_cases import GPU, World, image
+
+CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
+
+
+def facts_of(site):
+    """Return {name: fact} of all facts of a site (dict) by the names that verdicts have for them."""
+    found = {key: fact for key, fact in site.items() if key not in NO_FACT and isinstance(fact, dict)}
+    for table in ('libraries', 'files'):
+        found.update((f'{table}.{key}', fact) for key, fact in site[table].items() if fact)
+    return found
+
+
+def others(name, value):
+    """Return other values (list) of a fact, by its name."""
+    if name == 'provider':
+        return [one for one in ('verbs', 'cxi') if one != value]
+    if name == 'gpu':
+        return [one for one in ('gfx90a', 'sm_80', None) if one != value]
+    if name == 'gpu_userland':
+        return [['1.0', '1.1']]
+    if name == 'pmi':
+        return [{who: kind + '-other' for who, kind in value.items()}]
+    if name.startswith('libraries.'):
+        return [value + '.other']
+    if isinstance(value, dict):
+        return [{}]
+    return [[]] if isinstance(value, list) else [None]
+
+
+def outcome(approach, site, opened, host):
+    """Return all that shows in a trial and its verdict, but for what it rests on."""
+    try:
+        trial = trial_of(approach, site, opened, host)
+        verdict = verdict_of(trial)
+    except SettingsError as err:
+        return str(err)
+    return (verdict.level, verdict.findings, verdict.mpi, verdict.libfabric, verdict.launch,
+            [facts.path for facts in trial.injected.values()], trial.gone, [name for name, _ in trial.lacking])
+
+
+def all_seen(site, data):
+    """Return (site, description) in which every word of evidence is 'measured'."""
+    site, data = json.loads(json.dumps(site)), copy.deepcopy(data)  # each fact a dict of its own
+    for fact in facts_of(site).values():
+        fact['evidence'] = 'measured'
+    for one in [data['glibc'], *(one for several in data['libraries'].values() for one in several)]:
+        one['evidence'] = 'measured'
+    return site, data
+
+
+def with_others(site, name):
+    """Yield site (dict) with other values of the fact of that name."""
+    for value in others(name, facts_of(site)[name]['value']):
+        changed = copy.deepcopy(site)
+        facts_of(changed)[name]['value'] = value
+        yield changed
+
+
+def with_word(site, name):
+    """Return site (dict) with the fact of that name untested."""
+    site = copy.deepcopy(site)
+    facts_of(site)[name]['evidence'] = 'untested'
+    return site
+
+
+#: Sites whose facts are those of another one, in other releases
+ALIKE = ('lumi-25.09', 'lumi-c-24.03', 'lumi-c-25.09', 'frontier')
+
+
+def pairs():
+    """Return (site, approach) of all images that sites name."""
+    return [pytest.param(name, approach, marks=[pytest.mark.full] if name in ALIKE or approach == 'swap' else [])
+            for name in SITES for approach in CONTAINERS if site_entry(name)['images']['value'].get(approach)]
+
+
+@pytest.mark.parametrize('site_name, approach', pairs())
+def test_an_untested_fact_is_named_if_and_only_if_the_approach_uses_it(site_name, approach):
+    """One fact after another is called untested, and gets another value: the text changes where the outcome does."""
+    entry = approach_entry(approach)
+    site, data = all_seen(site_entry(site_name), description_of(site_entry(site_name)))
+    opened, host = our_image(site['images']['value'][approach], data['machine']), DescribedHost(data)
+    before = outcome(entry, site, opened, host)
+    assert verdict_of(trial_of(entry, site, opened, host)).untested == []
+    named, counts = set(), {'runtime'}  # every container is started by it, and no trial runs one
+    for name in facts_of(site):
+        verdict = verdict_of(trial_of(entry, with_word(site, name), opened, host))
+        assert verdict.untested in ([], [name]) and said(verdict) == verdict.level + (
+            f', untested: {name}' if verdict.untested else '')
+        named.update(verdict.untested)
+        if any(outcome(entry, one, opened, host) != before for one in with_others(site, name)):
+            counts.add(name)
+    if before[0] in ('unknown', 'fails'):  # only what the reason rests on
+        assert named <= counts
+    else:
+        assert named == counts
+
+
+@pytest.mark.parametrize('site_name, approach', pairs())
+def test_what_a_description_guesses_is_named_if_and_only_if_the_approach_uses_it(site_name, approach):
+    entry = approach_entry(approach)
+    site, data = all_seen(site_entry(site_name), description_of(site_entry(site_name)))
+    opened = our_image(site['images']['value'][approach], data['machine'])
+    before = outcome(entry, site, opened, DescribedHost(data))
+    names = {fact['value']: name for name, fact in site['libraries'].items() if fact}
+    for path in data['libraries']:
+        guess, less = copy.deepcopy(data), copy.deepcopy(data)
+        guess['libraries'][path][-1]['evidence'] = 'untested'
+        del less['libraries'][path]
+        verdict = verdict_of(trial_of(entry, site, opened, DescribedHost(guess)))
+        for same in [each for each in less['libraries'] if less['libraries'][each][0].get('same_as') == path]:
+            del less['libraries'][same]
+        counts = outcome(entry, site, opened, DescribedHost(less)) != before
+        assert verdict.untested == (['host.' + names.get(path, 'dependencies')] if counts else []), path
+
+
+@pytest.mark.parametrize('name', [name for name in SITES if name != 'workstation'])
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_what_the_data_call_untested_and_an_approach_uses_is_in_its_level(name, approach):
+    site = site_entry(name)
+    images = [site['images']['value'].get(approach), *site['images']['value'].values()]
+    opened = next(filter(None, (our_image(one, site.get('architecture', {}).get('value', 'x86_64'))
+                                for one in images if one)))
+    try:
+        verdict = verdict_of(trial_of(approach_entry(approach), site, opened, DescribedHost(description_of(site))))
+    except SettingsError:
+        return
+    known = {key for key, fact in facts_of(site).items() if fact['evidence'] == 'untested'}
+    of_site = [one for one in verdict.untested if not one.startswith('host.')]
+    assert set(of_site) <= known and len(of_site) == len(set(of_site))
+    if verdict.level in ('works', 'works slowly'):
+        assert set(of_site) >= known & {'runtime', 'pmi', 'gpu'}
+        assert said(verdict).startswith(verdict.level) and (', untested: ' in said(verdict)) == bool(verdict.untested)
+
+
+def test_every_rule_says_which_facts_its_findings_rest_on():
+    assert set(RESTS_ON) == {rule.name for rule in RULES}
+    assert {kind for kinds in RESTS_ON.values() for kind in kinds} <= set(KINDS)
+
+
+@pytest.mark.parametrize('approach, names', [('hybrid', ['runtime', 'pmi', 'provider', 'gpu', 'gpu_userland',
+                                                         'libraries.libfabric', 'libraries.libcxi']),
+                                             ('opensource', ['runtime', 'pmi', 'provider', 'gpu', 'gpu_userland'])])
+def test_with_real_files_the_facts_of_the_site_count(tmp_path, parts, approach, names):
+    world = World(tmp_path, parts, GPU)
+    opened, files = world.opened()
+    site = copy.deepcopy(world.site)
+    for fact in facts_of(site).values():
+        fact['evidence'] = 'untested'
+    with opened:
+        verdict = verdict_of(trial_of(approach_entry(approach), site, opened, files))
+    assert (verdict.level, verdict.untested) == ('works', names)
+
+
+def test_a_verdict_on_the_image_alone_rests_on_no_fact_of_the_site(tmp_path, parts):
+    world = World(tmp_path, parts, GPU)
+    image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))(world)
+    opened, files = world.opened()
+    site = copy.deepcopy(world.site)
+    for fact in facts_of(site).values():
+        fact['evidence'] = 'untested'
+    with opened:
+        verdict = verdict_of(trial_of(approach_entry('hybrid'), site, opened, files))
+    assert (said(verdict), verdict.findings[0].rule) == ('fails', 'other MPI')
+
+
+# ---- what follows from it
+
+def verdict(approach, level='works', untested=()):
+    return Verdict(approach, level, [], 'mpi', 'libfabric', 'pmi2', list(untested))
+
+
+@pytest.mark.parametrize('verdicts, wanted', [
+    ([verdict('opensource', untested=['pmi']), verdict('hybrid')], 'hybrid'),
+    ([verdict('opensource', untested=['runtime']), verdict('hybrid', untested=['runtime'])], 'opensource'),
+    ([verdict('opensource', untested=['runtime']), verdict('hybrid', untested=['runtime', 'pmi'])], 'opensource'),
+    ([verdict('bind', untested=['pmi']), verdict('pure', 'works slowly')], 'bind'),
+])
+def test_among_equals_what_rests_on_nothing_untested_is_recommended(verdicts, wanted):
+    assert recommended(verdicts, site_entry(GPU)) == wanted
+
+
+def test_eb_says_what_a_verdict_rests_on():
+    facts = {'verdict': {'level': 'works', 'untested': ['pmi', 'libraries.libpals'], 'findings': [
+        {'rule': 'x', 'level': NOTE, 'reason': 'a note', 'remedy': ''}]}}
+    said_by_eb, = warnings(facts)
+    assert 'pmi, libraries.libpals' in said_by_eb and "'works'" in said_by_eb and 'To do: ' in said_by_eb
+    assert warnings({'verdict': dict(facts['verdict'], untested=[])}) == []
+    assert 'untested' in EVIDENCE
