@@ -806,7 +806,7 @@ def test_signature_is_made_and_verified(signable, apptainer, keyring):
     first, second = sign.secret_keys(apptainer)
     assert (first.index, second.index) == (0, 1) and 'First' in first.name and first.fingerprint != second.fingerprint
     with pytest.raises(ImageError, match='is no file'):
-        sign.sign(signable, apptainer, 'ABC')
+        sign.sign(signable, apptainer, 'NOHEX')  # no fingerprint, however the keys fall, ends so
     sign.sign(signable, apptainer, second.fingerprint[-8:].lower())
     state = sign.signature_state(signable, apptainer)
     assert state == f'signed by {second.name}/{second.fingerprint}, verified'

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import threading
+import uuid
 from pathlib import Path
 
 import pytest
@@ -109,10 +110,12 @@ def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_w
 
 
 class HostWatch(threading.Thread):
-    """Looks at all processes again and again: who has the GTL mapped or preloaded, on the host and in containers."""
+    """Looks again and again at the processes that have the variable WATCHED (other tests run beside this one): who has
+    the GTL mapped or preloaded, on the host and in containers."""
 
     def __init__(self):
         super().__init__(daemon=True)
+        self.watched = uuid.uuid4().hex
         self.own = os.readlink('/proc/self/ns/mnt')
         self.on_host, self.in_container, self.done = set(), set(), threading.Event()
 
@@ -120,8 +123,10 @@ class HostWatch(threading.Thread):
         while not self.done.wait(0.01):
             for process in Path('/proc').glob('[0-9]*'):
                 try:
-                    found = (b'libmpi_gtl_hsa' in (process / 'maps').read_bytes()
-                             or re.search(rb'(^|\0)LD_PRELOAD=[^\0]*gtl', (process / 'environ').read_bytes()))
+                    environ = (process / 'environ').read_bytes()
+                    found = f'WATCHED={self.watched}'.encode() in environ and (
+                        b'libmpi_gtl_hsa' in (process / 'maps').read_bytes()
+                        or re.search(rb'(^|\0)LD_PRELOAD=[^\0]*gtl', environ))
                     where = os.readlink(process / 'ns' / 'mnt')
                     name = (process / 'comm').read_text().strip()
                 except OSError:
@@ -135,7 +140,7 @@ class HostWatch(threading.Thread):
 def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
     watch = HostWatch()
     watch.start()
-    proof = stack(site).prove('bind', tmp_path)[0]
+    proof = stack(site).prove('bind', tmp_path, WATCHED=watch.watched)[0]
     watch.done.set()
     watch.join()
     assert [Path(path).name for path in proof['variables']['LD_PRELOAD'].split(':')] == [
