@@ -76,10 +76,15 @@ def _parts(text, room):
     return parts + [text]
 
 
+def shown(text):
+    """Return text (str) of the host with ? for what could end a comment or a docstring: no quote, none that is unseen."""
+    return ''.join(letter if letter.isprintable() and letter not in '"\\' else '?' for letter in ' '.join(text.split()))
+
+
 def comment(text, begin='# ', follow='#   '):
     """Return text (str) as comment lines of at most WIDTH columns."""
     lines = [begin]
-    for word in text.split():
+    for word in ''.join(letter if letter.isprintable() or letter.isspace() else '?' for letter in text).split():
         if len(lines[-1]) + len(word) >= WIDTH and lines[-1].strip('# '):
             lines.append(follow)
         lines[-1] += word + ' '
@@ -90,7 +95,7 @@ def source_of(found):
     """Return the Python source (str) of what was found (dict, see cli.found_now)."""
     name = found['name']
     text = '"""\nSite %s, written by osu-container discover on %s, %s. Yours: read it, and correct what is ' \
-           'wrong.\n\n' % (name, found['node'], found['date'])
+           'wrong.\n\n' % tuple(map(shown, (name, found['node'], found['date'])))
     easyconfig = easyconfig_of(found)
     text += 'Use it:      %s\n' % ('eb %s -r --try-amend=site=THIS_FILE' % easyconfig if easyconfig else
                                    'eb installs nothing from it yet, see what was not found')
