@@ -17,7 +17,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.bad_inputs import CASES
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image
 from tests.helpers.faults import AROUND, FAULTS
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import LMODS, PROJECT, STATE, run
 from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU
 
@@ -86,9 +86,10 @@ class Place:
                        'HOME': str(self.above / 'home'), 'TMPDIR': str(self.above / 'tmp'), 'LC_ALL': 'C.UTF-8',
                        'CLONE': str(PROJECT), 'OSU_CONTAINER_RESULTS': str(self.above / 'results'),
                        'EB_PYTHON': str(STATE / 'venv/bin/python'),
-                       'EASYBUILD_PREFIX': str(self.above / 'prefix'), 'EASYBUILD_ROBOT_PATHS': f'{PROJECT}/easyconfigs',
+                       'EASYBUILD_PREFIX': str(self.above / 'prefix'),
+                       'EASYBUILD_ROBOT_PATHS': f'{PROJECT}/easyconfigs',
                        'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
-                       'EASYBUILD_SOURCEPATH': str(self.above / 'prefix/sources'), 'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod',
+                       'EASYBUILD_SOURCEPATH': str(self.above / 'prefix/sources'), 'LMOD_CMD': LMODS['own'],
                        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1', **variables}
         return run(['bash', '--norc', '-c', typed], cwd=self.folder, env=environment, timeout=60,
                    errors='backslashreplace')
@@ -98,7 +99,7 @@ class Place:
         text = text.replace(str(self.samples), 'SAMPLES').replace(str(self.folder) + '/', '').replace(
             str(self.folder), 'HERE').replace(str(self.above), 'ABOVE').replace(str(PROJECT), 'CLONE')
         text = re.sub(r'^\nWARNING: Using EasyBuild as root.*?^ERROR: ', '', text, flags=re.M | re.S)
-        text = re.sub(r'^usage: .*?(?=^\S+( \w+)*: error: )', '', text, flags=re.M | re.S)  # wrapped by Python as it likes
+        text = re.sub(r'^usage: .*?(?=^\S+( \w+)*: error: )', '', text, flags=re.M | re.S)  # Python wraps it
         # Python quotes choices until 3.12
         return re.sub(r'\(choose from [^)]*\)', lambda match: match.group().replace("'", ''), text)
 

@@ -176,10 +176,10 @@ def test_texts_of_a_run_are_text_on_its_page(tmp_path, number):
 
     def page(site, programs, reason, tag):
         (tmp_path / 'run' / files.NAME).unlink(missing_ok=True)
-        make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES, repeats=1, sizes=(1, 64), site=site,
-                 programs=programs, tag=tag, failures=[('pure', CASES[0], 'failed: ' + reason)])
-        told = said('report', tmp_path / 'run', '--no-reference', '--force', '-o', made['html'], '--markdown', made['md'],
-                    '--csv', made['csv'])
+        make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES, repeats=1, sizes=(1, 64),
+                 site=site, programs=programs, tag=tag, failures=[('pure', CASES[0], 'failed: ' + reason)])
+        told = said('report', tmp_path / 'run', '--no-reference', '--force', '-o', made['html'],
+                    '--markdown', made['md'], '--csv', made['csv'])
         assert 'report.html: ' in told, told
         parsed = Tables(made['html'].read_text())
         attributes = {(tag, name) for tag, found in parsed.attributes for name in found}

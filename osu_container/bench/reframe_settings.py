@@ -89,4 +89,5 @@ def write(path, site, **options):
     fact = site['jobs']
     head = ''.join(comment(line.format(site=site['name'], title=site['title'], **{
         key: fact[key] for key in ('why', 'source', 'date', 'evidence')}), follow='# ') for line in _HEAD)
-    write_file(path, f'{head}site_configuration = ' + pprint.pformat(make(site, **options), width=118, sort_dicts=False) + '\n')
+    made = pprint.pformat(make(site, **options), width=118, sort_dicts=False)
+    write_file(path, f'{head}site_configuration = {made}\n')

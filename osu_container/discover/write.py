@@ -77,7 +77,7 @@ def _parts(text, room):
 
 
 def shown(text):
-    """Return text (str) of the host with ? for what could end a comment or a docstring: no quote, none that is unseen."""
+    """Return text (str) of the host for a docstring: ? stands for what could end it, and for what is not seen."""
     return ''.join(letter if letter.isprintable() and letter not in '"\\' else '?' for letter in ' '.join(text.split()))
 
 

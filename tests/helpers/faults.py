@@ -28,9 +28,9 @@ class Fault(NamedTuple):
 
 
 def on_disk(options, fill=''):
-    """Return a line that runs {typed} where the folder disk is a file system of its own, which it then lists in ../disk."""
-    return ("mkdir disk; unshare -rm bash -c 'mount -t tmpfs -o " + options + " none disk || exit 99; " + fill +
-            "\n{typed}\ncode=$?; find disk -mindepth 1 -type f ! -name filler >../disk; exit $code'; code=$?; rmdir disk; exit $code")
+    """Return what runs {typed} where the folder disk is a file system of its own; ../disk lists the files in that."""
+    return (f"mkdir disk; unshare -rm bash -c 'mount -t tmpfs -o {options} none disk || exit 99; {fill}\n"
+            "{typed}\ncode=$?; find disk -type f ! -name filler >../disk; exit $code'; code=$?; rmdir disk; exit $code")
 
 
 #: A fault -> how a line (typed) is run under it
@@ -54,8 +54,8 @@ AROUND = {
     'two at once': '{{ {typed}; }} >/dev/null 2>../first & one=$!; {{ {typed}; }} >/dev/null 2>../second; two=$?\n'
                    'wait $one; one=$?; cat ../first ../second >&2; rm ../first ../second; exit $((one + two))',
     # while the image is read: unsquashfs sends the signal to who has started it
-    **{signal: 'mkdir bin; printf "#!/bin/sh\\nkill -' + signal[3:] + ' \\$PPID; sleep 1; exec /usr/bin/unsquashfs \\"\\$@\\""'
-       ' >bin/unsquashfs; chmod +x bin/unsquashfs; PATH=$PWD/bin:$PATH {typed}; code=$?; rm -r bin; exit $code'
+    **{signal: f'mkdir bin; printf "#!/bin/sh\\nkill -{signal[3:]} \\$PPID; sleep 1; exec /usr/bin/unsquashfs \\$*"'
+               ' >bin/unsquashfs; chmod +x bin/unsquashfs; PATH=$PWD/bin:$PATH {typed}; code=$?; rm -r bin; exit $code'
        for signal in ('SIGTERM', 'SIGHUP', 'SIGINT', 'SIGKILL')},
     'a clock set back by a year': 'export LD_PRELOAD=$CLOCK; {typed}',
 }

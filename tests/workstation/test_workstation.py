@@ -340,14 +340,6 @@ def test_host_mpi_is_unpacked_once_and_says_where_it_is(tree_with_python):
     assert f'-I{root}/opt/mpich/5.0.2/include' in shown.stdout
 
 
-@pytest.mark.parametrize('argument', ['5.1', 'newest', '../x'])
-def test_python_env_refuses_what_is_no_version(tree, argument):
-    done = script(tree, 'python_env.sh', argument)
-    assert done.returncode == 1
-    assert f'usage: python_env.sh [EASYBUILD_VERSION], got: {argument}' in done.stdout
-    assert not (tree / '.workstation').exists()
-
-
 def test_an_activated_environment_is_not_made_from_itself():
     choose = f'. {PROJECT}/workstation/common.sh; choose_python'
     own = PROJECT / '.workstation' / 'venv' / 'bin'
