@@ -379,8 +379,9 @@ def _notes(comparison):
     """Return what must be known beside a Comparison (list of str)."""
     notes = []
     a, b = comparison.a, comparison.b
-    if a.programs and b.programs and a.programs != b.programs:
-        notes.append(f"{a.name} ran {a.programs}, {b.name} ran {b.programs}: they do not compare strictly")
+    releases = a.facts.get('release'), b.facts.get('release')
+    if a.programs and b.programs and (a.programs != b.programs or all(releases) and releases[0] != releases[1]):
+        notes.append(f"{a.name} ran {a.ran}, {b.name} ran {b.ran}: they do not compare strictly")
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}")

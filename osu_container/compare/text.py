@@ -258,8 +258,10 @@ def as_json(result):
         'format': FORMAT, 'version': VERSION, 'verdict': verdict_of(result), 'alpha': result['alpha'],
         'comparisons': [{
             'case': _case(one.case), 'title': one.case.title, 'unit': one.case.unit,
-            'a': {'dataset': one.a_from, 'name': one.a.name, 'programs': one.a.programs},
-            'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs, 'case': _case(one.b.case)},
+            'a': {'dataset': one.a_from, 'name': one.a.name, 'programs': one.a.programs,
+                  'release': one.a.facts.get('release')},
+            'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs,
+                  'release': one.b.facts.get('release'), 'case': _case(one.b.case)},
             'verdict': one.verdict, 'words': one.words, 'method': one.method, 'margin': one.margin,
             'summary': one.summary, 'repeats_needed': one.repeats_needed, 'notes': one.notes,
             'sizes': [{'size': point.size, 'a': point.a, 'b': point.b, 'ratio': point.ratio, 'low': point.low,

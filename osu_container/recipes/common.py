@@ -331,6 +331,11 @@ def numpy_and_launcher(python, omb_py):
            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
            f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
            f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
+           # a command for each of its benchmarks, which are fewer than the ports and others
+           f'rm {PYTHON_PREFIX}/bin/osu_*',
+           f'for program in {PYTHON_PREFIX}/libexec/omb-py/mpi/*/osu_*.py; do '
+           f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/$(basename "$program" .py)"; done',
+           f'test -L {PYTHON_PREFIX}/bin/osu_latency',
            f'for text in {BUILD}/omb/COPYRIGHT* {BUILD}/omb/LICENSE*; do if [ -f "$text" ]; then cp "$text" '
            f'{PYTHON_PREFIX}/share/licenses/; fi; done'] if omb_py else []
     return shell(chdir=False, commands=[
