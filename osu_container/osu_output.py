@@ -174,7 +174,8 @@ def _take_number(output, line, source, marks):
         row = _ROW.fullmatch(line)
         size, number = (int(row.group(1)), float(row.group(2).split()[0])) if row else (0, math.nan)
         if row:
-            marks.append((size, next((word for word in row.group(2).lower().split() if word in ('pass', 'fail')), None)))
+            words = row.group(2).lower().split()
+            marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
         before = [*output.values, *output.zeros]
         if row and before and size <= max(before):
             raise OutputError(f"{source}: size {size} after size {max(before)}: {ALONE}")

@@ -152,7 +152,7 @@ class Module:
         return found
 
     def inputs(self):
-        """Return {name: sha256} of what its numbers depend on: module file, image or programs, libraries of the host."""
+        """Return {name: sha256} of what its numbers depend on: module file, image or programs, host libraries."""
         file, image = self.facts['module_file'], self.facts.get('image')
         found = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
@@ -172,13 +172,14 @@ class Module:
         """Return the files (list of str) of a native installation that are run, and by which MPI is found."""
         root = self.environment[ROOT]
         # of ports, whose MPI no program is linked with
-        files = [os.path.join(root, 'lib', 'libmpi.so.12'), *(os.path.join(root, 'bin', name) for name in self.programs)]
+        files = [os.path.join(root, 'lib', 'libmpi.so.12')]
+        files += [os.path.join(root, 'bin', name) for name in self.programs]
         return sorted(path for path in files if os.path.isfile(path))
 
 
 def linked(paths, env):
     """
-    Return the libraries of MPI and the network (set of str) that files (list of str) would load in an environment (dict).
+    Return the libraries of MPI and the network (set of str) that files (list of str) would load under env (dict).
 
     The loader itself is asked: which MPI a program gets is decided by its own paths, its module's variables and the
     system's default, on LUMI differently for each release of the programming environment.

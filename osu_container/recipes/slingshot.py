@@ -350,7 +350,7 @@ def osu(mpi, options):
     """Return the step that builds the OSU Micro-Benchmarks to /opt/osu with the compilers of an MPI's prefix."""
     return shell(chdir=False, commands=[
         *from_source('osu', '/opt/osu', [common.OSU_OPTIONS, f'CC={mpi}/bin/mpicc', f'CXX={mpi}/bin/mpicxx', *options]),
-        no_rpath('/opt/osu')])
+        *common.OSU_BIN, no_rpath('/opt/osu')])
 
 
 def osu_with_rocm(rocm):

@@ -213,8 +213,8 @@ def read(path):
                 dataset.series.append(one)
             elif (one.programs, one.facts['release']) != (entry.get('programs'), entry.get('release')):
                 other = ' '.join(filter(None, (entry.get('programs'), entry.get('release'))))
-                raise ResultsError(f"{where}: {entry['approach']} {case.title} was run with {one.ran} and with {other}, "
-                                   "which do not compare")
+                raise ResultsError(f"{where}: {entry['approach']} {case.title} was run with {one.ran} and with "
+                                   f"{other}, which do not compare")
             one.facts['proofs'].append(entry.get('proof') or [])
             for size, value in _values(where, entry, case).items():
                 one.values.setdefault(size, {})[repeat] = value

@@ -203,7 +203,8 @@ def test_what_native_figures_depend_on_is_the_mpi_that_the_loader_takes(tmp_path
     program = compile_library(tmp_path / 'install' / 'bin' / 'osu_bw', needed=[mpi])
     made = module('native')
     made.programs = {'osu_bw'}
-    made.environment = {**os.environ, modules.ROOT: str(tmp_path / 'install'), 'LD_LIBRARY_PATH': str(tmp_path / 'host')}
+    made.environment = {**os.environ, modules.ROOT: str(tmp_path / 'install'),
+                        'LD_LIBRARY_PATH': str(tmp_path / 'host')}
     made.facts = {'module_file': None}
     before = made.inputs()
     assert {f'host {mpi}', f'host {fabric}', 'programs of osu-native/9.9'} <= set(before)
