@@ -19,7 +19,7 @@ from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
 from osu_container.core.reading.environment import folders, known
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.core.reading.loader import load, of_name, where
+from osu_container.core.reading.loader import load, of_name, version_problems, where
 from osu_container.core.reading.python_environments import opened_libfabric
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.system import LARGEST, read_cache
@@ -439,8 +439,8 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
 
     'inside': those in the library itself. 'foreign': {name: release of the image's libfabric beside the file, or None}
     of those that are the image's while libfabric is the host's, whose release may not take them. Those of the host's
-    libfabric are not injected, so they count for nothing. A plug-in whose own libraries are missing is left out by
-    libfabric without a word.
+    libfabric are not injected, so they count for nothing. A plug-in that does not load, as one that needs a version of
+    symbols which the host's libfabric lacks, is left out by libfabric without a word.
     """
     fabric, usable = of_name(process, 'libfabric.so.1'), {}
     if not traits or container.image.partial:
@@ -449,7 +449,7 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
     for path in _plugin_files(fabric, traits, container, library_path, environment):
         whole = load(starts, container, library_path, [path])
         if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
-                of_name(whole, path):
+                of_name(whole, path) and len(version_problems(whole)) <= len(version_problems(process)):
             usable[provider_of_file(path)] = path
     if fabric.origin == 'host':
         return dict(traits, foreign=dict((name, _release_of_plugin(container, path))
