@@ -155,8 +155,8 @@ def _fabrics(trial, value, ours):
     """
     found = release((trial.mpi or {}).get('release'))[:2]
     if value == 'shm' and (2021, 6) <= found <= (2021, 16):
-        return _Choice('fails', 'this Intel MPI then knows shared memory alone, and ranks on two nodes do not reach each '
-                       'other')
+        return _Choice('fails', 'this Intel MPI then knows shared memory alone, and ranks on two nodes do not reach '
+                       'each other')
     other = (2021, 2) <= found <= (2021, 4) or (2021, 18) <= found <= (2021, 19)
     return _RIGHT if value in ('ofi', 'shm:ofi') or value == 'shm' and other else None
 
