@@ -11,6 +11,7 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.writing.terminal import one_line
 
 from ..check.cli import CONTAINERS
 from ..check.cli import several as several_builds
@@ -114,14 +115,14 @@ def _chosen(options, verdicts, site):
 def _page(image, found, site, host, verdicts, chosen):
     """Return what is shown of the image and the approaches (str)."""
     of_site = site_image.in_site_folder(image.path, site_image.image_folders(site, host.root, os.environ))
-    lines = [image.path] + (['    kept by the site for all: the module links to it, and copies nothing'] if of_site
+    lines = [one_line(image.path)] + (['    kept by the site for all: the module links to it, and copies nothing'] if of_site
                             else [])
     soname = next((one.soname for one in found if one.soname), None)
     paths = [path for _, name, path in image.mpis() if soname in (None, name)]
-    lines.append('    MPI       %s' % ', '.join(paths))
+    lines.append(one_line('    MPI       %s' % ', '.join(paths)))
     width = max(len(one.name) for one in found)
     for number, one in enumerate(found):
-        lines.append('    %-10s%-*s  %s' % ('commands' if number == 0 else '', width, one.name, one.why))
+        lines.append(one_line('    %-10s%-*s  %s' % ('commands' if number == 0 else '', width, one.name, one.why)))
     lines.append('    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''))
     lines += (['    host      ' + described(host)] if host.partial else []) + ['']
     others = [one for one in verdicts if one is not chosen and _is_for_other_mpi(one)]
