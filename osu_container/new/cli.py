@@ -115,8 +115,8 @@ def _chosen(options, verdicts, site):
 def _page(image, found, site, host, verdicts, chosen):
     """Return what is shown of the image and the approaches (str)."""
     of_site = site_image.in_site_folder(image.path, site_image.image_folders(site, host.root, os.environ))
-    lines = [one_line(image.path)] + (['    kept by the site for all: the module links to it, and copies nothing'] if of_site
-                            else [])
+    kept = '    kept by the site for all: the module links to it, and copies nothing'
+    lines = [one_line(image.path)] + ([kept] if of_site else [])
     soname = next((one.soname for one in found if one.soname), None)
     paths = [path for _, name, path in image.mpis() if soname in (None, name)]
     lines.append(one_line('    MPI       %s' % ', '.join(paths)))

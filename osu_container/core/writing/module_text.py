@@ -15,9 +15,8 @@ from osu_container.core.writing.call_settings import promised, run_files
 from osu_container.core.writing.job_script import FOLDER as SCRIPTS
 from osu_container.core.writing.terminal import one_line
 
-
-#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are none
-#: of their encoding (PEP 383)
+#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
+#: none of their encoding (PEP 383)
 _NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
