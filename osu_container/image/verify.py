@@ -6,7 +6,7 @@ from osu_container.core.reading import libraries as versions
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.writing.terminal import one_line
 
-from . import ImageError, sbom, sign
+from . import ImageError, NoRoomError, sbom, sign
 from .contents import named, sif_file
 
 OK, NOT_CHECKED, WRONG = 'ok', 'not checked', 'wrong'
@@ -23,7 +23,8 @@ def verify(path, runtime, work=None, key=None):
     """Return [(check, 'ok', 'not checked' or 'wrong', text)] of an image.
 
     path: SIF. runtime: path of apptainer or singularity. work: folder for temporary files. key: public key (PEM) of a
-    signature that was made with a key file. Never raises ImageError: what cannot be read is wrong.
+    signature that was made with a key file. What cannot be read is wrong; NoRoomError is raised where nothing can be
+    said of the image, as there is no room to look at it.
     """
     path = Path(path)
     found = [_answer('sum', _sum, path)]
@@ -56,10 +57,10 @@ def _answer(check, function, *arguments):
     """Return (check, state, text) of a check; an ImageError is what is wrong."""
     try:
         return (check, *function(*arguments))
+    except (NoRoomError, sif_file.NoRoomError) as err:  # it is not the image that is wrong
+        raise NoRoomError(str(err)) from err
     except (ImageError, sif_file.ImageError) as err:
-        return check, WRONG, str(err)
-    except (KeyError, TypeError) as err:  # a key that is missing, or is another one since a byte has changed
-        return check, WRONG, f"the bill of materials in it is damaged ({err!r}). Copy or build the image again"
+        return check, WRONG, one_line(err)
 
 
 def _lines(texts):

@@ -28,7 +28,7 @@ from osu_container.core.reading.environment import (
     known,
 )
 from osu_container.core.reading.files import open_plain, read_plain
-from osu_container.core.reading.sif import SQUASHFS, ImageError, overlays, read_sif
+from osu_container.core.reading.sif import SQUASHFS, ImageError, NoRoomError, overlays, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 
 #: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
@@ -189,14 +189,12 @@ def limited(seconds=_SECONDS):
             resource.setrlimit(kind, (wanted, hard))
 
 
-def no_room(folder, size):
-    """Return why size (int, bytes) do not fit into the temporary folder (str), None if they do."""
+def no_room(folder, size, remedy='set TMPDIR to'):
+    """Return why size (int, bytes) of an image do not fit into folder (str), None if they do."""
     system = os.statvfs(folder)
     free = system.f_bavail * system.f_frsize
-    if free >= size:
-        return None
-    return "%s has %d MB free, and %d MB of the image are to be copied there: set TMPDIR to a folder with more room" % (
-        os.path.dirname(folder), free >> 20, (size >> 20) + 1)
+    return None if free >= size else "%s has %d MB free, and %d MB of the image are to be copied there: %s a folder " \
+        "with more room" % (folder, free >> 20, (size >> 20) + 1, remedy)
 
 
 #: What unsquashfs says where it cannot write, by the C library
@@ -300,14 +298,14 @@ class Squashfs(Tree):
             except ImageError as err:
                 if not FULL.search(str(err)):
                     raise
-                raise ImageError("%s is full: set TMPDIR to a folder with more room. %s" % (
+                raise NoRoomError("%s is full: set TMPDIR to a folder with more room. %s" % (
                     os.path.dirname(folder), err))
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
         return dict((path, target[real[path]]) for path in paths)
 
     def _look_at_sizes(self, paths, folder):
-        """Raise ImageError if one of paths (list of str) is no file, or has too many bytes to be read or for folder."""
+        """Raise ImageError if one of paths (list of str) is no file or has too many bytes, NoRoomError for folder."""
         for path in paths:
             kind, _, _, size = self.entries[path]
             if kind != '-':
@@ -315,9 +313,9 @@ class Squashfs(Tree):
             if size > _MOST_COPIED:
                 raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into"
                                  % (self.path, path, size, _MOST_COPIED))
-        problem = no_room(folder, sum(self.entries[path][3] for path in paths))
+        problem = no_room(os.path.dirname(folder), sum(self.entries[path][3] for path in paths))
         if problem:
-            raise ImageError(problem)
+            raise NoRoomError(problem)
 
 
 class Overlaid(Tree):

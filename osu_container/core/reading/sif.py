@@ -43,6 +43,10 @@ class ImageError(Exception):
     """An image that cannot be used, with the reason and what to do in the text."""
 
 
+class NoRoomError(ImageError):
+    """A temporary folder in which there is no room for what is to be looked at: nothing is said of the image."""
+
+
 #: One object of a SIF. kind: DATA_...; group: number of its group, 0 for none; link: number of the object or, with the
 #: bits of GROUP_MASK, of the group that it belongs to; offset, size: bytes; extra: bytes, meaning depends on kind
 SifObject = namedtuple('SifObject', 'number kind group link offset size name extra')
