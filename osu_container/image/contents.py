@@ -127,8 +127,8 @@ def unpack(sif, folder, paths=()):
         offset = sif_file.read_sif(str(sif))[0]
     folder.parent.mkdir(parents=True, exist_ok=True)
     # few threads: each of hundreds takes room of the memory limit
-    command = ['unsquashfs', '-n', '-no-xattrs', '-p', str(min(16, os.cpu_count() or 1)), '-o', str(offset), '-d', str(folder), str(sif),
-               *(path.lstrip('/') for path in paths)]
+    command = ['unsquashfs', '-n', '-no-xattrs', '-p', str(min(16, os.cpu_count() or 1)), '-o', str(offset),
+               '-d', str(folder), str(sif), *(path.lstrip('/') for path in paths)]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               universal_newlines=True, errors='replace', preexec_fn=lambda: limited(_SECONDS))
