@@ -155,7 +155,7 @@ def quickly(function, *arguments, seconds=20):
 
 def signed(text):
     """Return the content of a signature of a group of objects: text as clear text of a PGP message."""
-    return ('-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n' + text + '\n-----BEGIN PGP SIGNATURE-----\n').encode()
+    return f'-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n{text}\n-----BEGIN PGP SIGNATURE-----\n'.encode()
 
 
 DEEP = '[' * 100_000
