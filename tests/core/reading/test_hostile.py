@@ -164,7 +164,7 @@ METADATA = {
     'heads without an end': b'-----BEGIN PGP SIGNED MESSAGE-----\n\n' * 3000,
     'heads and lines': b'-----BEGIN PGP SIGNED MESSAGE-----\r\n\r\nx\r\n\r\n' * 3000,
     'deep': signed(DEEP), 'deep envelope': DEEP.encode(),
-    'a long number': signed('{"objects": [{"relativeId": %s, "objectDigest": "sha256:0"}]}' % LONG),
+    'a long number': signed('{"objects": [{"relativeId": ' + LONG + ', "objectDigest": "sha256:0"}]}'),
     'infinite': signed('{"objects": [{"relativeId": 1e999, "objectDigest": "sha256:0"}]}'),
     'a list': signed('[]'), 'objects of text': signed('{"objects": ["x"]}'),
     'an id of text': signed('{"objects": [{"relativeId": "x", "objectDigest": "sha256:0"}]}'),
@@ -205,7 +205,7 @@ def test_a_signature_that_fits_is_one_and_a_changed_object_is_told(root):
     assert 'object 1 of the SIF' in sif.signature_problem(str(path), '/nonexistent')
 
 
-LABELS = {'deep': DEEP, 'long': '{"data": {"attributes": {"labels": {"a": %s}}}}' % LONG, 'a number': '3',
+LABELS = {'deep': DEEP, 'long': '{"data": {"attributes": {"labels": {"a": ' + LONG + '}}}}', 'a number': '3',
           'a list': '{"data": []}', 'labels in a list': '{"data": {"attributes": {"labels": ["a"]}}}', 'no JSON': '\\x'}
 
 
