@@ -4,7 +4,6 @@ Settings -> text of a Lua module, written with EasyBuild's own module generator 
 What EasyBuild's generator writes differently from one version to the next is avoided (append_paths with delim, values
 with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
 """
-import json
 import os
 import re
 from itertools import groupby
@@ -14,11 +13,20 @@ from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.writing.call_settings import promised, run_files
 from osu_container.core.writing.job_script import FOLDER as SCRIPTS
+from osu_container.core.writing.terminal import one_line
+
+#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
+#: none of their encoding (PEP 383)
+_NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
 def lua_string(value):
-    """Return value (str) as a Lua string literal. JSON's escapes of quotes, backslashes and line ends are Lua's too."""
-    return json.dumps(value, ensure_ascii=False)
+    """Return value (str) as a Lua string literal on one line, whatever it holds."""
+    def escaped(found):
+        """Return a character (match) as Lua's escape."""
+        letter = found.group()
+        return '\\' + (letter if letter in '"\\' else 'n' if letter == '\n' else '%03d' % (ord(letter) & 0xff))
+    return '"%s"' % _NOT_LUA.sub(escaped, value)
 
 
 def help_lines(settings, programs_are, example):
@@ -50,7 +58,7 @@ def help_lines(settings, programs_are, example):
     for name in settings.switches:
         for value, effect in sorted(SWITCHES[name].items()):
             lines.append("switch:     export %s=%s before module load: %s" % (name, value, effect))
-    return lines
+    return [one_line(line) for line in lines]
 
 
 def keywords(settings):
