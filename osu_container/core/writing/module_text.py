@@ -4,7 +4,6 @@ Settings -> text of a Lua module, written with EasyBuild's own module generator 
 What EasyBuild's generator writes differently from one version to the next is avoided (append_paths with delim, values
 with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
 """
-import json
 import os
 import re
 import textwrap
@@ -15,11 +14,20 @@ from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.writing.call_settings import promised, run_files
 from osu_container.core.writing.job_script import FOLDER as SCRIPTS
+from osu_container.core.writing.terminal import one_line
+
+#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
+#: none of their encoding (PEP 383)
+_NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
 def lua_string(value):
-    """Return value (str) as a Lua string literal. JSON's escapes of quotes, backslashes and line ends are Lua's too."""
-    return json.dumps(value, ensure_ascii=False)
+    """Return value (str) as a Lua string literal on one line, whatever it holds."""
+    def escaped(found):
+        """Return a character (match) as Lua's escape."""
+        letter = found.group()
+        return '\\' + (letter if letter in '"\\' else 'n' if letter == '\n' else '%03d' % (ord(letter) & 0xff))
+    return '"%s"' % _NOT_LUA.sub(escaped, value)
 
 
 #: Characters in a line of `module help`: a terminal's width, which Lmod leaves as it is
@@ -75,7 +83,7 @@ def help_lines(settings, programs_are, example):
             switch = 'export %s=%s' % (name, value)
             rows.append(('switch', "%s before module load: %s" % (switch, effect), [switch]))
     return [line for key, text, whole in rows
-            for line in folded(text, key and key + ':', _WORDS_BEGIN, whole)]
+            for line in folded(one_line(text), key and key + ':', _WORDS_BEGIN, [one_line(part) for part in whole])]
 
 
 def keywords(settings):
