@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 from collections import Counter
 
 import pytest
@@ -96,17 +97,16 @@ def test_a_module_holds_texts_of_image_and_site_as_they_are(lua, easybuild, numb
 
 @examples(40, 1000)
 def test_the_prolog_of_a_proof_takes_any_folder_and_any_prolog_of_the_user(tmp_path, number):
-    stub = 'sample() { printf "%s\\0" "$@"; }\nfunction . { :; }\nexec() { printf "%s\\0" "$@"; }\n'
+    """By bash, with what it starts taken away."""
+    stub = 'sample() { printf "%s\\0" "$@"; }\nfunction . { :; }\nexec() { printf "%s\\0" "$@"; }\nbuiltin . "$0"'
 
     def check(name, users):
         folder = os.path.join(str(tmp_path), name)
         os.makedirs(folder, exist_ok=True)
-        with open(write_prolog(folder, users), errors='surrogateescape') as handle:
-            text = handle.read()
-        done = run(['bash', '-c', stub + text], cwd=tmp_path, errors='surrogateescape',
-                   env={'SLURM_TASK_PID': '7', 'SLURM_JOB_ID': '1', 'SLURM_STEP_ID': '2', 'PATH': os.environ['PATH']})
-        assert done.returncode == 0 and done.stderr == '', text
-        assert done.stdout.split('\0')[:-1] == ['7', f'{folder}/1.2', users]
+        done = subprocess.run(['bash', '-c', stub, write_prolog(folder, users)], cwd=tmp_path, capture_output=True, env={
+            'SLURM_TASK_PID': '7', 'SLURM_JOB_ID': '1', 'SLURM_STEP_ID': '2', 'PATH': os.environ['PATH']})
+        assert done.returncode == 0 and done.stderr == b'', done.stderr
+        assert [os.fsdecode(word) for word in done.stdout.split(b'\0')[:-1]] == ['7', f'{folder}/1.2', users]
     each(check, number, name=NAMES, users=NAMES.map('/'.__add__))
     assert not (tmp_path / 'owned').exists()
 
@@ -211,15 +211,16 @@ def test_a_cell_of_a_table_stays_one_cell(number):
 
 @examples(100, 3000)
 def test_eb_reads_the_easyconfig_that_new_writes(easybuild, number):
-    def check(image, programs, example, title):
+    def values(image, programs, example, title):
         labels = {'org.opencontainers.image.title': title, 'org.opencontainers.image.url': title}
-        text = easyconfig.text_of('app', 'pure', image, 'a' * 64, programs, example, 'no library of the host', labels)
-        found = easybuild(easyconfig=text)
-        assert {name: found[name] for name in ('name', 'version', 'image', 'programs', 'example')} == {
-            'name': 'app', 'version': 'pure', 'image': image, 'programs': programs, 'example': example}
+        return easyconfig.values_of('app', 'pure', image, 'a' * 64, programs, example, 'no library of the host', labels)
+    plain = list(easybuild(easyconfig=easyconfig.text_of(values('x.sif', ['lmp'], 'lmp', 'LAMMPS'))))
+
+    def check(**texts):
+        wanted = values(**texts)
+        found = easybuild(easyconfig=easyconfig.text_of(wanted))
+        assert {name: found[name] for name in wanted} == wanted and list(found) == plain
         assert not CONTROL.search(found['description'] + found['homepage'])
-        plain = easybuild(easyconfig=easyconfig.text_of('app', 'pure', 'x', 'a' * 64, ['x'], 'x', 'x', {}))
-        assert list(found) == list(plain)
     each(check, number, image=NAMES, programs=st.lists(NAMES, min_size=1, max_size=40), example=TEXTS, title=TEXTS)
 
 

@@ -255,10 +255,9 @@ CASES = {
              names=('--output',)),
         Case('build: an archive that is not there', 'osu-container image build OSU_IMAGE --osu-archive none.tar.gz '
              '--output one.sif --log log', names=('none.tar.gz',)),
-        Case('build: a key that is not there', 'osu-container image build OSU_IMAGE --no-download --key none.pem --output '
-             'one.sif',
-             names=('none.pem',)),
-        Case('build: an argument without a value', 'osu-container image build OSU_IMAGE --no-download --build-arg MIRROR '
+        Case('build: a key that is not there', 'osu-container image build OSU_IMAGE --no-download --key none.pem '
+             '--output one.sif', names=('none.pem',)),
+        Case('build: an argument without a value', 'osu-container image build OSU_IMAGE --build-arg MIRROR '
              '--output one.sif', names=('MIRROR',)),
         Case('build: less time than it takes', 'osu-container image build osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-'
              '1.22.0 --within 1 --output one.sif --log log', names=('--within', '120', '1')),

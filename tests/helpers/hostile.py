@@ -94,14 +94,15 @@ for line in io.lines() do
         end
     end
     local known = {
-        os = {getenv = function() return nil end, execute = record("os.execute"), exit = record("os.exit")},
+        os = {getenv = function() return nil end, date = os.date, time = os.time, execute = record("os.execute"),
+              exit = record("os.exit")},
         io = {open = record("io.open"), popen = record("io.popen")},
         pathJoin = function(one, two) return one .. "/" .. two end, mode = function() return "load" end,
         isFile = function() return true end, isDir = function() return true end,
-        lfs = {attributes = function() return nil end}, tostring = tostring, tonumber = tonumber, ipairs = ipairs,
-        pairs = pairs, type = type, string = string, table = table, math = math, next = next, select = select,
+        lfs = {attributes = function(_, what) return what and 1 or {size = 1, modification = 2, mode = "file"} end},
+        tostring = tostring, tonumber = tonumber, ipairs = ipairs, pairs = pairs, type = type, string = string,
+        table = table, math = math, next = next, select = select,
     }
-    local lmod = {LmodError = true, LmodWarning = true, LmodMessage = true}
     setmetatable(known, {__index = function(_, name) return record(name) end})
     local chunk, problem = load(code, "text", "t", known)
     if not chunk then
@@ -139,7 +140,9 @@ EASYBUILD = r'''
 import json, sys, types
 from easybuild.framework.easyconfig.easyconfig import resolve_template
 from easybuild.framework.easyconfig.parser import EasyConfigParser
+from easybuild.tools.config import init_build_options
 from easybuild.tools.module_generator import ModuleGeneratorLua
+init_build_options({'silent': True})
 sys.path.insert(0, sys.argv[1])
 from osu_container.core.deciding.settings import settings_for, approach_entry
 from osu_container.core.deciding.site_choice import site_entry
