@@ -488,10 +488,10 @@ CASES = {
         Case('stand-in/make: a site that is not known', '$CLONE/stand-in/make nowhere tree', names=('nowhere',),
              code=2),
         Case('stand-in/make: a part that is not known', '$CLONE/stand-in/make lumi-c-25.03 tree --without magic',
-             names=('magic', 'libfabric')),
+             names=('magic', 'libmpi')),
         Case('stand-in/make: a folder with a blank', "$CLONE/stand-in/make lumi-25.03 'a b'", names=('a b',)),
         Case('stand-in/make: --update and --force', '$CLONE/stand-in/make lumi-25.03 tree --update libfabric=1 --force',
-             names=('--update', '--force')),
+             names=('--update', '--force'), code=2),
         Case('stand-in/make: a folder that is in use', '$CLONE/stand-in/make lumi-25.03 mine', {'mine/file': 'mine'},
              names=('mine',)),
         Case('a step of the demo that is not known', 'PYTHONPATH=$CLONE $CLONE/.workstation/venv/bin/python -m '
