@@ -16,7 +16,7 @@ COMMANDS = {
     'check': ('osu_container.check.cli', "tell before anything runs which approaches will work with an image, and why"),
     'discover': ('osu_container.discover.cli', "find the facts of this system and write them as a site"),
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
-    'why': ('osu_container.why', "name cause and remedy of the messages in a job's output"),
+    'why': ('osu_container.why.cli', "name cause and remedy of the messages in a job's output"),
     'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
     'contribute': ('osu_container.contribute.cli', "write recipes in the form of LUMI's and EasyBuild's repositories"),
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
