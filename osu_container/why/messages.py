@@ -691,7 +691,7 @@ OF_LONE_RANKS = [
      'text': "HYDU_sock_connect (...): unable to get host address for node1",
      'patterns': [("HYDU_sock_connect ", r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)"),
                   (" was unable to reliably start", r"(?:ORTE|PRTE) was unable to reliably start"),
-                  (" daemon has unexpectedly failed", r"An? (?:ORTE |PRTE )?daemon has unexpectedly failed")],
+                  ("daemon has unexpectedly failed", r"An? (?:ORTE |PRTE )?daemon has unexpectedly failed")],
      'unless': ['mpirun in the container'],
      'cause': "mpirun starts a helper on every node, and a helper did not start or cannot call back: the name of a "
               "node leads nowhere, a firewall, no ssh, or Open MPI is not at the same place there.",
@@ -1030,7 +1030,7 @@ OF_THE_CONTAINER = [
      'evidence': 'derived'},
     {'name': 'no fakeroot',
      'text': "ERROR : 'newgidmap' execution failed. Check that 'newgidmap' is setuid root",
-     'patterns': [("' execution failed. Check that '", r"'new[gu]idmap' execution failed"),
+     'patterns': [("idmap' execution failed", r"'new[gu]idmap' execution failed"),
                   "while copying pseudo devices", "could not use fakeroot"],
      'cause': "A build as an ordinary user needs fakeroot: numbers of users that the system lends you (/etc/subuid, "
               "newuidmap), or the command fakeroot. Neither works here.",
@@ -1484,7 +1484,7 @@ OF_ANY_PROGRAM = [
     {'name': 'shared memory full',
      'text': "KILLED BY SIGNAL: 7 (Bus error)",
      'patterns': [("us error", r"(?:Signal: |\(|task \S{1,40} |signal )[Bb]us error"),
-                  ("UCX  ERROR shmget", r"shmget\(.{0,200} failed"),
+                  ("shmget(", r"shmget\(.{0,200} failed"),
                   "mmap: an error occurred while determining whether or not"],
      'cause': "A rank touched shared memory that is not there: /dev/shm (or the folder of Open MPI's session) is "
               "full, or smaller than the ranks need. Containers of Docker have 64 MB.",
