@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from osu_container import __version__
+from osu_container.core.writing import terminal
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
@@ -83,7 +84,13 @@ def _print_any_name():
 
 def main(arguments=None):
     """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    _print_any_name()
+    with terminal.shown():
+        return _run(sys.argv[1:] if arguments is None else arguments)
+
+
+def _run(arguments):
+    """See main()."""
     parser = Parser(prog='osu-container', description="MPI containers with the OSU Micro-Benchmarks: see README.md",
                     epilog="osu-container COMMAND --help has the options of a command and its exit codes.")
     parser.add_argument('--version', action='version', version=f'osu-container {__version__} '
@@ -108,7 +115,6 @@ def main(arguments=None):
         parser.print_help()
         return 2
     options = parser.parse_args(arguments)
-    _print_any_name()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         code = options.function(options)

@@ -3,6 +3,13 @@ import re
 
 from .messages import MESSAGES, TOPICS
 
+try:
+    from osu_container.core.writing.terminal import one_line
+except ImportError:  # the folder was copied to a node by itself
+    def one_line(text):
+        """Return text (str) with nothing in it that a terminal would take for an order."""
+        return ''.join(letter if letter.isprintable() else '?' for letter in text)
+
 #: escape sequences of terminals: colours and the like, titles, character sets
 ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])')
 #: bytes that are read at once, and searched as one text; a line that is longer is searched in parts
@@ -30,7 +37,7 @@ PATTERNS = [(entry, _groups(parts), parts) for entry, parts in ((entry, _searche
 
 def printable(text):
     """Return text (str) on one line, with nothing in it that a terminal would take for an order."""
-    return ''.join(letter if letter.isprintable() else ' ' if letter.isspace() else '?' for letter in text).strip()
+    return one_line(re.sub(r'\s', ' ', text)).strip()
 
 
 def _line(text, match):
