@@ -112,12 +112,12 @@ class SiteEasyBlock(EasyBlock):
 
         EasyBuild has run both by now, as it does with every file that it is given; no step of theirs has run.
         """
-        name, folders = self.easyconfig_name(), [os.path.dirname(self.cfg.path)]
+        name, files = self.easyconfig_name(), [self.cfg.path]
         if self.is_tweaked():  # made by EasyBuild out of the first that is there
-            folders += [os.path.dirname(path) for folder in build_option('robot_path') or []
-                        for path in create_paths(folder, self.name, self.version)]
-        files = [self.cfg.path] + [path for path in (os.path.join(folder, name) for folder in folders)
-                                   if os.path.exists(path)][:1]
+            files += [path for path in (os.path.join(os.path.dirname(path), name)
+                                        for folder in build_option('robot_path') or []
+                                        for path in create_paths(folder, self.name, self.version))
+                      if os.path.exists(path)][:1]
         for problem in [local_problem, name_problem(name)] + [code_problem(path, install_path()) for path in files]:
             if problem:
                 raise EasyBuildError("%s", problem)

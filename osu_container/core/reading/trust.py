@@ -51,20 +51,20 @@ def code_problem(path, installation=None):
     for each in dict.fromkeys([real, os.path.dirname(real), os.path.dirname(path)]):
         found = os.stat(each)
         if found.st_uid not in owners:
-            return _sentence(path, each, "belongs to %s, who is neither you nor root nor the owner of this installation"
+            return _sentence(real, each, "belongs to %s, who is neither you nor root nor the owner of this installation"
                              % _user(found.st_uid), "cp it to a folder of yours, and name the copy")
         if os.path.isdir(each) and found.st_mode & stat.S_ISVTX:
             continue
         if found.st_mode & stat.S_IWOTH:
-            return _sentence(path, each, "may be written by everybody", "chmod o-w %s" % shlex.quote(each))
+            return _sentence(real, each, "may be written by everybody", "chmod o-w %s" % shlex.quote(each))
         if found.st_mode & stat.S_IWGRP and found.st_gid != group and not _own_group(found.st_gid, found.st_uid):
-            return _sentence(path, each, "may be written by the group %s" % _group(found.st_gid),
+            return _sentence(real, each, "may be written by the group %s" % _group(found.st_gid),
                              "chmod g-w %s, or cp it to a folder of yours" % shlex.quote(each))
     return None
 
 
 def _sentence(path, each, what, remedy):
-    """Return what is wrong with a file path (str), or with its folder or target each (str), and the remedy (str)."""
+    """Return what is wrong with a file path (str), or with a folder of it or of a link to it (each), and the remedy."""
     return "%s is code that would run as you, and %s %s. Read it, then: %s" % (
         path, 'it' if each == path else each, what, remedy)
 
