@@ -114,10 +114,10 @@ class SiteEasyBlock(EasyBlock):
         """
         name, files = self.easyconfig_name(), [self.cfg.path]
         if self.is_tweaked():  # made by EasyBuild out of the first that is there
-            files += [path for path in (os.path.join(os.path.dirname(path), name)
-                                        for folder in build_option('robot_path') or []
-                                        for path in create_paths(folder, self.name, self.version))
-                      if os.path.exists(path)][:1]
+            folders = [os.path.dirname(path) for folder in build_option('robot_path') or []
+                       for path in create_paths(folder, self.name, self.version)]
+            files += [os.path.join(folder, name) for folder in folders if os.path.exists(os.path.join(folder, name))
+                      and not os.path.basename(folder).startswith('tweaked_')][:1]
         for problem in [local_problem, name_problem(name)] + [code_problem(path, install_path()) for path in files]:
             if problem:
                 raise EasyBuildError("%s", problem)
