@@ -32,6 +32,7 @@ from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
 from osu_container.core.writing import call_settings, job_script
 from osu_container.core.writing.module_text import help_lines, keywords
+from osu_container.core.writing.terminal import lines
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
 
@@ -128,7 +129,7 @@ class SiteEasyBlock(EasyBlock):
         try:
             return function(*args, **kwargs)
         except (SettingsError, FactsError, ImageError, WrapperError) as err:
-            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', err)
+            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', lines(str(err)))
 
     def one_of(self, parameter, known):
         """Refuse another value of the easyconfig parameter (str) than known (tuple of str)."""

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from osu_container.core.writing import terminal
 from osu_container.proof import judging
 
 from ..results import files, model, select
@@ -97,13 +98,16 @@ class Screen:
 
     def say(self, text=''):
         """Print a line that stays."""
-        print(('\r\033[K' if self.live else '') + text, flush=True)
+        if self.live:
+            terminal.obeyed('\r\033[K')
+        print(text, flush=True)
 
     def progress(self, text):
         """Show how far it is."""
         line = f'[{time.monotonic() - self.begin:4.0f} s] {text}'
         if self.live:
-            sys.stdout.write('\r\033[K' + line[:self.width - 1])
+            terminal.obeyed('\r\033[K')
+            sys.stdout.write(terminal.one_line(line)[:self.width - 1])
             sys.stdout.flush()
         elif time.monotonic() - self.last >= self.EVERY:
             print(line, flush=True)

@@ -14,16 +14,20 @@ from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.writing.call_settings import promised, run_files
 from osu_container.core.writing.job_script import FOLDER as SCRIPTS
+from osu_container.core.writing.terminal import one_line
+
+#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
+#: none of their encoding (PEP 383)
+_NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
 def lua_string(value):
-    """
-    Return value (str) as a Lua string literal that is these characters and no code, whatever they are.
-
-    Control characters and the bytes of a file name that are no UTF-8 are written as \\ddd (Lua 5.1, manual, 2.1).
-    """
-    text = re.sub(r'(["\\])', r'\\\1', value).replace('\n', '\\n')
-    return '"%s"' % re.sub('[\x00-\x1f\x7f\udc80-\udcff]', lambda found: '\\%03d' % (ord(found.group()) & 0xff), text)
+    """Return value (str) as a Lua string literal on one line, whatever it holds."""
+    def escaped(found):
+        """Return a character (match) as Lua's escape."""
+        letter = found.group()
+        return '\\' + (letter if letter in '"\\' else 'n' if letter == '\n' else '%03d' % (ord(letter) & 0xff))
+    return '"%s"' % _NOT_LUA.sub(escaped, value)
 
 
 def comment(generator, text):
@@ -65,7 +69,7 @@ def help_lines(settings, programs_are, example):
     for name in settings.switches:
         for value, effect in sorted(SWITCHES[name].items()):
             lines.append("switch:     export %s=%s before module load: %s" % (name, value, effect))
-    return lines
+    return [one_line(line) for line in lines]
 
 
 def keywords(settings):
