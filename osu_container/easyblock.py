@@ -31,7 +31,7 @@ from osu_container.core.installing.staged import (
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
 from osu_container.core.writing import call_settings, job_script
-from osu_container.core.writing.module_text import help_lines, keywords
+from osu_container.core.writing.module_text import folded, help_lines, keywords
 from osu_container.core.writing.terminal import lines
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
@@ -302,6 +302,8 @@ class SiteEasyBlock(EasyBlock):
     def make_module_description(self):
         """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
         settings = self.settings()
+        self.cfg['description'] = '\n'.join(line for part in self.cfg['description'].splitlines()
+                                            for line in folded(part) or [''])
         self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example()))
         self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title']),
                               "Keywords: %s" % ', '.join(keywords(settings))]
