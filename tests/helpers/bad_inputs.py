@@ -10,6 +10,7 @@ import re
 import struct
 from typing import Callable, NamedTuple
 
+from osu_container.places import PROJECT
 from osu_container.results import files as results_files
 from osu_container.results.example_runs import make_run
 from tests.helpers.verdict_cases import CPU
@@ -114,6 +115,15 @@ def special(name, kind='fifo'):
     return make
 
 
+def shared(name, text):
+    """Return what makes a file name of text that everybody may write, and good.sif."""
+    def make(place):
+        good(place)
+        (place.folder / name).write_text(text)
+        (place.folder / name).chmod(0o666)
+    return make
+
+
 def run_with(change=None, lines=None):
     """
     Return what makes the run `run` of two approaches.
@@ -143,7 +153,6 @@ def rank_file(text):
 def explain(content):
     """Return what makes the installation of a module, of which osu-explain is tried; content: of settings.json."""
     def make(place):
-        from tests.helpers.machine import PROJECT
         target = place.folder / 'module' / 'bin' / 'osu-explain'
         target.parent.mkdir(parents=True)
         target.write_bytes((PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'osu-explain').read_bytes())
@@ -157,6 +166,8 @@ DEEP = '[' * 100_000
 
 #: What a shell has where Lmod is set up
 LMOD = '. /usr/share/lmod/lmod/init/bash; '
+#: The easyconfig of approach pure
+PURE = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'osu-container-pure.eb'
 #: The installation that most cases of eb try
 EB = 'eb osu-container-pure.eb --try-amend=site=workstation '
 
@@ -215,6 +226,14 @@ CASES = {
              {'site.py': 'A = 1\n'}, good, ('site.py',)),
         Case('a site file that ends the program', 'osu-container check good.sif --site-file site.py',
              {'site.py': 'raise SystemExit(0)\n'}, good, ('site.py',)),
+        Case('a site file that everybody may write', 'osu-container check good.sif --site-file site.py', make=shared(
+            'site.py', "SITE = 'workstation'\n"), names=('site.py', 'chmod')),
+        Case('a site that is based on itself', 'osu-container check good.sif --site-file site.py',
+             {'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'b'}, 'b': {'based_on': 'a'}}\n"}, good,
+             ('site.py', 'based_on')),
+        Case('a site whose libraries are a list', 'osu-container check good.sif --site-file site.py',
+             {'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'plain', 'libraries': []}}\n"}, good,
+             ('libraries',)),
         Case('a description of a host that is no JSON', f'osu-container check good.sif --site {CPU} --facts host.json',
              {'host.json': '{'}, good, ('host.json',)),
         Case('a description of a host of another format',
@@ -445,6 +464,8 @@ CASES = {
     ],
     'osu-explain': [
         Case('settings that are gone', 'module/bin/osu-explain', make=explain(None), names=('settings.json',)),
+        Case('settings of something else', 'module/bin/osu-explain', make=explain('[1, 2]'),
+             names=('settings.json', 'eb')),
         Case('settings that are no JSON', 'module/bin/osu-explain', make=explain('{"modu'),
              names=('settings.json',)),
     ],
@@ -467,6 +488,9 @@ CASES = {
         Case('a wrapper that is not known', EB + '--try-amend=wrapper=magic', names=('magic', 'run-in-container')),
         Case('another word than yes, no or auto', EB + '--try-amend=build_image=maybe', names=('maybe', 'auto')),
         Case('no image', EB + '--try-amend=build_image=no', names=('osu-container image build',)),
+        Case('an easyconfig that everybody may write', 'eb bad.eb', make=shared('bad.eb', PURE.read_text()),
+             names=('bad.eb', 'chmod')),
+        Case('an image in the folder above', EB + '--try-amend=image=../x.sif', names=('../x.sif',)),
         Case('an image that is a text', EB + '--try-amend=image=$PWD/text.sif', {'text.sif': 'FROM debian\n'},
              names=('text.sif',)),
         Case('an image without its sum', EB + '--try-amend=image=$PWD/good.sif', make=good, names=('good.sif',)),

@@ -256,7 +256,10 @@ class Squashfs(Tree):
             try:
                 proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
                                         env=dict(os.environ, LC_ALL='C'), preexec_fn=limited)
-            except OSError:
+            except OSError as err:
+                if err.errno != errno.ENOENT:
+                    raise ImageError("cannot start unsquashfs, which looks into %s: %s. Limits of this shell: ulimit -a"
+                                     % (self.path, err.strerror))
                 raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
                                  "squashfs-tools")
             try:
@@ -270,6 +273,8 @@ class Squashfs(Tree):
                 text = errors.read(4096).decode('utf-8', 'replace').strip()
                 if proc.returncode == -signal.SIGXCPU:
                     text = "it took more than %d s of processor time" % _SECONDS
+                elif proc.returncode == -signal.SIGXFSZ:
+                    text = "a file of this shell may have too few bytes. Allow more: ulimit -f unlimited"
                 raise ImageError("cannot read the squashfs in %s: %s" % (
                     self.path, ' '.join(text.split()) or 'unsquashfs failed (%d)' % proc.returncode))
 
