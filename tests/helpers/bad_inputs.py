@@ -10,6 +10,7 @@ import re
 import struct
 from typing import Callable, NamedTuple
 
+from osu_container.core.installing.staged import install_proof
 from osu_container.places import PROJECT
 from osu_container.results import files as results_files
 from osu_container.results.example_runs import make_run
@@ -157,6 +158,7 @@ def explain(content):
         target.parent.mkdir(parents=True)
         target.write_bytes((PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'osu-explain').read_bytes())
         target.chmod(0o755)
+        install_proof(str(place.folder / 'module'))
         if content is not None:
             (place.folder / 'module' / 'settings.json').write_text(content)
     return make
@@ -230,10 +232,9 @@ CASES = {
             'site.py', "SITE = 'workstation'\n"), names=('site.py', 'chmod')),
         Case('a site that is based on itself', 'osu-container check good.sif --site-file site.py',
              {'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'b'}, 'b': {'based_on': 'a'}}\n"}, good,
-             ('site.py', 'based_on')),
-        Case('a site whose libraries are a list', 'osu-container check good.sif --site-file site.py',
-             {'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'plain', 'libraries': []}}\n"}, good,
-             ('libraries',)),
+             ('based_on', 'a -> b -> a')),
+        Case('a site that lacks facts', 'osu-container check good.sif --site-file site.py',
+             {'site.py': "SITE = 'a'\nSITES = {'a': {'libraries': {}}}\n"}, good, ("'a' lacks", 'runtime')),
         Case('a description of a host that is no JSON', f'osu-container check good.sif --site {CPU} --facts host.json',
              {'host.json': '{'}, good, ('host.json',)),
         Case('a description of a host of another format',
