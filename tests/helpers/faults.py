@@ -72,14 +72,10 @@ FAULTS = [
       for fault in ('a full disk', 'a read-only disk')),
     Fault('a full disk', 'HOME=$PWD/disk osu-container reference add run --name mine', run_with(), ('disk',)),
     Fault('a full disk', 'osu-container proof -o disk/proof -- true x', None, ('disk',)),
-    Fault('stdout on a full disk', f'osu-container check good.sif {HOST}', good, ('No space left',)),
     Fault('stdout on a full disk', 'osu-container image list', None, ('No space left',)),
     Fault('stdout on a full disk', 'osu-container why --list', None, ('No space left',)),
-    Fault('a closed stdout', f'osu-container check good.sif {HOST}', good, ()),
     Fault('a closed stdin', f'osu-container check good.sif {HOST}', good, works=True, code=0),
-    Fault('a closed stdin', 'osu-container why', None, ()),
     Fault('a closed stderr', NEW, good, works=True, code=0, made=('good-pure.eb',)),
-    Fault('all three closed', NEW, good, works=True, code=0, made=('good-pure.eb',)),
     *(Fault(fault, line, make, works=True, code=code, made=made)
       for fault in ('no HOME', 'a HOME that is not there')
       for line, make, code, made in (
@@ -99,7 +95,7 @@ FAULTS = [
           made=(r'\.local',)),
     Fault('two at once', NEW, good, ('good-pure.eb',), made=('good-pure.eb',)),
     Fault('two at once', 'osu-container discover --sysroot host -o site.py', good, ('site.py',), made=('site.py',)),
-    *(Fault(fault, NEW, good, code=code) for fault, code in (('SIGTERM', 143), ('SIGHUP', 129), ('SIGINT', 130))),
+    *(Fault(fault, NEW, good, code=code) for fault, code in (('SIGINT', 130),)),
     Fault('a clock set back by a year', 'osu-container report run -o page.html', run_with(), works=True, code=0,
           made=('page.html',)),
     *(Fault(fault, 'EASYBUILD_PREFIX=$PWD/disk ' + EB + '--try-amend=image=$PWD/good.sif', good, ())
