@@ -544,8 +544,8 @@ def test_a_site_of_a_user_of_which_nothing_is_known_is_unknown_elsewhere(place):
 
 #: What has made an easyconfig that eb cannot read, or would be a template, another parameter or an order to a terminal
 HOSTILE = ['100%(foo)s', '%(name)s', '%%(name)s', '%%%(x)s', '50 %', '%s %d', "'", '"', "'''", '\\', '\\n',
-           "' + exit() + '", 'a\nsources = []', '{name}', '{', '#', 'ä ≥ 漢', '\udcff', '\x1b[31m', '\0', '$(reboot)', ' ',
-           'x' * 300, 'a b ' * 60]
+           "' + exit() + '", 'a\nsources = []', '{name}', '{', '#', 'ä ≥ 漢', '\udcff', '\x1b[31m', '\0',
+           '$(reboot)', ' ', 'x' * 300, 'a b ' * 60]
 
 
 @pytest.mark.parametrize('text', HOSTILE, ids=ascii)
