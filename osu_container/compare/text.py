@@ -7,7 +7,7 @@ import textwrap
 from osu_container.core.writing import terminal
 
 from . import troubles as shapes
-from .statistics import NOT_JUDGED, REGIONS, VERDICTS
+from .statistics import FIRM, NOT_JUDGED, REGIONS, VERDICTS
 
 WIDTH = 100
 #: ANSI colours of the verdicts; the word stands there in any case
@@ -169,10 +169,10 @@ def _interval(point):
 
 
 def _advice(one):
-    """Return what to do about noisy points of a Comparison (str), '' if there is nothing."""
+    """Return what to do about noisy points of a Comparison, and about few repeats (str), '' if there is nothing."""
     needed = one.repeats_needed
     if needed is None:
-        return ''
+        return f' To be sure: `osu-container bench --repeats {FIRM}`.' if one.few_repeats else ''
     if needed > 100:
         return ' More than 100 repeats would be needed to tell: the values scatter too much; is other work running?'
     return f' About {needed} repeats would tell (`osu-container bench --repeats {needed}`).'
@@ -266,10 +266,13 @@ def as_json(result):
         'format': FORMAT, 'version': VERSION, 'verdict': verdict_of(result), 'alpha': result['alpha'],
         'comparisons': [{
             'case': _case(one.case), 'title': one.case.title, 'unit': one.case.unit,
-            'a': {'dataset': one.a_from, 'name': one.a.name, 'programs': one.a.programs},
-            'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs, 'case': _case(one.b.case)},
+            'a': {'dataset': one.a_from, 'name': one.a.name, 'programs': one.a.programs,
+                  'release': one.a.facts.get('release')},
+            'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs,
+                  'release': one.b.facts.get('release'), 'case': _case(one.b.case)},
             'verdict': one.verdict, 'words': one.words, 'method': one.method, 'margin': one.margin,
-            'summary': one.summary, 'repeats_needed': one.repeats_needed, 'notes': one.notes,
+            'summary': one.summary, 'repeats_needed': one.repeats_needed, 'few_repeats': one.few_repeats,
+            'notes': one.notes,
             'sizes': [{'size': point.size, 'a': point.a, 'b': point.b, 'ratio': point.ratio, 'low': point.low,
                        'high': point.high, 'verdict': point.verdict, 'method': point.method, 'p': point.p,
                        'repeats': list(point.repeats)} for point in one.points],

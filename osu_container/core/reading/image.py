@@ -257,7 +257,10 @@ class Squashfs(Tree):
             try:
                 proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
                                         env=dict(os.environ, LC_ALL='C'), preexec_fn=limited)
-            except OSError:
+            except (OSError, subprocess.SubprocessError) as err:
+                if not isinstance(err, FileNotFoundError):
+                    raise ImageError("unsquashfs cannot be started: %s. Look at the limits of this shell: ulimit -a"
+                                     % (getattr(err, 'strerror', None) or err))
                 raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
                                  "squashfs-tools")
             try:
