@@ -351,7 +351,7 @@ def test_a_failed_write_leaves_nothing_behind(native, places, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(os, 'fsync', _full)
         for name in ('mine', 'other'):
-            with pytest.raises(OSError, match='No space left'):
+            with pytest.raises(references.ReferenceFailure, match=f'{name} cannot be written: No space left'):
                 references.add(native, name, series='pure', force=True)
     assert os.listdir(places['user']) == ['mine']
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

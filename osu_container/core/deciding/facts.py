@@ -100,7 +100,7 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
     Raises FactsError when image, host and approach do not fit.
     """
     if isinstance(programs, str):
-        raise FactsError("programs is the text %r, wanted a list, also of one: programs = [%r]" % (programs, programs))
+        raise FactsError("programs is the text %r and no list. Put it into one: programs = [%r]" % (programs, programs))
     host = Host(root)
     missing = missing_on(approach, site, host)
     if missing:
