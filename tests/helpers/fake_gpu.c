@@ -18,7 +18,7 @@
  *   FAKE_GPU_VERSION   of the driver (12040 is CUDA 12.4), and of HIP
  *   FAKE_GPU_FAIL      NAME=CODE,...: these functions return this error
  *   FAKE_GPU_UNIFIED   1: the processor may touch device memory, as on an APU
- *   FAKE_GPU_WRONG     1: a copy from the device has a wrong first byte
+ *   FAKE_GPU_WRONG     1: an asynchronous copy from the device, as MPI makes them, has a wrong first byte
  *   FAKE_CUDART_VERSION  of libcudart, 13000 without it
  *   FAKE_GPU_LOG       file that gets a line "PID NAME" for each function called
  */
@@ -167,8 +167,6 @@ __attribute__((destructor)) static void at_end(void) {
 
 static int move_bytes(void *to, const void *from, size_t size) {
     memmove(real(to), real(from), size);
-    if (size && !block_of(to) && block_of(from) && *setting("FAKE_GPU_WRONG", "") == '1')
-        *(unsigned char *)to ^= 1;
     return OK;
 }
 
@@ -243,7 +241,13 @@ int cuMemAlloc_v2(void **address, size_t size) { CALLED(); return give(address, 
 int cuMemAllocManaged(void **address, size_t size, unsigned flags) { CALLED(); return give(address, size, 1); }
 int cuMemFree_v2(void *address) { CALLED(); return take_back(address); }
 int cuMemcpy(void *to, const void *from, size_t size) { CALLED(); return move_bytes(to, from, size); }
-int cuMemcpyAsync(void *to, const void *from, size_t size, void *stream) { CALLED(); return move_bytes(to, from, size); }
+int cuMemcpyAsync(void *to, const void *from, size_t size, void *stream) {
+    CALLED();
+    move_bytes(to, from, size);
+    if (size && block_of(from) && *setting("FAKE_GPU_WRONG", "") == '1')
+        *real(to) ^= 1;
+    return OK;
+}
 int cuMemsetD8_v2(void *to, unsigned char value, size_t size) { CALLED(); memset(real(to), value, size); return OK; }
 int cuMemHostRegister_v2(void *address, size_t size, unsigned flags) { CALLED(); return OK; }
 int cuMemHostUnregister(void *address) { CALLED(); return OK; }
