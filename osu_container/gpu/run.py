@@ -104,7 +104,7 @@ def ways(folder, image, environment):
     intel = {'I_MPI_ROOT': str(folder / 'intel-mpi'), 'I_MPI_HYDRA_BOOTSTRAP': 'fork', 'I_MPI_OFFLOAD': '1',
              'I_MPI_OFFLOAD_CUDA_LIBRARY': 'libcuda.so.1', 'MPI4PY_LIBMPI': 'libmpi.so.12'}
     users = [one for one in (environment.get('LD_LIBRARY_PATH'), find_nccl()) if one]
-    both = {'libmpi': 'host', 'libfabric': 'host'}
+    both = {'libmpi': 'host'}  # within a node Intel MPI loads no libfabric
     native = {**intel, 'LD_LIBRARY_PATH': ':'.join([f'{folder}/intel-mpi/lib', *users]),
               'PATH': f"{folder}/osu/bin:{environment.get('PATH', '')}"}
     found = [Way('native', False, both, (), native)]
@@ -209,12 +209,12 @@ class Session:
                 add(_without(run, 1, 'skipped', run.skip))
                 continue
             self.say(f'{where}: is the data right?')
-            entry = self.one(run, 0, ('-c', '-i', '5', '-x', '1'))
-            if entry['status'] == 'ok':
-                left.append(run)
+            wrong = self.wrong_data(run)
+            if wrong:
+                self.say(f'{where}: {wrong}')
+                add(_without(run, 1, 'failed', wrong))
             else:
-                self.say(f"{where}: {entry['reason']}")
-                add({**entry, 'repeat': 1})
+                left.append(run)
         for repeat in range(1, self.repeats + 1):
             for run in left:
                 self.say(f'repeat {repeat} of {self.repeats}: {run.series}: {run.case.title}')
@@ -225,28 +225,48 @@ class Session:
         self.writer.add('end', ended=record.now(), **counts)
         return counts
 
-    def one(self, run, repeat, more=()):
-        """Run it once; return its line (dict). more: further arguments of the program (tuple of str)."""
-        way, label = self.ways[run.series], f"{run.name}{'-shared' if run.case.variant else ''}-{repeat or 'check'}"
-        out, err = (self.folder / 'raw' / f'{label}{suffix}' for suffix in ('.txt', '.err'))
-        proofs = self.folder / 'proof' / label
-        program = (run.program[0], *more, *run.program[1:])
-        command = [str(self.carried / 'intel-mpi' / 'bin' / run.srun[0]), *run.srun[1:], str(RANK_PROOF), str(proofs),
-                   *way.wrapper, *program]
-        begin, code = time.monotonic(), None
+    def wrong_data(self, run):
+        """Run it once with -c; return what is wrong (str), None if all data arrived."""
+        out, err = self.files(run, 'check')
+        program = (run.program[0], '-c', '-i', '5', '-x', '1', *run.program[1:])
+        code = self.start_it(run, program, self.folder / 'proof' / out.stem, out, err)
+        text = out.read_text(errors='replace')
+        if code == 0 and ' Pass' in text and ' Fail' not in text:
+            return None
+        return measure.reason(f'exit code {code} with -c', text + '\n' + err.read_text(errors='replace'))
+
+    def files(self, run, which):
+        """Return the files (Path) of the output and the errors of a run; which: repeat, or 'check'."""
+        label = f"{run.name}{'-shared' if run.case.variant else ''}-{which}"
+        return tuple(self.folder / 'raw' / f'{label}{suffix}' for suffix in ('.txt', '.err'))
+
+    def one(self, run, repeat):
+        """Run it once; return its line (dict)."""
+        way, (out, err) = self.ways[run.series], self.files(run, repeat)
+        proofs, begin = self.folder / 'proof' / out.stem, time.monotonic()
+        code = self.start_it(run, run.program, proofs, out, err)
+        return measure.line(
+            run, repeat, stdout=out, stderr=err, code=code, proofs=proofs,
+            promise={'comes_from': way.comes_from, 'container': way.container}, seconds=time.monotonic() - begin,
+            folder=self.folder, command=' '.join(self.command(run, run.program, proofs)), slurm=_no_slurm())
+
+    def command(self, run, program, proofs):
+        """Return the command (list of str) that runs program (tuple of str) on the ranks of run."""
+        return [str(self.carried / 'intel-mpi' / 'bin' / run.srun[0]), *run.srun[1:], str(RANK_PROOF), str(proofs),
+                *self.ways[run.series].wrapper, *program]
+
+    def start_it(self, run, program, proofs, out, err):
+        """Run program; return its exit code (int), or a str if it was given up."""
         with open(out, 'w') as stdout, open(err, 'w') as stderr:
-            child = subprocess.Popen(command, env={**os.environ, **way.environment}, stdin=subprocess.DEVNULL,
-                                     stdout=stdout, stderr=stderr, start_new_session=True)
+            child = subprocess.Popen(
+                self.command(run, program, proofs), env={**os.environ, **self.ways[run.series].environment},
+                stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True)
             try:
-                code = child.wait(timeout=LIMIT)
+                return child.wait(timeout=LIMIT)
             except subprocess.TimeoutExpired:
-                code = 'none: it was given up'
+                return f'none: given up after {LIMIT} s'
             finally:
                 end_group(child)
-        return measure.line(
-            run, repeat or 1, stdout=out, stderr=err, code=code, proofs=proofs,
-            promise={'comes_from': way.comes_from, 'container': way.container}, seconds=time.monotonic() - begin,
-            folder=self.folder, command=' '.join(command), slurm=_no_slurm())
 
 
 def _no_slurm():
