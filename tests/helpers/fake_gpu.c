@@ -20,6 +20,7 @@
  *   FAKE_GPU_UNIFIED   1: the processor may touch device memory, as on an APU
  *   FAKE_GPU_WRONG     1: an asynchronous copy from the device, as MPI makes them, has a wrong first byte
  *   FAKE_CUDART_VERSION  of libcudart, 13000 without it
+ *   FAKE_CCL_START     seconds that the first communicator takes, as NCCL needs one or two; 0 without it
  *   FAKE_GPU_LOG       file that gets a line "PID NAME" for each function called
  */
 #define _GNU_SOURCE
@@ -410,6 +411,7 @@ int ncclCommInitRank(void **comm, int number, struct id id, int mine) {
     int device;
     device_of(&device);
     all->devices[rank] = device + 1;
+    sleep(atoi(setting("FAKE_CCL_START", "0")));
     wait_for_all();
     unlink(path);
     for (int n = 0; n < ranks; n++) /* as NCCL: "Duplicate GPU detected" */
