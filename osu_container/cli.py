@@ -11,6 +11,8 @@ import signal
 import sys
 from pathlib import Path
 
+from osu_container.core.writing import terminal
+
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
     'check': ('osu_container.check.cli', "tell before anything runs which approaches will work with an image, and why"),
@@ -43,7 +45,13 @@ def _print_any_name():
 
 def main(arguments=None):
     """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    _print_any_name()
+    with terminal.shown():
+        return _run(sys.argv[1:] if arguments is None else arguments)
+
+
+def _run(arguments):
+    """See main()."""
     parser = argparse.ArgumentParser(prog='osu-container',
                                      description="MPI containers with the OSU Micro-Benchmarks: see README.md")
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
@@ -63,7 +71,6 @@ def main(arguments=None):
                       f"{folder / REQUIREMENTS}", file=sys.stderr)
                 return MISSING
     options = parser.parse_args(arguments)
-    _print_any_name()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         code = options.function(options)
