@@ -127,7 +127,7 @@ COMMANDS = [
     Rule('long', r'make (demo|test|test-fast|test-all|mutants|check|docs|setup|figures( FIGURES=".*")?)'),
     Rule('writes', r'make modules|\.workstation/venv/bin/python -m osu_container\.generate figures_page'),
     Rule('long', r'\.workstation/venv/bin/python -m osu_container\.figures\.cli .*'),
-    Rule('GPU', r'make gpu( GPU=".*")?', '/gpu'),
+    Rule('GPU', r'make gpu', '/gpu'),
     Rule('long', r'make gpu-pack', '/gpu'),
     Rule('destroys', r'make (stop|clean|uninstall)'),
     Rule('run', r'make (help|lumi|unlumi)'),
