@@ -2,6 +2,7 @@
 import re
 from pathlib import Path
 
+from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading import libraries as versions
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.writing.terminal import one_line
@@ -27,20 +28,20 @@ def verify(path, runtime, work=None, key=None):
     said of the image, as there is no room to look at it.
     """
     path = Path(path)
-    found = [_answer('sum', _sum, path)]
+    found = [answer('sum', check_sum, path)]
     try:
         labels = sif_file.read_sif(str(path))[1]
     except sif_file.ImageError as err:
         return [*found, ('image', WRONG, str(err))]
     try:
         document = sbom.extract(path)
-        contents = _answer('contents', _contents, path, document, work)
+        contents = answer('contents', _contents, path, document, work)
     except ImageError as err:
         document, contents = None, ('contents', WRONG, str(err))
     return [*found, contents,
-            _answer('labels', _labels, labels, document),
-            _answer('libraries', _libraries, path, labels),
-            _answer('signature', _signature, path, runtime, key)]
+            answer('labels', _labels, labels, document),
+            answer('libraries', _libraries, path, labels),
+            answer('signature', check_signature, path, runtime, key)]
 
 
 def print_report(path, checks, write=print):
@@ -53,7 +54,7 @@ def print_report(path, checks, write=print):
             write(f"    {'':23} {line}")
 
 
-def _answer(check, function, *arguments):
+def answer(check, function, *arguments):
     """Return (check, state, text) of a check; an ImageError is what is wrong."""
     try:
         return (check, *function(*arguments))
@@ -68,23 +69,18 @@ def _lines(texts):
     return '\n'.join(map(one_line, texts))
 
 
-def _sum(path):
+def check_sum(path):
     """Compare an image with the file beside it that has its sha256."""
     beside = Path(f'{path}.sha256')
-    try:
-        words = beside.read_text().split()
-    except FileNotFoundError:
+    wanted = wanted_sha256(str(beside))
+    if wanted is None:
         return NOT_CHECKED, f"no {beside.name} beside it"
-    except (OSError, UnicodeDecodeError) as err:
-        return WRONG, f"cannot read {beside.name}: {err}"
-    if not words or not re.fullmatch(r'[0-9a-fA-F]{64}', words[0]):
-        return WRONG, f"{beside.name} holds no sha256. It should read: SHA256  {path.name}"
     try:
         found = versions.sha256_of(path)
     except OSError as err:
         return WRONG, f"cannot read the image: {err.strerror}"
-    if found != words[0].lower():
-        return WRONG, f"sha256 is {found}, {beside.name} says {words[0]}. Copy or build the image again"
+    if found != wanted:
+        return WRONG, f"sha256 is {found}, {beside.name} says {wanted}. Copy or build the image again"
     return OK, f"sha256 {found}, as in {beside.name}"
 
 
@@ -171,7 +167,7 @@ def _libraries(path, labels):
     return (OK, ', '.join(good)) if good else (NOT_CHECKED, "no label, or no library that says its release")
 
 
-def _signature(path, runtime, key):
+def check_signature(path, runtime, key):
     """Say what the signature of an image is worth."""
     state = sign.signature_state(path, runtime, key)
     return (OK if state.endswith('verified') else NOT_CHECKED), one_line(state)

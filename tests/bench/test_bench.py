@@ -166,7 +166,7 @@ def test_numbers_of_host_memory_are_never_recorded_as_those_of_device_memory(tmp
     device = next(run for run in make_plan('lumi-25.03', 'quick') if run.case.buffers == 'D D')
     found = failed_line(tmp_path, device, HOST_TABLE)
     assert found['status'] == 'failed' and 'values' not in found
-    assert 'a.txt: buffers D D were asked for, and osu_bw does not say where they are' in found['reason']
+    assert 'a.txt: buffers D D were asked for, and osu_bw does not say so' in found['reason']
 
 
 def test_on_request_the_programs_check_their_data(tmp_path):
