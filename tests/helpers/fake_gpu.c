@@ -183,7 +183,7 @@ static const char *meaning(int code) {
         case OK: return "no error";
         case INVALID: return "invalid argument";
         case NO_MEMORY: return "out of memory";
-        case 35: return "CUDA driver version is insufficient for CUDA runtime version";
+        case 35: return "insufficient driver";
         case NO_DEVICE: return "no GPU is detected";
         case BAD_DEVICE: return "invalid device ordinal";
         default: return "an error of the fake GPU";
