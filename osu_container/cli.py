@@ -4,13 +4,17 @@ The command osu-container. One subcommand a module; they are imported when they 
 Python 3.6 and its standard library only: some subcommands run where there is nothing else (bin/osu-container).
 """
 import argparse
+import difflib
+import errno
 import importlib
 import io
 import os
+import re
 import signal
 import sys
 from pathlib import Path
 
+from osu_container import __version__
 from osu_container.core.writing import terminal
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
@@ -18,7 +22,7 @@ COMMANDS = {
     'check': ('osu_container.check.cli', "tell before anything runs which approaches will work with an image, and why"),
     'discover': ('osu_container.discover.cli', "find the facts of this system and write them as a site"),
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
-    'why': ('osu_container.why', "name cause and remedy of the messages in a job's output"),
+    'why': ('osu_container.why.cli', "name cause and remedy of the messages in a job's output"),
     'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
     'contribute': ('osu_container.contribute.cli', "write recipes in the form of LUMI's and EasyBuild's repositories"),
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
@@ -32,6 +36,47 @@ COMMANDS = {
 REQUIREMENTS = 'osu_container/requirements.txt'
 #: Exit code where a library is missing: 1 is an answer of compare
 MISSING = 3
+
+
+#: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
+SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
+          errno.ENOMEM: 'ulimit -v'}
+
+
+def _like(word, known):
+    """Return ' Did you mean NAME?' (str) for the one of known (list of str) that is like word (str); '' if none is."""
+    close = difflib.get_close_matches(word, known, 1)
+    return f' Did you mean {close[0]}?' if close else ''
+
+
+class Parser(argparse.ArgumentParser):
+    """As argparse's; its errors name the command, option or value that may have been meant."""
+
+    def called(self, arguments):
+        """Return the parser (Parser) of the subcommand that arguments (list of str) call; this one if there is none."""
+        for action in self._actions:
+            for number, argument in enumerate(arguments if isinstance(action, argparse._SubParsersAction) else []):
+                if argument in action.choices:
+                    return action.choices[argument].called(arguments[number + 1:])
+        return self
+
+    def parse_args(self, args=None, namespace=None):
+        """As argparse's. Options that nobody knows are an error of the subcommand."""
+        args = sys.argv[1:] if args is None else args
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            called = self.called(args)
+            known = [option for action in called._actions for option in action.option_strings]
+            hints = [_like(one.partition('=')[0], known) for one in unknown if one.startswith('-')]
+            called.error(f"unrecognized arguments: {' '.join(unknown)}{'.' * any(hints)}{''.join(hints)}")
+        return options
+
+    def error(self, message):
+        """Print usage and message (str), with what may have been meant; exit with code 2."""
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if wrong:
+            message += '.' + _like(wrong.group(1), re.findall(r'[\w.:+-]+', wrong.group(2)))
+        super().error(message)
 
 
 def _print_any_name():
@@ -52,8 +97,10 @@ def main(arguments=None):
 
 def _run(arguments):
     """See main()."""
-    parser = argparse.ArgumentParser(prog='osu-container',
-                                     description="MPI containers with the OSU Micro-Benchmarks: see README.md")
+    parser = Parser(prog='osu-container', description="MPI containers with the OSU Micro-Benchmarks: see README.md",
+                    epilog="osu-container COMMAND --help has the options of a command and its exit codes.")
+    parser.add_argument('--version', action='version', version=f'osu-container {__version__} '
+                        f'({Path(__file__).resolve().parent.parent})', help="print the version and where it is")
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument only from Python 3.7 on
     for name, (module, text) in COMMANDS.items():
@@ -70,6 +117,9 @@ def _run(arguments):
                       f"`make -C {folder} python-env`, or: {sys.executable} -m pip install -r "
                       f"{folder / REQUIREMENTS}", file=sys.stderr)
                 return MISSING
+    if not arguments:
+        parser.print_help()
+        return 2
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
@@ -81,6 +131,16 @@ def _run(arguments):
         return 1
     except options.errors as err:
         print(f"{options.prog}: error: {err}", file=sys.stderr)
+        return 1
+    except OSError as err:
+        if err.errno not in SCARCE:
+            raise
+        print(f"osu-container: error: {err.strerror}. Give this shell more ({SCARCE[err.errno]}), or end what takes it",
+              file=sys.stderr)
+        return 1
+    except MemoryError:
+        print("osu-container: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)",
+              file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{options.prog}: interrupted; {options.after_interrupt}", file=sys.stderr)

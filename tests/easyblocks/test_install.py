@@ -671,8 +671,8 @@ def test_code_that_others_may_write_is_not_run(eb, tmp_path, what):
     paths['easyconfig'].parent.mkdir()
     shutil.copy(PROJECT / 'easyconfigs/o/osu-container/osu-container-pure.eb', paths['easyconfig'])
     paths['site file'].write_text("SITE = 'x'\nSITES = {'x': {'based_on': 'workstation'}}\n")
-    options = {'easyconfig with --try-amend': [paths['easyconfig'].name, '--try-amend=build_image=no',
-                                               f'--robot={paths["easyconfig"].parent}'],
+    eb.environment['EASYBUILD_ROBOT_PATHS'] = f"{paths['easyconfig'].parent}:{PROJECT / 'easyconfigs'}"
+    options = {'easyconfig with --try-amend': [paths['easyconfig'].name, '--try-amend=build_image=no'],
                'site file': [paths['easyconfig'], f'--try-amend=site={paths["site file"]}']}
     path = paths[what.partition(' with')[0]]
     path.chmod(0o646)
