@@ -89,7 +89,8 @@ def measured(carried, tmp_path, sonames, *arguments, **environment):
     """
     Run `make gpu` as on a machine with one GPU, two ranks on it; return (CompletedProcess, folder of the run).
 
-    sonames: the fake libraries. One of its runs over MPI: the others differ in arguments that test_osu_port_gpu.py tries.
+    sonames: the fake libraries. One of its runs over MPI: the others differ in arguments, which test_osu_port_gpu.py
+    tries.
     """
     folders = [fake_gpu.compiled(tmp_path / soname, soname) for soname in sonames]
     program = ("import sys; from pathlib import Path; from osu_container.gpu import carry, cli, run; "
