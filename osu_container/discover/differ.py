@@ -9,6 +9,7 @@ import os
 import re
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.facts import FactsError, checked
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.libraries import sha256_of
 
@@ -195,9 +196,8 @@ def recorded(folder):
     path = os.path.join(folder, 'facts.json')
     try:
         with open(path, encoding='utf-8') as handle:
-            facts = json.load(handle)
-        return facts if isinstance(facts['host'], dict) else {}['host']
-    except (OSError, ValueError, KeyError, TypeError) as err:
+            return checked(json.load(handle))
+    except (OSError, ValueError, RecursionError, FactsError) as err:
         raise DifferError("%s cannot be read: %s. Install the module again" % (path, err))
 
 

@@ -26,7 +26,7 @@ def modules(tmp_path, monkeypatch):
         injected = [{'path': str(library), 'sha256': hashlib.sha256(b'library').hexdigest()}] * (name == 'bind')
         (root / 'facts.json').write_text(json.dumps({
             'image': {'file': 'x.sif', 'mpi': '', 'libfabric': '', 'programs': {}, 'library_path': []},
-            'host': {'root': '', 'injected': injected}}))
+            'host': {'root': '', 'injected': injected, 'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}))
         for folder in ('modules/all/osu-container', 'modules/base/osu-container'):
             (tmp_path / folder).mkdir(parents=True, exist_ok=True)
             (tmp_path / folder / f'{name}.lua').write_text(f'help()\nlocal root = "{root}"\n')

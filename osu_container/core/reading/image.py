@@ -275,7 +275,7 @@ class Squashfs(Tree):
                                         env=dict(os.environ, LC_ALL='C'), preexec_fn=limited)
             except (OSError, subprocess.SubprocessError) as err:
                 if not isinstance(err, FileNotFoundError):
-                    raise ImageError("unsquashfs cannot be started: %s. Look at the limits of this shell: ulimit -a"
+                    raise ImageError("unsquashfs cannot be started: %s. Use a shell with higher limits (ulimit -a)"
                                      % (getattr(err, 'strerror', None) or err))
                 raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
                                  "squashfs-tools")
