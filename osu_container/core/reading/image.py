@@ -226,7 +226,8 @@ class Squashfs(Tree):
             found = match(line)
             listed += len(line)
             if listed > _MOST_LISTED or added > MOST_FILES:
-                raise ImageError("%s holds more than %d files, or their list more than %d MB: too many to look into"
+                raise ImageError("%s holds more than %d files, or their list more than %d MB: too many to look into. "
+                                 "Use an image with fewer"
                                  % (self.path, MOST_FILES, _MOST_LISTED >> 20))
             if line and not found:
                 last = last and last[:3] + (last[3] + line,)
@@ -318,7 +319,7 @@ class Squashfs(Tree):
             except ImageError as err:
                 if not FULL.search(str(err)):
                     raise
-                raise NoRoomError("%s is full: set TMPDIR to a folder with more room. %s" % (
+                raise NoRoomError("%s is full. Choose a folder with more room, by TMPDIR. %s" % (
                     os.path.dirname(folder), err))
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
@@ -331,8 +332,8 @@ class Squashfs(Tree):
             if kind != '-':
                 raise ImageError("%s: %s is no plain file" % (self.path, path))
             if size > _MOST_COPIED:
-                raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into"
-                                 % (self.path, path, size, _MOST_COPIED))
+                raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into. Use an image "
+                                 "without it" % (self.path, path, size, _MOST_COPIED))
         problem = no_room(os.path.dirname(folder), sum(self.entries[path][3] for path in paths))
         if problem:
             raise NoRoomError(problem)
