@@ -26,10 +26,28 @@ COMMANDS = {
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),
 }
+#: Signals that ask a program to end: Slurm's, and that of a terminal or a connection that is gone
+ASKS = (signal.SIGTERM, signal.SIGHUP)
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
 #: Exit code where a library is missing: 1 is an answer of compare
 MISSING = 3
+
+
+class Ended(SystemExit):
+    """A signal that asks this program to end. As with Ctrl-C what it has begun is put in order on the way out."""
+
+    def __init__(self, number):
+        """:param number: int, of the signal"""
+        super().__init__(128 + number)
+        self.name = signal.Signals(number).name
+
+
+def _end(number, _):
+    """Handle a signal (int) that asks this program to end; the next one changes nothing."""
+    for each in ASKS:
+        signal.signal(each, signal.SIG_IGN)
+    raise Ended(number)
 
 
 def _print_any_name():
@@ -64,7 +82,9 @@ def main(arguments=None):
                 return MISSING
     options = parser.parse_args(arguments)
     _print_any_name()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in ASKS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, _end)
     try:
         code = options.function(options)
         sys.stdout.flush()
@@ -75,6 +95,9 @@ def main(arguments=None):
     except options.errors as err:
         print(f"{options.prog}: error: {err}", file=sys.stderr)
         return 1
+    except Ended as err:
+        print(f"{options.prog}: ended by {err.name}; {options.after_interrupt}", file=sys.stderr)
+        return err.code
     except KeyboardInterrupt:
         print(f"{options.prog}: interrupted; {options.after_interrupt}", file=sys.stderr)
         return 130
