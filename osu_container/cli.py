@@ -5,11 +5,11 @@ Python 3.6 and its standard library only: some subcommands run where there is no
 """
 import argparse
 import importlib
-import io
-import os
 import signal
 import sys
 from pathlib import Path
+
+from . import streams
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
@@ -50,17 +50,9 @@ def _end(number, _):
     raise Ended(number)
 
 
-def _print_any_name():
-    """Let stdout take names of files that its encoding lacks, as stderr does: they are written as \\xe4."""
-    if hasattr(sys.stdout, 'reconfigure'):
-        sys.stdout.reconfigure(errors='backslashreplace')
-    elif isinstance(sys.stdout, io.TextIOWrapper):  # Python 3.6
-        encoding, at_once = sys.stdout.encoding, sys.stdout.line_buffering
-        sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=at_once)
-
-
 def main(arguments=None):
     """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
+    streams.prepare()
     arguments = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog='osu-container',
                                      description="MPI containers with the OSU Micro-Benchmarks: see README.md")
@@ -81,23 +73,24 @@ def main(arguments=None):
                       f"{folder / REQUIREMENTS}", file=sys.stderr)
                 return MISSING
     options = parser.parse_args(arguments)
-    _print_any_name()
     for number in ASKS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
             signal.signal(number, _end)
+    return streams.guarded(options.prog, lambda: _call(options))
+
+
+def _call(options):
+    """Run the function of a subcommand; return its exit code."""
     try:
-        code = options.function(options)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return options.function(options)
+    except BrokenPipeError:
+        raise
     except options.errors as err:
-        print(f"{options.prog}: error: {err}", file=sys.stderr)
+        streams.say(f"{options.prog}: error: {err}")
         return 1
     except Ended as err:
-        print(f"{options.prog}: ended by {err.name}; {options.after_interrupt}", file=sys.stderr)
+        streams.say(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")
         return err.code
     except KeyboardInterrupt:
-        print(f"{options.prog}: interrupted; {options.after_interrupt}", file=sys.stderr)
+        streams.say(f"{options.prog}: interrupted; {options.after_interrupt}")
         return 130

@@ -43,7 +43,7 @@ for name in sys.argv[1:]:
 """
 #: What runs on the Python of compute nodes and of EasyBuild 4.9
 OF_36 = [name for name in MODULES
-         if re.match(r'osu_container(\.(core|check|discover|proof|new)\b.*|\.why|\.cli|\.places|)$', name)]
+         if re.match(r'osu_container(\.(core|check|discover|proof|new)\b.*|\.why|\.cli|\.places|\.streams|)$', name)]
 
 
 def python_files():
