@@ -384,6 +384,26 @@ def test_what_cannot_be_run_is_said_plainly(bench, arguments, variables, says):
     assert not bench.results.exists()
 
 
+SETTINGS = {'site': 'workstation', 'approach': 'native', 'programs': ['osu_bw'], 'binds': []}
+
+
+@pytest.mark.parametrize('text, says', [
+    ('', 'Expecting value'), ('[' * 100000, 'recursion'), ('[1]', 'it is no object'),
+    (json.dumps(dict(SETTINGS, approach='x')), "there is no approach 'x'"),
+    (json.dumps(dict(SETTINGS, approach=['x'])), "approach is \"['x']\""),
+    (json.dumps(dict(SETTINGS, site='x')), "there is no site 'x', and site_entry is not there"),
+    (json.dumps(dict(SETTINGS, site='x', site_entry={'gpu': {}})), 'site_entry lacks gpu, gpu_binding, jobs'),
+    (json.dumps(dict(SETTINGS, programs=[1])), 'programs is no list of names'),
+    (json.dumps(dict(SETTINGS, binds=[{}])), 'a bind has no path')])
+def test_damaged_settings_of_an_installation_are_named(tmp_path, text, says):
+    (tmp_path / 'settings.json').write_text(text)
+    with pytest.raises(BenchError, match=re.escape(f'{tmp_path}/settings.json is damaged: ')) as caught:
+        modules.settings_of({modules.ROOT: str(tmp_path)})
+    assert says in str(caught.value) and str(caught.value).endswith('Install the module again: eb ... --rebuild')
+    (tmp_path / 'settings.json').write_text(json.dumps(SETTINGS))
+    assert modules.settings_of({modules.ROOT: str(tmp_path)}) == SETTINGS
+
+
 def test_a_run_is_never_written_over(bench, tmp_path):
     (tmp_path / 'run').mkdir()
     (tmp_path / 'run' / 'mine.txt').write_text('mine')

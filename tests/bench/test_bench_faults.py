@@ -17,7 +17,7 @@ from osu_container.bench import BenchError, cli, holding, job, session
 from osu_container.results import files
 from tests.bench.test_bench import ARGUMENTS, calls, measurements, module
 from tests.helpers.bench_stand_in import answer, special
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT, STATE, run
 
 ASKED = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -306,3 +306,66 @@ def test_a_byte_that_is_no_text_is_kept(tmp_path):
     writer = files.Writer(tmp_path / files.NAME)
     writer.begin(run='x', started='now', site='workstation', command=[os.fsdecode(b'\xe4')])
     assert files.lines(writer.path)[0][0][1]['command'] == ['\udce4']
+
+
+# ---- the real Slurm --------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def real(bench):
+    """Variables for the fixture bench with which the commands of the private Slurm are called."""
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    return {'PATH': os.environ['PATH'], 'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')}
+
+
+@pytest.mark.slurm
+def test_a_real_job_that_ends_leaves_a_run_that_goes_on(bench, real, tmp_path):
+    env = {**os.environ, **real}
+    waits = f"while os.path.exists('{tmp_path}/hold'): time.sleep(0.05)"
+    for told in (True, False):  # salloc tells its command that the job has ended; a batch script finds out
+        folder, variables = tmp_path / f'run-{told}', dict(real)
+        (tmp_path / 'hold').write_text('')
+        special(bench.root, '2', 'osu_bw', waits)
+        if not told:
+            asked = run(['salloc', '--no-shell', '-N2', '-n2', '--time=5'], env=env)
+            number = re.search(r'Granted job allocation (\d+)', asked.stderr).group(1)
+            variables.update(SLURM_JOB_ID=number, SLURM_JOB_NODELIST='node[1-2]', SLURM_JOB_NUM_NODES='2')
+        child = bench.start(*ARGUMENTS, '--repeats', '1', '-o', folder, '--', 'osu_bw', **variables)
+        wait_for_lines(folder / files.NAME, 4)
+        time.sleep(1)
+        assert run(['scancel', '--user', str(os.getuid())], env=env).returncode == 0
+        _, err = child.communicate(timeout=120)
+        assert child.returncode == (143 if told else 1), err
+        assert f'to go on: osu-container bench --resume {folder}' in err
+        assert told or re.search(r'job \d+ has ended \(\w+', err)
+        assert [one['status'] for one in measurements(folder)] == ['ok'], 'the end of the job is no result'
+        (tmp_path / 'hold').unlink()
+    done = bench('--resume', folder, **real)
+    assert done.returncode == 0, done.stdout + done.stderr
+    is_whole(folder, repeats=1)
+
+
+@pytest.mark.slurm
+def test_a_rank_that_dies_is_a_result_and_too_many_nodes_are_refused(bench, real, tmp_path):
+    refused = bench(*ARGUMENTS, '--nodes', '99', **real)
+    assert refused.returncode == 1 and 'Slurm does not take this job: Requested node configuration' in refused.stderr
+    special(bench.root, '1', 'osu_bw', "os.environ['SLURM_PROCID'] == '1' and os.kill(os.getpid(), 9)")
+    done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw', **real)
+    assert done.returncode == 1 and '1 measured, 1 failed' in done.stdout, done.stdout + done.stderr
+    failure, = files.read(tmp_path / 'run').failures
+    assert failure.name == '1' and failure.reason.startswith('exit code 137')
+    assert files.read(tmp_path / 'run').problems == []
+
+
+@pytest.mark.slurm
+@pytest.mark.parametrize('prolog', [False, True])
+def test_under_slurm_one_rank_says_that_no_proof_is_written(real, tmp_path, prolog):
+    (tmp_path / 'file').write_text('')
+    program, env = ['sh', '-c', 'sleep 1; echo ran'], {**os.environ, **real, 'OSU_PROOF': f'{tmp_path}/file/x'}
+    if prolog:
+        env['SLURM_TASK_PROLOG'] = str(PROJECT / 'osu_container' / 'proof' / 'task-prolog')
+    else:
+        program = [PROJECT / 'osu_container' / 'rank-proof', '--asked', *program]
+    done = run(['srun', '-N2', '-n2', *program], env=env, timeout=60)
+    assert (done.returncode, done.stdout) == (0, 'ran\nran\n')
+    assert re.findall('Nothing is proved: (.*?)/file', done.stderr) == [str(tmp_path)]

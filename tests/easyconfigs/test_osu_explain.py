@@ -1,0 +1,102 @@
+"""osu-explain where its file is damaged, or nobody takes what it prints; what it explains: tests of installations."""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import sys
+
+import pytest
+
+from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.settings import explained, settings_for
+from tests.core.deciding.test_settings import PAIRS, entries, facts
+from tests.helpers.machine import PROJECT, PYTHON_36, run
+from tests.helpers.samples import one_of_each
+from tests.proof.test_damaged_files import ODD, places
+
+SOURCE = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'osu-explain'
+
+
+def settings_of(approach, site):
+    """What settings.json of an installation holds."""
+    found = explained(settings_for(*entries(approach, site), facts()))
+    return json.loads(json.dumps(dict(found, module=f'osu-container/{approach}')))
+
+
+@pytest.fixture(scope='module')
+def script():
+    """osu-explain as a module."""
+    loader = importlib.machinery.SourceFileLoader('osu_explain', str(SOURCE))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader('osu_explain', loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def explain(tmp_path):
+    """Function (text of settings.json, arguments..., python, shell) that runs it as it is installed."""
+    def call(text, *arguments, python=sys.executable, shell='exec "$@"'):
+        (tmp_path / 'bin').mkdir(exist_ok=True)
+        (tmp_path / 'bin' / 'osu-explain').write_text(SOURCE.read_text())
+        (tmp_path / 'settings.json').write_bytes(text if isinstance(text, bytes) else text.encode())
+        return run(['bash', '-c', shell, '-', python, '-I', tmp_path / 'bin' / 'osu-explain', *arguments],
+                   env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
+    return call
+
+
+@pytest.mark.parametrize('approach, site', PAIRS)
+def test_what_is_installed_is_no_damage(script, approach, site):
+    assert script.damage(settings_of(approach, site)) is None
+
+
+GOOD = ('hybrid', next(site for approach, site in PAIRS if approach == 'hybrid' and site in SITES))
+
+
+@pytest.mark.parametrize('count', [200, pytest.param(10000, marks=pytest.mark.full)])
+def test_damage_is_found_before_anything_is_explained(script, capsys, count):
+    good, found = settings_of(*GOOD), 0
+    for seed in range(count):
+        chance = random.Random(seed)
+        settings = json.loads(json.dumps(good))
+        where, key = chance.choice(places(settings))
+        where[key] = chance.choice(ODD)
+        if script.damage(settings):
+            found += 1
+            continue
+        try:
+            settings = dict(dict.fromkeys(script.TEXTS), **settings)
+            script.show(settings, script.explain(settings, dict(os.environ, FI_PROVIDER='x')), [])
+        except UnicodeEncodeError:
+            pass  # any_name()
+        except Exception as err:
+            raise AssertionError(f'seed {seed}, {key}: {err!r}') from err
+    capsys.readouterr()
+    assert found > count / 4
+
+
+@pytest.mark.parametrize('text, says', one_of_each([
+    (b'', 'Expecting value'), (b'[1]', 'it is no object'), (b'\xff', 'decode'),
+    (b'[' * 200000, 'recursion'), (b'{}', 'variables is no list of objects')], lambda *case: case[1] == 'recursion'))
+def test_a_damaged_file_is_named_with_the_remedy(explain, tmp_path, text, says):
+    done = explain(text)
+    assert done.returncode == 1 and done.stdout == '' and len(done.stderr.splitlines()) == 1
+    assert f'osu-explain: cannot read {tmp_path}/settings.json: ' in done.stderr and says in done.stderr
+    assert done.stderr.endswith('Install the module again: eb --rebuild\n')
+
+
+@pytest.mark.parametrize('shell, code, says', [
+    ('exec "$@" >&-', 0, ''), ('exec "$@" <&- 2>&-', 0, ''),
+    ('exec "$@" >/dev/full', 1, 'osu-explain: error: No space left on device\n')])
+def test_a_closed_or_full_stream_is_no_traceback(explain, shell, code, says):
+    done = explain(json.dumps(settings_of(*GOOD)), shell=shell)
+    assert (done.returncode, done.stderr) == (code, says)
+
+
+@pytest.mark.skipif(not PYTHON_36, reason='no Python 3.6 here')
+def test_a_reason_with_any_letter_is_shown_without_a_locale(explain):
+    settings = settings_of(*GOOD)
+    settings['variables'][0]['why'] = 'saves 2 \u00b5s'
+    done = explain(json.dumps(settings, ensure_ascii=False), python=PYTHON_36)
+    assert (done.returncode, done.stderr) == (0, '')
+    assert r'saves 2 \xb5s' in done.stdout
