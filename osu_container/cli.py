@@ -9,6 +9,8 @@ import signal
 import sys
 from pathlib import Path
 
+from osu_container.core.writing import terminal
+
 from . import streams
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
@@ -53,7 +55,12 @@ def _end(number, _):
 def main(arguments=None):
     """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
     streams.prepare()
-    arguments = sys.argv[1:] if arguments is None else arguments
+    with terminal.shown():
+        return _run(sys.argv[1:] if arguments is None else arguments)
+
+
+def _run(arguments):
+    """See main()."""
     parser = argparse.ArgumentParser(prog='osu-container',
                                      description="MPI containers with the OSU Micro-Benchmarks: see README.md")
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')

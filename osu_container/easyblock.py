@@ -24,7 +24,8 @@ from osu_container.core.installing.staged import (
 )
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.writing import call_settings, job_script
-from osu_container.core.writing.module_text import help_lines, keywords
+from osu_container.core.writing.module_text import folded, help_lines, keywords
+from osu_container.core.writing.terminal import lines
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
 
@@ -95,7 +96,7 @@ class SiteEasyBlock(EasyBlock):
         try:
             return function(*args, **kwargs)
         except (SettingsError, FactsError, ImageError, WrapperError) as err:
-            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', err)
+            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', lines(str(err)))
 
     def one_of(self, parameter, known):
         """Refuse another value of the easyconfig parameter (str) than known (tuple of str)."""
@@ -219,6 +220,8 @@ class SiteEasyBlock(EasyBlock):
     def make_module_description(self):
         """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
         settings = self.settings()
+        self.cfg['description'] = '\n'.join(line for part in self.cfg['description'].splitlines()
+                                            for line in folded(part) or [''])
         self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example()))
         self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title']),
                               "Keywords: %s" % ', '.join(keywords(settings))]

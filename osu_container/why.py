@@ -35,6 +35,13 @@ import re
 import sys
 import textwrap
 
+try:
+    from osu_container.core.writing.terminal import one_line
+except ImportError:  # this file was copied to a node by itself
+    def one_line(text):
+        """Return text (str) with nothing in it that a terminal would take for an order."""
+        return ''.join(letter if letter.isprintable() else '?' for letter in text)
+
 DOCS = 'docs/troubleshooting.md'
 OURS = 'seen by this project, 2026-11'
 WRAPPER = 'easyconfigs/o/osu-container/run-in-container'
@@ -1079,7 +1086,7 @@ PATTERNS = [(entry, _groups(parts), parts) for entry, parts in ((entry, _searche
 
 def _printable(text):
     """Return text (str) on one line, with nothing in it that a terminal would take for an order."""
-    return ''.join(letter if letter.isprintable() else ' ' if letter.isspace() else '?' for letter in text).strip()
+    return one_line(re.sub(r'\s', ' ', text)).strip()
 
 
 def _line(text, match):

@@ -16,7 +16,8 @@ MODULES = sorted(re.sub(r'(/__init__)?\.py$', '', name).replace('/', '.') for na
 SCRIPTS = {'bin/osu-container', 'stand-in/make', 'stand-in/pairs', 'easyblocks/generic/mpicontainer.py',
            'easyblocks/generic/mpinative.py',
            'osu_container/bench/checks.py',  # by ReFrame
-           'osu_container/proof/osu-proof', 'osu_container/proof/start.py',  # from an installed module
+           'easyconfigs/o/osu-container/osu-explain', 'osu_container/proof/osu-proof',
+           'osu_container/proof/start.py',  # from an installed module
            *(name for name in TRACKED if re.match(r'container-recipes/\w+\.py$', name))}  # by HPCCM
 #: They need what is on a path of their own, which is no package of this project
 OTHERS = {'osu_container/figures/osu_init_port.py', 'osu_container/figures/growth.py',

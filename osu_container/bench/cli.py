@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+from osu_container.core.writing import terminal
 from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
@@ -62,6 +63,9 @@ def add_arguments(parser):
     parser.add_argument('--time', metavar='T', help='time limit of the job, as for salloc (estimated)')
     parser.add_argument('--budget', type=float, metavar='SECONDS',
                         help='begin no repeat that would end later than this after the first one began')
+    parser.add_argument('--validate', '-c', action='store_true',
+                        help='the programs compare what arrives with what was sent (-c): a run in which data arrives '
+                        'wrong has failed. Its figures are other ones, and are compared with their like alone')
     parser.add_argument('--scheduler', choices=['allocation', 'jobs'],
                         help='allocation: all runs in one job on the same nodes, which compares best; '
                         'jobs: ReFrame submits a batch job for each test (allocation)')
@@ -101,13 +105,16 @@ class Screen:
 
     def say(self, text=''):
         """Print a line that stays."""
-        print(('\r\033[K' if self.live else '') + text, flush=True)
+        if self.live:
+            terminal.obeyed('\r\033[K')
+        print(text, flush=True)
 
     def progress(self, text):
         """Show how far it is."""
         line = f'[{time.monotonic() - self.begin:4.0f} s] {text}'
         if self.live:
-            sys.stdout.write('\r\033[K' + line[:self.width - 1])
+            terminal.obeyed('\r\033[K')
+            sys.stdout.write(terminal.one_line(line)[:self.width - 1])
             sys.stdout.flush()
         elif time.monotonic() - self.last >= self.EVERY:
             print(line, flush=True)
@@ -175,6 +182,8 @@ def _wanted(options, base, folder):
         wanted.budget = options.budget
         return wanted
     _check_own(options)
+    if options.run and options.validate:
+        raise BenchError("--validate: only the benchmarks check their data, not a command of your own (--run)")
     names = options.modules or modules.available(base)
     if not names:
         raise BenchError("no module osu-native or osu-container is installed where Lmod looks (MODULEPATH). "
@@ -184,7 +193,7 @@ def _wanted(options, base, folder):
     tag = 'run' if options.run else options.tag or 'quick'
     return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag],
                   options.patterns, nodes, _scheduler(options, base), options.partition,
-                  _account(options), options.budget, _own(options, nodes))
+                  _account(options), options.budget, _own(options, nodes), options.validate)
 
 
 #: Options that are for --run only, by their names in argparse
@@ -350,7 +359,8 @@ def _in_a_job(options, wanted, site, runs, folder, base):
     else:
         again += [*(['--output', str(folder)] if options.output else []),
                   *(_own_again(options) if wanted.run else ['--tag', wanted.tag]),
-                  '--repeats', str(wanted.repeats), '--nodes', str(wanted.nodes)]
+                  '--repeats', str(wanted.repeats), '--nodes', str(wanted.nodes),
+                  *(['--validate'] if wanted.check else [])]
         again += [word for name in wanted.modules for word in ('--module', name)]
     again += ['--budget', str(wanted.budget)] if wanted.budget else []
     again += ['--', *wanted.patterns] if not options.resume else []

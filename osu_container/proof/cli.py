@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 
+from osu_container.core.writing.terminal import one_line, shown
+
 from .. import streams
 from . import judging, text
 from .judging import ProofError
@@ -131,7 +133,7 @@ def read(folder, options):
 def _name(folder):
     """Return what the step of a folder (str) is called in the report."""
     name = os.path.basename(os.path.abspath(folder))
-    return 'step %s' % name if name[:1].isdigit() else name
+    return one_line('step %s' % name if name[:1].isdigit() else name)
 
 
 # ---- running ---------------------------------------------------------------------------------------------------------
@@ -243,13 +245,14 @@ def stand_alone():
     parser = argparse.ArgumentParser(prog='osu-proof', description="Show what every rank of a run really loaded and "
                                                                    "used.")
     add_arguments(parser)
-    options = parser.parse_args()
-
-    def call():
-        try:
-            return options.function(options)
-        except ProofError as err:
-            streams.say("osu-proof: error: %s" % err)
-            return 1
     streams.prepare()
-    return streams.guarded('osu-proof', call)
+    with shown():
+        options = parser.parse_args()
+
+        def call():
+            try:
+                return options.function(options)
+            except ProofError as err:
+                streams.say("osu-proof: error: %s" % err)
+                return 1
+        return streams.guarded('osu-proof', call)

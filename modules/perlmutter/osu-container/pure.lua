@@ -9,15 +9,27 @@ OSU Micro-Benchmarks in a container: no library of the host, TCP.
 
 Usage
 =====
-MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
-srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
-commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
-variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME; what you set yourself wins
-            osu-explain prints each with its value, reason and source, and every bind
-proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
-containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
-binding:    srun ... osu-gpu-bind osu_bw H H puts ranks next to their GPU and network card
-switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image,
+            provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE):
+            srun -N2 -n2 osu_bw H H
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
+            osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
+            osu_scatter (mpi4py 4.1.2 ports)
+variables:  FI_PROVIDER NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL
+            NCCL_SOCKET_IFNAME; what you set yourself wins
+            osu-explain prints each with its value, reason and source, and every
+            bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really
+            loaded and used
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each
+            rank its own
+binding:    srun ... osu-gpu-bind osu_bw H H puts ranks next to their GPU and
+            network card
+switch:     export OSU_SCOPE=commands before module load: binds, library paths
+            and preloads are for the commands of this module alone, not for
+            other containers that are started in the same shell, nor for a
+            runtime that is called directly
 
 
 More information

@@ -5,20 +5,35 @@ Description
 ===========
 Python with mpi4py, NumPy, CuPy in a container: everything is in the image.
 
-While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
+While it is loaded, python, python3 and pip on PATH are those of the container.
+The host's: /usr/bin/python3.
 
 
 Usage
 =====
-MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
-srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer numpy
-commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image,
+            provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE):
+            srun -N2 -n2 osu_py_bw --buffer numpy
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
+            osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
+            osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier
+            osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw
+            osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip
+            python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
-            osu-explain prints each with its value, reason and source, and every bind
-proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
-yours:      /user-software in the container; make-squashfs packs it into one file, unmake-squashfs unpacks it to add more
-containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
-switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
+            osu-explain prints each with its value, reason and source, and every
+            bind
+proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each
+            rank really loaded and used
+yours:      /user-software in the container; make-squashfs packs it into one
+            file, unmake-squashfs unpacks it to add more
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each
+            rank its own
+switch:     export OSU_SCOPE=commands before module load: binds, library paths
+            and preloads are for the commands of this module alone, not for
+            other containers that are started in the same shell, nor for a
+            runtime that is called directly
 
 
 More information

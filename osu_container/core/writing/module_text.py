@@ -4,9 +4,9 @@ Settings -> text of a Lua module, written with EasyBuild's own module generator 
 What EasyBuild's generator writes differently from one version to the next is avoided (append_paths with delim, values
 with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
 """
-import json
 import os
 import re
+import textwrap
 from itertools import groupby
 
 from osu_container.core.data.approaches import SWITCHES
@@ -14,43 +14,76 @@ from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.writing.call_settings import promised, run_files
 from osu_container.core.writing.job_script import FOLDER as SCRIPTS
+from osu_container.core.writing.terminal import one_line
+
+#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
+#: none of their encoding (PEP 383)
+_NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
 def lua_string(value):
-    """Return value (str) as a Lua string literal. JSON's escapes of quotes, backslashes and line ends are Lua's too."""
-    return json.dumps(value, ensure_ascii=False)
+    """Return value (str) as a Lua string literal on one line, whatever it holds."""
+    def escaped(found):
+        """Return a character (match) as Lua's escape."""
+        letter = found.group()
+        return '\\' + (letter if letter in '"\\' else 'n' if letter == '\n' else '%03d' % (ord(letter) & 0xff))
+    return '"%s"' % _NOT_LUA.sub(escaped, value)
+
+
+#: Characters in a line of `module help`: a terminal's width, which Lmod leaves as it is
+WIDTH = 80
+_WORDS_BEGIN = 12
+
+
+def folded(text, first='', begin=0, whole=()):
+    """
+    Return lines (list of str) of at most WIDTH characters; a word that is longer, such as a path, has its own line.
+
+    :param text: str; first: str, what stands in front of its first line; begin: int, column of the text
+    :param whole: strings in text that are commands, to be copied, and stay on one line where they fit into one
+    """
+    for command in whole:
+        text = text.replace(command, command.replace(' ', '\0'))
+    lines = textwrap.wrap(text, WIDTH, initial_indent=first.ljust(begin), subsequent_indent=' ' * begin,
+                          break_long_words=False, break_on_hyphens=False)
+    return [line.replace('\0', ' ') for line in lines]
 
 
 def help_lines(settings, programs_are, example):
     """
-    Return the lines (list of str) that a user reads in `module help`.
+    Return the lines (list of str, of WIDTH characters at most) that a user reads in `module help`.
 
     :param settings: Settings
     :param programs_are: str, what the programs are, such as '7.5 C', '' where nothing says it
     :param example: str, a command to show behind srun
     """
-    network = "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider)
+    run = 'srun -N2 -n2 ' + example
     names = sorted(set(variable['name'] for variable in settings.variables))
-    lines = ["MPI:        %s" % network,
-             "srun:       --mpi=%s, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 %s" % (settings.pmi, example),
-             "commands:   %s%s" % (' '.join(settings.programs), programs_are and ' (%s)' % programs_are),
-             "variables:  %s; what you set yourself wins" % ' '.join(names),
-             "            osu-explain prints each with its value, reason and source, and every bind"]
+    rows = [('MPI', "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider), ()),
+            ('srun', "--mpi=%s, which this module sets (SLURM_MPI_TYPE): %s" % (settings.pmi, run), [run]),
+            ('commands', ' '.join(settings.programs) + (programs_are and ' (%s)' % programs_are),
+             ['(%s)' % programs_are]),
+            ('variables', ' '.join(names) + '; what you set yourself wins', ()),
+            ('', "osu-explain prints each with its value, reason and source, and every bind", ())]
     if settings.of_site:
-        lines.append("image:      %s, which the site keeps for all; here is a link to it, and its sha256"
-                     % settings.of_site['path'])
-    lines.append("proof:      osu-proof -- srun -N2 -n2 %s shows what each rank really loaded and used" % example)
+        rows.append(('image', "%s, which the site keeps for all; here is a link to it, and its sha256"
+                     % settings.of_site['path'], ()))
+    rows.append(('proof', "osu-proof -- %s shows what each rank really loaded and used" % run, ['osu-proof -- ' + run]))
     if settings.user_path is not None:
-        lines.append("yours:      /user-software in the container; make-squashfs packs it into one file, "
-                     "unmake-squashfs unpacks it to add more")
+        rows.append(('yours', "/user-software in the container; make-squashfs packs it into one file, "
+                     "unmake-squashfs unpacks it to add more", ()))
     if settings.share:
-        lines.append("containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own")
+        rows.append(('containers', "one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own",
+                     ['export OSU_SHARE=0']))
     if settings.gpu_map:
-        lines.append("binding:    srun ... osu-gpu-bind %s puts ranks next to their GPU and network card" % example)
+        bound = 'srun ... osu-gpu-bind ' + example
+        rows.append(('binding', bound + " puts ranks next to their GPU and network card", [bound]))
     for name in settings.switches:
         for value, effect in sorted(SWITCHES[name].items()):
-            lines.append("switch:     export %s=%s before module load: %s" % (name, value, effect))
-    return lines
+            switch = 'export %s=%s' % (name, value)
+            rows.append(('switch', "%s before module load: %s" % (switch, effect), [switch]))
+    return [line for key, text, whole in rows
+            for line in folded(one_line(text), key and key + ':', _WORDS_BEGIN, [one_line(part) for part in whole])]
 
 
 def keywords(settings):

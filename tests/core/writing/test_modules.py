@@ -16,6 +16,8 @@ from osu_container.core.deciding.settings import approach_entry, pmi_for, settin
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
 from osu_container.core.writing.call_settings import call_settings
+from osu_container.core.writing.module_text import WIDTH, help_lines
+from osu_container.core.writing.module_text import folded as folded_to_width
 from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
 from tests.helpers.machine import LMODS, VERSIONS, EasyBuild, clean_shell, folded, run
@@ -38,6 +40,36 @@ TIME = 1767225600
 
 def checked_in(site, name):
     return (render.MODULES / site / f'{name}.lua').read_text()
+
+
+def help_of(site, name):
+    return checked_in(site, name).partition('help([==[')[2].partition(']==])')[0]
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_help_fits_a_terminal_of_80_characters(site):
+    for name in names_of(site):
+        wide = [line for line in help_of(site, name).splitlines() if len(line) > WIDTH]
+        assert wide == [], name
+
+
+def test_help_names_all_77_programs_in_lines_that_fit_and_breaks_no_command():
+    site, name = 'lumi-25.03', 'osu-container/hybrid'
+    settings = settings_for(approach_entry('hybrid'), site_entry(site), facts_of(site, name))
+    programs = [f'osu_program_number_{number}' for number in range(77)]
+    lines = help_lines(settings._replace(programs=programs), '7.5.2 C', 'osu_bw -m 4194304 D D')
+    assert max(map(len, lines)) <= WIDTH == 80
+    text = '\n'.join(lines)
+    assert re.findall(r'osu_program_number_\d+', text) == programs and '(7.5.2 C)' in text
+    for command in ('srun -N2 -n2 osu_bw -m 4194304 D D', 'osu-proof -- srun -N2 -n2 osu_bw -m 4194304 D D',
+                    'srun ... osu-gpu-bind osu_bw -m 4194304 D D'):
+        assert command in text
+
+
+def test_a_word_that_is_wider_than_the_terminal_has_a_line_of_its_own():
+    path = '/appl/' + 'x' * 90
+    assert folded_to_width(f'{path}, which the site keeps', 'image:', 12) == [
+        f'image:      {path},', '            which the site keeps']
 
 
 def family_of(site):
@@ -257,7 +289,7 @@ def test_every_setting_has_its_reason_in_the_line_above(site):
 @pytest.mark.parametrize('site', SITES)
 def test_help_says_which_mpi_network_srun_and_benchmarks(site):
     for name in names_of(site):
-        text = checked_in(site, name).partition('help([==[')[2].partition(']==])')[0]
+        text = help_of(site, name).replace('\n' + 12 * ' ', ' ')
         mpi = 'Open MPI' if name.endswith('/openmpi') else 'MPICH'
         for line in (rf'^MPI: +{mpi} \S+ of the (image|host) over libfabric \S+ of the (image|host), provider \w+$',
                      r'^srun: +--mpi=\w+.*srun -N2 -n2 osu_(py_)?bw',
