@@ -128,7 +128,7 @@ class Hold:
             write_file(path, json.dumps(self.mine, indent=1) + '\n')
         try:
             number = end_left_behind(self.folder)
-            if killed or number:
+            if killed:
                 self.say("the process that measured here before was killed"
                          + (f"; what it left is ended: {number} process{'es' if number > 1 else ''}" if number else ''))
         except BaseException:

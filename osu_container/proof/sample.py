@@ -234,13 +234,21 @@ def write_json(path, content):
         raise
 
 
-def say_unwritten(directory, err):
-    """Say on stderr that no proof is written into the folder directory (str), for the reason err (OSError)."""
-    try:
-        os.write(2, ("Nothing is proved: %s cannot be written: %s. Name another folder, which the nodes see as well: "
-                     "OSU_PROOF=FOLDER\n" % (directory, err.strerror)).encode('utf-8', 'backslashreplace'))
-    except OSError:
-        pass
+def say_unwritten(pid, directory, err):
+    """
+    Say that no proof is written into the folder directory (str), for the reason err (OSError).
+
+    On stderr of the program, process pid (int): a prolog of a task has none. A socket has no name to be opened by.
+    """
+    text = ("Nothing is proved: %s cannot be written: %s. Name another folder, which the nodes see as well: "
+            "OSU_PROOF=FOLDER\n" % (directory, err.strerror)).encode('utf-8', 'backslashreplace')
+    for path in ('/proc/%d/fd/2' % pid, '/proc/self/fd/2'):
+        try:
+            with open(path, 'ab', buffering=0) as stream:
+                stream.write(text)
+            return
+        except OSError:
+            pass
 
 
 def main(pid, directory):
@@ -275,7 +283,8 @@ def main(pid, directory):
         os.makedirs(directory, exist_ok=True)
         keep()
     except OSError as err:
-        say_unwritten(directory, err)
+        if rank == 0:  # for all
+            say_unwritten(pid, directory, err)
         return
     finally:  # srun waits for the end of it
         nothing = os.open(os.devnull, os.O_WRONLY)
