@@ -171,6 +171,12 @@ SAYS = [  # benchmark, buffers asked for, what it prints
     ('osu_get_bw', 'D D', c_program('MPI_Get-ROCM', WINDOW.format(DEVICE, DEVICE))),
     ('osu_get_bw', 'M M', c_program('MPI_Get-CUDA', WINDOW.format('MANAGED (M)', 'MANAGED (M)'))),
     ('osu_xccl_bw', 'D D', c_program('NCCL-ROCM', SENT.format(DEVICE, DEVICE))),
+    ('osu_bw', 'D D', c_program('MPI-CUDA')),  # 7.5, as on Alps
+    ('osu_latency', 'H D', c_program('MPI-ROCM', title='Latency')),
+    ('osu_bibw', 'M M', c_program('MPI-CUDA')),
+    ('osu_get_bw', 'D D', c_program('MPI_Get-CUDA')),
+    ('osu_xccl_latency', 'D D', c_program('NCCL-CUDA', title='Latency')),
+    ('osu_allreduce', 'M M', c_program('MPI-CUDA MANAGED', title='Allreduce Latency')),
     ('osu_alltoall', 'D D', c_program('MPI-CUDA', title='All-to-All Personalized Exchange Latency')),
     ('osu_allreduce', 'D D', c_program('MPI-ROCM', title='Allreduce Latency')),
     ('osu_latency', 'D D', f"# osu_latency: mpi4py 4.1.2 port\n{SENT.format(DEVICE, DEVICE)}\n1    2.5\n"),
@@ -187,9 +193,9 @@ def test_numbers_of_device_memory_are_those_of_a_program_that_says_so(benchmark,
 def test_without_these_words_they_are_those_of_host_memory(benchmark, buffers, text):
     """A program without support for GPUs ignores `D D`, prints a table and ends with exit code 0."""
     lines = [line for line in text.splitlines() if ' Buffer on ' not in line and ' Memory on ' not in line]
-    plain = '\n'.join(re.sub(r'-(CUDA|ROCM)|, buffers: cupy .*', '', line) for line in lines)
+    plain = '\n'.join(re.sub(r'-(CUDA MANAGED|CUDA|ROCM)|, buffers: cupy .*', '', line) for line in lines)
     assert plain != text
-    with pytest.raises(OutputError, match=f'x: buffers {buffers} were asked for, and {benchmark} does not say .*host '
+    with pytest.raises(OutputError, match=f'x: buffers {buffers} were asked for, and {benchmark} does not say so.*host '
                                           'memory. Use an image, or a native build'):
         parse(plain, benchmark=benchmark, source='x', buffers=buffers)
     assert parse(plain, benchmark=benchmark, source='x', buffers='H H').values
@@ -202,9 +208,9 @@ def test_buffers_elsewhere_than_asked_for_are_an_error(asked, sides):
         parse(c_program('MPI-CUDA', SENT.format(*sides)), benchmark='osu_bw', source='x', buffers=asked)
 
 
-def test_between_two_sides_the_first_line_alone_does_not_tell_where_each_has_its_buffer():
-    with pytest.raises(OutputError, match='does not say where they are'):
-        parse(c_program('MPI-CUDA'), benchmark='osu_bw', source='x', buffers='D D')
+def test_managed_memory_is_not_that_of_a_device():
+    with pytest.raises(OutputError, match='osu_alltoall says that they are in managed memory'):
+        parse(c_program('MPI-MANAGED'), benchmark='osu_alltoall', source='x', buffers='D D')
 
 
 # ---- which programs, checked data ------------------------------------------------------------------------------------

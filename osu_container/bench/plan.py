@@ -146,6 +146,8 @@ def why_not(run_case, module, site, nodes_there, place, *, check=False):
         return f"the Python benchmarks have buffers {' or '.join(ARRAYS)}, not {run_case.buffers}"
     if run_case.benchmark not in module.programs:
         return f"the module has no {run_case.benchmark}"
+    if check and module.python:
+        return "the Python benchmarks cannot check their data (they have no -c)"
     if check and not cases.checks_data(run_case.benchmark):
         return f"{run_case.benchmark} cannot check its data (it has no -c)"
     if set(run_case.buffers) & {'D', 'M'}:

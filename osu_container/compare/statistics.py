@@ -189,6 +189,8 @@ class Comparison:
         repeats = [count for count in point.repeats if count > 1]
         if point.low is None or not repeats or min(repeats) >= FIRM:
             return ''
+        if not (math.isfinite(point.low) and math.isfinite(point.high)):  # equal repeats, which have no spread
+            return f' (by {min(repeats)} repeats)'
         slow, fast = sorted(math.exp(abs(math.log(ratio))) for ratio in (point.low, point.high))
         if (point.low - 1) * (point.high - 1) < 0:  # equal is among what is possible
             slow = 1.0

@@ -2,6 +2,7 @@
 import re
 from pathlib import Path
 
+from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading import libraries as versions
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.writing.terminal import one_line
@@ -71,20 +72,15 @@ def _lines(texts):
 def _sum(path):
     """Compare an image with the file beside it that has its sha256."""
     beside = Path(f'{path}.sha256')
-    try:
-        words = beside.read_text().split()
-    except FileNotFoundError:
+    wanted = wanted_sha256(str(beside))
+    if wanted is None:
         return NOT_CHECKED, f"no {beside.name} beside it"
-    except (OSError, UnicodeDecodeError) as err:
-        return WRONG, f"cannot read {beside.name}: {err}"
-    if not words or not re.fullmatch(r'[0-9a-fA-F]{64}', words[0]):
-        return WRONG, f"{beside.name} holds no sha256. It should read: SHA256  {path.name}"
     try:
         found = versions.sha256_of(path)
     except OSError as err:
         return WRONG, f"cannot read the image: {err.strerror}"
-    if found != words[0].lower():
-        return WRONG, f"sha256 is {found}, {beside.name} says {words[0]}. Copy or build the image again"
+    if found != wanted:
+        return WRONG, f"sha256 is {found}, {beside.name} says {wanted}. Copy or build the image again"
     return OK, f"sha256 {found}, as in {beside.name}"
 
 

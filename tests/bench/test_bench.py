@@ -163,7 +163,7 @@ def test_numbers_of_host_memory_are_never_recorded_as_those_of_device_memory(tmp
     device = next(run for run in make_plan('lumi-25.03', 'quick') if run.case.buffers == 'D D')
     found = failed_line(tmp_path, device, HOST_TABLE)
     assert found['status'] == 'failed' and 'values' not in found
-    assert 'a.txt: buffers D D were asked for, and osu_bw does not say where they are' in found['reason']
+    assert 'a.txt: buffers D D were asked for, and osu_bw does not say so' in found['reason']
 
 
 def test_on_request_the_programs_check_their_data(tmp_path):
@@ -176,6 +176,10 @@ def test_on_request_the_programs_check_their_data(tmp_path):
               if one.skip == f'{one.case.benchmark} cannot check its data (it has no -c)'}
     assert {'osu_barrier', 'osu_get_bw', 'osu_init', 'osu_bw_fan_in'} <= unable
     assert not unable & {'osu_bw', 'osu_mbw_mr', 'osu_iallreduce', 'osu_neighbor_alltoall'}
+    python = plan.make('quick', [module(osu='7.5.2 Python'), module('hybrid')], site_entry('workstation'), nodes=2,
+                       check=True)
+    assert {one.skip for one in python if one.module == 'osu-native/9.9' and one.case.buffers == 'H H'} == {
+        'the Python benchmarks cannot check their data (they have no -c)'}
     plain = make_plan('lumi-25.03', 'full')
     assert not any('-c' in one.program or one.check or one.case.variant for one in plain)
     assert not {one.case for one in plain} & {one.case for one in checked}, 'their figures are never compared'

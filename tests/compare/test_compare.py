@@ -211,6 +211,12 @@ def test_few_repeats_are_not_said_firmly(paired):
     assert re.match(r'probably better at 8 B: 3\.9 times faster \(2\.\d to 6\.\d, by 2 repeats\)', faster.words)
 
 
+def test_few_repeats_without_spread_leave_nothing_to_say_in_figures():
+    for paired in (True, False):
+        words = compare_series(several('a', 40.0, 40.0), several('native', 10.0, 10.0), paired=paired).words
+        assert re.match(r'probably worse at 8 B: 4\.0 times slower \((4\.0 to 4\.0, )?by 2 repeats\)', words), words
+
+
 @pytest.mark.parametrize('repeats', [5, 22])
 def test_of_enough_repeats_nothing_is_probable(repeats):
     slow = several('a', *(39.0 + number / 100 for number in range(repeats)))

@@ -204,6 +204,24 @@ end
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-mpi4py-opensource.eb -r --rebuild")
 end
+-- an error where the image has another size than the one that was installed, a warning where it has another time stamp: its sum would take seconds
+local function intact(bytes, time)
+    local path, date = pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi-cupy.sif"), "!%Y-%m-%d %H:%M:%S UTC"
+    local now = mode() == "load" and lfs.attributes(path)
+    if not now then return end
+    local was = "it had " .. bytes .. " bytes of " .. os.date(date, time) .. ", and has now " .. now.size ..
+        " bytes of " .. os.date(date, now.modification)
+    if now.size ~= bytes then
+        LmodError("The image " .. path .. " is not the one that was installed: " .. was .. ". Install it again: " ..
+            "eb osu-mpi4py-opensource.eb -r --rebuild")
+    elseif now.modification ~= time then
+        LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
+            ". Compare its sum: cd '" .. root .. "' && sha256sum -c " .. "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi-cupy.sif.sha256" ..
+            ". If it differs: module unload " .. myModuleName() .. "; " .. "eb osu-mpi4py-opensource.eb -r --rebuild" ..
+            ". If it fits: touch -d @" .. time .. " '" .. path .. "'")
+    end
+end
+intact(BYTES, TIME)
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
 setenv("SIFOSUMINMPI4PY", sif)

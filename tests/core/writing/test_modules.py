@@ -1,9 +1,11 @@
 """The checked-in module text is what the easyblock writes; Lmod loads it and takes it away without a trace."""
+import hashlib
 import json
 import os
 import random
 import re
 import shutil
+import subprocess
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -16,7 +18,7 @@ from osu_container.core.deciding.settings import approach_entry, pmi_for, settin
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
 from osu_container.core.writing.call_settings import call_settings
-from osu_container.core.writing.module_text import WIDTH, help_lines
+from osu_container.core.writing.module_text import WIDTH, help_lines, lua_string
 from osu_container.core.writing.module_text import folded as folded_to_width
 from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
@@ -111,8 +113,11 @@ def make_tree(site, folder):
     for name in names_of(site):
         root = folder / 'software' / name
         (root / 'bin').mkdir(parents=True)
-        (root / facts_of(site, name)['image']['file']).touch()
+        image = root / facts_of(site, name)['image']['file']
+        image.touch()
+        os.utime(image, (TIME, TIME))
         text = checked_in(site, name).replace(render.INSTALL, str(root)).replace(render.HOST, '')
+        text = text.replace('intact(BYTES, TIME)', f'intact(0, {TIME})')
         for path, what in compared(site, name):
             text = text.replace(f'compare("{path}", "{what}", BYTES, TIME)',
                                 f'compare("{host}{path}", "{what}", {size_of(path)}, {TIME})')
@@ -522,6 +527,47 @@ def test_software_of_the_user_is_bound_and_taken_away_also_when_it_was_packed_me
         assert gone.env == before.env == again.env
         # where Python is looked for first
         assert packed.env[variable.replace('_BIND', 'ENV_PREPEND_PATH')].startswith('/user-software/venv/bin:')
+
+
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_an_image_that_was_written_to_is_told_and_another_one_is_an_error(site, lmod, tmp_path):
+    here, name = make_tree(site, tmp_path), names_of(site)[0]
+    root = here / 'software' / name
+    image = root / facts_of(site, name)['image']['file']
+    (root / f'{image.name}.sha256').write_text(f'{hashlib.sha256(b"").hexdigest()}  {image.name}\n')
+    os.utime(image, (TIME + 5, TIME + 5))
+    again = f'eb {name.replace("/", "-")}.eb -r --rebuild'
+    load = f'module load {name} && export WENT_ON=1'
+    written, unloaded = play(here, [load, f'module unload {name}; unset WENT_ON'], lmod)
+    said = folded(written.said)
+    assert written.env['SIF'] == str(image) and 'WENT_ON' in written.env and unloaded.said == ''
+    assert (f'Warning: The image {image} was written to since it was installed: it had 0 bytes of 2026-01-01 00:00:00 '
+            'UTC, and has now 0 bytes of 2026-01-01 00:00:05 UTC. Compare its sum: ') in said
+    assert f'If it differs: module unload {name.split("/")[0]}; {again}. If it fits: touch -d' in said
+    # what it says to do is done
+    compare, touch = re.search(r'sum: (cd .*)\. If it differs.*If it fits: (touch .*)', said).groups()
+    compared, quiet = play(here, [compare, f'{touch}; {load}'], lmod)
+    assert (compared.status, quiet.said) == (0, '') and 'WENT_ON' in quiet.env
+    image.write_text('another')
+    refused, = play(here, [load], lmod)
+    assert 'WENT_ON' not in refused.env and 'SIF' not in refused.env
+    assert f'The image {image} is not the one that was installed: it had 0 bytes' in folded(refused.said)
+    assert 'and has now 7 bytes of' in folded(refused.said) and f'Install it again: {again}' in folded(refused.said)
+
+
+#: Texts that end a string or a line of Lua, of bash or of a terminal
+HOSTILE = ['" .. os.execute("touch ran") .. "', "'; touch ran; '", '$(touch ran)', '`touch ran`', '--[[', '$HOME', '\\',
+           ']==] os.execute("touch ran")', 'a\nos.execute("touch ran")', 'a\ros.execute("touch ran")', '\x1b]0;x\x07',
+           '\0', 'ü€\x7f', '\\"', '\\u0007', '%s %d %%', os.fsdecode(b'\xff\xfe'), '\u2028os.execute("touch ran")']
+
+
+@pytest.mark.parametrize('text', HOSTILE)
+def test_a_text_is_data_in_lua(text, tmp_path):
+    """Lua itself is the oracle: what it writes for the literal is the text, byte by byte, and nothing has run."""
+    script = tmp_path / 'script.lua'
+    script.write_bytes(os.fsencode(f'io.write({lua_string(text)})'))
+    done = subprocess.run(['lua', script], cwd=tmp_path, capture_output=True)
+    assert (done.stdout, done.stderr) == (os.fsencode(text), b'') and not (tmp_path / 'ran').exists()
 
 
 @pytest.mark.parametrize('site', EACH_KIND)
