@@ -37,7 +37,8 @@ def script():
 def explain(tmp_path):
     """Function (text of settings.json, arguments..., python, shell) that runs it as it is installed."""
     def call(text, *arguments, python=sys.executable, shell='exec "$@"'):
-        (tmp_path / 'bin').mkdir(exist_ok=True)
+        (tmp_path / 'bin').mkdir()
+        (tmp_path / 'proof').symlink_to(PROJECT)
         (tmp_path / 'bin' / 'osu-explain').write_text(SOURCE.read_text())
         (tmp_path / 'settings.json').write_bytes(text if isinstance(text, bytes) else text.encode())
         return run(['bash', '-c', shell, '-', python, '-I', tmp_path / 'bin' / 'osu-explain', *arguments],
@@ -47,7 +48,7 @@ def explain(tmp_path):
 
 @pytest.mark.parametrize('approach, site', PAIRS)
 def test_what_is_installed_is_no_damage(script, approach, site):
-    assert script.damage(settings_of(approach, site)) is None
+    assert script.checked(settings_of(approach, site))
 
 
 GOOD = ('hybrid', next(site for approach, site in PAIRS if approach == 'hybrid' and site in SITES))
@@ -61,11 +62,12 @@ def test_damage_is_found_before_anything_is_explained(script, capsys, count):
         settings = json.loads(json.dumps(good))
         where, key = chance.choice(places(settings))
         where[key] = chance.choice(ODD)
-        if script.damage(settings):
+        try:
+            script.checked(settings)
+        except ValueError:
             found += 1
             continue
         try:
-            settings = dict(dict.fromkeys(script.TEXTS), **settings)
             script.show(settings, script.explain(settings, dict(os.environ, FI_PROVIDER='x')), [])
         except UnicodeEncodeError:
             pass  # any_name()
@@ -76,8 +78,9 @@ def test_damage_is_found_before_anything_is_explained(script, capsys, count):
 
 
 @pytest.mark.parametrize('text, says', one_of_each([
-    (b'', 'Expecting value'), (b'[1]', 'it is no object'), (b'\xff', 'decode'),
-    (b'[' * 200000, 'recursion'), (b'{}', 'variables is no list of objects')], lambda *case: case[1] == 'recursion'))
+    (b'', 'Expecting value'), (b'[1]', 'it holds no object'), (b'\xff', 'decode'),
+    (b'[' * 200000, 'recursion'), (b'{}', 'it is damaged, or of another version: no module, ')],
+    lambda *case: case[1] == 'recursion'))
 def test_a_damaged_file_is_named_with_the_remedy(explain, tmp_path, text, says):
     done = explain(text)
     assert done.returncode == 1 and done.stdout == '' and len(done.stderr.splitlines()) == 1
