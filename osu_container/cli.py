@@ -5,6 +5,7 @@ Python 3.6 and its standard library only: some subcommands run where there is no
 """
 import argparse
 import difflib
+import errno
 import importlib
 import re
 import signal
@@ -37,6 +38,9 @@ ASKS = (signal.SIGTERM, signal.SIGHUP)
 REQUIREMENTS = 'osu_container/requirements.txt'
 #: Exit code where a library is missing: 1 is an answer of compare
 MISSING = 3
+#: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
+SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
+          errno.ENOMEM: 'ulimit -v'}
 
 
 class Ended(SystemExit):
@@ -142,6 +146,12 @@ def _call(options):
     except Ended as err:
         streams.say(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")
         return err.code
+    except OSError as err:
+        if err.errno not in SCARCE:
+            raise
+        streams.say(f"{options.prog}: error: {err.strerror}. Give this shell more ({SCARCE[err.errno]}), or end what "
+                    "takes it")
+        return 1
     except KeyboardInterrupt:
         streams.say(f"{options.prog}: interrupted; {options.after_interrupt}")
         return 130

@@ -62,8 +62,7 @@ def guarded(prog, function):
     except BrokenPipeError:
         drop_output()
     except MemoryError:
-        say("%s: error: there is not enough memory. A limit may be set for this shell (ulimit -v) or the job (--mem)"
-            % prog)
+        say("%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)" % prog)
     except OSError as err:
         drop_output()
         what = err.filename or 'the standard output'

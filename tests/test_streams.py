@@ -50,7 +50,7 @@ def test_too_little_memory_is_said():
               'sys.exit(streams.guarded("osu-container x", lambda: bytearray(1 << 32)))')
     done = shell('ulimit -v 500000; exec "$@"', sys.executable, '-c', script, PROJECT)
     assert done.returncode == 1
-    assert done.stderr.startswith('osu-container x: error: there is not enough memory. A limit may be set')
+    assert done.stderr.startswith('osu-container x: error: not enough memory. Give this shell more')
 
 
 def test_a_hangup_that_is_ignored_stays_ignored(output, monkeypatch):

@@ -11,8 +11,9 @@ from ClusterShell.NodeSet import NodeSet  # comes with ReFrame
 
 from osu_container.proof import judging
 
-from .. import osu_output, record, why
+from .. import osu_output, record
 from ..results import model
+from ..why import search
 
 #: Characters of output that are searched for known messages, from the end
 SEARCHED = 200000
@@ -101,7 +102,7 @@ def reason(problem, text):
 
     :param problem: str, what was seen; text: str, what it printed
     """
-    known = why.explain(text[-SEARCHED:])
+    known = search.explain(text[-SEARCHED:])
     if known:
         first = known[0]
         return f"{problem}. {first['cause']} {first['remedy']}"

@@ -12,6 +12,8 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field
 
+#: What can have been measured, in any unit. Ratios and squares of what is beyond are no numbers any more
+LOWEST, HIGHEST = 1e-30, 1e30
 #: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the Python ones.
 BANDWIDTH = frozenset(
     ['osu_bw', 'osu_bibw', 'osu_mbw_mr', 'osu_put_bw', 'osu_get_bw', 'osu_put_bibw', 'osu_bw_persistent',
