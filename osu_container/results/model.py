@@ -141,7 +141,7 @@ class Series:
 
     @property
     def ran(self):
-        """Return its programs with their release (str), 'OSU C programs 7.5.2'; '' where nothing is known of them."""
+        """Return its programs with their release (str), 'OSU C programs 7.4'; '' where nothing is known of them."""
         return ' '.join(filter(None, (self.programs, self.facts.get('release'))))
 
     @property
