@@ -412,6 +412,7 @@ CASES = {
         Case('a folder that is not there', 'osu-container proof none', names=('none',)),
         Case('a folder without a rank', 'osu-container proof empty', {'empty/': ''}, names=('empty',)),
         Case('a rank that is no JSON', 'osu-container proof step', rank_file('{"form'), names=('rank-0.json',)),
+        Case('a rank of brackets without end', 'osu-container proof step', rank_file(DEEP), names=('rank-0.json',)),
         Case('a rank that says it is one of 10^9', 'osu-container proof step',
              rank_file('{"format": 1, "found": true, "rank": 0, "tasks": 1000000000}'), names=('rank-0.json',)),
         Case('a command that is not there', 'osu-container proof -- nothing', names=('nothing',)),
