@@ -1,7 +1,7 @@
 """Every image that has a name: what is in it, for whom, and what its build takes. Plain data; the recipes do the work.
 
 IMAGES: name (of the SIF, without suffix) -> dict with
-    family        'lumi', 'workstation', 'alps', 'abi' or 'mpi4py'
+    family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
     recipe        file of this folder
     purpose       one line: for which approach and host
     published     (libcxi 'yes' or 'no', libfabric, MPICH) of the row in compatibility.csv, None if there is none
@@ -22,6 +22,7 @@ IMAGES: name (of the SIF, without suffix) -> dict with
                       that the recipe unpacks and records in share/dpkg there
 """
 
+from osu_container.recipes.images_debian import IMAGES as OF_DEBIAN
 from osu_container.recipes.images_others import IMAGES as OTHERS
 from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_PARTS
 from osu_container.recipes.images_slingshot import IMAGES as SLINGSHOT
@@ -86,6 +87,7 @@ def _one_variant(name, entry):
 IMAGES = {
     **SLINGSHOT,
     **dict(_workstations()),
+    **OF_DEBIAN,
     **OTHERS,
 }
 IMAGES = {name: _one_variant(name, entry) for name, entry in IMAGES.items()}
@@ -94,6 +96,7 @@ IMAGES['osu-workstation-mpich-4.2.3-libfabric-1.22.0']['recommended'] = "make de
 FAMILIES = {
     'lumi': "LUMI: MI250X and Slingshot 11, MPICH from source",
     'workstation': "any Linux machine: MPICH from its PyPI wheel, libfabric of the wheel or of Debian",
+    'debian': "GPUs of AMD and NVIDIA: every part from Debian and PyPI, MPI from Debian's source",
     'alps': "Alps: GH200 and Slingshot 11, Open MPI 5 from source",
     'abi': "MPI libraries that a host's libmpi.so.12 can replace, and Open MPI, which it cannot",
     'mpi4py': "mpi4py and NumPy on top of another image",
