@@ -13,6 +13,8 @@ IMAGES: name (of the SIF, without suffix) -> dict with
     unbuilt       why our tests do not build it, '' if they do
     minutes       of the build on two cores, without downloads (measured for what our tests build, else estimated)
     gigabytes     of disk that the build needs beside the image (the same)
+    built         what came of this project's own build of an image that takes long: dict with date, megabytes of the
+                  SIF, minutes on two cores with downloads; {} for the others
     variants      by benchmark programs, 'c' (the C programs), 'mpi4py' (its ports of them) or 'python': dict with
         rendered      name of its definition file and Dockerfile (osu_container/recipes/render.py), without suffix
         arguments     of the recipe
@@ -76,7 +78,7 @@ def _workstations():
 
 def _one_variant(name, entry):
     """Return the entry with the parts that may be left out where an image has one kind of programs."""
-    entry = {'published': None, 'default': False, 'recommended': '', 'fails': '', 'unbuilt': '', **entry}
+    entry = {'published': None, 'default': False, 'recommended': '', 'fails': '', 'unbuilt': '', 'built': {}, **entry}
     if 'variants' not in entry:
         variant = {'rendered': name, 'files': [], **{key: entry.pop(key) for key in (
             'arguments', 'sources', 'files', 'parts') if key in entry}}
