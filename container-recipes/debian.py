@@ -39,22 +39,24 @@ from osu_container.recipes.images_debian import (
     TITLES,
     VENDORS,
     debian_name,
-    mpi_release,
     sources_of,
 )
 from osu_container.recipes.versions import DEBIAN, GPU_OF_DEBIAN, SOURCES
 
-gpu, mpi, osu = USERARG.get('gpu', 'rocm'), USERARG.get('mpi', 'mpich'), USERARG.get('osu', 'c')
-for argument, value, known in (('gpu', gpu, GPU_OF_DEBIAN), ('mpi', mpi, MPI_PARTS), ('osu', osu, ('c', 'mpi4py'))):
+gpu, osu = USERARG.get('gpu', 'rocm'), USERARG.get('osu', 'c')
+mpi, version = USERARG.get('mpi', 'mpich'), USERARG.get('version', '4.0.2')
+for argument, value, known in (('gpu', gpu, GPU_OF_DEBIAN), ('osu', osu, ('c', 'mpi4py'))):
     if value not in known:
         raise ValueError(f"{argument}={value}: must be one of {', '.join(known)}")
+if (mpi, version) not in MPI_PARTS:
+    raise ValueError(f"mpi={mpi}, version={version}: must be one of {'; '.join(map(' '.join, MPI_PARTS))}")
 if (gpu, mpi) == ('rocm', 'openmpi'):
-    raise ValueError("gpu=rocm, mpi=openmpi: there is no such image; its CUDA parts are what is built here")
-facts, name, version = GPU_OF_DEBIAN[gpu], debian_name(gpu, mpi), mpi_release(mpi)
+    raise ValueError("gpu=rocm, mpi=openmpi: the steps of Open MPI are those for CUDA; take gpu=cuda or mpi=mpich")
+facts, name, of_mpi = GPU_OF_DEBIAN[gpu], debian_name(gpu, mpi, version), MPI_PARTS[mpi, version]
 release, gpus = facts['debian'], facts['gpus']
 python, number = DEBIAN[release]['python'], DEBIAN[release]['number']
-network, mpis = [*NETWORK_PARTS], [*MPI_PARTS[mpi]]
-keys = [*sources_of(NETWORK_PARTS), *sources_of(MPI_PARTS[mpi])]
+network, mpis = [*NETWORK_PARTS], [*of_mpi]
+keys = [*sources_of(NETWORK_PARTS), *sources_of(of_mpi)]
 with_gpu = [] if gpu == 'cuda' else debian.ROCM_BUILD
 if osu == 'c':
     latency, options = slingshot.LATENCY, '-m 1:8 -i 10 -x 2'
@@ -75,8 +77,9 @@ if gpu == 'rocm':
 stages[0] += hpccm.primitives.comment(__doc__.strip().format(
     mpi=TITLES[mpi], version=version, vendor=VENDORS[gpu], release=facts['release'], number=number,
     gpus=' '.join(debian.words_for(gpu)), packages=', '.join(map(' '.join, facts['packages'].items())),
-    libfabric=LIBFABRIC, osu=contents, built=debian.built({**NETWORK_PARTS, **MPI_PARTS[mpi]}),
-    name=name, kind=osu, latency=latency, approach='hybrid' if mpi == 'mpich' else 'openmpi',
+    libfabric=LIBFABRIC, osu=contents, built=debian.built({**NETWORK_PARTS, **of_mpi}),
+    name=name, kind=osu, latency=latency,
+    approach='openmpi' if mpi == 'openmpi' else 'bind' if version == '4.0.2' else 'hybrid',
     pmi='pmi2' if mpi == 'mpich' else 'pmix', flag='--rocm' if gpu == 'rocm' else '--nv'), reformat=False)
 
 if gpu == 'cuda':
@@ -99,7 +102,7 @@ fabric += common.packed(*network)
 middle += debian.begin('mpi', release, ['libnuma-dev', 'libpciaccess-dev', *with_gpu,
                       *(['flex', 'libevent-dev', 'zlib1g-dev'] if mpi == 'openmpi' else []),
                       *(debian.CUDA_COMPILERS if gpu == 'cuda' else [])])
-middle += common.files(*sources_of(MPI_PARTS[mpi]))
+middle += common.files(*sources_of(of_mpi))
 if gpu == 'cuda':
     middle += common.copied('toolkit', slingshot.CUDA_PREFIX)
 middle += common.copied('network', *network)
@@ -110,7 +113,7 @@ if mpi == 'mpich':
     middle += slingshot.mpich(
         version, slingshot.hip(debian.ROCM_PREFIX, *gpus) if gpu == 'rocm' else
         slingshot.cuda_for_mpich(slingshot.CUDA_PREFIX, *gpus), fabric=debian.FABRIC_OF_MPICH, xpmem=False,
-        prepare=debian.libfabric_of_mpich(version))
+        prepare=debian.libfabric_of_mpich())
 else:
     middle += slingshot.pmix('pmix-4.2.2', prepare=['./autogen.pl'])
     middle += slingshot.openmpi('openmpi-source-5.0.7', network=(), oshmem=False)

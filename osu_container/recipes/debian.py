@@ -78,11 +78,12 @@ def cuda_toolkit():
         f'cd {BUILD}/cuda',
         'apt-get -q update',
         'apt-get -q -o APT::Sandbox::User=root download '
-        f'"nvidia-cuda-dev={release}*" "libcudart12={release}*" nvidia-cuda-toolkit',
+        f'"nvidia-cuda-dev={release}*" "libcudart12={release}*" libnvidia-ml-dev nvidia-cuda-toolkit',
         'dpkg-deb --fsys-tarfile nvidia-cuda-dev_*.deb | '
         f"tar -x -C {unpacked} --exclude=./usr/include/thrust --exclude=./usr/include/cub ./usr/include "
         f'.{LIBRARIES}/stubs .{LIBRARIES}/libcudart.so .{LIBRARIES}/libcudart_static.a .{LIBRARIES}/libcudadevrt.a',
         f'dpkg-deb -x libcudart12_*.deb {unpacked}',
+        f'dpkg-deb -x libnvidia-ml-dev_*.deb {unpacked}',
         'dpkg-deb --fsys-tarfile nvidia-cuda-toolkit_*.deb | '
         f'tar -x -C {unpacked} ./usr/bin ./usr/lib/nvidia-cuda-toolkit/bin ./usr/lib/nvidia-cuda-toolkit/libdevice',
         f'mv {unpacked}/usr/include {CUDA_PREFIX}/include',
@@ -106,10 +107,10 @@ def cuda_toolkit():
 FABRIC_OF_MPICH = f'{BUILD}/libfabric-of-mpich'
 
 
-def libfabric_of_mpich(version):
+def libfabric_of_mpich():
     """Return the commands that build the libfabric in MPICH's own archive, for MPICH to be linked with.
 
-    It is of MPICH's time, 1.13 in 4.0: so libmpi.so.12 asks for no newer symbols than that, and loads with the
+    It is of MPICH's time, 1.13 in 4.0.2: so libmpi.so.12 asks for no newer symbols than that, and loads with the
     libfabric of every host (approach hybrid), and with the image's own, which is newer. It does not go into the image.
     -fpermissive: it is older than GCC 14, which takes as errors what were warnings.
     """

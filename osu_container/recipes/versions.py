@@ -276,6 +276,9 @@ SOURCES = {
     'mpich-source-4.0.2': _debian_source(
         'mpich', '4.0.2', 'bookworm', 'mpich_4.0.2.orig.tar.xz',
         'b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860', 'mpich2'),
+    'mpich-source-4.2.1': _debian_source(
+        'mpich', '4.2.1', 'trixie', 'mpich_4.3.0+really4.2.1.orig.tar.xz',
+        '336c6609d6f9f5b6a668d9d8654f26eb381552de08ff853f41e6af27f5a99b9f', 'mpich2'),
     'libfabric-2.1.0': _debian_source(
         'libfabric', '2.1.0', 'trixie', 'libfabric_2.1.0.orig.tar.xz',
         '1a66369772d5bb151737214af1c478993e969cf298e8f9ed369e7a2ab8d8c6df', 'BSD-2-Clause OR GPL-2.0-only'),
