@@ -113,9 +113,11 @@ if mpi == 'mpich':
     middle += slingshot.mpich(
         version, slingshot.hip(debian.ROCM_PREFIX, *gpus) if gpu == 'rocm' else
         slingshot.cuda_for_mpich(slingshot.CUDA_PREFIX, *gpus), fabric=debian.FABRIC_OF_MPICH, xpmem=False,
-        prepare=debian.libfabric_of_mpich())
+        prepare=[*debian.libfabric_of_mpich(), *debian.fewer_kernels()])
 else:
-    middle += slingshot.pmix('pmix-4.2.2', prepare=['./autogen.pl'])
+    # PMIx 4 looks for libevent in /usr/lib only, unless it is told where Debian has it
+    middle += slingshot.pmix('pmix-4.2.2', prepare=['./autogen.pl'],
+                             options=[f'--with-libevent-libdir={debian.LIBRARIES}'])
     middle += slingshot.openmpi('openmpi-source-5.0.7', network=(), oshmem=False)
 middle += common.packed(*mpis)
 

@@ -313,14 +313,14 @@ def ucx():
         '--disable-logging', '--disable-params-check', '--disable-static']))
 
 
-def pmix(key='pmix', prepare=()):
+def pmix(key='pmix', prepare=(), options=()):
     """Return the step that builds PMIx to /opt/pmix, by which Slurm tells the ranks of each other.
 
     Without MUNGE: Slurm's side takes the security of the operating system (native) then. key: of its source. prepare:
-    commands before configure.
+    commands before configure. options: more for configure.
     """
     return shell(chdir=False, commands=from_source(key, '/opt/pmix', [
-        '--with-hwloc=/opt/hwloc', '--with-libevent=/usr', '--without-munge', '--disable-static'], prepare))
+        '--with-hwloc=/opt/hwloc', '--with-libevent=/usr', '--without-munge', '--disable-static', *options], prepare))
 
 
 CUDA_PREFIX = '/usr/local/cuda'

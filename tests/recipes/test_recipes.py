@@ -300,7 +300,7 @@ def test_images_are_tested_by_themselves(definitions):
 LEFT_OUT = {'--enable-xpmem=/opt/xpmem', '--with-xpmem=/opt/xpmem', '--with-xpmem=no', '--with-ucx=/opt/ucx',
             '--with-ucx=no', '--enable-oshmem', '--disable-oshmem', '--with-gdrcopy=/opt/gdrcopy',
             '--enable-gdrcopy-dlopen', '--enable-efa', '--disable-efa', '--enable-lnx', '--enable-cxi=/opt/libcxi',
-            'CPPFLAGS=-I/opt/libcxi/include'}
+            'CPPFLAGS=-I/opt/libcxi/include', '--with-libevent-libdir=/usr/lib/x86_64-linux-gnu'}
 ELSEWHERE = [(r'=/opt/rocm-[\d.]+$', '=/usr'), (r'(--with-hip-sm)=.*', r'\1=GPUS'),
              (r'(--with-libfabric)=.*', r'\1=LIBFABRIC')]
 
