@@ -4,6 +4,7 @@
 A setup.py, because EasyBuild 4.9 runs on Python 3.6, whose newest setuptools reads no [project] of pyproject.toml.
 """
 import os
+import re
 
 from setuptools import find_packages, setup
 
@@ -15,9 +16,15 @@ def files_below(folder, target):
             for place, _, names in sorted(os.walk(folder)) if names]
 
 
+def version():
+    """Return the version (str) that the package names; it cannot be imported where pip builds it."""
+    with open(os.path.join('osu_container', '__init__.py')) as handle:
+        return re.search(r"^__version__ = '(.+)'$", handle.read(), re.M).group(1)
+
+
 setup(
     name='osu-container',
-    version='1.0.0',
+    version=version(),
     description='MPI containers as EasyBuild modules, with the OSU Micro-Benchmarks',
     license='MIT',
     python_requires='>=3.6',

@@ -4,19 +4,24 @@ The command osu-container. One subcommand a module; they are imported when they 
 Python 3.6 and its standard library only: some subcommands run where there is nothing else (bin/osu-container).
 """
 import argparse
+import difflib
 import importlib
 import io
 import os
+import re
 import signal
 import sys
 from pathlib import Path
+
+from osu_container import __version__
+from osu_container.core.writing import terminal
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
     'check': ('osu_container.check.cli', "tell before anything runs which approaches will work with an image, and why"),
     'discover': ('osu_container.discover.cli', "find the facts of this system and write them as a site"),
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
-    'why': ('osu_container.why', "name cause and remedy of the messages in a job's output"),
+    'why': ('osu_container.why.cli', "name cause and remedy of the messages in a job's output"),
     'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
     'contribute': ('osu_container.contribute.cli', "write recipes in the form of LUMI's and EasyBuild's repositories"),
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
@@ -32,6 +37,42 @@ REQUIREMENTS = 'osu_container/requirements.txt'
 MISSING = 3
 
 
+def _like(word, known):
+    """Return ' Did you mean NAME?' (str) for the one of known (list of str) that is like word (str); '' if none is."""
+    close = difflib.get_close_matches(word, known, 1)
+    return f' Did you mean {close[0]}?' if close else ''
+
+
+class Parser(argparse.ArgumentParser):
+    """As argparse's; its errors name the command, option or value that may have been meant."""
+
+    def called(self, arguments):
+        """Return the parser (Parser) of the subcommand that arguments (list of str) call; this one if there is none."""
+        for action in self._actions:
+            for number, argument in enumerate(arguments if isinstance(action, argparse._SubParsersAction) else []):
+                if argument in action.choices:
+                    return action.choices[argument].called(arguments[number + 1:])
+        return self
+
+    def parse_args(self, args=None, namespace=None):
+        """As argparse's. Options that nobody knows are an error of the subcommand."""
+        args = sys.argv[1:] if args is None else args
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            called = self.called(args)
+            known = [option for action in called._actions for option in action.option_strings]
+            hints = [_like(one.partition('=')[0], known) for one in unknown if one.startswith('-')]
+            called.error(f"unrecognized arguments: {' '.join(unknown)}{'.' * any(hints)}{''.join(hints)}")
+        return options
+
+    def error(self, message):
+        """Print usage and message (str), with what may have been meant; exit with code 2."""
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if wrong:
+            message += '.' + _like(wrong.group(1), re.findall(r'[\w.:+-]+', wrong.group(2)))
+        super().error(message)
+
+
 def _print_any_name():
     """Let stdout take names of files that its encoding lacks, as stderr does: they are written as \\xe4."""
     if hasattr(sys.stdout, 'reconfigure'):
@@ -43,9 +84,17 @@ def _print_any_name():
 
 def main(arguments=None):
     """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(prog='osu-container',
-                                     description="MPI containers with the OSU Micro-Benchmarks: see README.md")
+    _print_any_name()
+    with terminal.shown():
+        return _run(sys.argv[1:] if arguments is None else arguments)
+
+
+def _run(arguments):
+    """See main()."""
+    parser = Parser(prog='osu-container', description="MPI containers with the OSU Micro-Benchmarks: see README.md",
+                    epilog="osu-container COMMAND --help has the options of a command and its exit codes.")
+    parser.add_argument('--version', action='version', version=f'osu-container {__version__} '
+                        f'({Path(__file__).resolve().parent.parent})', help="print the version and where it is")
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument only from Python 3.7 on
     for name, (module, text) in COMMANDS.items():
@@ -62,8 +111,10 @@ def main(arguments=None):
                       f"`make -C {folder} python-env`, or: {sys.executable} -m pip install -r "
                       f"{folder / REQUIREMENTS}", file=sys.stderr)
                 return MISSING
+    if not arguments:
+        parser.print_help()
+        return 2
     options = parser.parse_args(arguments)
-    _print_any_name()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         code = options.function(options)

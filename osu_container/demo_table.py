@@ -113,7 +113,7 @@ def notes(run):
     """Return what must stand below the table (list of str)."""
     families = sorted({_first_proof(run, name)['libraries']['libmpi']['family'] or 'MPI of unknown family'
                        for name in run.names})
-    programs = sorted({one.programs for one in run.series})
+    programs = sorted({one.ran for one in run.series})
     lines = [f"MPI is {' and '.join(families)}; releases and origin (host, image) were read from the running ranks."]
     if any('mpi4py' in program for program in programs):
         lines.append(f"Programs: {', '.join(programs)}, not the OSU C programs; compare them with each other only.")

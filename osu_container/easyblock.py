@@ -4,31 +4,48 @@ What the easyblocks MPIContainer and MPINative share: the site, facts of the hos
 import json
 import os
 import socket
+import tempfile
+from importlib.util import find_spec
+from shlex import quote
 
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.framework.easyconfig import CUSTOM
-from easybuild.framework.easyconfig.easyconfig import ActiveMNS
+from easybuild.framework.easyconfig.easyconfig import ActiveMNS, create_paths
 from easybuild.tools.build_log import EasyBuildError
 from easybuild.tools.config import build_option, install_path
-from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, write_file
+from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, remove_file, write_file
 
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.facts import FactsError, missing_host_paths
+from osu_container.core.deciding.facts import FactsError, checked, missing_host_paths
 from osu_container.core.deciding.settings import approach_entry, check_approach, explained
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
 from osu_container.core.installing.staged import (
+    LOCKED,
     StagedInstall,
+    disk_problem,
     free_space_problem,
     install_proof,
+    lock_problem,
     remove_empty_folders,
 )
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.reading.trust import code_problem, name_problem
 from osu_container.core.writing import call_settings, job_script
-from osu_container.core.writing.module_text import help_lines, keywords
+from osu_container.core.writing.module_text import folded, help_lines, keywords
+from osu_container.core.writing.terminal import lines
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
 
+#: Why the local file is not run (str), None where there is none or it may be
+local_problem = None
 try:
+    found = find_spec('easybuild.easyblocks.generic._mpicontainer_local')
+    local_problem = code_problem(found.origin) if found and found.origin else None
+except ImportError:
+    pass
+try:
+    if local_problem:
+        raise ImportError(local_problem)
     # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
     # site is described on the spot SITES (dict like that of core/data/sites); and OVERRIDES (dict key -> fact):
     # facts that replace those of the site; of any site where SITE names none.
@@ -82,6 +99,7 @@ class SiteEasyBlock(EasyBlock):
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
                                  "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
+        self.refuse_foreign_code()
         self.approach = self.or_error(approach_entry, approach, approaches)
         if is_site_file(self.cfg['site']):
             self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
@@ -89,13 +107,29 @@ class SiteEasyBlock(EasyBlock):
         self.or_error(check_approach, self.approach, self.site)
         self.host_root = (build_option('sysroot') or root).rstrip('/')
 
+    def refuse_foreign_code(self):
+        """
+        Stop where the easyconfig or the local file could have been written by somebody else than whom this user trusts.
+
+        EasyBuild has run both by now, as it does with every file that it is given; no step of theirs has run.
+        """
+        name, files = self.easyconfig_name(), [self.cfg.path]
+        if self.is_tweaked():  # made by EasyBuild out of the first that is there
+            folders = [os.path.dirname(path) for folder in build_option('robot_path') or []
+                       for path in create_paths(folder, self.name, self.version)]
+            files += [os.path.join(folder, name) for folder in folders if os.path.exists(os.path.join(folder, name))
+                      and not os.path.basename(folder).startswith('tweaked_')][:1]
+        for problem in [local_problem, name_problem(name)] + [code_problem(path, install_path()) for path in files]:
+            if problem:
+                raise EasyBuildError("%s", problem)
+
     def or_error(self, function, *args, **kwargs):
         """Call function; its errors for people become an EasyBuildError, with the easyconfig's name if named."""
         named = kwargs.pop('named', True)
         try:
             return function(*args, **kwargs)
         except (SettingsError, FactsError, ImageError, WrapperError) as err:
-            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', err)
+            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', lines(str(err)))
 
     def one_of(self, parameter, known):
         """Refuse another value of the easyconfig parameter (str) than known (tuple of str)."""
@@ -110,14 +144,25 @@ class SiteEasyBlock(EasyBlock):
             return own
         return super(SiteEasyBlock, self).obtain_file(filename, *args, **kwargs)
 
-    def easyconfig_and_options(self):
-        """Return (file name (str), options (list of str)) with which eb finds this easyconfig again."""
-        folder, name = os.path.split(self.cfg.path)
-        end = self.cfg['versionsuffix'] + '.eb'
+    def to_type(self, parameters):
+        """Return what to type (str) to install the same once more, with the values of parameters (list of str)."""
+        name = self.easyconfig_name()
+        if name != os.path.basename(self.cfg.path):
+            parameters = ['versionsuffix'] + parameters
+        options = ['--try-amend=%s=%s' % (parameter, self.cfg[parameter]) for parameter in parameters]
+        return ' '.join(quote(word) for word in ['eb', name, '-r', '--rebuild'] + options)
+
+    def easyconfig_name(self):
+        """Return the file name (str) with which eb finds this easyconfig again."""
+        name, suffix = os.path.basename(self.cfg.path), self.cfg['versionsuffix'] + '.eb'
         # what --try-amend makes has the suffix in its name, and is in a folder that is gone afterwards
-        if end != '.eb' and os.path.basename(folder) == 'tweaked_easyconfigs' and name.endswith(end):
-            return name[:-len(end)] + '.eb', ['--try-amend=versionsuffix=' + self.cfg['versionsuffix']]
-        return name, []
+        if self.is_tweaked() and name.endswith(suffix):
+            return name[:-len(suffix)] + '.eb'
+        return name
+
+    def is_tweaked(self):
+        """Return whether --try-amend has written this easyconfig."""
+        return os.path.basename(os.path.dirname(self.cfg.path)) == 'tweaked_easyconfigs'
 
     def recorded_facts(self):
         """Return the facts (dict) that the installation holds."""
@@ -125,7 +170,10 @@ class SiteEasyBlock(EasyBlock):
         if not os.path.isfile(path):
             raise EasyBuildError("%s is not there, so nothing is known of image and host: install first, or give "
                                  "--try-amend=facts=FILE", path)
-        return json.loads(read_file(path))
+        try:
+            return checked(json.loads(read_file(path)))
+        except (ValueError, FactsError) as err:
+            raise EasyBuildError("%s is damaged: %s. Install the module again: %s", path, err, self.to_type([]))
 
     def make_installdir(self, dontcreate=None):
         """Leave an older installation where it is: install_step replaces it in one move."""
@@ -171,24 +219,59 @@ class SiteEasyBlock(EasyBlock):
         """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""
         if not fake and self.staged is None and os.path.isdir(self.installdir) and os.access(self.installdir, os.W_OK):
             self.write_settings(self.installdir)
-        return super(SiteEasyBlock, self).make_module_step(fake=fake)
+        if fake or self.dry_run:
+            return super(SiteEasyBlock, self).make_module_step(fake=fake)
+        # in one move: whoever loads the module meanwhile, or kills eb, has the older text or the newer one
+        path, self.mod_filepath = self.mod_filepath, os.path.join(
+            os.path.dirname(self.mod_filepath), '.%s.part' % os.path.basename(self.mod_filepath))
+        try:
+            result = super(SiteEasyBlock, self).make_module_step(fake=fake)
+            os.rename(self.mod_filepath, path)
+        except BaseException:
+            remove_file(self.mod_filepath)
+            raise
+        finally:
+            self.mod_filepath = path
+        self.invalidate_module_caches(result)
+        return result
+
+    def remove_module_file(self):
+        """Leave the older module file where it is until the newer one replaces it: eb may be killed in between."""
+        path = self.mod_filepath
+        with tempfile.TemporaryDirectory() as folder:
+            if os.path.isfile(path):  # EasyBuild reads in it whether an older installation is elsewhere
+                self.mod_filepath = os.path.join(folder, os.path.basename(path))
+                copy_file(path, self.mod_filepath)
+            try:
+                super(SiteEasyBlock, self).remove_module_file()
+            finally:
+                self.mod_filepath = path
 
     def run_all_steps(self, *args, **kwargs):
         """Run the steps; an error or an interruption leaves what was there before: installation and module file."""
-        module_before = read_file(self.mod_filepath) if os.path.isfile(self.mod_filepath) else None
+        before = read_file(self.mod_filepath) if os.path.isfile(self.mod_filepath) else None
         try:
             result = super(SiteEasyBlock, self).run_all_steps(*args, **kwargs)
-        except BaseException:  # also Ctrl-C and EasyBuild's own exit on SIGTERM
+        except BaseException as err:  # also Ctrl-C and EasyBuild's own exit on SIGTERM
             if self.staged:
                 self.staged.rollback()
-            if module_before is not None and not os.path.exists(self.mod_filepath):
-                # eb --rebuild takes the module file away before its first step
-                write_file(self.mod_filepath, module_before)
+            self.put_back(before)
             self.remove_empty_folders()
+            if isinstance(err, OSError):
+                raise EasyBuildError("%s", disk_problem(err, self.installdir))
+            if isinstance(err, EasyBuildError) and LOCKED.match(err.msg):
+                raise EasyBuildError("%s", lock_problem(err.msg, LOCKED.match(err.msg).group(1)))
             raise
         if self.staged:
             self.staged.finish()
         return result
+
+    def put_back(self, before):
+        """Put the module file back to what it was: before (str), or None if there was none."""
+        if before is None:
+            remove_file(self.mod_filepath)
+        elif not os.path.isfile(self.mod_filepath) or read_file(self.mod_filepath) != before:
+            write_file(self.mod_filepath, before)
 
     def remove_empty_folders(self):
         """Remove the folders of this installation and its module that EasyBuild has made and that are empty."""
@@ -219,6 +302,8 @@ class SiteEasyBlock(EasyBlock):
     def make_module_description(self):
         """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
         settings = self.settings()
+        self.cfg['description'] = '\n'.join(line for part in self.cfg['description'].splitlines()
+                                            for line in folded(part) or [''])
         self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example()))
         self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title']),
                               "Keywords: %s" % ', '.join(keywords(settings))]

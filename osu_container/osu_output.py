@@ -1,9 +1,12 @@
 """
-Reading what the OSU programs print: the C programs and mpi4py's ports of them.
+Reading what the OSU programs print: those in C and in Python, and mpi4py's ports of them.
 
 Both print comment lines that begin with '#', then one line a message size: the size in bytes and one or more numbers.
 What a number means follows from the name of the benchmark and not from the column's title: the ports head the column of
 osu_bw with 'Latency [us]', though its numbers are MB/s.
+
+A program that was built without support for GPUs ignores `D D`, measures host memory and ends with exit code 0. What it
+does say is where its buffers are, so numbers of device or managed memory are taken only where it has said so.
 
 srun and libraries write between the lines, and now and then into one. A line that is none of the program's is foreign;
 one in which a number and other text are mixed is broken: its number is not taken, because digits may be missing. Both
@@ -21,13 +24,25 @@ from .results.model import WITHOUT_SIZES, unit_of
 ALONE = 'two tables in one output. Did every rank run alone (wrong --mpi= for srun)?'
 
 _NUMBER = r'\d+(?:\.\d+)?(?:e[+-]?\d+)?'
-_ROW = re.compile(rf'\s*(\d+)((?:\s+{_NUMBER})+)\s*', re.I)
+#: The word stands in a column of its own where -c asks for it, with more columns behind it where -z does
+_CHECKED = r'Pass|Fail'
+_ROW = re.compile(rf'\s*(\d+)(\s+{_NUMBER}(?:\s+(?:{_NUMBER}|{_CHECKED}))*)\s*', re.I)
 # The port of osu_barrier prints a size of 0 before its number, as mpi4py's table has it.
 _SINGLE = re.compile(rf'\s*(?:0\s+(?={_NUMBER}))?({_NUMBER})(?:\s+{_NUMBER})*\s*', re.I)
 _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
 #: A row into which somebody else has written: it begins or ends as rows do
 _BROKEN = re.compile(rf'\s*\d+\s+(?:{_NUMBER}|-?nan|-?inf)|.*\S\s*\d+\s+\d+\.\d+\s*$', re.I)
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
+#: What OSU's programs print first: in C, with '-CUDA' or the like where buffers are in GPU memory; in Python
+_IN_C = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.]*)\s*$')
+_IN_PYTHON = re.compile(r'# OMB(?:-Py| Python) ', re.I)
+#: 'Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)'; one-sided: 'Rank 0 Memory on ...'; managed memory has
+#: letters behind its M that say where it lies (print_header of c/util in OSU 7.4). 7.5 prints its first line alone
+#: (logs of osu_bw D D on Alps, public notes of several users), and so do collectives of all releases
+_SIDES = re.compile(r'# .*\bon [A-Z]+ \(([DHM])\w*\) and .*\bon [A-Z]+ \(([DHM])\w*\)')
+#: What the Python programs say of their arrays (container-recipes/mpi4py/osu-python)
+_ARRAYS = re.compile(r'#.*\bbuffers: (numpy|cupy)\b')
+_OF_ARRAYS = {'numpy': 'H H', 'cupy': 'D D'}
 _DEBUG_PROVIDER = re.compile(r'libfabric provider: (\S+)')
 
 
@@ -41,7 +56,8 @@ class OsuOutput:
     One table: values in unit ('MB/s', 'us' or 'ms') by message size in bytes, and everything that was around it.
 
     A benchmark without message sizes has its number at size 0. zeros: sizes for which 0.00 was printed, which is below
-    what the program can print and no value to compare.
+    what the program can print and no value to compare. release: of the C programs, as their first line has it.
+    checked: whether the program compared what arrived with what was sent (-c), at every size.
     """
 
     benchmark: str
@@ -52,14 +68,34 @@ class OsuOutput:
     foreign: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     zeros: list[int] = field(default_factory=list)
+    release: str | None = None
+    python: bool = False
+    checked: bool = False
 
     @property
     def programs(self) -> str:
-        """Return which programs ran: 'OSU C programs' or 'mpi4py 4.1.2 ports'."""
-        return f"mpi4py {self.port} ports" if self.port else "OSU C programs"
+        """Return which programs ran: 'OSU C programs', 'OSU Python programs' or 'mpi4py 4.1.2 ports'."""
+        if self.port:
+            return f"mpi4py {self.port} ports"
+        return "OSU Python programs" if self.python else "OSU C programs"
+
+    @property
+    def buffers(self):
+        """Return where the program says that its buffers are ('D D', 'H D', ...); None where it does not."""
+        for line in self.comments:
+            sides, arrays = _SIDES.match(line), _ARRAYS.match(line)
+            if sides or arrays:
+                return ' '.join(sides.groups()) if sides else _OF_ARRAYS[arrays.group(1)]
+        return None
+
+    @property
+    def accelerator(self):
+        """Return what its first line says that some of its buffers are memory of ('CUDA', 'ROCM', ...), else None."""
+        titles = filter(None, map(_IN_C.match, self.comments))
+        return next((title.group(1) for title in titles if title.group(1)), None)
 
 
-def parse(text, *, benchmark, source, largest=None):
+def parse(text, *, benchmark, source, largest=None, buffers='', check=False):
     """
     Return the OsuOutput in text.
 
@@ -67,16 +103,22 @@ def parse(text, *, benchmark, source, largest=None):
     :param benchmark: str, name of the program, e.g. 'osu_bw'
     :param source: str or Path, where the text came from, for messages
     :param largest: int, size in bytes at which the table must end (-m), None: the size is not checked
-    Raises OutputError if there is no table, if it stops before largest, or if its sizes are not ascending.
+    :param buffers: str, where they were asked to be, 'D D'; the program must say so unless all are in host memory
+    :param check: bool, the program was asked to check what arrived (-c), and must say that it did
+    Raises OutputError if there is no table, if it stops before largest, if its sizes are not ascending, if its buffers
+    are not where they should be, or if data arrived that was not sent.
     """
-    output = OsuOutput(benchmark, unit_of(benchmark), {}, None)
+    output, marks = OsuOutput(benchmark, unit_of(benchmark), {}, None), []
     for line in text.splitlines():
         if line.startswith('#'):
             output.comments.append(line)
-            found = _PORT.match(line)
-            output.port = found.group(1) if found else output.port
-        elif not _take_number(output, line, source) and line.strip():
+            port, title = _PORT.match(line), _IN_C.match(line)
+            output.port = port.group(1) if port else output.port
+            output.release = title.group(2) if title else output.release
+            output.python = output.python or bool(_IN_PYTHON.match(line))
+        elif not _take_number(output, line, source, marks) and line.strip():
             (output.broken if _BROKEN.match(line) else output.foreign).append(line)
+    _check_data(output, marks, source, check)
     titles = [line for line in output.comments if re.match(r'# .*\bTest\b', line)]
     if len(titles) > 1:
         raise OutputError(f"{source}: {len(titles)} headers of a table: {ALONE}")
@@ -88,11 +130,43 @@ def parse(text, *, benchmark, source, largest=None):
     if largest is not None and benchmark not in WITHOUT_SIZES and last != largest:
         raise OutputError(f"{source}: the table of {benchmark} ends at {last} bytes, wanted {largest}: "
                           "the run was cut off")
+    _check_buffers(output, source, buffers)
     return output
 
 
-def _take_number(output, line, source):
-    """Add the number in a line to output; return False if the line is no row. Raises OutputError."""
+def _check_data(output, marks, source, check):
+    """
+    Set output.checked. Raises OutputError if data arrived wrong, or if that was to be checked and was not.
+
+    :param marks: list of (size in bytes, 'pass', 'fail' or None), one for each row; check: as for parse()
+    """
+    wrong = [size for size, mark in marks if mark == 'fail']
+    if wrong:
+        raise OutputError(f"{source}: {output.benchmark} received data that was not sent, at {wrong[0]} bytes (its "
+                          "column Validation says Fail): no figure of this MPI and network can be trusted. See whether "
+                          "host memory (H H) and one node pass, and report it to the site's support")
+    output.checked = bool(marks) and all(mark for _, mark in marks)
+    if check and marks and not output.checked:
+        raise OutputError(f"{source}: {output.benchmark} was asked to check the data that arrives (-c), and its table "
+                          "does not say Pass: its programs cannot check. Measure without --validate")
+
+
+def _check_buffers(output, source, buffers):
+    """Raise OutputError unless the program says that its buffers are where they were asked to be (str, 'D D')."""
+    if not set(buffers) & {'D', 'M'} or output.buffers == buffers:
+        return
+    # a program that has an accelerator on has taken the letters behind it as they are
+    if output.buffers is None and output.accelerator and (output.accelerator != 'MANAGED' or 'M' in buffers):
+        return
+    found = f"says that they are {output.buffers or 'in managed memory'}" if output.buffers or output.accelerator else (
+        "does not say so, as programs do that can use GPUs ('# OSU MPI-ROCM ...', '# Send Buffer on DEVICE (D) ...')")
+    raise OutputError(f"{source}: buffers {buffers} were asked for, and {output.benchmark} {found}: its numbers are "
+                      "those of host memory. Use an image, or a native build, whose benchmarks are built with ROCm or "
+                      "CUDA")
+
+
+def _take_number(output, line, source, marks):
+    """Add the number in a line to output and its Pass or Fail to marks; return False if it is no row. OutputError."""
     if output.benchmark in WITHOUT_SIZES:
         row = (_INIT if output.unit == 'ms' else _SINGLE).fullmatch(line)
         if row and output.values:
@@ -101,6 +175,9 @@ def _take_number(output, line, source):
     else:
         row = _ROW.fullmatch(line)
         size, number = (int(row.group(1)), float(row.group(2).split()[0])) if row else (0, math.nan)
+        if row:
+            words = row.group(2).lower().split()
+            marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
         before = [*output.values, *output.zeros]
         if row and before and size <= max(before):
             raise OutputError(f"{source}: size {size} after size {max(before)}: {ALONE}")
@@ -113,13 +190,13 @@ def _take_number(output, line, source):
     return True
 
 
-def read(path, *, benchmark, largest=None):
+def read(path, *, benchmark, largest=None, **asked):
     """Return the OsuOutput in the file path; see parse(). Raises OutputError also if the file cannot be read."""
     try:
         text = Path(path).read_text(errors='replace')
     except OSError as err:
         raise OutputError(f"{path}: {err.strerror}") from err
-    return parse(text, benchmark=benchmark, source=path, largest=largest)
+    return parse(text, benchmark=benchmark, source=path, largest=largest, **asked)
 
 
 def network_of(text):

@@ -18,6 +18,7 @@ from pathlib import Path
 from osu_container.core.deciding.settings import STAGE_FOLDERS
 from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.reading.sif import ImageError
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.proof.text import count
 
@@ -136,9 +137,11 @@ def _loaded_folders():
 
 
 def recorded_sum(path):
-    """Return the sha256 (str) in the file beside path (str), None if there is none."""
-    found = wanted_sha256(path + '.sha256')
-    return found if found and len(found) == 64 else None
+    """Return the sha256 (str) in the file beside path (str), None if there is none. Raises StageError."""
+    try:
+        return wanted_sha256(path + '.sha256')
+    except ImageError as err:
+        raise StageError(str(err))
 
 
 def expanded(folder):

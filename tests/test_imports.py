@@ -16,7 +16,9 @@ MODULES = sorted(re.sub(r'(/__init__)?\.py$', '', name).replace('/', '.') for na
 SCRIPTS = {'bin/osu-container', 'stand-in/make', 'stand-in/pairs', 'easyblocks/generic/mpicontainer.py',
            'easyblocks/generic/mpinative.py',
            'osu_container/bench/checks.py',  # by ReFrame
-           'osu_container/proof/osu-proof', 'osu_container/proof/start.py',  # from an installed module
+           'easyconfigs/o/osu-container/osu-explain', 'osu_container/proof/osu-proof',
+           'osu_container/proof/start.py',  # from an installed module
+           'osu_container/why/__main__.py',  # from a copy of the folder alone
            *(name for name in TRACKED if re.match(r'container-recipes/\w+\.py$', name))}  # by HPCCM
 #: They need what is on a path of their own, which is no package of this project
 OTHERS = {'osu_container/figures/osu_init_port.py', 'osu_container/figures/growth.py',
@@ -43,7 +45,7 @@ for name in sys.argv[1:]:
 """
 #: What runs on the Python of compute nodes and of EasyBuild 4.9
 OF_36 = [name for name in MODULES
-         if re.match(r'osu_container(\.(core|check|discover|proof|new)\b.*|\.why|\.cli|\.places|)$', name)]
+         if re.match(r'osu_container(\.(core|check|discover|proof|new|why)\b.*|\.cli|\.places|)$', name)]
 
 
 def python_files():

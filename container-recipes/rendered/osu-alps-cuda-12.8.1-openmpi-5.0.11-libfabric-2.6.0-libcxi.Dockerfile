@@ -299,6 +299,8 @@ RUN echo "618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc  /opt
     cd / && \
     rm -rf /opt/build/osu-micro-benchmarks /opt/osu/share/doc /opt/osu/share/man && \
     ldconfig && \
+    mkdir -p /opt/osu/bin && \
+    find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' + && \
     if find /opt/osu -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {} + 2>/dev/null | grep '(RPATH)'; then echo 'RPATH found, RUNPATH wanted' >&2; exit 1; fi
 
 RUN rm -f /etc/ld.so.conf.d/zz-cuda-stubs.conf /usr/local/cuda/lib64/stubs/lib*.so.1 && \

@@ -21,7 +21,7 @@ try:
     from osu_container.core.deciding import facts
     from osu_container.core.deciding.settings import image_of, settings_for
     from osu_container.core.installing import image_build, site_image, user_software
-    from osu_container.core.installing.staged import place_image, shared_with
+    from osu_container.core.installing.staged import place_image, shared_with, stamp
     from osu_container.core.writing import module_text
     from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, found_command, make_wrappers
     from osu_container.easyblock import SiteEasyBlock
@@ -55,7 +55,7 @@ class MPIContainer(SiteEasyBlock):
         """Settle approach, site, runtime and image; what cannot be fails here, before any step and any file."""
         super(MPIContainer, self).__init__(*args, **kwargs)
         self.settle(self.version, dict(item for item in APPROACHES.items() if item[1]['container']))
-        self.sif_name = self.cfg['image']
+        self.sif_name = self.or_error(site_image.checked_name, self.cfg['image'])
         if not self.sif_name and not self.cfg['facts']:  # recorded facts name the image that they are of
             self.sif_name = self.or_error(image_of, self.name, self.approach, self.site)
         self.sif = self.of_site = None
@@ -89,13 +89,14 @@ class MPIContainer(SiteEasyBlock):
     def checksum_step(self):
         """Check the image: its sha256 from the easyconfig or the file beside it, its SBOM, its signature."""
         super(MPIContainer, self).checksum_step()
-        wanted, beside = self.cfg['image_sha256'], self.sif + '.sha256'
+        wanted, beside = self.or_error(image_build.given_sha256, self.cfg['image_sha256']), self.sif + '.sha256'
         if not wanted and not os.path.isfile(beside):
             beside = self.obtain_file(os.path.basename(beside), no_download=True, warning_only=True) or beside
         runtime = self.or_error(facts.find_runtime, self.site['runtime']['value'])
+        wanted = wanted or self.or_error(image_build.wanted_sha256, beside, named=False)
         self.sha256 = self.or_error(
-            image_build.check_image, self.sif, wanted or image_build.wanted_sha256(beside), beside,
-            self.site['image_help']['value'], runtime['command'], bool(self.of_site), named=False)
+            image_build.check_image, self.sif, wanted, beside, self.site['image_help']['value'], runtime['command'],
+            bool(self.of_site), named=False)
 
     def extract_step(self):
         """Nothing to unpack: the image is installed as it is."""
@@ -126,7 +127,8 @@ class MPIContainer(SiteEasyBlock):
     def fill_installdir(self, folder):
         """Put image and wrapper into folder (str), link the commands, record the facts."""
         image = os.path.join(folder, self.facts['image']['file'])
-        self.log.info(place_image(self.sif, self.sha256, self.shared, image, bool(self.of_site)))
+        self.log.info(self.or_error(place_image, self.sif, self.sha256, self.shared, image, bool(self.of_site)))
+        self.facts['image']['installed'] = None if self.of_site else stamp(image)
         bindir = os.path.join(folder, 'bin')
         self.copy_command(self.src[0], bindir)
         plain, programs = self.cfg['program_prefix'].rstrip('_') or self.name, self.facts['image']['programs']
@@ -144,7 +146,7 @@ class MPIContainer(SiteEasyBlock):
 
     def needed_space(self):
         """Bytes (int) that the installation takes."""
-        self.shared = None if self.of_site else shared_with(self.sif, self.installdir)
+        self.shared = None if self.of_site else shared_with(self.sif, self.sha256, self.installdir)
         return 0 if self.of_site or self.shared else os.path.getsize(self.sif)
 
     def settings(self):
@@ -165,10 +167,8 @@ class MPIContainer(SiteEasyBlock):
 
     def again(self):
         """Return what to type (str) to install the same once more."""
-        easyconfig, options = self.easyconfig_and_options()
-        options += [] if self.cfg['facts'] else ['--try-amend=%s=%s' % (name, self.cfg[name]) for name in (
-            'site', 'image', 'wrapper') if self.cfg[name] not in (None, WRAPPERS[0])]
-        return ' '.join(['eb', easyconfig, '-r', '--rebuild'] + options)
+        return self.to_type([] if self.cfg['facts'] else [
+            name for name in ('site', 'image', 'wrapper') if self.cfg[name] not in (None, WRAPPERS[0])])
 
     def programs_are(self):
         """What the programs in the image are, as its label says (str), '' where none does."""

@@ -1,33 +1,62 @@
 """
 The benchmarks, their placements and the tags that choose among them. Data only; plan.py works with it.
 
-A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS: nothing else names one.
+A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS: nothing else names one. Names, buffers and
+what takes -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and the list of 7.5.2.
 """
 from __future__ import annotations
 
 #: Buffers of the point-to-point benchmarks: host, device, in both directions, and managed memory
 ALL_BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M')
 
-#: benchmark -> kind: 'pair' (two ranks), 'pairs' (any even number of ranks), 'collective', 'one-sided', 'startup';
-#: buffers: which it can take; sizes: it prints a table by message size; library: 'mpi' or 'xccl' (RCCL, NCCL)
+HOST, BOTH, DEVICE, NONE = ('H H',), ('H H', 'D D'), ('D D',), ('',)
+
+
+def _osu(kind, buffers, names, form='osu_%s', **more):
+    """Return entries of BENCHMARKS for names (str, words)."""
+    return {form % name: {'kind': kind, 'buffers': buffers, **more} for name in names.split()}
+
+
+_MOVED = 'allgather allgatherv alltoall alltoallv alltoallw'
+_ROOTED = 'bcast gather gatherv reduce scatter scatterv'
+_REDUCED = 'allreduce reduce_scatter'
+
+#: benchmark -> kind: 'pair' (two ranks), 'pairs' (any even number of ranks), 'one-sided', 'congestion' (several nodes
+#: and one), 'collective', 'neighbours' (a collective in which each rank has two), 'startup';
+#: buffers: which it can take; library: 'mpi' or 'xccl' (RCCL, NCCL)
 BENCHMARKS = {
-    'osu_bw': {'kind': 'pair', 'buffers': ALL_BUFFERS},
-    'osu_bibw': {'kind': 'pair', 'buffers': ALL_BUFFERS},
-    'osu_latency': {'kind': 'pair', 'buffers': ALL_BUFFERS},
-    'osu_mbw_mr': {'kind': 'pairs', 'buffers': ('H H', 'D D')},
-    'osu_multi_lat': {'kind': 'pairs', 'buffers': ('H H', 'D D')},
-    'osu_get_bw': {'kind': 'one-sided', 'buffers': ('H H', 'D D')},
-    'osu_put_latency': {'kind': 'one-sided', 'buffers': ('H H', 'D D')},
-    'osu_alltoall': {'kind': 'collective', 'buffers': ('H H', 'D D')},
-    'osu_allreduce': {'kind': 'collective', 'buffers': ('H H', 'D D')},
-    'osu_allgather': {'kind': 'collective', 'buffers': ('H H', 'D D')},
-    'osu_bcast': {'kind': 'collective', 'buffers': ('H H', 'D D')},
-    'osu_barrier': {'kind': 'collective', 'buffers': ('',)},
-    'osu_init': {'kind': 'startup', 'buffers': ('',)},
-    'osu_xccl_bw': {'kind': 'pair', 'buffers': ('D D',), 'library': 'xccl'},
-    'osu_xccl_latency': {'kind': 'pair', 'buffers': ('D D',), 'library': 'xccl'},
-    'osu_xccl_allreduce': {'kind': 'collective', 'buffers': ('D D',), 'library': 'xccl'},
+    **_osu('pair', ALL_BUFFERS, 'bw bibw latency'),
+    # they start threads or processes of their own, and have host memory alone (enable_accel_support)
+    **_osu('pair', HOST, 'latency_mp latency_mt'),
+    **_osu('pair', BOTH, 'bw bibw latency', 'osu_%s_persistent'),
+    **_osu('pair', HOST, 'partitioned_latency'),  # from 7.5 on, where MPI 4 was enabled
+    **_osu('pairs', BOTH, 'mbw_mr multi_lat'),
+    **_osu('congestion', BOTH, 'bw_fan_in bw_fan_out'),
+    **_osu('one-sided', BOTH, 'get_bw get_latency put_bibw put_bw put_latency'),
+    # a GPU's memory is no place for what they count by
+    **_osu('one-sided', HOST, 'acc_latency cas_latency fop_latency get_acc_latency'),
+    **_osu('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block'),
+    **_osu('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block', 'osu_i%s'),
+    **_osu('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED}', 'osu_%s_persistent'),
+    **_osu('collective', NONE, 'barrier ibarrier barrier_persistent'),
+    # they have no option -d
+    **_osu('neighbours', HOST, _MOVED, 'osu_neighbor_%s'),
+    **_osu('neighbours', HOST, _MOVED, 'osu_ineighbor_%s'),
+    **_osu('startup', NONE, 'init'),
+    **_osu('pair', DEVICE, 'bw bibw latency', 'osu_xccl_%s', library='xccl'),
+    **_osu('collective', DEVICE, 'allgather allreduce alltoall bcast reduce reduce_scatter', 'osu_xccl_%s',
+           library='xccl'),
 }
+#: Programs of OSU that are in no tag -> why
+NOT_RUN = {'osu_hello': 'it prints no figure: osu_init measures the start of MPI'}
+#: Kinds whose programs take no words for buffers: all ranks have the same, and -d says which
+COLLECTIVE = ('collective', 'neighbours')
+
+
+def checks_data(benchmark):
+    """Return True if a benchmark (str) can compare what arrives with what was sent (-c), in OSU 7.4 and 7.5."""
+    return (BENCHMARKS[benchmark]['kind'] in ('pair', 'pairs', *COLLECTIVE) and 'barrier' not in benchmark)
+
 
 #: placement -> (nodes, ranks a node); None: as many ranks a node as it has GPUs, one where it has none
 PLACEMENTS = {
@@ -47,6 +76,10 @@ FULL = {
     'pair': ('two-nodes', 'one-node'),
     'pairs': ('two-nodes', 'one-node', '8-ranks-over-2-nodes'),
     'one-sided': ('two-nodes', 'one-node'),
+    # they tell nodes by their names, and end in an error where all have one
+    'congestion': ('two-nodes', '8-ranks-over-2-nodes'),
+    # with two ranks they end in an error that asks for more
+    'neighbours': ('8-ranks-over-2-nodes',),
     'collective': ('two-nodes', 'one-node', '8-ranks-over-2-nodes'),
     'startup': ('two-nodes', 'one-node', '8-ranks-over-2-nodes'),
 }

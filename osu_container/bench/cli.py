@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from osu_container.core.writing import terminal
 from osu_container.proof import judging
 
 from ..results import files, model, select
@@ -58,6 +59,9 @@ def add_arguments(parser):
     parser.add_argument('--time', metavar='T', help='time limit of the job, as for salloc (estimated)')
     parser.add_argument('--budget', type=float, metavar='SECONDS',
                         help='begin no repeat that would end later than this after the first one began')
+    parser.add_argument('--validate', '-c', action='store_true',
+                        help='the programs compare what arrives with what was sent (-c): a run in which data arrives '
+                        'wrong has failed. Its figures are other ones, and are compared with their like alone')
     parser.add_argument('--scheduler', choices=['allocation', 'jobs'], default='allocation',
                         help='allocation: all runs in one job on the same nodes, which compares best; '
                         'jobs: ReFrame submits a batch job for each test (allocation)')
@@ -97,13 +101,16 @@ class Screen:
 
     def say(self, text=''):
         """Print a line that stays."""
-        print(('\r\033[K' if self.live else '') + text, flush=True)
+        if self.live:
+            terminal.obeyed('\r\033[K')
+        print(text, flush=True)
 
     def progress(self, text):
         """Show how far it is."""
         line = f'[{time.monotonic() - self.begin:4.0f} s] {text}'
         if self.live:
-            sys.stdout.write('\r\033[K' + line[:self.width - 1])
+            terminal.obeyed('\r\033[K')
+            sys.stdout.write(terminal.one_line(line)[:self.width - 1])
             sys.stdout.flush()
         elif time.monotonic() - self.last >= self.EVERY:
             print(line, flush=True)
@@ -148,6 +155,8 @@ def _wanted(options, base, folder):
         wanted.budget = options.budget
         return wanted
     _check_own(options)
+    if options.run and options.validate:
+        raise BenchError("--validate: only the benchmarks check their data, not a command of your own (--run)")
     names = options.modules or modules.available(base)
     if not names:
         raise BenchError("no module osu-native or osu-container is installed where Lmod looks (MODULEPATH). "
@@ -157,7 +166,7 @@ def _wanted(options, base, folder):
     tag = 'run' if options.run else options.tag
     return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag],
                   options.patterns, nodes, _scheduler(options, base), options.partition,
-                  _account(options), options.budget, _own(options, nodes))
+                  _account(options), options.budget, _own(options, nodes), options.validate)
 
 
 #: Options that are for --run only, by their names in argparse
@@ -302,7 +311,8 @@ def _in_a_job(options, wanted, site, runs, folder, base):
     else:
         again += ['--output', str(folder), *(_own_again(options) if wanted.run else ['--tag', wanted.tag]),
                   '--repeats', str(wanted.repeats), '--nodes', str(wanted.nodes),
-                  *(['--budget', str(wanted.budget)] if wanted.budget else [])]
+                  *(['--budget', str(wanted.budget)] if wanted.budget else []),
+                  *(['--validate'] if wanted.check else [])]
         again += [word for name in wanted.modules for word in ('--module', name)] + ['--', *wanted.patterns]
     command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)

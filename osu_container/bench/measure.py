@@ -42,12 +42,14 @@ def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder,
             value = seconds if run.figure is None else figure_of(text, run.figure, entry['raw'])
             entry.update(unit=run.case.unit, values={'0': round(value, 9)})
         else:
-            output = osu_output.parse(text, benchmark=run.case.benchmark, source=entry['raw'], largest=run.largest)
+            output = osu_output.parse(text, benchmark=run.case.benchmark, source=entry['raw'], largest=run.largest,
+                                      buffers=run.case.buffers, check=run.check)
     except osu_output.OutputError as err:
         problem = str(err)
     if output:
-        entry.update(unit=output.unit, programs=output.programs, comments=output.comments, foreign=output.foreign,
-                     broken=output.broken, zeros=output.zeros, values={str(k): v for k, v in output.values.items()})
+        entry.update(unit=output.unit, programs=output.programs, release=output.release, checked=output.checked,
+                     comments=output.comments, foreign=output.foreign, broken=output.broken, zeros=output.zeros,
+                     values={str(k): v for k, v in output.values.items()})
     if code not in (0, None):
         problem = f"exit code {code}" + (f"; {problem}" if problem else '')
     if problem is None:

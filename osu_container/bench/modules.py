@@ -19,8 +19,10 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import BASES
 from osu_container.core.deciding.settings import FAMILY as FAMILY_ELSEWHERE
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT, STATE
+from osu_container.proof.loaded import LIBRARIES
 
 from .. import record
 from . import BenchError
@@ -29,6 +31,9 @@ from . import BenchError
 CONTAINER, NATIVE = 'osu-container', 'osu-native'
 #: What every module of the easyblocks sets: its installation, in which settings.json lies
 ROOT = 'OSU_MODULE_ROOT'
+#: What programs are linked with that were built for GPUs: configure of OSU 7.4 looks for these with --enable-rocm,
+#: --enable-cuda and --enable-sycl, and the compiler of --enable-openacc brings its own
+GPU_LIBRARIES = re.compile(r'lib(amdhip64|cuda|cudart|sycl|ze_loader|acc\w*)\.so')
 #: The one of them that is loaded, by Lmod's word on their families: one a site
 FAMILY = ' '.join(f'${{LMOD_FAMILY_{family.upper()}-}}' for family in sorted(
     {entry['family']['value'] for entry in BASES.values() if 'family' in entry} | {FAMILY_ELSEWHERE}))
@@ -107,8 +112,33 @@ class Module:
     @property
     def python(self):
         """Return True if its programs are the Python ones, whose buffers are NumPy or CuPy arrays."""
-        labels = (self.facts.get('image') or {}).get('labels') or {}
-        return bool(re.search('NumPy|Python', labels.get('org.osu-container.osu', '')))
+        return bool(re.search('NumPy|Python', self._labels.get('org.osu-container.osu', '')))
+
+    @property
+    def _labels(self):
+        """Return the labels of its image (dict), {} where it has none or they cannot be read."""
+        return (self.facts.get('image') or {}).get('labels') or {}
+
+    def host_memory_only(self, program):
+        """
+        Return why the buffers of a program (str) cannot be in GPU memory (str), None if they can or it is not known.
+
+        A program without support for GPUs ignores `D D` and measures host memory. What runs nevertheless must say
+        where its buffers are (osu_output.parse).
+        """
+        if self.container:
+            image = recorded(self.environment, FACTS).get('image') or {}
+            if self._labels.get('org.osu-container.gpu', 'none') == 'none' and image.get('gpu') is False:
+                return f"the image of {self.name} has neither ROCm nor CUDA: its programs can use host memory only"
+            return None
+        try:
+            needed = elf_facts(os.path.join(self.environment.get(ROOT, '/nonexistent'), 'bin', program)).needed
+        except ElfError:  # a port, which loads what it needs when it runs
+            return None
+        if any(GPU_LIBRARIES.match(soname) for soname in needed):
+            return None
+        return (f"{program} of {self.name} is linked with no library of GPUs, so it can use host memory only. Build it "
+                "with --enable-rocm or --enable-cuda (native of the site, docs/add-a-site.md)")
 
     @functools.cached_property
     def facts(self):
@@ -122,24 +152,55 @@ class Module:
         return found
 
     def inputs(self):
-        """Return {name: sha256} of what its numbers depend on: module file, image, host libraries that it injects."""
+        """Return {name: sha256} of what its numbers depend on: module file, image or programs, host libraries."""
         file, image = self.facts['module_file'], self.facts.get('image')
         found = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
             found[f'image of {self.name}'] = image['sha256']
-        paths = [bind['path'] for bind in settings_of(self.environment).get('binds', [])]
+        paths = [bind['path'] for bind in recorded(self.environment, SETTINGS).get('binds', [])]
         if not self.container:
-            paths.append(os.path.join(self.environment[ROOT], 'lib', 'libmpi.so.12'))
+            files = self._native_files()
+            found[f'programs of {self.name}'] = record.digest('\n'.join(map(sha256_of, files)))
+            paths += linked(files, self.environment)
         for path in paths:
             if os.path.isfile(path):
                 found[f'host {os.path.realpath(path)}'] = sha256_of(path)
         return found
 
 
-def settings_of(env):
-    """Return what settings.json of the loaded module says (dict), {} if it cannot be read."""
+    def _native_files(self):
+        """Return the files (list of str) of a native installation that are run, and by which MPI is found."""
+        root = self.environment[ROOT]
+        # of ports, whose MPI no program is linked with
+        files = [os.path.join(root, 'lib', 'libmpi.so.12')]
+        files += [os.path.join(root, 'bin', name) for name in self.programs]
+        return sorted(path for path in files if os.path.isfile(path))
+
+
+def linked(paths, env):
+    """
+    Return the libraries of MPI and the network (set of str) that files (list of str) would load under env (dict).
+
+    The loader itself is asked: which MPI a program gets is decided by its own paths, its module's variables and the
+    system's default, on LUMI differently for each release of the programming environment.
+    """
     try:
-        return json.loads((Path(env.get(ROOT, '/nonexistent')) / 'settings.json').read_text())
+        done = subprocess.run(['ldd', *paths], env=env, capture_output=True, text=True, errors='replace',
+                              stdin=subprocess.DEVNULL)
+    except OSError:
+        return set()
+    found = re.findall(r'^\s*(\S+) => (/.*) \(0x', done.stdout, re.M)
+    return {file for name, file in found if any(pattern.match(name) for pattern in LIBRARIES.values())}
+
+
+#: Files of an installation: what osu-explain reads, and what was found in image and host (osu_container/easyblock.py)
+SETTINGS, FACTS = 'settings.json', 'facts.json'
+
+
+def recorded(env, name):
+    """Return what a file (str, SETTINGS or FACTS) of the loaded module says (dict), {} if it cannot be read."""
+    try:
+        return json.loads((Path(env.get(ROOT, '/nonexistent')) / name).read_text())
     except (OSError, ValueError):
         return {}
 
@@ -159,7 +220,7 @@ def load(name, base=None):
     if not env.get(ROOT):
         raise BenchError(f"module {name} is none of this project's, or was installed by an older version: `module load "
                          f"{name}` does not set {ROOT}. Install it again: eb ... --rebuild")
-    settings = settings_of(env)
+    settings = recorded(env, SETTINGS)
     if not {'site', 'approach', 'programs'} <= set(settings):
         raise BenchError(f"module {loaded} does not say its site and approach (settings.json in its installation): it "
                          "was installed by an older version. Install it again: eb ... --rebuild")

@@ -18,6 +18,9 @@ from ..results.model import COMMAND, WITHOUT_SIZES, Case, is_command
 from . import BenchError, cases
 from .modules import ROOT
 
+#: What is said of a case whose data is checked: that writes and reads every buffer anew for each message, which a
+#: network sees in other caches, so its figures are no others'
+CHECKED = 'data checked (-c)'
 #: What the buffers of the Python benchmarks are: their figures are no others' (lumi-mpi4py-2025-07 is named alike)
 ARRAYS = {'H H': 'numpy', 'D D': 'cupy'}
 #: What the programs call the GPU library of a site, by how the architecture's name begins; for the option -d
@@ -38,6 +41,7 @@ class Run:
     skip     why it is left out, None if it is run
     tags     set of str
     figure   regular expression whose group is the number, for a command of a user's; None: it is the time that it takes
+    check    the program compares what arrives with what was sent (-c), and says Pass or Fail at every size
     """
 
     module: str
@@ -49,6 +53,7 @@ class Run:
     skip: str | None = None
     tags: tuple = field(default=())
     figure: str | None = None
+    check: bool = False
 
     @property
     def name(self):
@@ -73,7 +78,8 @@ class Run:
 def from_entry(entry):
     """Return the Run of a dict that Run.entry() made."""
     return Run(entry['module'], entry['series'], Case(**entry['case']), tuple(entry['srun']), tuple(entry['program']),
-               entry['largest'], entry['skip'], tuple(entry['tags']), entry.get('figure'))
+               entry['largest'], entry['skip'], tuple(entry['tags']), entry.get('figure'),
+               entry.get('check', False))
 
 
 def placement(name, site, nodes_there):
@@ -105,11 +111,11 @@ def srun_line(nodes, ranks, site, *, bind):
     return tuple(command + (['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []))
 
 
-def program_line(benchmark, buffers, options, site):
-    """Return the benchmark with its arguments (tuple of str)."""
+def program_line(benchmark, buffers, options, site, *, check=False):
+    """Return the benchmark with its arguments (tuple of str). check: bool, it is to compare what arrives."""
     kind = cases.BENCHMARKS[benchmark]['kind']
-    words = [benchmark, *([] if benchmark in WITHOUT_SIZES else options)]
-    if kind == 'collective':  # they have the same buffers on every rank, host memory unless -d says otherwise
+    words = [benchmark, *([] if benchmark in WITHOUT_SIZES else options), *(['-c'] if check else [])]
+    if kind in cases.COLLECTIVE:  # they have the same buffers on every rank, host memory unless -d says otherwise
         return tuple(words + (['-d', accelerator(site)] if buffers == 'D D' else []))
     return tuple(words + buffers.split())
 
@@ -120,11 +126,12 @@ def accelerator(site):
     return next((name for start, name in ACCELERATORS.items() if gpu.startswith(start)), '')
 
 
-def why_not(run_case, module, site, nodes_there, place):
+def why_not(run_case, module, site, nodes_there, place, *, check=False):
     """
     Return why a case is left out (str), None if it is run.
 
     :param module: modules.Module; nodes_there: int, how many nodes the job has; place: str, the placement of the case
+    :param check: bool, its data is to be checked
     """
     if place in cases.SPREAD and run_case.ranks > cases.RANKS_A_NODE * run_case.nodes:
         wanted, each = run_case.ranks // cases.RANKS_A_NODE, cases.RANKS_A_NODE
@@ -139,10 +146,16 @@ def why_not(run_case, module, site, nodes_there, place):
         return f"the Python benchmarks have buffers {' or '.join(ARRAYS)}, not {run_case.buffers}"
     if run_case.benchmark not in module.programs:
         return f"the module has no {run_case.benchmark}"
+    if check and module.python:
+        return "the Python benchmarks cannot check their data (they have no -c)"
+    if check and not cases.checks_data(run_case.benchmark):
+        return f"{run_case.benchmark} cannot check its data (it has no -c)"
+    if set(run_case.buffers) & {'D', 'M'}:
+        return module.host_memory_only(run_case.benchmark)
     return None
 
 
-def make(tag, modules, site, *, nodes, patterns=()):
+def make(tag, modules, site, *, nodes, patterns=(), check=False):
     """
     Return the runs (list of Run) of a tag, in order, those included that are left out.
 
@@ -150,6 +163,7 @@ def make(tag, modules, site, *, nodes, patterns=()):
     :param modules: list of modules.Module; site: dict, their site
     :param nodes: int, how many nodes the job has
     :param patterns: keep the runs whose name fits one of these shell patterns (list of str), all if it is empty
+    :param check: bool, the programs compare what arrives with what was sent
     Raises BenchError if the tag is unknown or no run is left.
     """
     if tag not in cases.TAGS:
@@ -160,11 +174,12 @@ def make(tag, modules, site, *, nodes, patterns=()):
         for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
             largest = int(options[options.index('-m') + 1]) if '-m' in options else None
             for module in modules:
-                case = Case(benchmark, kind, count, ranks, ARRAYS.get(kind, '') if module.python else '')
-                run = Run(module.name, names[module.name], case,
-                          srun_line(count, ranks, site, bind='D' in kind), program_line(benchmark, kind, options, site),
-                          None if benchmark in WITHOUT_SIZES else largest, why_not(case, module, site, nodes, place),
-                          (tag,))
+                variant = [ARRAYS.get(kind, '') if module.python else '', CHECKED if check else '']
+                case = Case(benchmark, kind, count, ranks, ', '.join(filter(None, variant)))
+                run = Run(module.name, names[module.name], case, srun_line(count, ranks, site, bind='D' in kind),
+                          program_line(benchmark, kind, options, site, check=check),
+                          None if benchmark in WITHOUT_SIZES else largest,
+                          why_not(case, module, site, nodes, place, check=check), (tag,), check=check)
                 if run.name not in {one.name for one in runs}:
                     runs.append(run)
     if patterns:
@@ -182,7 +197,7 @@ def runs_of(wanted, modules, site):
     """Return the runs (list of Run) of what is wanted (session.Wanted): those of its tag, or of a user's command."""
     if wanted.run:
         return command(wanted.run, modules, site, nodes=wanted.nodes)
-    return make(wanted.tag, modules, site, nodes=wanted.nodes, patterns=wanted.patterns)
+    return make(wanted.tag, modules, site, nodes=wanted.nodes, patterns=wanted.patterns, check=wanted.check)
 
 
 def command(what, modules, site, *, nodes):

@@ -44,6 +44,7 @@ class Wanted:
 
     budget: seconds after which no repeat is begun that would end later, None without a limit
     run: dict, in place of a tag a command of the user's (plan.command(), and limit: seconds that it may take)
+    check: whether the programs compare what arrives with what was sent
     """
 
     tag: str
@@ -56,6 +57,7 @@ class Wanted:
     account: str | None = None
     budget: float | None = None
     run: dict | None = None
+    check: bool = False
 
 
 class Session:

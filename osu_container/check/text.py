@@ -1,9 +1,11 @@
 """Verdicts as text for people and as data for programs."""
 import os
+import shlex
 import textwrap
 
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.verdict import said
+from osu_container.core.writing.terminal import one_line
 
 from .site import described
 
@@ -67,11 +69,12 @@ def _head(facts, site, host):
     """Return the lines (list of str) on the image and the site."""
     libraries = ', '.join('%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi'])
     gpu = ''.join('; %s %s' % (name, facts[key]) for name, key in (('ROCm', 'rocm'), ('CUDA', 'cuda')) if facts[key])
-    lines = ["%s\n    MPI: %s%s" % (facts['path'], libraries or 'none', gpu)]
+    lines = [facts['path'], "    MPI: %s%s" % (libraries or 'none', gpu)]
     if facts['described']:
         lines.append("    described by its name: nothing of it was looked into")
     lines.append("    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''))
-    return lines + (["    host: " + described(host)] if host.partial else []) + ['']
+    lines += ["    host: " + described(host)] if host.partial else []
+    return [one_line(line) for line in lines] + ['']
 
 
 def _verdict_lines(verdict):
@@ -101,6 +104,6 @@ def _advice(best, facts, verdicts):
     level = next(one.level for one in verdicts if one.approach == best)
     lines = ["Unknown, and faster if it runs: %s" % ', '.join(unknown)] if unknown and level == 'works slowly' else []
     if not facts['programs']:  # it is not for our easyconfigs
-        return lines + ["Recommended: %s\n    osu-container new %s" % (best, facts['path'])]
+        return lines + ["Recommended: %s\n    osu-container new %s" % (best, shlex.quote(facts['path']))]
     return lines + ["Recommended: %s\n    eb osu-container-%s.eb -r --try-amend=image=%s" % (
-        best, best, os.path.basename(facts['path']))]
+        best, best, shlex.quote(os.path.basename(facts['path'])))]

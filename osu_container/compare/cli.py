@@ -8,6 +8,8 @@ import json
 import os
 import sys
 
+from osu_container.core.writing import terminal
+
 from ..results import files, references, select
 from . import text, troubles
 from .statistics import ALPHA, CompareError, against_native, compare_datasets, without_verdict
@@ -99,7 +101,7 @@ def compare(options):
         sys.stdout.write(text.markdown(result, sizes=options.sizes))
     else:
         colour = sys.stdout.isatty() and not os.environ.get('NO_COLOR') and os.environ.get('TERM') != 'dumb'
-        sys.stdout.write(text.plain(result, sizes=options.sizes, colour=colour))
+        terminal.obeyed(text.plain(result, sizes=options.sizes, colour=colour))
     return WORSE if text.verdict_of(result) in FAILS[options.fail_on] else FINE
 
 

@@ -30,6 +30,10 @@ ROUNDING = 0.005
 #: Up to 128 B a message fits into the command to the card; at 8 KiB rendezvous may begin; from 1 MiB bandwidth counts
 REGIONS = (('small_ratio', '<= 128 B', 0, 128), ('middle_ratio', '8-16 KiB', 8192, 16384),
            ('large_ratio', '>= 1 MiB', 1 << 20, 1 << 62))
+#: From so many repeats on a difference is said as it was measured, without 'probably'. The tests take repeats for
+#: independent, and those of a busy machine are not: two repeats of OSU 7.4 showed 3.9 times, 22 of the same modules
+#: nothing (two nodes over TCP, 2026-11). bench makes five for whoever wants to tell.
+FIRM = 5
 #: Chance to get a verdict with the number of repeats that is advised
 POWER = 0.8
 #: More repeats than this are never advised
@@ -121,6 +125,13 @@ class Comparison:
         """Return about how many repeats would decide its noisy points (int), None if none are or none would help."""
         return max((point.repeats_needed for point in self.points if point.repeats_needed), default=None)
 
+    @property
+    def few_repeats(self):
+        """Return of how few repeats a verdict worse or better of it was made (int); None from FIRM on, or of none."""
+        counts = [count for point in self.points if point.verdict in ('worse', 'better') for count in point.repeats
+                  if count > 1]
+        return min(counts) if counts and min(counts) < FIRM else None
+
     def label(self, size):
         """Return a size in bytes (int) in words (str); '' for benchmarks without sizes."""
         return size_text(size) or ('0 B' if len(self.points) > 1 else '')
@@ -138,13 +149,18 @@ class Comparison:
 
     @property
     def words(self):
-        """Return the verdict in a sentence (str): 'worse at 1 B .. 128 B: up to 8.3 times slower; same above'."""
+        """
+        Return the verdict in a sentence (str): 'worse at 1 B .. 128 B: up to 8.3 times slower; same above'.
+
+        Of few repeats: 'probably worse at 8 B: 3.9 times slower (2.1 to 7.2, by 2 repeats)'.
+        """
         ranges, parts = self.ranges(), []
+        probably = 'probably ' if self.few_repeats else ''
         present = [verdict for verdict in ('worse', 'better', 'noisy', 'same', NOT_JUDGED) if self.summary[verdict]]
         for verdict in present:
             mine = [entry for entry in ranges if entry[0] == verdict]
             if verdict in ('worse', 'better'):
-                parts.append(verdict + self._by_how_much(mine, 'slower' if verdict == 'worse' else 'faster'))
+                parts.append(probably + verdict + self._by_how_much(mine, 'slower' if verdict == 'worse' else 'faster'))
                 continue
             count = sum(point.verdict == verdict for point in self.points)
             if len(ranges) == 1:
@@ -163,9 +179,22 @@ class Comparison:
         if len(ranges) > 3:
             count = sum(point.verdict == ranges[0][0] for point in self.points)
             furthest = max((entry[3] for entry in ranges), key=lambda point: abs(point.gain))
-            return f' at {count} sizes: up to {_times(furthest)} times {word}, at {self.label(furthest.size)}'
+            return (f' at {count} sizes: up to {_times(furthest)} times {word}, at {self.label(furthest.size)}'
+                    + self._how_sure(furthest))
         return ' and'.join(f"{self._where(entry)}: {'' if entry[1] is entry[2] else 'up to '}{_times(entry[3])} times "
-                           f"{word}" for entry in ranges)
+                           f"{word}{self._how_sure(entry[3])}" for entry in ranges)
+
+    def _how_sure(self, point):
+        """Return ' (2.1 to 7.2, by 2 repeats)' (str) of a Point: what its few repeats leave open; '' of enough."""
+        repeats = [count for count in point.repeats if count > 1]
+        if point.low is None or not repeats or min(repeats) >= FIRM:
+            return ''
+        if not (math.isfinite(point.low) and math.isfinite(point.high)):  # equal repeats, which have no spread
+            return f' (by {min(repeats)} repeats)'
+        slow, fast = sorted(math.exp(abs(math.log(ratio))) for ratio in (point.low, point.high))
+        if (point.low - 1) * (point.high - 1) < 0:  # equal is among what is possible
+            slow = 1.0
+        return f' ({_digits(slow)} to {_digits(fast)}, by {min(repeats)} repeats)'
 
     def _where(self, entry):
         """Return ' at 1 B .. 128 B' (str) of an entry of ranges(), '' for benchmarks without sizes."""
@@ -177,8 +206,12 @@ class Comparison:
 
 def _times(point):
     """Return how many times slower or faster a is at a Point, as text."""
-    return f'{point.times:.2f}' if point.times < 2 else f'{point.times:.1f}' if point.times < 100 else \
-        f'{point.times:.0f}'
+    return _digits(point.times)
+
+
+def _digits(times):
+    """Return a factor (float, >= 1) as text with the digits that mean something."""
+    return f'{times:.2f}' if times < 2 else f'{times:.1f}' if times < 100 else f'{times:.0f}'
 
 
 def of(series, dataset):
@@ -379,8 +412,9 @@ def _notes(comparison):
     """Return what must be known beside a Comparison (list of str)."""
     notes = []
     a, b = comparison.a, comparison.b
-    if a.programs and b.programs and a.programs != b.programs:
-        notes.append(f"{a.name} ran {a.programs}, {b.name} ran {b.programs}: they do not compare strictly")
+    releases = a.facts.get('release'), b.facts.get('release')
+    if a.programs and b.programs and (a.programs != b.programs or all(releases) and releases[0] != releases[1]):
+        notes.append(f"{a.name} ran {a.ran}, {b.name} ran {b.ran}: they do not compare strictly")
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}")

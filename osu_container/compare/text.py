@@ -1,10 +1,13 @@
 """What `osu-container compare` prints: for a terminal of 100 columns, as Markdown, and as JSON for programs."""
 from __future__ import annotations
 
+import os
 import textwrap
 
+from osu_container.core.writing import terminal
+
 from . import troubles as shapes
-from .statistics import NOT_JUDGED, REGIONS, VERDICTS
+from .statistics import FIRM, NOT_JUDGED, REGIONS, VERDICTS
 
 WIDTH = 100
 #: ANSI colours of the verdicts; the word stands there in any case
@@ -12,6 +15,8 @@ COLOURS = {'worse': '31', 'noisy': '33', 'better': '32'}
 #: Name and version of the layout of --json
 FORMAT, VERSION = 'osu-container comparison', 1
 GAP = '  '
+#: Stands for our own orders to the terminal until all others are out of the text: nobody can write it into results
+_MARK = os.urandom(16).hex()
 
 
 def ratio(value):
@@ -55,12 +60,12 @@ def _groups(comparisons):
     cases = {one.case for one in comparisons}
     groups = {}
     for one in comparisons:
-        a, b = _pair(one, datasets)
+        a, b, title = map(terminal.one_line, (*_pair(one, datasets), one.case.title))
         if len(pairs) <= len(cases):
-            groups.setdefault(f'{a} against {b}', []).append((one.case.title, one))
+            groups.setdefault(f'{a} against {b}', []).append((title, one))
         else:
             label = a if len({other for _, other in pairs}) == 1 else f'{a} against {b}'
-            groups.setdefault(one.case.title + (f', against {b}' if label == a else ''), []).append((label, one))
+            groups.setdefault(title + (f', against {b}' if label == a else ''), []).append((label, one))
     return list(groups.items())
 
 
@@ -94,7 +99,10 @@ def plain(result, *, sizes=None, colour=False):
     blocks += [_trouble(entry) for entry in result['troubles']]
     notes = [f"failed, {name}: {case.title}: {reason}" for name, case, reason in result['failed']]
     blocks.append('\n'.join(_paragraph(note) for note in notes + result['notes'] + [_end(result)]))
-    return '\n\n'.join(blocks) + '\n'
+    found = terminal.lines('\n\n'.join(blocks) + '\n')
+    for verdict, number in COLOURS.items():
+        found = found.replace(_MARK + verdict + ':', f'\033[{number}m')
+    return found.replace(_MARK, '\033[0m')
 
 
 def _paragraph(text, first='* '):
@@ -104,8 +112,8 @@ def _paragraph(text, first='* '):
 
 
 def _painted(text, verdict, colour):
-    """Return text (str) in the colour of a verdict."""
-    return f'\033[{COLOURS[verdict]}m{text}\033[0m' if colour and verdict in COLOURS else text
+    """Return text (str) with marks that plain() turns into the colour of a verdict."""
+    return f'{_MARK}{verdict}:{text}{_MARK}' if colour and verdict in COLOURS else text
 
 
 def _summary(comparisons, colour):
@@ -161,10 +169,10 @@ def _interval(point):
 
 
 def _advice(one):
-    """Return what to do about noisy points of a Comparison (str), '' if there is nothing."""
+    """Return what to do about noisy points of a Comparison, and about few repeats (str), '' if there is nothing."""
     needed = one.repeats_needed
     if needed is None:
-        return ''
+        return f' To be sure: `osu-container bench --repeats {FIRM}`.' if one.few_repeats else ''
     if needed > 100:
         return ' More than 100 repeats would be needed to tell: the values scatter too much; is other work running?'
     return f' About {needed} repeats would tell (`osu-container bench --repeats {needed}`).'
@@ -258,10 +266,13 @@ def as_json(result):
         'format': FORMAT, 'version': VERSION, 'verdict': verdict_of(result), 'alpha': result['alpha'],
         'comparisons': [{
             'case': _case(one.case), 'title': one.case.title, 'unit': one.case.unit,
-            'a': {'dataset': one.a_from, 'name': one.a.name, 'programs': one.a.programs},
-            'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs, 'case': _case(one.b.case)},
+            'a': {'dataset': one.a_from, 'name': one.a.name, 'programs': one.a.programs,
+                  'release': one.a.facts.get('release')},
+            'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs,
+                  'release': one.b.facts.get('release'), 'case': _case(one.b.case)},
             'verdict': one.verdict, 'words': one.words, 'method': one.method, 'margin': one.margin,
-            'summary': one.summary, 'repeats_needed': one.repeats_needed, 'notes': one.notes,
+            'summary': one.summary, 'repeats_needed': one.repeats_needed, 'few_repeats': one.few_repeats,
+            'notes': one.notes,
             'sizes': [{'size': point.size, 'a': point.a, 'b': point.b, 'ratio': point.ratio, 'low': point.low,
                        'high': point.high, 'verdict': point.verdict, 'method': point.method, 'p': point.p,
                        'repeats': list(point.repeats)} for point in one.points],

@@ -7,7 +7,8 @@ workstation are of a real image and a real host, and --record takes them. Those 
 --record-stand-in: the modules are installed from a folder that has the system's paths (stand-in/), so which libraries
 there are and their releases are those of the stand-in; each such text says so in its second line.
 What each installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of
-host paths, apptainer or singularity the runtime's path, BYTES and TIME are the size and the time stamp of a library.
+host paths, apptainer or singularity the runtime's path, BYTES and TIME are the size and the time stamp of a library or
+of the image.
 
 usage: python -m osu_container.generate.module_files [--record | --record-stand-in] [--check] [--eb COMMAND]
 """
@@ -105,6 +106,7 @@ def for_reading(text, site):
     """
     lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
     text = re.sub(r'^( +compare\(".*"), \d+, \d+\)$', r'\1, BYTES, TIME)', '\n'.join(lines), flags=re.M)
+    text = re.sub(r'^intact\(\d+, \d+\)$', 'intact(BYTES, TIME)', text, flags=re.M)
     return FIRST_LINE + (STAND_IN_LINE if site in stand_ins() else '') + text.rstrip() + '\n'
 
 
@@ -139,6 +141,7 @@ def record(site, prefix=None, placeholder=HOST):
             text = text.replace(found['host']['root'], placeholder)
         entry = facts[f'{module}/{approach}'] = json.loads(text)
         entry['host']['runtime']['command'] = found['host']['runtime']['name']
+        entry['image']['installed'] = {'size': 0, 'mtime': 0}
         if site in stand_ins():
             entry['image']['file'] = image_of(module, approach_entry(approach), site_entry(site))
             # the image that was installed there is that of the workstation

@@ -49,7 +49,7 @@ from osu_container.generate import lumi_unknowns, picture, scale_page, what_work
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
-from osu_container.why import listed
+from osu_container.why.search import listed
 
 #: A source that many variables have; the table names it once
 LUMI_2025 = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
@@ -257,7 +257,9 @@ def messages_tables():
         ours = not each['source'].startswith('docs/') and (PROJECT / each['source'].split('; ')[0]).is_file()
         if not ours:
             ticks = '``' if '`' in each['text'] else '`'
-            cause, remedy = each['cause'].replace('*', '\\*'), each['remedy'].replace('*', '\\*')
+            also = ''.join(f" It may also be that {one['cause']}; to tell: {one['command'].rstrip('.')}."
+                           for one in each['also'])
+            cause, remedy = (text.replace('*', '\\*') for text in (each['cause'], each['remedy'] + also))
             parts.setdefault(each['topic'], []).append([f"{ticks}{each['text']}{ticks}",
                                                         f"{cause} *{each['evidence']}*", remedy])
     head = [['message', 'cause', 'what to do'], ['---'] * 3]

@@ -13,3 +13,7 @@ sign        signatures; verify: all checks of a file; share: to and from a regis
 
 class ImageError(Exception):
     """An image that cannot be made, described or trusted: what was found, what was wanted, what to do, as its text."""
+
+
+class NoRoomError(ImageError):
+    """A folder in which there is no room for what is to be looked at: nothing is said of the image."""

@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from osu_container.core.reading import sif as sif_file
-from osu_container.core.reading.image import Squashfs
+from osu_container.core.reading.files import read_plain
+from osu_container.core.reading.image import FULL, Squashfs, limited, no_room
 
-from . import ImageError
+from . import ImageError, NoRoomError
 
+_ROOM = 'name by --work, or by TMPDIR,'  # what to do where there is none
+_SECONDS = 3600  # of processor time that unpacking may take: the largest image of ours, 6 GB, takes some 100
+_MOST_TEXT = 16 << 20  # bytes of a text that is read as a whole: lists and licences of packages have 1 MB at most
 SHOWN = 10  # paths that a message names; the rest is counted
 
 
@@ -40,6 +44,10 @@ class Tree:
         if special:
             raise ImageError(f"{sif} holds device nodes, pipes or sockets, which no image needs: {named(special)}. "
                              "Leave them out of the base")
+        os.makedirs(str(self.root.parent), exist_ok=True)
+        problem = no_room(str(self.root.parent), sum(entry[3] for entry in self.squashfs.entries.values()), _ROOM)
+        if problem:
+            raise NoRoomError(problem)
         unpack(sif, root)
         entries = [(path, *entry[:3]) for path, entry in sorted(self.squashfs.entries.items()) if entry[0] in '-l']
         with ThreadPoolExecutor() as pool:  # hashlib lets other threads run
@@ -71,7 +79,12 @@ class Tree:
     def text(self, path):
         """Return the text of a file of the image, '' if there is none."""
         real = self.squashfs.resolve(path)
-        return self.place(real).read_text(errors='replace') if real in self.items else ''
+        if real not in self.items:
+            return ''
+        try:
+            return read_plain(str(self.place(real)), _MOST_TEXT).decode('utf-8', 'replace')
+        except OSError as err:
+            raise ImageError(f"{path} of {self.sif} cannot be read: {err.strerror}") from err
 
     def canonical(self, path):
         """Return the path with the links of its folder followed, not its own: /lib/x is /usr/lib/x on a merged /usr."""
@@ -113,18 +126,21 @@ def unpack(sif, folder, paths=()):
     with _said():
         offset = sif_file.read_sif(str(sif))[0]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    command = ['unsquashfs', '-n', '-no-xattrs', '-o', str(offset), '-d', str(folder), str(sif),
-               *(path.lstrip('/') for path in paths)]
+    # few threads: each of hundreds takes room of the memory limit
+    command = ['unsquashfs', '-n', '-no-xattrs', '-p', str(min(16, os.cpu_count() or 1)), '-o', str(offset),
+               '-d', str(folder), str(sif), *(path.lstrip('/') for path in paths)]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              universal_newlines=True, errors='replace')
+                              universal_newlines=True, errors='replace', preexec_fn=lambda: limited(_SECONDS))
     except FileNotFoundError as err:
         raise ImageError("unsquashfs is not on PATH; it is needed to look into images. Install squashfs-tools") from err
     make_accessible(folder)
     # 2: something was left out that only root can make. Whether that matters is seen when it is looked for.
     if done.returncode not in (0, 2):
-        said = done.stderr.strip()[-500:] or 'unsquashfs failed'
-        raise ImageError(f"cannot unpack the squashfs in {sif}: {said}. Is the image damaged, or {folder.parent} full?")
+        if FULL.search(done.stderr):
+            raise NoRoomError(f"{folder.parent} is full: {_ROOM} a folder with more room")
+        said = done.stderr.strip()[-500:] or f'unsquashfs failed ({done.returncode})'
+        raise ImageError(f"cannot unpack the squashfs in {sif}: {said}. Is the image damaged?")
     absent = [path for path in paths if not any(char in path for char in '*?[')
               and not os.path.lexists(folder / path.lstrip('/'))]
     if absent:
@@ -156,5 +172,7 @@ def _said():
     """Turn the error of the easyblock's module into the one of this package."""
     try:
         yield
+    except sif_file.NoRoomError as err:
+        raise NoRoomError(str(err)) from err
     except sif_file.ImageError as err:
         raise ImageError(str(err)) from err

@@ -20,7 +20,9 @@ from pathlib import Path
 from subprocess import PIPE
 from urllib.parse import quote
 
-from . import ImageError, licences, origins
+from osu_container.core.reading.files import parse_json
+
+from . import ImageError, NoRoomError, licences, origins
 from .contents import named, plain_hash, sif_file, unpack, unpacked
 
 __all__ = ['embed', 'explain', 'extract', 'heaviest', 'make', 'problems', 'unpack']
@@ -227,7 +229,7 @@ class _Notes:
     @staticmethod
     def read_size(text):
         """Return (bytes, files, links), None if the text is another note."""
-        found = re.fullmatch(r'size: (\d+) bytes in (\d+) files and (\d+) links', text)
+        found = re.fullmatch(r'size: (\d{1,18}) bytes in (\d{1,18}) files and (\d{1,18}) links', text)
         return tuple(map(int, found.groups())) if found else None
 
     @staticmethod
@@ -258,12 +260,49 @@ def extract(sif):
     if raw is None:
         return None
     try:
-        document = json.loads(raw.decode())
-        document['packages'], document['files'], document['relationships']  # noqa: B018, KeyError if one is missing
-    except (ValueError, KeyError, TypeError) as err:
-        raise ImageError(f"the bill of materials in {sif} is damaged, or no SPDX document. Copy or build the image "
-                         "again") from err
+        document = parse_json(raw)
+        problem = _misfit(document, FORM, 'it')
+    except ValueError as err:
+        problem = str(err)
+    if problem:
+        raise ImageError(f"the bill of materials in {sif} is damaged, or no SPDX document: {problem}. Copy or build "
+                         "the image again")
     return document
+
+
+#: What is read of a document, and of which type it is: SPDX 2.3, schemas/spdx-schema.json. A key with ? may be missing
+_SUMS = [{'algorithm': str, 'checksumValue': str}]
+FORM = {
+    'name': str, 'creationInfo': {'created': str},
+    'packages': [{'SPDXID': re.compile('[^-]+-.'), 'name': str, 'versionInfo?': str, 'checksums?': _SUMS,
+                  'annotations?': [{'comment': str}]}],
+    'files': [{'fileName': str, 'comment?': str, 'checksums': _SUMS}],
+    'relationships': [{'spdxElementId': str, 'relationshipType': str, 'relatedSpdxElement': str}],
+}
+
+
+def _misfit(value, form, where):
+    """Return what of value (as of json.loads) is not as a form like FORM wants it (str), None if all is."""
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            return f"{where} is no object"
+        for key, inside in form.items():
+            name = key.rstrip('?')
+            if name not in value and name != key:
+                continue
+            if name not in value:
+                return f"{where} has no {name}"
+            found = _misfit(value[name], inside, name)
+            if found:
+                return found
+        return None
+    if isinstance(form, list):
+        if not isinstance(value, list):
+            return f"{where} is no list"
+        return next(filter(None, (_misfit(one, form[0], f'an entry of {where}') for one in value)), None)
+    if not isinstance(value, str):
+        return f"{where} is no text"
+    return f"{where} is {value[:80]!r}" if form is not str and not form.match(value) else None
 
 
 def embed(sif, document, runtime):
@@ -393,6 +432,8 @@ def problems(sif, document, work=None):
             found.append(f"sha256 of the squashfs is {total}, in the bill of materials {', '.join(wanted) or 'none'}")
         with unpacked(sif, work) as tree:
             items = tree.items
+    except NoRoomError:
+        raise
     except ImageError as err:
         return [*found, str(err)]
     sums = {item['fileName'][1:]: next((each['checksumValue'] for each in item['checksums']

@@ -2,10 +2,12 @@
 import re
 from pathlib import Path
 
+from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading import libraries as versions
 from osu_container.core.reading.image import MPI_FAMILIES, Image
+from osu_container.core.writing.terminal import one_line
 
-from . import ImageError, sbom, sign
+from . import ImageError, NoRoomError, sbom, sign
 from .contents import named, sif_file
 
 OK, NOT_CHECKED, WRONG = 'ok', 'not checked', 'wrong'
@@ -22,7 +24,8 @@ def verify(path, runtime, work=None, key=None):
     """Return [(check, 'ok', 'not checked' or 'wrong', text)] of an image.
 
     path: SIF. runtime: path of apptainer or singularity. work: folder for temporary files. key: public key (PEM) of a
-    signature that was made with a key file. Never raises ImageError: what cannot be read is wrong.
+    signature that was made with a key file. What cannot be read is wrong; NoRoomError is raised where nothing can be
+    said of the image, as there is no room to look at it.
     """
     path = Path(path)
     found = [_answer('sum', _sum, path)]
@@ -43,9 +46,9 @@ def verify(path, runtime, work=None, key=None):
 
 def print_report(path, checks, write=print):
     """Print what verify() found of an image, one check a line. write: function that takes a line."""
-    write(f"{path}:")
+    write(f"{one_line(path)}:")
     for check, state, text in checks:
-        first, *others = text.split('\n')
+        first, *others = map(one_line, text.split('\n'))
         write(f"    {check:10} {state:12} {first}")
         for line in others:
             write(f"    {'':23} {line}")
@@ -55,29 +58,29 @@ def _answer(check, function, *arguments):
     """Return (check, state, text) of a check; an ImageError is what is wrong."""
     try:
         return (check, *function(*arguments))
+    except (NoRoomError, sif_file.NoRoomError) as err:  # it is not the image that is wrong
+        raise NoRoomError(str(err)) from err
     except (ImageError, sif_file.ImageError) as err:
-        return check, WRONG, str(err)
-    except (KeyError, TypeError) as err:  # a key that is missing, or is another one since a byte has changed
-        return check, WRONG, f"the bill of materials in it is damaged ({err!r}). Copy or build the image again"
+        return check, WRONG, one_line(err)
+
+
+def _lines(texts):
+    """Return texts (list of str) as lines: none of what an image says in them is taken for another line."""
+    return '\n'.join(map(one_line, texts))
 
 
 def _sum(path):
     """Compare an image with the file beside it that has its sha256."""
     beside = Path(f'{path}.sha256')
-    try:
-        words = beside.read_text().split()
-    except FileNotFoundError:
+    wanted = wanted_sha256(str(beside))
+    if wanted is None:
         return NOT_CHECKED, f"no {beside.name} beside it"
-    except (OSError, UnicodeDecodeError) as err:
-        return WRONG, f"cannot read {beside.name}: {err}"
-    if not words or not re.fullmatch(r'[0-9a-fA-F]{64}', words[0]):
-        return WRONG, f"{beside.name} holds no sha256. It should read: SHA256  {path.name}"
     try:
         found = versions.sha256_of(path)
     except OSError as err:
         return WRONG, f"cannot read the image: {err.strerror}"
-    if found != words[0].lower():
-        return WRONG, f"sha256 is {found}, {beside.name} says {words[0]}. Copy or build the image again"
+    if found != wanted:
+        return WRONG, f"sha256 is {found}, {beside.name} says {wanted}. Copy or build the image again"
     return OK, f"sha256 {found}, as in {beside.name}"
 
 
@@ -88,9 +91,10 @@ def _contents(path, document, work):
     found = sbom.problems(path, document, work)
     if found:
         more = [f"and {len(found) - 10} more"] if len(found) > 10 else []
-        return WRONG, '\n'.join([f"{len(found)} differences to its bill of materials:", *found[:10], *more])
+        return WRONG, _lines([f"{len(found)} differences to its bill of materials:", *found[:10], *more])
+    created = one_line(document['creationInfo']['created'])
     return OK, (f"{len(document['files'])} files and {len(sbom.links_of(document))} links are as in the bill of "
-                f"materials of {document['creationInfo']['created']}")
+                f"materials of {created}")
 
 
 def _labels(labels, document):
@@ -100,14 +104,14 @@ def _labels(labels, document):
         return NOT_CHECKED, f"no label {PREFIX}*: not built by our recipes"
     if missing:
         return WRONG, f"labels missing: {named(missing)}"
-    said = ', '.join(f"{name} {labels[PREFIX + name]}" for name in ('mpi', 'libfabric', 'osu'))
+    said = one_line(', '.join(f"{name} {labels[PREFIX + name]}" for name in ('mpi', 'libfabric', 'osu')))
     if document is None:
         return NOT_CHECKED, f"{said}; no bill of materials to compare with"
     wrong = [f"{PREFIX}{name} says {labels[PREFIX + name]}, the bill of materials {', '.join(sorted(inside))}"
              for name, inside in _versions(document).items()
              if inside and not any(_same(labels[PREFIX + name], version) for version in inside)]
     if wrong:
-        return WRONG, '\n'.join(wrong)
+        return WRONG, _lines(wrong)
     return OK, said
 
 
@@ -159,11 +163,11 @@ def _libraries(path, labels):
                 wrong.append(f"{image.libraries[soname]} is {found.family} {found.release}, label {PREFIX}{name} says "
                              f"{wanted[name]}. Build the image again")
     if wrong:
-        return WRONG, '\n'.join(wrong)
+        return WRONG, _lines(wrong)
     return (OK, ', '.join(good)) if good else (NOT_CHECKED, "no label, or no library that says its release")
 
 
 def _signature(path, runtime, key):
     """Say what the signature of an image is worth."""
     state = sign.signature_state(path, runtime, key)
-    return (OK if state.endswith('verified') else NOT_CHECKED), state
+    return (OK if state.endswith('verified') else NOT_CHECKED), one_line(state)

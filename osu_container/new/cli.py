@@ -11,6 +11,7 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.writing.terminal import one_line
 
 from ..check.cli import CONTAINERS
 from ..check.cli import several as several_builds
@@ -60,9 +61,17 @@ def _module_name(options):
     return name
 
 
-def _commands(image, wanted):
-    """Return the Commands (list) of the open image, those wanted (list of str) if there are any. Raises NewError."""
+def _commands(image, wanted, root):
+    """
+    Return (Commands (list) of the open image, names (list of str) of a host's commands among them).
+
+    wanted: list of str, those to take, if there are any; else such names are left out. root: see commands.of_host().
+    Raises NewError.
+    """
     found = commands.named(image, wanted) if wanted else commands.find(image)
+    others = commands.of_host([one.name for one in found], root)
+    if not wanted:
+        found = [one for one in found if one.name not in others]
     if not image.mpis():
         inside = [one.name for one in found if one.static]
         if inside:
@@ -72,6 +81,10 @@ def _commands(image, wanted):
                            % (image.path, ', '.join(inside), inside[0]))
         raise NewError("%s holds no MPI library: looked for %s. Only programs that use one of these can be helped"
                        % (image.path, ', '.join(sorted(MPI_FAMILIES))))
+    if not found and others:
+        raise NewError("all programs of %s that use MPI have names of commands of the host: %s. Commands of the module "
+                       "would take their place. In the image: links of other names; or name one all the same by "
+                       "--command" % (image.path, ', '.join(others)))
     if not found:
         raise NewError("%s holds no program on its PATH (%s) or in a folder libexec that uses MPI. Name those that "
                        "shall be commands by --command, whole paths in the image where they lie elsewhere"
@@ -86,7 +99,7 @@ def _commands(image, wanted):
                        "image with one, or name a program that is linked with it by --command"
                        % (image.path, ', '.join('%s (%s)' % item[1:] for item in image.mpis()),
                           ', '.join(one.name for one in found)))
-    return found
+    return found, others
 
 
 def _reasons(verdict):
@@ -114,14 +127,14 @@ def _chosen(options, verdicts, site):
 def _page(image, found, site, host, verdicts, chosen):
     """Return what is shown of the image and the approaches (str)."""
     of_site = site_image.in_site_folder(image.path, site_image.image_folders(site, host.root, os.environ))
-    lines = [image.path] + (['    kept by the site for all: the module links to it, and copies nothing'] if of_site
-                            else [])
+    kept = '    kept by the site for all: the module links to it, and copies nothing'
+    lines = [one_line(image.path)] + ([kept] if of_site else [])
     soname = next((one.soname for one in found if one.soname), None)
     paths = [path for _, name, path in image.mpis() if soname in (None, name)]
-    lines.append('    MPI       %s' % ', '.join(paths))
+    lines.append(one_line('    MPI       %s' % ', '.join(paths)))
     width = max(len(one.name) for one in found)
     for number, one in enumerate(found):
-        lines.append('    %-10s%-*s  %s' % ('commands' if number == 0 else '', width, one.name, one.why))
+        lines.append(one_line('    %-10s%-*s  %s' % ('commands' if number == 0 else '', width, one.name, one.why)))
     lines.append('    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''))
     lines += (['    host      ' + described(host)] if host.partial else []) + ['']
     others = [one for one in verdicts if one is not chosen and _is_for_other_mpi(one)]
@@ -137,6 +150,14 @@ def _page(image, found, site, host, verdicts, chosen):
         lines.append(_row('  ', 'other MPI', 'fails', "%s: for an MPI of another family than the image's, %s" % (
             ', '.join(one.approach for one in others), ' and '.join(families))))
     return '\n'.join(lines)
+
+
+def _of_host(names, taken):
+    """Return a warning (str) on programs of the image (names: list of str) that are called as commands of the host."""
+    words = ("the module's %s will come before the host's, in scripts and for what Slurm or the runtime starts too" if
+             taken else "left out, as a command of the host has the same name: %s. To take it all the same: --command")
+    return '\n' + textwrap.fill('warning: ' + words % ', '.join(names), WIDTH, subsequent_indent='    ',
+                                break_on_hyphens=False)
 
 
 def _is_for_other_mpi(verdict):
@@ -196,23 +217,48 @@ def _look(options, site, host):
     found: list of Command; verdicts: list of Verdict, of every approach with a container; labels: dict of the image.
     """
     with Image(options.image, '') as image:
-        found = _commands(image, options.command)
+        found, others = _commands(image, options.command, None if host.partial else host.root)
         program = next((one.elf for one in found if one.elf), None)
         runtime = this_runtime(site, host)
         verdicts = [ask(approach_entry(one), site, image, host, program, runtime) for one in CONTAINERS]
         wanted = options.approach or recommended(verdicts, site)
         chosen = next((one for one in verdicts if one.approach == wanted), None)
         print(_page(image, found, site, host, verdicts, chosen))
+        if others:
+            print(_of_host(others, bool(options.command)))
         return found, verdicts, image.labels
 
 
-def _write(options, path, text):
-    """Write the easyconfig text to path and say so; with --dry-run only show it."""
+def _write(options, path, text, wanted):
+    """
+    Write the easyconfig text to path and say so; with --dry-run only show it.
+
+    wanted: {parameter: value} that eb must read in it. The file is put in place when it is on the disk as it should
+    be: a full disk leaves what was there before. Raises NewError.
+    """
     if options.dry_run:
         print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
         return
-    with open(path, 'w') as handle:
-        handle.write(text)
+    new = os.path.join(os.path.dirname(path), '.%s.%d' % (os.path.basename(path), os.getpid()))
+    try:
+        try:
+            with open(new, 'w', encoding='ascii') as handle:
+                handle.write(text)
+                handle.flush()
+                os.fsync(handle.fileno())
+            with open(new, encoding='ascii') as handle:
+                found = easyconfig.reads_as(handle.read())
+            wrong = [name for name, value in sorted(wanted.items()) if found.get(name) != value]
+            if wrong:
+                raise ValueError("%s reads as %r, not as %r" % (wrong[0], found.get(wrong[0]), wanted[wrong[0]]))
+            os.replace(new, path)
+        finally:
+            if os.path.lexists(new):
+                os.remove(new)
+    except OSError as err:
+        raise NewError("%s cannot be written: %s. Nothing was changed. Another folder: -o DIR" % (path, err.strerror))
+    except ValueError as err:  # also text that is not ASCII
+        raise NewError("eb could not read what would be written to %s: %s. Nothing was changed" % (path, err))
     print('\nwritten: %s' % path)
 
 
@@ -227,10 +273,10 @@ def main(options):
     verdict = _chosen(options, verdicts, site)
     path = _target(options, name, verdict.approach, bool(of_site))
     example = options.example or found[0].name
-    text = easyconfig.text_of(name, verdict.approach, of_site or os.path.basename(options.image),
-                              sha256_of(options.image), options.command or commands.typed(found), example,
-                              APPROACHES[verdict.approach]['title'], labels)
-    _write(options, path, text)
+    values = easyconfig.values_of(name, verdict.approach, of_site or os.path.basename(options.image),
+                                  sha256_of(options.image), options.command or commands.typed(found), example,
+                                  APPROACHES[verdict.approach]['title'], labels)
+    _write(options, path, easyconfig.text_of(values), values)
     other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
                   and one.level in ('works', 'works slowly')), None)
     print('\nNext:')

@@ -13,6 +13,7 @@ Directories"). Of those use MPI:
 
 The tools of an MPI (mpirun, ompi_info, ...) are left out: srun starts the ranks.
 """
+import os
 import posixpath
 import re
 from collections import namedtuple
@@ -35,6 +36,22 @@ TOOLS = re.compile(r'(mpi(exec|run|cc|cxx|c\+\+|CC|f77|f90|fort|icc|icpc|ifort|g
                    r'([._-].*)?|hydra_\w+|parkill|ompi[_-]\w+|opal_\w+|orte\w*|osh\w+|shmem\w+|oshmem_\w+|p?mix_info|'
                    r'pmix\w*|palloc|pattrs|pctrl|plookup|pps|pquery|prte\w*|prun|prterun|pterm|psched|'
                    r'fi_\w+|ucx_\w+|impi_\w+|x86_64-linux-gnu-mpi.*)$')
+#: What can be typed as it stands, in any shell and locale
+TYPED = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.+,:@=-]*\Z')
+#: Commands of a host that scripts and people go by, wherever they lie: of Slurm, runtimes, modules, shells, and
+#: some that every system has (POSIX, Shell and Utilities). The first on PATH counts: that would be the image's
+OF_HOSTS = frozenset(
+    'sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol scrontab sdiag sgather sh5util sinfo sprio squeue '
+    'sreport srun sshare sstat strigger sview apptainer singularity podman podman-hpc docker buildah shifter sarus '
+    'enroot ch-run ch-image lmod ml eb bash sh dash zsh ksh csh tcsh fish env sudo su ssh scp sftp rsync git make tar '
+    'awk basename cat cd chgrp chmod chown cmp comm cp cut date dd df diff dirname du echo ed expr false file find '
+    'grep head hostname id install join kill less ln ls man mkdir mkfifo mktemp more mv nice nohup nproc numactl od '
+    'paste patch printenv printf ps pwd readlink realpath rm rmdir sed seq sleep sort stat stty sum tail taskset tee '
+    'test time timeout touch tr true tty umask uname uniq unset vi wc which whoami xargs'.split())
+#: Where the commands of a host lie that belong to its system (Filesystem Hierarchy Standard 3.0)
+OF_SYSTEM = ('/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin')
+#: Taken although hosts have them: an image with mpi4py is one for Python, whose commands people want to be its own
+PYTHON = re.compile(r'python3?\Z')
 #: Names that the installation has for itself
 RESERVED = ('run-in-container', 'osu-gpu-bind', 'osu-explain', 'osu-proof')
 #: How the text of a file names an MPI library that it opens
@@ -83,7 +100,19 @@ def _readable(image, path):
 
 def _is_usual(name):
     """Return whether name (str) can be a command of a module and is no tool of an MPI."""
-    return not TOOLS.match(name) and name not in RESERVED and not name.endswith(('-exec', '-shell'))
+    return bool(not TOOLS.match(name) and name not in RESERVED and not name.endswith(('-exec', '-shell'))
+                and TYPED.match(name))
+
+
+def of_host(names, root):
+    """
+    Return those of names (list of str) that are commands of a host, which the module would take the place of.
+
+    root: str, folder that stands in for the host's /, None where its files are not here.
+    """
+    folders = [] if root is None else [root + folder for folder in OF_SYSTEM]
+    return [name for name in names if not PYTHON.match(name) and (
+        name in OF_HOSTS or any(os.path.lexists(os.path.join(folder, name)) for folder in folders))]
 
 
 def _read_ahead(image, facts):
@@ -214,6 +243,9 @@ def named(image, names):
     for wanted in names:
         name = posixpath.basename(wanted)
         path = folders[name].rstrip('/') + '/' + name
+        if not TYPED.match(name):
+            raise ImageError("%s of the image cannot be a command of the module: its name has blanks, signs or letters "
+                             "that cannot be typed anywhere. In the image: a link of another name" % wanted)
         if name in RESERVED or name.endswith(('-exec', '-shell')):
             raise ImageError("%s cannot be a command of the module: it has commands of that name, or that end like it, "
                              "for itself (%s, NAME-exec, NAME-shell). In the image: a link of another name"

@@ -1,10 +1,11 @@
 """The text of an easyconfig for an image, the name of its module, and the commands that follow."""
+import ast
 import os
 import re
 import shlex
-import textwrap
 
 from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.writing.terminal import one_line
 from osu_container.places import PROJECT
 
 #: What a module brings beside the programs; they lie here in the clone, and the easyblock finds them there
@@ -15,15 +16,17 @@ HOMEPAGE = ('org.opencontainers.image.url', 'org.opencontainers.image.source', '
             'org.label-schema.vcs-url')
 DESCRIPTION = ('org.opencontainers.image.description', 'org.opencontainers.image.title', 'org.label-schema.description')
 #: What EasyBuild can make a variable of (EBROOT<NAME>): it rewrites - + and ., and nothing else
-NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_+.-]*$')
+NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_+.-]*\Z')
 #: Modules of this project, whose places these names would take
 TAKEN = re.compile(r'osu-(container|native|mpi4py)$', re.I)
 WIDTH = 118
+#: Letters that are taken of a label
+LONGEST = 400
 
 TEXT = """easyblock = 'MPIContainer'
 
 name = {name}
-version = {approach}
+version = {version}
 
 homepage = {homepage}
 description = {description}
@@ -31,7 +34,7 @@ description = {description}
 toolchain = SYSTEM
 
 image = {image}
-image_sha256 = {sha256}
+image_sha256 = {image_sha256}
 programs = {programs}
 example = {example}
 
@@ -62,36 +65,81 @@ def name_problem(name):
     return None
 
 
+def quoted(value):
+    """
+    Return value (str) as text in an easyconfig: a Python string, in ASCII as eb may read it in any locale, in which eb
+    finds no template (easybuild/framework/easyconfig/easyconfig.py, resolve_template: %(name)s).
+    """
+    return ascii(re.sub(r'%(?=%*\(\w+\)s)', '%%', value))
+
+
 def listed(values):
     """Return values (list of str) as the text of a Python list, on several lines where it is long."""
-    one = '[%s]' % ', '.join(repr(value) for value in values)
+    texts = [quoted(value) for value in values]
+    one = '[%s]' % ', '.join(texts)
     if len(one) < 90:
         return one
-    return '[\n%s,\n]' % textwrap.fill(', '.join(repr(value) for value in values), WIDTH, initial_indent='    ',
-                                       subsequent_indent='    ', break_long_words=False, break_on_hyphens=False)
+    lines = ['']
+    for text in texts:
+        if len(lines[-1]) + len(text) > WIDTH - 6:
+            lines.append('')
+        lines[-1] += ' ' * bool(lines[-1]) + text + ','
+    return '[\n%s]' % ''.join('    %s\n' % line for line in lines if line)
 
 
 def _label(labels, names):
     """Return the first of the labels (dict) names (tuple of str) that says something, on one line; '' without."""
-    return next((' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), '')
+    found = next((' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), '')
+    return one_line(found[:LONGEST - 3].rstrip() + '...' if len(found) > LONGEST else found)
 
 
-def text_of(name, approach, image, sha256, programs, example, title, labels):
+def values_of(name, approach, image, sha256, programs, example, title, labels):
     """
-    Return the text (str) of an easyconfig.
+    Return {parameter: value} of an easyconfig, what is not the same in all.
 
     :param name: str, of the module; approach: str; title: str, what the approach does
     :param image: str, file name of the SIF, or its path in a folder of the site; sha256: str, of it
     :param labels: dict of str, of the image
     :param programs: list of str, names or whole paths in the image; example: str, a command
     """
-    description = _label(labels, DESCRIPTION)
-    return TEXT.format(
-        name=repr(name), approach=repr(approach), plain=name, image=repr(image), sha256=repr(sha256),
-        homepage=repr(_label(labels, HOMEPAGE) or 'unknown: the image has no label that says it'),
-        description=repr('%s, in a container: %s.' % (description.rstrip('.') or name, title)),
-        programs=listed(programs), example=repr(example), sources=repr(SOURCES),
-        checksums='[\n%s]' % ''.join("    %r,\n" % sha256_of(os.path.join(FOLDER, source)) for source in SOURCES))
+    return {
+        'name': name, 'version': approach, 'image': image, 'image_sha256': sha256, 'programs': list(programs),
+        'example': example,
+        'homepage': _label(labels, HOMEPAGE) or 'unknown: the image has no label that says it',
+        'description': '%s, in a container: %s.' % (_label(labels, DESCRIPTION).rstrip('.') or name, title)}
+
+
+def text_of(values):
+    """Return the text (str) of an easyconfig with values as of values_of()."""
+    texts = dict((key, listed(value) if isinstance(value, list) else quoted(value)) for key, value in values.items())
+    return TEXT.format(plain=values['name'], sources=repr(SOURCES), checksums='[\n%s]' % ''.join(
+        "    %r,\n" % sha256_of(os.path.join(FOLDER, source)) for source in SOURCES), **texts)
+
+
+def _resolved(value):
+    """Return a value of an easyconfig as eb reads it, its templates resolved; see quoted()."""
+    if isinstance(value, list):
+        return [_resolved(one) for one in value]
+    known = {'name': None}  # no other template is in what is written here
+    return re.sub(r'(%)(?!%*\(\w+\)s)', r'\1\1', value) % known
+
+
+def reads_as(text):
+    """
+    Return {parameter: value} that eb reads in the text (str) of an easyconfig, None for a value that is a constant.
+
+    Raises ValueError if it is none that eb can read.
+    """
+    found = {}
+    try:
+        for node in ast.parse(text).body:
+            if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+                raise ValueError("line %d is more than a parameter and its value" % node.lineno)
+            name = node.targets[0].id
+            found[name] = None if isinstance(node.value, ast.Name) else _resolved(ast.literal_eval(node.value))
+    except (SyntaxError, KeyError) as err:
+        raise ValueError(str(err))
+    return found
 
 
 def following(path, name, approach, example, options=(), other=None):

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 
+from osu_container.core.writing.terminal import one_line, shown
+
 from . import judging, text
 from .judging import ProofError
 
@@ -129,7 +131,7 @@ def read(folder, options):
 def _name(folder):
     """Return what the step of a folder (str) is called in the report."""
     name = os.path.basename(os.path.abspath(folder))
-    return 'step %s' % name if name[:1].isdigit() else name
+    return one_line('step %s' % name if name[:1].isdigit() else name)
 
 
 # ---- running ---------------------------------------------------------------------------------------------------------
@@ -241,12 +243,13 @@ def stand_alone():
     parser = argparse.ArgumentParser(prog='osu-proof', description="Show what every rank of a run really loaded and "
                                                                    "used.")
     add_arguments(parser)
-    options = parser.parse_args()
-    try:
-        return options.function(options)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except options.errors as err:
-        print("osu-proof: error: %s" % err, file=sys.stderr)
-        return 1
+    with shown():
+        options = parser.parse_args()
+        try:
+            return options.function(options)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        except options.errors as err:
+            print("osu-proof: error: %s" % err, file=sys.stderr)
+            return 1

@@ -136,6 +136,12 @@ def mpi_from_wheel(name, version):
 OSU_OPTIONS = '--enable-mpi4=no'
 
 
+#: Commands after which the C programs, which `make install` puts into folders by their kind, have one folder with the
+#: names of all of them, the one that the ports have: /opt/osu/bin/osu_bw is in every image
+OSU_BIN = ['mkdir -p /opt/osu/bin',
+           "find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' +"]
+
+
 def osu_in_c(sha256, wrappers='/opt/mpich/bin'):
     """Return the step that builds the OSU Micro-Benchmarks to /opt/osu; wrappers: folder of mpicc and mpicxx."""
     return shell(chdir=False, commands=[
@@ -147,6 +153,7 @@ def osu_in_c(sha256, wrappers='/opt/mpich/bin'):
         'CXXFLAGS=-O2',
         'make -j "$(nproc)"',
         'make install',
+        *OSU_BIN,
         'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
         # RPATH would win over LD_LIBRARY_PATH, and an injected library would have no effect.
         "if find /opt/osu/libexec -type f -name 'osu_*' -exec readelf -d {} + | grep '(RPATH)'; "
@@ -331,6 +338,11 @@ def numpy_and_launcher(python, omb_py):
            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
            f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
            f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
+           # a command for each of its benchmarks, which are fewer than the ports and others
+           f'rm {PYTHON_PREFIX}/bin/osu_*',
+           f'for program in {PYTHON_PREFIX}/libexec/omb-py/mpi/*/osu_*.py; do '
+           f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/$(basename "$program" .py)"; done',
+           f'test -L {PYTHON_PREFIX}/bin/osu_latency',
            f'for text in {BUILD}/omb/COPYRIGHT* {BUILD}/omb/LICENSE*; do if [ -f "$text" ]; then cp "$text" '
            f'{PYTHON_PREFIX}/share/licenses/; fi; done'] if omb_py else []
     return shell(chdir=False, commands=[

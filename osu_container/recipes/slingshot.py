@@ -16,6 +16,7 @@ small message from GPU memory by a slow path (docs/compare.md).
 
 from hpccm.primitives import baseimage, raw, shell
 
+from osu_container.core.data.osu_configure import with_rccl
 from osu_container.recipes import common
 from osu_container.recipes.common import BUILD, FILES
 from osu_container.recipes.images_slingshot import ALPS_PARTS, NEWEST_LIBFABRIC
@@ -382,12 +383,12 @@ def osu(mpi, options):
     """Return the step that builds the OSU Micro-Benchmarks to /opt/osu with the compilers of an MPI's prefix."""
     return shell(chdir=False, commands=[
         *from_source('osu', '/opt/osu', [common.OSU_OPTIONS, f'CC={mpi}/bin/mpicc', f'CXX={mpi}/bin/mpicxx', *options]),
-        no_rpath('/opt/osu')])
+        *common.OSU_BIN, no_rpath('/opt/osu')])
 
 
 def osu_with_rocm(prefix):
     """Return options of the benchmarks for GPU memory by HIP of a prefix, and for the programs that measure RCCL."""
-    return [f'--enable-rocm --with-rocm={prefix}', f'--enable-rcclomb --with-rccl={prefix}',
+    return [f'--enable-rocm --with-rocm={prefix}', with_rccl(prefix),
             'CFLAGS="-O2 -D__HIP_PLATFORM_AMD__=1"', 'CXXFLAGS="-O2 -D__HIP_PLATFORM_AMD__=1"']
 
 

@@ -77,7 +77,7 @@ def _add(found, entry):
     if entry['status'] != 'ok':
         return
     if entry.get('programs'):
-        users = found.programs.setdefault(entry['programs'], [])
+        users = found.programs.setdefault(' '.join(filter(None, (entry['programs'], entry.get('release')))), [])
         if approach not in users:
             users.append(approach)
     if not entry.get('proof'):

@@ -118,7 +118,7 @@ def _legend(curves):
         if curve.dataset.kind != 'run':
             title = f"{facts.get('source', 'source not known')}, {facts.get('date', 'date not known')}"
         if curve.series.programs:
-            title += ('; ' if title else '') + curve.series.programs
+            title += ('; ' if title else '') + curve.series.ran
         found.append(Named(curve.name, curve.style, title, curve.comparison.verdict if curve.comparison else ''))
     return found
 
@@ -361,7 +361,7 @@ def notes(report):
     found = []
     for section in report.sections:
         for one in section.datasets:
-            programs = sorted({series.programs for series in one.series if series.programs})
+            programs = sorted({series.ran for series in one.series if series.programs})
             found.append(f"{one.name}: programs: {', '.join(programs) or 'not known'}.")
             if one.series and max(series.repeats for series in one.series) == 1:
                 found.append(f"{one.name}: one value for each message size; how much values scatter is not known, and "

@@ -208,11 +208,13 @@ def read(path):
             one = series.get(key)
             if one is None:
                 one = series[key] = model.Series(case, entry['approach'], {}, entry.get('programs'),
-                                                 {'module': entry['module'], 'typed': entry.get('typed'), 'proofs': []})
+                                                 {'module': entry['module'], 'typed': entry.get('typed'),
+                                                  'release': entry.get('release'), 'proofs': []})
                 dataset.series.append(one)
-            elif one.programs != entry.get('programs'):
-                raise ResultsError(f"{where}: {entry['approach']} {case.title} was run with {one.programs} and with "
-                                   f"{entry.get('programs')}, which do not compare")
+            elif (one.programs, one.facts['release']) != (entry.get('programs'), entry.get('release')):
+                other = ' '.join(filter(None, (entry.get('programs'), entry.get('release'))))
+                raise ResultsError(f"{where}: {entry['approach']} {case.title} was run with {one.ran} and with "
+                                   f"{other}, which do not compare")
             one.facts['proofs'].append(entry.get('proof') or [])
             for size, value in _values(where, entry, case).items():
                 one.values.setdefault(size, {})[repeat] = value

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 #: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the Python ones.
 BANDWIDTH = frozenset(
     ['osu_bw', 'osu_bibw', 'osu_mbw_mr', 'osu_put_bw', 'osu_get_bw', 'osu_put_bibw', 'osu_bw_persistent',
-     'osu_bibw_persistent', 'osu_xccl_bw', 'osu_xccl_bibw'])
+     'osu_bibw_persistent', 'osu_bw_fan_in', 'osu_bw_fan_out', 'osu_xccl_bw', 'osu_xccl_bibw'])
 #: Benchmarks that print one number and no message size; their values stand at size 0
-WITHOUT_SIZES = frozenset(['osu_barrier', 'osu_ibarrier', 'osu_init', 'osu_hello', 'osu_xccl_barrier'])
+WITHOUT_SIZES = frozenset(['osu_barrier', 'osu_ibarrier', 'osu_barrier_persistent', 'osu_init', 'osu_hello',
+                           'osu_xccl_barrier'])
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
 #: Buffers as in the arguments of the programs: H host, D device, M managed memory; of the sender, of the receiver.
@@ -126,7 +127,8 @@ class Series:
     name      who: 'native', 'hybrid', ...; unique within the dataset for a case
     values    {size in bytes: {repeat (int, from 1): value (float, > 0)}}; a published single value is repeat 1
     programs  'OSU C programs', 'mpi4py 4.1.2 ports', or None where the source does not say
-    facts     dict: what is known beside the dataset's own facts, e.g. the image or the libraries
+    facts     dict: what is known beside the dataset's own facts, e.g. the image or the libraries; release: of the C
+              programs, absent or None where nobody has said it
     """
 
     case: Case
@@ -134,6 +136,11 @@ class Series:
     values: dict[int, dict[int, float]]
     programs: str | None = None
     facts: dict = field(default_factory=dict)
+
+    @property
+    def ran(self):
+        """Return its programs with their release (str), 'OSU C programs 7.5.2'; '' where nothing is known of them."""
+        return ' '.join(filter(None, (self.programs, self.facts.get('release'))))
 
     @property
     def sizes(self):

@@ -242,7 +242,7 @@ def _stack(dataset, series):
     told = told or ['libraries not known: no proof in the run']
     provider = (module.get('network') or {}).get('provider')
     told.append(f'provider {provider}' if provider else 'provider not known')
-    told += sorted({one.programs for one in dataset.series if one.name == series and one.programs})
+    told += sorted({one.ran for one in dataset.series if one.name == series and one.programs})
     return ', '.join(dict.fromkeys(told))
 
 

@@ -15,11 +15,12 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import site_words
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.results import files, references
-from osu_container.results.model import Case
+from osu_container.results.model import Case, has_sizes
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
-from tests.helpers.machine import PROJECT, interruptible, run
+from tests.helpers.machine import PROJECT, compile_library, interruptible, run
 from tests.helpers.samples import all_pairs, one_of_each
+from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
 PYTHON = PROJECT / '.workstation' / 'venv' / 'bin' / 'python'
 #: One system of each kind
@@ -33,6 +34,25 @@ def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARK
     made = modules.Module(name, approach, site, {}, set(programs))
     made.facts = {'image': {'labels': {'org.osu-container.osu': osu}}}
     return made
+
+
+def installed(tmp_path, approach, site, gpu=None, label=None, needed=None):
+    """A module with an installation: facts of its image (gpu), the image's label, or what its programs need."""
+    made = module(approach, site)
+    made.environment = {modules.ROOT: str(tmp_path)}
+    made.facts['image']['labels'].update({'org.osu-container.gpu': label} if label else {})
+    if gpu is not None:
+        (tmp_path / 'facts.json').write_text(json.dumps({'image': {'gpu': gpu}}))
+    if needed is not None:
+        compile_library(tmp_path / 'bin' / 'osu_bw', needed=[
+            compile_library(tmp_path / 'lib' / needed, soname=needed)])
+    return made
+
+
+def planned(made, site, buffers, benchmark='osu_bw'):
+    """Why a case of a module is left out (str), None if it is run."""
+    runs = plan.make('published', [made], site_entry(site), nodes=2)
+    return next(run.skip for run in runs if (run.case.benchmark, run.case.buffers) == (benchmark, buffers))
 
 
 def make_plan(site, tag='full', nodes=128, approaches=('native', 'hybrid'), **options):
@@ -87,12 +107,147 @@ def test_device_buffers_are_bound_to_their_gpu_and_collectives_name_the_accelera
     assert {run.case.ranks for run in runs.values() if run.case.nodes == 128} == {128 * per_node}
 
 
-def test_the_benchmarks_and_placements_of_the_issue_are_there():
-    wanted = {'osu_bw', 'osu_bibw', 'osu_latency', 'osu_mbw_mr', 'osu_multi_lat', 'osu_get_bw', 'osu_put_latency',
-              'osu_alltoall', 'osu_allreduce', 'osu_allgather', 'osu_bcast', 'osu_barrier', 'osu_init', 'osu_xccl_bw',
-              'osu_xccl_latency', 'osu_xccl_allreduce'}
+#: What `make install` of OSU 7.4 puts below libexec/osu-micro-benchmarks/mpi, with MPI 4: 77 programs
+OSU_74 = """
+bw bibw latency latency_mp latency_mt mbw_mr multi_lat
+bw_persistent bibw_persistent latency_persistent
+bw_fan_in bw_fan_out
+hello init
+acc_latency cas_latency fop_latency get_acc_latency get_bw get_latency put_bibw put_bw put_latency
+allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast gather gatherv reduce reduce_scatter
+reduce_scatter_block scatter scatterv
+iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw ibarrier ibcast igather igatherv ireduce
+ireduce_scatter ireduce_scatter_block iscatter iscatterv
+neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv neighbor_alltoallw
+ineighbor_allgather ineighbor_allgatherv ineighbor_alltoall ineighbor_alltoallv ineighbor_alltoallw
+allgather_persistent allgatherv_persistent allreduce_persistent alltoall_persistent alltoallv_persistent
+alltoallw_persistent barrier_persistent bcast_persistent gather_persistent gatherv_persistent reduce_persistent
+reduce_scatter_persistent scatter_persistent scatterv_persistent
+"""
+
+
+@pytest.mark.parametrize('site', ['perlmutter', 'lumi-25.03', 'alps'])
+@pytest.mark.parametrize('gpu, label, runs', [
+    (False, None, False), (False, 'none', False), (True, 'none', True), (True, None, True),
+    (False, 'ROCm 6.3.4', True), (None, 'none', True)])
+def test_device_buffers_are_planned_for_images_that_hold_something_for_gpus(tmp_path, site, gpu, label, runs):
+    """Perlmutter's image has no CUDA: its C programs would ignore `D D` and measure host memory."""
+    made = installed(tmp_path, 'hybrid', site, gpu, label)
+    said = None if runs else ('the image of osu-container/hybrid has neither ROCm nor CUDA: its programs can use host '
+                              'memory only')
+    assert {planned(made, site, buffers) for buffers in ('H D', 'D D')} == {said}
+    assert planned(made, site, 'D D', 'osu_alltoall') == said
+    assert planned(made, site, 'H H') is None and planned(made, site, 'H H', 'osu_alltoall') is None
+
+
+@pytest.mark.parametrize('needed, runs', [('libmpi.so.12', False), ('libamdhip64.so.6', True), ('libcuda.so.1', True)])
+def test_device_buffers_are_planned_for_native_programs_that_are_linked_for_gpus(tmp_path, needed, runs):
+    made = installed(tmp_path, 'native', 'lumi-25.03', needed=needed)
+    said = planned(made, 'lumi-25.03', 'D D')
+    assert (said is None) if runs else said.startswith('osu_bw of osu-native/9.9 is linked with no library of GPUs')
+    assert planned(made, 'lumi-25.03', 'H H') is None
+    port = tmp_path / 'bin' / 'osu_latency'  # it loads what it needs when it runs
+    port.write_text('#!/usr/bin/env python3\n')
+    assert planned(made, 'lumi-25.03', 'D D', 'osu_latency') is None
+
+
+def failed_line(folder, one, text, code=0):
+    """Return the line of results.jsonl (dict) of a run that printed text (str)."""
+    (folder / 'a.txt').write_text(text)
+    (folder / 'a.err').write_text('')
+    return measure.line(one, 1, stdout=folder / 'a.txt', stderr=folder / 'a.err', code=code, proofs=folder / 'none',
+                        promise={'comes_from': {}, 'container': False}, seconds=1.0, folder=folder, command='x')
+
+
+HOST_TABLE = '# OSU MPI Bandwidth Test v7.4\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n4194304     9000.00\n'
+
+
+def test_numbers_of_host_memory_are_never_recorded_as_those_of_device_memory(tmp_path):
+    device = next(run for run in make_plan('lumi-25.03', 'quick') if run.case.buffers == 'D D')
+    found = failed_line(tmp_path, device, HOST_TABLE)
+    assert found['status'] == 'failed' and 'values' not in found
+    assert 'a.txt: buffers D D were asked for, and osu_bw does not say so' in found['reason']
+
+
+def test_on_request_the_programs_check_their_data(tmp_path):
+    checked = make_plan('lumi-25.03', 'full', check=True)
+    for one in checked:
+        assert one.check and one.case.variant == plan.CHECKED
+        assert one.program[1] == '-c', 'a C program takes no notice of what stands behind the buffers'
+        assert plan.from_entry(json.loads(json.dumps(one.entry()))) == one
+    unable = {one.case.benchmark for one in checked
+              if one.skip == f'{one.case.benchmark} cannot check its data (it has no -c)'}
+    assert {'osu_barrier', 'osu_get_bw', 'osu_init', 'osu_bw_fan_in'} <= unable
+    assert not unable & {'osu_bw', 'osu_mbw_mr', 'osu_iallreduce', 'osu_neighbor_alltoall'}
+    python = plan.make('quick', [module(osu='7.5.2 Python'), module('hybrid')], site_entry('workstation'), nodes=2,
+                       check=True)
+    assert {one.skip for one in python if one.module == 'osu-native/9.9' and one.case.buffers == 'H H'} == {
+        'the Python benchmarks cannot check their data (they have no -c)'}
+    plain = make_plan('lumi-25.03', 'full')
+    assert not any('-c' in one.program or one.check or one.case.variant for one in plain)
+    assert not {one.case for one in plain} & {one.case for one in checked}, 'their figures are never compared'
+
+    host = next(run for run in checked if (run.case.benchmark, run.case.buffers) == ('osu_bw', 'H H'))
+    assert 'was asked to check' in failed_line(tmp_path, host, HOST_TABLE)['reason']
+    wrong = failed_line(tmp_path, host, HOST_TABLE.replace('9000.00', '9000.00  Fail'), code=1)
+    assert wrong['status'] == 'failed' and 'values' not in wrong
+    assert 'exit code 1; a.txt: osu_bw received data that was not sent, at 4194304 bytes' in wrong['reason']
+
+
+def test_the_release_of_the_c_programs_is_kept_with_the_figures(tmp_path):
+    host = next(run for run in make_plan('lumi-25.03', 'quick') if run.case.buffers == 'H H')
+    found = failed_line(tmp_path, host, HOST_TABLE)  # no rank left a proof
+    assert (found['programs'], found['release'], found['checked']) == ('OSU C programs', '7.4', False)
+
+
+def test_what_native_figures_depend_on_is_the_mpi_that_the_loader_takes(tmp_path):
+    """A C program is linked with the host's MPI, which lies elsewhere; only ports have one in their installation."""
+    fabric = compile_libfabric(tmp_path / 'host' / 'libfabric.so.1', '1.22.0', (1, 22))
+    mpi = compile_mpich(tmp_path / 'host' / 'libmpi.so.12', '4.2.3', needed=[fabric], rpath='$ORIGIN')
+    program = compile_library(tmp_path / 'install' / 'bin' / 'osu_bw', needed=[mpi])
+    made = module('native')
+    made.programs = {'osu_bw'}
+    made.environment = {**os.environ, modules.ROOT: str(tmp_path / 'install'),
+                        'LD_LIBRARY_PATH': str(tmp_path / 'host')}
+    made.facts = {'module_file': None}
+    before = made.inputs()
+    assert {f'host {mpi}', f'host {fabric}', 'programs of osu-native/9.9'} <= set(before)
+    compile_mpich(mpi, '5.0.2', needed=[fabric], rpath='$ORIGIN')
+    after = made.inputs()
+    assert {name for name in before if before[name] != after[name]} == {f'host {mpi}'}
+    with open(program, 'ab') as file:  # built again
+        file.write(b'x')
+    assert made.inputs()['programs of osu-native/9.9'] != after['programs of osu-native/9.9']
+
+
+def test_the_tag_full_has_every_program_of_osu_that_prints_a_figure():
+    of_74 = {f'osu_{name}' for name in OSU_74.split()}
+    assert len(of_74) == 77
+    of_75 = {'osu_partitioned_latency'}
+    xccl = {name for name, entry in cases.BENCHMARKS.items() if entry.get('library') == 'xccl'}
+    assert of_74 | of_75 == set(cases.BENCHMARKS) - xccl | set(cases.NOT_RUN) and all(cases.NOT_RUN.values())
     found = [run.case for run in make_plan('lumi-25.03')]
-    assert {case.benchmark for case in found} == wanted
+    assert {case.benchmark for case in found} == set(cases.BENCHMARKS)
+    assert {case.unit for case in found if re.search('bw|mbw', case.benchmark)} == {'MB/s'}
+    assert {case.benchmark for case in found if not has_sizes(case.benchmark)} == {
+        'osu_init', 'osu_barrier', 'osu_ibarrier', 'osu_barrier_persistent'}
+    assert min(case.ranks for case in found if 'neighbor' in case.benchmark) == 8
+    assert min(case.nodes for case in found if '_fan_' in case.benchmark) == 2
+
+
+def test_programs_that_know_host_memory_alone_are_planned_for_nothing_else():
+    buffers = {}
+    for one in make_plan('perlmutter'):
+        buffers.setdefault(one.case.benchmark, set()).add(one.case.buffers)
+        if cases.BENCHMARKS[one.case.benchmark]['kind'] in cases.COLLECTIVE:
+            assert not re.search(' [HDM]( |$)', one.typed), 'a collective takes no words for its buffers'
+    alone = {name for name, found in buffers.items() if found == {'H H'}}
+    assert {'osu_latency_mt', 'osu_latency_mp', 'osu_ineighbor_alltoallw', 'osu_fop_latency'} <= alone
+    assert not alone & {'osu_bw', 'osu_ibcast', 'osu_get_bw', 'osu_allreduce_persistent'}
+
+
+def test_the_benchmarks_have_the_placements_and_buffers_of_the_documents():
+    found = [run.case for run in make_plan('lumi-25.03')]
     assert {case.nodes for case in found if case.benchmark == 'osu_alltoall'} == {1, 2, 4, 8, 16, 32, 64, 128}
     assert {case.buffers for case in found if case.benchmark == 'osu_bw'} == {'H H', 'H D', 'D H', 'D D', 'M M'}
     assert {case.placement for case in found if case.benchmark == 'osu_bcast'} == {

@@ -191,6 +191,58 @@ def test_one_bad_size_anywhere_makes_the_curve_worse(place):
     assert [point.size for point in comparison.points if point.verdict == 'worse'] == [place]
 
 
+def several(name, *rows):
+    """Return a Series of osu_latency with these repeats at 8 B, and others equal to each other at 64 B."""
+    return Series(LATENCY, name, {8: dict(enumerate(rows, 1)), 64: dict(enumerate([5.0] * len(rows), 1))})
+
+
+@pytest.mark.parametrize('paired', [True, False])
+def test_few_repeats_are_not_said_firmly(paired):
+    """Two repeats of one stack showed '3.9 times slower', and 22 of the same modules nothing."""
+    slow, native = several('a', 36.0, 42.0), several('native', 10.0, 10.01)
+    two = compare_series(slow, native, paired=paired)
+    point = two.points[0]
+    assert point.verdict == 'worse' and two.few_repeats == 2
+    found = re.fullmatch(r'probably worse at 8 B: 3\.9 times slower \(([\d.]+) to ([\d.]+), by 2 repeats\); same above',
+                         two.words)
+    assert found, two.words
+    assert [float(one) for one in found.groups()] == pytest.approx([point.low, point.high], rel=0.05)
+    faster = compare_series(native, slow, paired=paired)
+    assert re.match(r'probably better at 8 B: 3\.9 times faster \(2\.\d to 6\.\d, by 2 repeats\)', faster.words)
+
+
+def test_few_repeats_without_spread_leave_nothing_to_say_in_figures():
+    for paired in (True, False):
+        words = compare_series(several('a', 40.0, 40.0), several('native', 10.0, 10.0), paired=paired).words
+        assert re.match(r'probably worse at 8 B: 4\.0 times slower \((4\.0 to 4\.0, )?by 2 repeats\)', words), words
+
+
+@pytest.mark.parametrize('repeats', [5, 22])
+def test_of_enough_repeats_nothing_is_probable(repeats):
+    slow = several('a', *(39.0 + number / 100 for number in range(repeats)))
+    enough = compare_series(slow, several('native', *(10.0 + number / 100 for number in range(repeats))), paired=True)
+    assert enough.few_repeats is None and enough.words == 'worse at 8 B: 3.9 times slower; same above'
+
+
+def test_the_command_says_how_to_be_sure(tmp_path, capsys):
+    slow = make_run(tmp_path / 'few', repeats=2, scale={'hybrid': 0.25})
+    code, out, _ = call(capsys, slow)
+    assert code == 1 and 'probably worse' in out and 'To be sure: `osu-container bench --repeats 5`' in ' '.join(
+        out.split())
+    _, out, _ = call(capsys, slow, '--json')
+    assert {one['few_repeats'] for one in json.loads(out)['comparisons'] if one['verdict'] == 'worse'} == {2}
+
+
+def test_releases_of_the_c_programs_that_differ_are_named():
+    a, b = (several(name, 5.0, 5.0, 5.0, 5.0, 5.0) for name in ('a', 'b'))
+    for one, release in ((a, '7.4'), (b, '7.5.2')):
+        one.programs, one.facts['release'] = 'OSU C programs', release
+    assert compare_series(a, b).notes == [
+        'a ran OSU C programs 7.4, b ran OSU C programs 7.5.2: they do not compare strictly']
+    b.facts['release'] = None  # an older run does not say it
+    assert compare_series(a, b).notes == []
+
+
 def test_ranges_in_words():
     def gain(size):
         return 1 / 8 if size <= 128 else 1 / 1.7 if size in (8192, 16384) else 1

@@ -171,7 +171,7 @@ COMMANDS = [
     Rule('modules, shell', r'OSU_PROOF=1 srun -N2 -n2 osu_bw H H'),
     Rule('modules', r'osu-container proof --approach opensource -- srun --mpi=pmi2 .* apptainer exec FILE\.sif .*'),
     Rule('LUMI', r'osu-container proof --expect .*provider=cxi -- srun .*'),
-    Rule('modules, shell', r'srun osu_container/rank-proof proof osu_latency H H -m 1024'),
+    Rule('modules, shell', r'srun osu_container/rank-proof proof osu_latency -m 1024 H H'),
     Rule('modules', r'grep -E .* proof/rank-0\.json'),
     Rule('run', r'(\$ )?osu-container why (--list|slurm-\d+\.out( slurm-\d+\.out)?)'),
     # Discover
@@ -289,6 +289,13 @@ def test_every_command_is_classified():
     assert len(LINES) > 50
     unknown = [f'{line.page}: {line.command}' for line in LINES if line.rule() is None]
     assert unknown == [], 'add a rule to COMMANDS, or the block to NOT_COMMANDS'
+
+
+def test_options_of_a_benchmark_stand_in_front_of_its_buffers():
+    """The C programs take no notice of what stands behind them, and measure everything."""
+    behind = re.compile(r'\bosu_\w+ .*\b[HDM] [HDM] +-')
+    assert [f'{line.page}: {line.command}' for line in LINES if behind.search(line.command)] == []
+    assert behind.search('srun osu_latency H H -m 1024') and not behind.search('srun osu_latency -m 1024 H H')
 
 
 def test_every_rule_is_of_use():

@@ -618,3 +618,109 @@ def test_a_rebuild_whose_copy_fails_keeps_the_older_installation(eb, large_image
     done = eb('osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules', preexec_fn=limit_file_size)
     assert done.returncode != 0
     assert (sha256_of(eb.module('osu-container/pure')), eb.left_behind()) == before
+
+
+# ---- what others can do, and what is left by kill -9
+
+def flip(path):
+    """Change one byte in the middle of the file path (Path), as a bad disk or another program does."""
+    path.chmod(0o644)
+    with path.open('r+b') as handle:
+        handle.seek(path.stat().st_size // 2)
+        byte = handle.read(1)
+        handle.seek(-1, os.SEEK_CUR)
+        handle.write(bytes([byte[0] ^ 1]))
+
+
+def test_names_of_files_are_no_code_and_a_flipped_byte_is_told(eb, tmp_path, other_file_system):
+    eb.local(workstation())
+    image = other_file_system / '" .. os.execute("touch ran") .. "$(touch ran)\'.sif'
+    shutil.copy(PROJECT / 'sources' / IMAGE, image)
+    easyconfig = tmp_path / '" .. os.execute("touch ran") .. "; touch ran; \'.eb'
+    easyconfig.write_text((PROJECT / 'easyconfigs/o/osu-container/osu-container-pure.eb').read_text()
+                          + f'image = {str(image)!r}\nimage_sha256 = {sha256_of(image).upper()!r}\n')
+    done = eb(easyconfig, '-r', cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    installed = eb.prefix / 'software' / 'osu-container' / 'pure' / image.name
+
+    def load():
+        return clean_shell(f'cd {tmp_path}; module use {eb.prefix}/modules/all; module load osu-container/pure; '
+                           'echo "$SIF"; osu_latency --help >/dev/null && echo ran well; ls')
+    shown = load()
+    assert shown.stdout.startswith(f'{installed}\nran well\n') and shown.stderr == '', shown.stderr
+    assert 'ran' not in shown.stdout.split('\n')[2:]
+    flip(installed)
+    assert f'The image {installed} was written to since it was installed' in folded(load().stderr)
+    done = eb(easyconfig, '--sanity-check-only', cwd=tmp_path)
+    assert done.returncode != 0
+    assert f'the image {installed} has changed since the module was installed (sha256 then' in folded(done.stdout)
+
+
+def test_an_image_is_a_name_or_a_whole_path(eb):
+    eb.local(workstation())
+    assert_refused(eb, eb('osu-container-pure.eb', '-r', '--try-amend=image=../x.sif'),
+                   "image '../x.sif' is neither the name of a file", '--try-amend=image=/x.sif')
+
+
+@pytest.mark.parametrize('what', ['easyconfig', pytest.param('easyconfig with --try-amend', marks=pytest.mark.full),
+                                  'local file', pytest.param('site file', marks=pytest.mark.full)])
+def test_code_that_others_may_write_is_not_run(eb, tmp_path, what):
+    eb.local(workstation())
+    paths = {'easyconfig': tmp_path / 'own' / 'osu-container-pure.eb', 'site file': tmp_path / 'mine.py',
+             'local file': tmp_path / 'local' / '_mpicontainer_local.py'}
+    paths['easyconfig'].parent.mkdir()
+    shutil.copy(PROJECT / 'easyconfigs/o/osu-container/osu-container-pure.eb', paths['easyconfig'])
+    paths['site file'].write_text("SITE = 'x'\nSITES = {'x': {'based_on': 'workstation'}}\n")
+    options = {'easyconfig with --try-amend': [paths['easyconfig'].name, '--try-amend=build_image=no',
+                                               f'--robot={paths["easyconfig"].parent}'],
+               'site file': [paths['easyconfig'], f'--try-amend=site={paths["site file"]}']}
+    path = paths[what.partition(' with')[0]]
+    path.chmod(0o646)
+    assert_refused(eb, eb(*options.get(what, [paths['easyconfig']]), '-r'),
+                   f'{path} is code that would run as you, and it may be written by everybody', f'chmod o-w {path}')
+
+
+#: Moments of an installation: EasyBuild's hooks, docs.easybuild.io/hooks
+MOMENTS = ['post_ready', 'post_install', 'post_sanitycheck', 'module_write', 'post_module']
+
+
+@pytest.mark.parametrize('moment', [pytest.param(one, marks=pytest.mark.full if one in MOMENTS[::2] else ())
+                                    for one in MOMENTS])
+def test_kill_of_a_rebuild_leaves_a_module_and_a_lock_with_a_remedy(eb, tmp_path, moment):
+    eb.local(workstation())
+    assert eb('osu-container-pure.eb', '-r').returncode == 0
+    module = eb.module('osu-container/pure')
+    before = module.read_text()
+    hooks = tmp_path / 'hooks.py'
+    hooks.write_text(f'import os\ndef {moment}_hook(self, *args, **kwargs):\n'
+                     '    if not args or not str(args[0]).startswith("/tmp/eb-"):\n        os.kill(os.getpid(), 9)\n')
+    done = eb('osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules', f'--hooks={hooks}')
+    assert done.returncode == -9
+    assert module.read_text().splitlines()[:-1] == before.splitlines()[:-1]
+    used = clean_shell(f'module use {eb.prefix}/modules/all; module load osu-container/pure && osu_latency --help')
+    assert used.returncode == 0 and 'osu_latency' in used.stdout, used.stderr
+    again = eb('osu-container-pure.eb', '-r', '--rebuild')
+    remedy = re.search(r'Where no eb runs, here or on another node: (rmdir \S+), then eb again', folded(again.stdout))
+    assert again.returncode != 0 and remedy, again.stdout[-2000:]
+    assert run(['bash', '-c', remedy.group(1)]).returncode == 0
+    assert eb('osu-container-pure.eb', '-r', '--rebuild').returncode == 0
+    assert not [path for path in eb.left_behind() if path.endswith(('.part', '.old'))]
+
+
+@pytest.mark.parametrize('inodes', [20, *(pytest.param(few, marks=pytest.mark.full) for few in (4, 35))])
+def test_a_disk_without_inodes_keeps_the_older_installation_whole(eb, inodes):
+    eb.local(workstation())
+    eb.prefix.mkdir()
+    # Another file system, which ends with the process; after the first installation it takes so few files more.
+    script = f"""mount -t tmpfs -o size=900m tmpfs '{eb.prefix}' && "$@" >/dev/null || exit 9
+        sums() {{ find modules software -type f -name '[!.]*' -exec sha256sum {{}} + | sort; }}
+        cd '{eb.prefix}' && before=$(sums)
+        used=$(df --output=iused . | tail -n 1)
+        mount -o remount,nr_inodes=$((used + {inodes})) '{eb.prefix}' || exit 8
+        "$@" --rebuild --disable-backup-modules && exit 7
+        [[ $(sums) == "$before" ]] && exit 3"""
+    own = [] if os.getuid() == 0 else ['--map-root-user']
+    done = run(['unshare', '--mount', *own, 'bash', '-c', script, 'bash', eb.command, 'osu-container-pure.eb', '-r'],
+               env=eb.environment, stderr=subprocess.STDOUT)
+    assert done.returncode == 3, done.stdout[-3000:]
+    assert 'Traceback' not in done.stdout and 'No space left on device' in done.stdout

@@ -283,6 +283,14 @@ def with_file(path, provider='cxi', build=None, **variables):
                 later(lambda it: it.image.copy(it.parts.plain(f'lib{provider}-fi.so'), path)))
 
 
+def started_by_script(it):
+    """Put the program of a World's image behind a script that starts it."""
+    own = it.image.on('/opt/osu/bin/osu_latency')
+    own.rename(own.with_name('real'))
+    it.image.write('/opt/osu/bin/osu_latency', '#!/bin/sh\nexec "$(dirname "$0")/real" "$@"\n')
+    it.image.on('/opt/osu/bin/osu_latency').chmod(0o755)
+
+
 def mtl_ofi(parts):
     """Return Open MPI's part for libfabric as a file of its own."""
     return parts.user_of('mca_mtl_ofi.so', parts.fabric(needed=()), ['FABRIC_1.0', 'FABRIC_1.7'])
@@ -585,7 +593,13 @@ SPEAKS = {
          "instead of the module's MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1"),
         ('an interface', 'hybrid', script('export FI_TCP_IFACE=lo'), PLAIN, 'unknown', 'FI_TCP_IFACE=lo'),
         ('taken away', 'bind', script('export MPICH_GPU_SUPPORT_ENABLED='), GPU, 'unknown', 'takes'),
-        ('a command', 'pure', script('export MPIR_CVAR_CH4_NETMOD=$(find)'), GPU, 'unknown', 'may be anything')],
+        ('a command', 'pure', script('export MPIR_CVAR_CH4_NETMOD=$(find)'), GPU, 'unknown', 'may be anything'),
+        ('shared memory alone', 'hybrid', each(image(mpi=lambda parts: parts.mpi(intel_mpi('2021.10.0'))),
+                                               script('export I_MPI_FABRICS=shm')), PLAIN, 'fails',
+         'ranks on two nodes do not reach each other'),
+        ('shared memory, of a release that nobody tried', 'hybrid', each(
+            image(mpi=lambda parts: parts.mpi(intel_mpi('2021.17.0'))), script('export I_MPI_FABRICS=shm')), PLAIN,
+         'unknown', 'I_MPI_FABRICS=shm')],
     "conda's MPI": [
         ('its program', 'bind', in_conda(), GPU, 'fails', "would not use the host's libfabric.so.1 and libmpi.so.12: "
          '/opt/conda/bin/app has DT_RPATH $ORIGIN/../lib'),
@@ -615,10 +629,10 @@ SPEAKS = {
          "opens /opt/venv/lib/libfabric/libfabric.so.1 before Intel MPI asks for libfabric"),
         ("Intel's libfabric beside one that needs it", 'hybrid', intel_in_venv(needs=6), GPU, 'unknown',
          "opens /opt/venv/lib/libfabric/libfabric.so.1 beside the host's"),
-        ('one that may not load', 'bind', each(later(lambda it: wheels(it, 'libmpi.so.12')), later(
+        ('one that does not load', 'bind', each(later(lambda it: wheels(it, 'libmpi.so.12')), later(
             lambda it: it.image.write('/opt/osu/bin/osu_latency', '#!/opt/venv/bin/python3.11\n').library(
-                '/opt/venv/lib/libmpi.so.12', ['libelsewhere.so'])), ), GPU, 'unknown',
-         'whether it loads there is not certain'),
+                '/opt/venv/lib/libmpi.so.12', ['libelsewhere.so'])), ), GPU, NOTE,
+         "does not load, and mpi4py then goes on to the host's"),
     ],
     'mpi4py': [
         ('in a folder that ld.so does not know', 'pure', only_mpi_at('/opt/other/lib/libmpi.so.12'), GPU, 'fails',
@@ -860,7 +874,9 @@ SILENT = {
     "image's variables": [
         ('the same', 'hybrid', script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1'), GPU),
         ('for tuning', 'hybrid', script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'), GPU),
-        ('of another MPI', 'hybrid', script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU)],
+        ('of another MPI', 'hybrid', script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU),
+        ('shared memory, of a release that goes on by libfabric', 'hybrid', each(
+            image(mpi=lambda parts: parts.mpi(intel_mpi('2021.4.0'))), script('export I_MPI_FABRICS=shm')), PLAIN)],
     "conda's MPI": [
         ('the external package', 'bind', in_conda(build='external_hd5c3fa7_0'), GPU),
         ('DT_RUNPATH', 'bind', in_conda(app='new', python='new'), GPU),
@@ -870,6 +886,7 @@ SILENT = {
         ('MPI4PY_LIBMPI', 'bind', each(image(environment={'MPI4PY_LIBMPI': 'libmpi.so.12'}),
                                        in_venv('libmpi.so.12', 'libmpi.so.40')), GPU),
         ('one, nothing is injected', 'opensource', in_venv('libmpi.so.12'), GPU),
+        ('one MPI under two ABIs', 'opensource', in_venv('libmpi.so.12', 'libmpi_abi.so.1', link='libmpi.so.12'), GPU),
         ("one, the image's is not replaced", 'hybrid', in_venv('libmpi.so.12'), GPU),
         ('two, and no Python', 'bind', later(lambda it: [it.image.write(
             '/opt/conda/conda-meta/mpich-4.3.2-h1_0.json', '{}')] + [it.image.copy(
@@ -961,6 +978,9 @@ SILENT = {
             ('MPICH 4.3 does not unless told to', mpich('4.3.2')), ('Intel MPI looks first', intel_mpi()))],
     'PMI': [('pmi2', 'hybrid', image(), GPU), ('Cray MPICH under cray_shasta', 'bind', image(), GPU)],
     'no program': [('osu_latency', 'pure', image(), GPU),
+                   ('a script that starts one', 'pure', each(
+                       image(mpi_folder='/opt/other', environment={'LD_LIBRARY_PATH': '/opt/none'}),
+                       later(started_by_script)), GPU),
                       ('a program is named', 'pure', each(image(program=None), later(lambda it: it.image.copy(
                           it.parts.program(it.parts.mpi()), '/opt/own')), program('/opt/own')), GPU)],
     'several host MPIs': [('one', 'bind', image(), GPU), ('not injected', 'hybrid', second_mpi('8.1.29'), GPU)],

@@ -26,10 +26,14 @@ COMMANDS = PROJECT / 'easyconfigs/o/osu-container'
 def launch(tmp_path):
     """Function (command, *arguments) that runs osu-python by a link of that name; NumPy is an empty module there."""
     libexec, packages = tmp_path / 'libexec', tmp_path / 'lib/python'
-    for folder in (libexec / 'omb-py', packages, tmp_path / 'bin'):
+    for folder in (libexec / 'omb-py' / 'mpi' / 'pt2pt', packages / 'mpi4py', tmp_path / 'bin'):
         folder.mkdir(parents=True)
     shutil.copy(RECIPES / 'osu-python', libexec / 'osu-python')
-    (packages / 'numpy.py').write_text('')
+    (packages / 'numpy.py').write_text('__version__ = "2.4.6"\n')
+    (packages / 'mpi4py' / '__init__.py').write_text('')
+    (packages / 'mpi4py' / 'MPI.py').write_text('class COMM_WORLD:\n    def Get_rank(): return 0\n')
+    for name in ('osu_bw', 'osu_latency'):
+        (libexec / 'omb-py' / 'mpi' / 'pt2pt' / f'{name}.py').write_text('')
     (libexec / 'omb-py' / 'run.py').write_text('import os, sys\nprint(sys.argv[1:], os.environ["MPI4PY_LIBMPI"])\n')
 
     def call(command, *arguments):
@@ -46,11 +50,50 @@ def launch(tmp_path):
                                      ['--buffer', 'numpy', 'H', 'H']])
 def test_all_ways_to_ask_for_numpy_are_one(launch, command, buffers):
     done = launch(command, *buffers, '-m', '8')
-    assert done.stdout == ("['--benchmark=bw', '--buffer=numpy', '-m', '8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"), \
+    assert done.stdout == ('# osu_bw: of the OSU Micro-Benchmarks in Python, buffers: numpy 2.4.6\n'
+                           "['--benchmark=bw', '--buffer=numpy', '--max=8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"), \
         done.stderr
 
 
+@pytest.mark.parametrize('arguments, given', [
+    (['-m', '65536'], ['--max=65536']), (['-m', '8:64'], ['--min=8', '--max=64']), (['-m8:'], ['--min=8']),
+    (['-m', ':64'], ['--max=64']), (['--message-size=4:8'], ['--min=4', '--max=8']),
+    (['-i', '100', '-x', '5'], ['--iterations=100', '--skip=5']), (['-i100', '--warmup', '3'],
+                                                                  ['--iterations=100', '--skip=3']),
+    (['--min', '1', '--max=8', '--iterations', '7', '--pickle'],
+     ['--min', '1', '--max=8', '--iterations', '7', '--pickle'])])
+def test_osus_python_benchmarks_get_arguments_of_their_own(launch, arguments, given):
+    """They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs."""
+    done = launch('osu_latency', *arguments, 'H', 'H')
+    assert f"{['--benchmark=latency', '--buffer=numpy', *given]}" in done.stdout, done.stderr
+
+
+def test_a_benchmark_that_osu_does_not_have_in_python_is_an_error(launch):
+    done = launch('osu_py_get_bw')
+    assert (done.returncode, done.stdout) == (2, '')
+    assert done.stderr == 'osu_py_get_bw: error: OSU has no osu_get_bw in Python; it has osu_bw osu_latency\n'
+
+
+def test_an_image_with_osus_python_benchmarks_has_a_command_for_each_of_them(tmp_path):
+    """The commands of the recipe, run in a folder: a name for each benchmark of the archive, and no other one."""
+    name = next(name for name, entry in IMAGES.items() if 'python' in entry['variants'])
+    prefix = tmp_path / 'opt' / 'mpi4py'
+    for path in ('libexec/omb-py/mpi/pt2pt/osu_latency.py', 'libexec/omb-py/mpi/collective/osu_bcast.py',
+                 'libexec/omb-py/util/osu_util_mpi.py', 'libexec/omb-py/run.py', 'bin/osu_get_bw', 'bin/osu_latency'):
+        (prefix / path).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / path).write_text('')
+    text = recipe_text(name, 'python').replace('/opt/mpi4py', str(prefix))
+    lines = text[text.index(f'    rm {prefix}/bin/osu_*'):].partition('\n%')[0].splitlines()
+    script = '\n'.join(line for line in lines if f'{prefix}/bin/osu_' in line or 'omb-py/mpi/' in line)
+    done = run(['bash', '-e', '-c', script])
+    assert done.returncode == 0, (script, done.stderr)
+    assert {path.name for path in (prefix / 'bin').iterdir()} == {
+        'osu_latency', 'osu_bcast', 'osu_py_latency', 'osu_py_bcast'}
+
+
 @pytest.mark.parametrize('arguments, text', [
+    (['-m', 'x'], '-m x: give -m MAX or -m MIN:MAX'), (['-m'], '-m (nothing): give -m MAX'),
+    (['-d', 'rocm'], '--buffer cupy asks for buffers in GPU memory'),
     (['--buffer', 'cupy'], '--buffer cupy asks for buffers in GPU memory, and this image has no CuPy'),
     (['D', 'D'], 'D D asks for buffers in GPU memory'),
     (['H'], 'buffers H: give H H'), (['H', 'D'], 'buffers H D: give H H'),

@@ -16,9 +16,10 @@ import pytest
 from osu_container.core.data.sites import SITES
 from osu_container.image import ImageError, build, catalogue, stages
 from osu_container.image.catalogue import FAMILIES, IMAGES, SOURCES, published_rows, recipe_text
+from osu_container.recipes.common import OSU_BIN
 from osu_container.recipes.render import KEPT, RECIPES, RENDERED, file_names, render
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT
+from tests.helpers.machine import PROJECT, run
 
 SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
 COMMAND = PROJECT / 'bin' / 'osu-container'
@@ -279,6 +280,24 @@ def test_definition_files_fall_into_stages_that_find_what_they_copy(definitions)
         tested = [number for number, stage in enumerate(found) if stages.test_section(stage.text)]
         # an image to build upon has no programs that could be tried
         assert tested == ([len(found) - 1] if path.startswith('osu-') else []), path
+
+
+def test_the_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
+    """Pages name /opt/osu/bin/osu_bw: that of the ports, and of the C programs, which are installed by their kinds."""
+    in_c = [key for key, text in definitions.items() if 'make install' in text and '--prefix=/opt/osu' in text]
+    assert in_c
+    for key in in_c:
+        assert all(command in definitions[key] for command in OSU_BIN), key
+    folder = tmp_path / 'opt' / 'osu'
+    for path in ('mpi/pt2pt/standard/osu_bw', 'mpi/collective/blocking/osu_bcast', 'xccl/pt2pt/osu_xccl_bw'):
+        program = folder / 'libexec' / 'osu-micro-benchmarks' / path
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text('#!/bin/sh\necho "$0"\n')
+        program.chmod(0o755)
+    done = run(['bash', '-e', '-c', '\n'.join(OSU_BIN).replace('/opt/osu', str(folder))])
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (folder / 'bin').iterdir()} == {'osu_bw', 'osu_bcast', 'osu_xccl_bw'}
+    assert run([folder / 'bin' / 'osu_bw']).returncode == 0
 
 
 def test_images_are_tested_by_themselves(definitions):

@@ -1,5 +1,6 @@
 """The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a state of its own."""
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -555,6 +556,9 @@ def test_slurm_stop_ends_its_own_daemons_and_jobs_only(tmp_path, start_slurm):
         done = start_slurm(tree)
         assert done.returncode == 0, done.stdout
     mine, others = (daemons(tree) for tree in trees)
+    # MPICH names its memory in /dev/shm after the job: what an aborted one left must not be found by another start's
+    assert len({re.search(r'(?m)^FirstJobId=([1-9]\d*)$', (tree / '.workstation/slurm/slurm.conf').read_text()).group(1)
+                for tree in trees}) == 2
     job = subprocess.Popen(['srun', '-N2', '-n2', 'bash', '-c', 'echo $$; exec sleep 300'], stdout=subprocess.PIPE,
                            stderr=subprocess.DEVNULL, text=True,
                            env={**os.environ, 'SLURM_CONF': str(trees[0] / '.workstation/slurm/slurm.conf')})

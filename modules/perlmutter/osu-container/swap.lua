@@ -4,23 +4,48 @@ help([==[
 
 Description
 ===========
-OSU Micro-Benchmarks in a container: its entrypoint puts the host's network library in place.
+OSU Micro-Benchmarks in a container: its entrypoint puts the host's network
+library in place.
 
 
 Usage
 =====
-MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the host, provider cxi
-srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
-commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
-variables:  FI_CXI_DEFAULT_CQ_SIZE FI_CXI_DEFAULT_TX_SIZE FI_CXI_DISABLE_HOST_REGISTER FI_CXI_DISABLE_NON_INJECT_MSG_IDC FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_GET_MIN FI_CXI_RDZV_PROTO FI_CXI_RDZV_THRESHOLD FI_CXI_RX_MATCH_MODE FI_MR_CACHE_MONITOR FI_PROVIDER MPIR_CVAR_CH4_OFI_ENABLE_HMEM MPIR_CVAR_SINGLE_HOST_ENABLED NCCL_CROSS_NIC NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME OSU_SWAP SLURM_NETWORK; what you set yourself wins
-            osu-explain prints each with its value, reason and source, and every bind
-proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
-containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
-binding:    srun ... osu-gpu-bind osu_bw H H puts ranks next to their GPU and network card
-switch:     export OSU_RCCL_ALT_READ=1 before module load: all that HPE sets for RCCL and NCCL: rendezvous without the card's offload (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together), for every message, and larger queues. For runs of RCCL alone: MPI loses its eager messages
-switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin is an error instead of TCP; not for jobs on one node
-switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
-switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the host, provider
+            cxi
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE):
+            srun -N2 -n2 osu_bw H H
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
+            osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
+            osu_scatter (mpi4py 4.1.2 ports)
+variables:  FI_CXI_DEFAULT_CQ_SIZE FI_CXI_DEFAULT_TX_SIZE
+            FI_CXI_DISABLE_HOST_REGISTER FI_CXI_DISABLE_NON_INJECT_MSG_IDC
+            FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_GET_MIN FI_CXI_RDZV_PROTO
+            FI_CXI_RDZV_THRESHOLD FI_CXI_RX_MATCH_MODE FI_MR_CACHE_MONITOR
+            FI_PROVIDER MPIR_CVAR_CH4_OFI_ENABLE_HMEM
+            MPIR_CVAR_SINGLE_HOST_ENABLED NCCL_CROSS_NIC NCCL_NET
+            NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME OSU_SWAP SLURM_NETWORK; what
+            you set yourself wins
+            osu-explain prints each with its value, reason and source, and every
+            bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really
+            loaded and used
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each
+            rank its own
+binding:    srun ... osu-gpu-bind osu_bw H H puts ranks next to their GPU and
+            network card
+switch:     export OSU_RCCL_ALT_READ=1 before module load: all that HPE sets for
+            RCCL and NCCL: rendezvous without the card's offload
+            (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together),
+            for every message, and larger queues. For runs of RCCL alone: MPI
+            loses its eager messages
+switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin
+            is an error instead of TCP; not for jobs on one node
+switch:     export OSU_SCOPE=commands before module load: binds, library paths
+            and preloads are for the commands of this module alone, not for
+            other containers that are started in the same shell, nor for a
+            runtime that is called directly
+switch:     export OSU_SINGLE_NODE=shm before module load: for jobs on one node:
+            stay off cxi, ranks meet in shared memory (untested on LUMI)
 
 
 More information
@@ -137,6 +162,24 @@ local sif = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-swap.eb -r --rebuild")
 end
+-- an error where the image has another size than the one that was installed, a warning where it has another time stamp: its sum would take seconds
+local function intact(bytes, time)
+    local path, date = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif"), "!%Y-%m-%d %H:%M:%S UTC"
+    local now = mode() == "load" and lfs.attributes(path)
+    if not now then return end
+    local was = "it had " .. bytes .. " bytes of " .. os.date(date, time) .. ", and has now " .. now.size ..
+        " bytes of " .. os.date(date, now.modification)
+    if now.size ~= bytes then
+        LmodError("The image " .. path .. " is not the one that was installed: " .. was .. ". Install it again: " ..
+            "eb osu-container-swap.eb -r --rebuild")
+    elseif now.modification ~= time then
+        LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
+            ". Compare its sum: cd '" .. root .. "' && sha256sum -c " .. "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif.sha256" ..
+            ". If it differs: module unload " .. myModuleName() .. "; " .. "eb osu-container-swap.eb -r --rebuild" ..
+            ". If it fits: touch -d @" .. time .. " '" .. path .. "'")
+    end
+end
+intact(BYTES, TIME)
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)

@@ -8,14 +8,24 @@ OSU Micro-Benchmarks in a container: no library of the host, TCP.
 
 Usage
 =====
-MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
-srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_bw H H
-commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_scatter (mpi4py 4.1.2 ports)
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image,
+            provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE):
+            srun -N2 -n2 osu_bw H H
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
+            osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
+            osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
-            osu-explain prints each with its value, reason and source, and every bind
-proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really loaded and used
-containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
-switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
+            osu-explain prints each with its value, reason and source, and every
+            bind
+proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really
+            loaded and used
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each
+            rank its own
+switch:     export OSU_SCOPE=commands before module load: binds, library paths
+            and preloads are for the commands of this module alone, not for
+            other containers that are started in the same shell, nor for a
+            runtime that is called directly
 
 
 More information
@@ -56,6 +66,24 @@ local sif = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif")
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-pure.eb -r --rebuild")
 end
+-- an error where the image has another size than the one that was installed, a warning where it has another time stamp: its sum would take seconds
+local function intact(bytes, time)
+    local path, date = pathJoin(root, "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif"), "!%Y-%m-%d %H:%M:%S UTC"
+    local now = mode() == "load" and lfs.attributes(path)
+    if not now then return end
+    local was = "it had " .. bytes .. " bytes of " .. os.date(date, time) .. ", and has now " .. now.size ..
+        " bytes of " .. os.date(date, now.modification)
+    if now.size ~= bytes then
+        LmodError("The image " .. path .. " is not the one that was installed: " .. was .. ". Install it again: " ..
+            "eb osu-container-pure.eb -r --rebuild")
+    elseif now.modification ~= time then
+        LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
+            ". Compare its sum: cd '" .. root .. "' && sha256sum -c " .. "osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif.sha256" ..
+            ". If it differs: module unload " .. myModuleName() .. "; " .. "eb osu-container-pure.eb -r --rebuild" ..
+            ". If it fits: touch -d @" .. time .. " '" .. path .. "'")
+    end
+end
+intact(BYTES, TIME)
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
 setenv("SIFOSUMINCONTAINER", sif)

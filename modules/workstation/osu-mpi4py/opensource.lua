@@ -5,20 +5,35 @@ Description
 ===========
 Python with mpi4py, NumPy, CuPy in a container: everything is in the image.
 
-While it is loaded, python, python3 and pip on PATH are those of the container. The host's: /usr/bin/python3.
+While it is loaded, python, python3 and pip on PATH are those of the container.
+The host's: /usr/bin/python3.
 
 
 Usage
 =====
-MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image, provider tcp
-srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 osu_py_bw --buffer numpy
-commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
+MPI:        MPICH 4.2.3 of the image over libfabric 1.22.0 of the image,
+            provider tcp
+srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE):
+            srun -N2 -n2 osu_py_bw --buffer numpy
+commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
+            osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
+            osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier
+            osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw
+            osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip
+            python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
-            osu-explain prints each with its value, reason and source, and every bind
-proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each rank really loaded and used
-yours:      /user-software in the container; make-squashfs packs it into one file, unmake-squashfs unpacks it to add more
-containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own
-switch:     export OSU_SCOPE=commands before module load: binds, library paths and preloads are for the commands of this module alone, not for other containers that are started in the same shell, nor for a runtime that is called directly
+            osu-explain prints each with its value, reason and source, and every
+            bind
+proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each
+            rank really loaded and used
+yours:      /user-software in the container; make-squashfs packs it into one
+            file, unmake-squashfs unpacks it to add more
+containers: one on each node for all its ranks; export OSU_SHARE=0 gives each
+            rank its own
+switch:     export OSU_SCOPE=commands before module load: binds, library paths
+            and preloads are for the commands of this module alone, not for
+            other containers that are started in the same shell, nor for a
+            runtime that is called directly
 
 
 More information
@@ -59,6 +74,24 @@ local sif = pathJoin(root, "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1
 if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-mpi4py-opensource.eb -r --rebuild")
 end
+-- an error where the image has another size than the one that was installed, a warning where it has another time stamp: its sum would take seconds
+local function intact(bytes, time)
+    local path, date = pathJoin(root, "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif"), "!%Y-%m-%d %H:%M:%S UTC"
+    local now = mode() == "load" and lfs.attributes(path)
+    if not now then return end
+    local was = "it had " .. bytes .. " bytes of " .. os.date(date, time) .. ", and has now " .. now.size ..
+        " bytes of " .. os.date(date, now.modification)
+    if now.size ~= bytes then
+        LmodError("The image " .. path .. " is not the one that was installed: " .. was .. ". Install it again: " ..
+            "eb osu-mpi4py-opensource.eb -r --rebuild")
+    elseif now.modification ~= time then
+        LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
+            ". Compare its sum: cd '" .. root .. "' && sha256sum -c " .. "osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif.sha256" ..
+            ". If it differs: module unload " .. myModuleName() .. "; " .. "eb osu-mpi4py-opensource.eb -r --rebuild" ..
+            ". If it fits: touch -d @" .. time .. " '" .. path .. "'")
+    end
+end
+intact(BYTES, TIME)
 -- where the image is, under the names that LUMI's container modules use
 setenv("SIF", sif)
 setenv("SIFOSUMINMPI4PY", sif)

@@ -25,6 +25,25 @@ class FactsError(Exception):
     """Image, host and approach do not fit; the text says which file, what was found, what is needed, what to do."""
 
 
+#: What settings_for() needs of recorded facts: key -> type, below 'image' and 'host'
+_RECORDED = {'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
+             'host': {'root': str}}
+
+
+def checked(facts):
+    """Return recorded facts (of facts.json, any JSON). Raises FactsError if they are none: the file is damaged."""
+    for part, wanted in _RECORDED.items():
+        found = facts.get(part) if isinstance(facts, dict) else None
+        if part == 'image' and isinstance(facts, dict) and 'image' not in facts:
+            continue  # of a native module
+        for key, kind in wanted.items():
+            if not isinstance(found, dict) or not isinstance(found.get(key), kind):
+                raise FactsError("%s.%s is %s, wanted %s" % (
+                    part, key, ascii(found.get(key))[:40] if isinstance(found, dict) else 'not there',
+                    {str: 'text', dict: 'an object', list: 'a list'}[kind]))
+    return facts
+
+
 def missing_host_paths(approach, site, root):
     """Return the host paths (list of str, root in front) that approach needs on site and that are not there."""
     return missing_on(approach, site, Host(root))

@@ -41,7 +41,8 @@ WATCHED_AT_LOAD = 5
 #: program runs; refuses: list of dict (when, why, remedy), switches that this module cannot follow;
 #: watched: list of dict (path, size, mtime, what); conflicts, image_folders, stage_folders: lists of str; family: str;
 #: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
-#: of_site: dict like those of watched, the image of the site that is linked to, or None;
+#: of_site: dict like those of watched, the image of the site that is linked to, or None; image_installed: dict (size,
+#: mtime), what the installation's own image was like, or None;
 #: gpu_map: list of dict (gcd, mask, nic) or None; rank_variables: list of dict; switches: list of names;
 #: env_prefix: str or None (native);
 #: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
@@ -53,7 +54,8 @@ WATCHED_AT_LOAD = 5
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
                                   'library_path program_path preload variables unset run_files watched conflicts '
                                   'family shell image_folders stage_folders gpu_map rank_variables switches refuses '
-                                  'programs nvidia through_entrypoint host_path share apart user_path of_site')
+                                  'programs nvidia through_entrypoint host_path share apart user_path of_site '
+                                  'image_installed')
 
 
 def approach_entry(name, approaches=APPROACHES):
@@ -199,8 +201,8 @@ def settings_for(approach, site, facts):
 
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
     :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path: list of str;
-                  rccl_plugin: str or None; of_site: as in Settings, or absent) and 'host' (root: str; mpi,
-                  libfabric: str; runtime: dict command, name;
+                  rccl_plugin: str or None; of_site, installed: as of_site and image_installed in Settings, or absent)
+                  and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
                   injected: list of dict soname, path, why, size, mtime, what, names; files: list of str; folders: list
                   of dict path, target, why, for an approach with entrypoint only;
                   rccl_plugin) as core/deciding/facts.py reads them. A native module has no 'image' and no runtime.
@@ -238,6 +240,7 @@ def settings_for(approach, site, facts):
         run_files=_run_files(approach, site, host),
         watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD] + (
             [image['of_site']] if image.get('of_site') else []), of_site=image.get('of_site'),
+        image_installed=image.get('installed'),
         conflicts=site['conflicts']['value'],
         family=site.get('family', {'value': FAMILY})['value'],
         shell=[dict(site['shell'], **entry) for entry in site.get('shell', {'value': []})['value']],

@@ -8,7 +8,18 @@ import os
 import re
 
 from osu_container.core.data.sites import BASES, SITES
-from osu_container.core.data.sites.schema import KEYS, NO_FACT, TABLES
+from osu_container.core.data.sites.schema import (
+    FACT,
+    KEYS,
+    NO_FACT,
+    OPTIONAL,
+    OPTIONAL_SHAPES,
+    SHAPES,
+    TABLE_SHAPES,
+    TABLES,
+)
+from osu_container.core.reading.files import read_plain
+from osu_container.core.reading.trust import code_problem
 
 #: What such a file may define, with the value where it does not
 NAMES = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}
@@ -23,17 +34,28 @@ def known(table):
     return ', '.join(sorted(table))
 
 
-def _completed(entry, bases):
-    """Return entry (dict) with the facts of the entries that it is based on; its own replace theirs."""
+def _completed(entry, bases, on=()):
+    """
+    Return entry (dict) with the facts of the entries that it is based on; its own replace theirs.
+
+    :param on: tuple of the names that led here, which it must not be based on again
+    """
     if 'based_on' not in entry:
         return dict(entry)
-    if entry['based_on'] not in bases:
-        raise SettingsError("based_on names '%s', which is no entry; there are: %s"
-                            % (entry['based_on'], known(bases)))
-    whole = _completed(bases[entry['based_on']], bases)
+    name = entry['based_on']
+    if not isinstance(name, str) or name not in bases:
+        raise SettingsError("based_on names %r, which is no entry; there are: %s" % (name, known(bases)))
+    if name in on:
+        raise SettingsError("based_on leads in a circle: %s. Base one of them on 'plain', or leave it out there"
+                            % ' -> '.join(on + (name,)))
+    _wanted(bases[name], dict, "the entry '%s'" % name)
+    whole = _completed(bases[name], bases, on + (name,))
     for key, value in entry.items():
         # libraries and files are completed name by name, all else is one fact
-        whole[key] = dict(whole[key], **value) if key in TABLES and key in whole else value
+        if key in TABLES and key in whole:
+            _wanted(value, {str: (dict, None)}, key)
+            value = dict(whole[key], **value)
+        whole[key] = value
     whole.pop('based_on')
     return whole
 
@@ -43,27 +65,89 @@ def site_entry(name, sites=SITES):
     if name not in sites:
         raise SettingsError("unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
                             % (name, known(sites)))
-    whole = _completed(sites[name], dict(BASES, **dict(SITES, **sites)))
+    _wanted(sites[name], dict, "site '%s'" % name)
+    whole = _completed(sites[name], dict(BASES, **dict(SITES, **sites)), (name,) if name not in SITES else ())
     if name not in SITES:
         _check_shape(name, whole)
     return dict(whole, name=name)
 
 
+#: How a person calls what is wanted
+_WORDS = {str: 'text', int: 'a whole number', bool: 'True or False', list: 'a list', dict: 'a dict', None: 'None'}
+
+
+def _in_words(shape):
+    """Return how a person calls a shape of schema.SHAPES (str)."""
+    if isinstance(shape, tuple):
+        return ' or '.join(map(_in_words, shape))
+    if isinstance(shape, list):
+        return 'a list of %s' % _in_words(shape[0]).replace('a dict', 'dicts', 1)
+    if isinstance(shape, dict) and str not in shape:
+        return 'a dict with %s' % ', '.join(sorted(key for key in shape if not key.endswith('?')) or
+                                            sorted(key[:-1] for key in shape))
+    return _WORDS[dict if isinstance(shape, dict) else shape]
+
+
+def _fits(value, shape):
+    """Return whether value is like shape, of schema.SHAPES."""
+    if isinstance(shape, tuple):
+        return any(_fits(value, one) for one in shape)
+    if isinstance(shape, list):
+        return isinstance(value, (list, tuple)) and all(_fits(item, shape[0]) for item in value)
+    if isinstance(shape, dict):
+        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+            return False
+        if str in shape:
+            return all(_fits(item, shape[str]) for item in value.values())
+        return all(_fits(value[key.rstrip('?')], like) if key.rstrip('?') in value else key.endswith('?')
+                   for key, like in shape.items())
+    return value is None if shape is None else isinstance(value, shape) and (shape is not int or value is not True
+                                                                             and value is not False)
+
+
+def _wanted(value, shape, what):
+    """Raise SettingsError, with what it is (str), if value is not like shape, of schema.SHAPES."""
+    if not _fits(value, shape):
+        found = ascii(value)
+        raise SettingsError("%s is %s, wanted: %s" % (what, found if len(found) < 80 else found[:76] + ' ...',
+                                                      _in_words(shape)))
+
+
 def _check_shape(name, entry):
-    """Raise SettingsError if an entry (dict) of a user's own site lacks a key, or has something else than a fact."""
+    """Raise SettingsError if an entry (dict) of a user's own site, or with a user's facts, is not as schema.py says."""
     lacking = [key for key in KEYS if key not in entry]
     if lacking:
         raise SettingsError("site '%s' lacks %s; write 'based_on': 'plain' for what an ordinary machine has, or let "
                             "`osu-container discover` write the site" % (name, known(lacking)))
-    facts = [(key, entry[key]) for key in KEYS if key not in NO_FACT]
+    start = "site '%s': " % name
+    _wanted(entry['title'], str, start + 'title')
+    facts = [(key, entry[key], SHAPES[key]) for key in KEYS + OPTIONAL if key not in NO_FACT and key in entry]
     for table in TABLES:
-        if not isinstance(entry[table], dict):
-            raise SettingsError("site '%s': %s must be a dict of facts, found %r" % (name, table, entry[table]))
-        facts += [('%s.%s' % (table, key), fact) for key, fact in entry[table].items() if fact is not None]
-    for key, fact in facts:
-        if not isinstance(fact, dict) or 'value' not in fact:
-            raise SettingsError("site '%s': %s must be a fact (dict with 'value', 'why', 'source', 'date', "
-                                "'evidence'), found %r" % (name, key, fact))
+        _wanted(entry[table], {str: (dict, None)}, start + table)
+        facts += [('%s.%s' % (table, key), fact, TABLE_SHAPES[table]) for key, fact in entry[table].items()
+                  if fact is not None]
+    _wanted(entry['variables'], [dict], start + 'variables')
+    facts += [('variables %d' % number, fact, str) for number, fact in enumerate(entry['variables'], 1)]
+    for key, fact, shape in facts:
+        # modules tell the reasons of those of tables, and of what they set or look at
+        told = FACT if key.partition('.')[0].partition(' ')[0] in NO_FACT + ('shell',) else FACT[:1]
+        if not isinstance(fact, dict) or any(part not in fact for part in told):
+            raise SettingsError("%s%s must be a fact (dict with 'value', 'why', 'source', 'date', 'evidence'), found %s"
+                                % (start, key, ascii(fact)[:200]))
+        for part in set(FACT[1:]) & set(fact):
+            _wanted(fact[part], str, '%s%s, %s' % (start, key, part))
+        _wanted(fact['value'], shape, '%s%s, value' % (start, key))
+        for part, like in OPTIONAL_SHAPES.items():
+            if part in fact:
+                _wanted(fact[part], like, '%s%s, %s' % (start, key, part))
+    for variable in entry['variables']:
+        _wanted(variable, {'name': str}, start + 'variables')
+    recognised = entry['recognised_by']['value']
+    for regex in list(recognised.get('hostnames', [])) + list(recognised.get('environment', {}).values()):
+        try:
+            re.compile(regex)
+        except re.error as err:
+            raise SettingsError("%srecognised_by has %r, which is no regular expression: %s" % (start, regex, err))
 
 
 def _is_recognised(pattern, hostname, environment):
@@ -113,7 +197,10 @@ def overridden(site, facts):
         if isinstance(site[key], dict) and not isinstance(fact, dict):
             raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
                                 "'source', 'date', 'evidence')" % (key, fact))
-    return _completed(dict(facts, based_on='site'), {'site': site})
+    whole = _completed(dict(facts, based_on='site'), {'site': site})
+    if facts:
+        _check_shape(site['name'], whole)
+    return whole
 
 
 def site_here(wanted, local, hostname, environ):
@@ -125,11 +212,13 @@ def site_here(wanted, local, hostname, environ):
     OVERRIDES and ROOT of local belong to the site that it names, or to any where it names none.
     Raises SettingsError if the site is unknown, or this machine is none of the known ones.
     """
-    own = getattr(local, 'SITE', None)
-    site = choose_site(wanted, own, hostname, environ, dict(SITES, **getattr(local, 'SITES', {})))
-    if own not in (None, site['name']):
+    given = dict((name, getattr(local, name, default)) for name, default in NAMES.items())
+    for name, shape in (('SITE', (str, None)), ('SITES', {str: object}), ('ROOT', str), ('OVERRIDES', {str: object})):
+        _wanted(given[name], shape, '%s of %s' % (name, getattr(local, 'path', 'the local file')))
+    site = choose_site(wanted, given['SITE'], hostname, environ, dict(SITES, **given['SITES']))
+    if given['SITE'] not in (None, site['name']):
         return site, ''
-    return overridden(site, getattr(local, 'OVERRIDES', {})), getattr(local, 'ROOT', '').rstrip('/')
+    return overridden(site, given['OVERRIDES']), given['ROOT'].rstrip('/')
 
 
 class SiteFile(object):
@@ -139,13 +228,15 @@ class SiteFile(object):
         """
         path: str, a file in Python; names_site: bool, it must name a site and not only override facts.
 
-        Raises SettingsError if it cannot be read or defines no site.
+        Raises SettingsError if it cannot be read, defines no site, or could be written by somebody else than whom this
+        user trusts: it is run.
         """
         self.path = os.path.abspath(path)
+        problem = code_problem(self.path)
+        if problem:
+            raise SettingsError(problem)
         try:
-            with open(self.path) as handle:
-                text = handle.read()
-            self.more = {}
+            text, self.more = read_plain(self.path), {}
             exec(compile(text, self.path, 'exec'), self.more)  # a file of the user, as a local file is
         except (IOError, OSError, ValueError) as err:
             raise SettingsError("the site file %s cannot be read: %s. `osu-container discover -o FILE` writes one"

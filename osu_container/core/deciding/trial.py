@@ -19,8 +19,9 @@ from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
 from osu_container.core.reading.environment import folders, known
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.core.reading.loader import load, of_name, where
+from osu_container.core.reading.loader import load, of_name, version_problems, where
 from osu_container.core.reading.python_environments import opened_libfabric
+from osu_container.core.reading.scripts import started_by
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.system import LARGEST, read_cache
 from osu_container.core.reading.traits import PLUGIN, PROVIDERS, fabric_traits, mpi_traits, provider_of_file
@@ -248,8 +249,8 @@ def _own_program(image, program):
     Return (path, ElfFacts) of the program that the process begins with, (None, None) where that is no ELF file.
 
     program: str or None, the user's choice; else the first of the image's programs that needs an MPI library is taken,
-    or else the first. A script (mpi4py's ports) opens MPI by its name, so the search begins there. Raises ImageError if
-    program is not there.
+    or else the first. For a script of a shell the program that it starts counts, where that can be told; another script
+    (mpi4py's ports) opens MPI by its name, so the search begins there. Raises ImageError if program is not there.
     """
     if program is not None:
         if not image.exists(program):
@@ -258,7 +259,10 @@ def _own_program(image, program):
     else:  # programs of one image are alike: a few are enough
         paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_PROGRAMS]]
     facts = image.elf_facts(paths)
-    found = [path for path in paths if path in facts]
+    started = [] if image.partial else [one for one in (started_by(image, path) for path in paths
+                                                        if path not in facts) if one]
+    facts.update(image.elf_facts(started))
+    found = [path for path in paths + started if path in facts]
     found.sort(key=lambda path: not any(name in MPI_FAMILIES for name in facts[path].needed))  # stable
     return (found[0], facts[found[0]]) if found else (None, None)
 
@@ -439,8 +443,8 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
 
     'inside': those in the library itself. 'foreign': {name: release of the image's libfabric beside the file, or None}
     of those that are the image's while libfabric is the host's, whose release may not take them. Those of the host's
-    libfabric are not injected, so they count for nothing. A plug-in whose own libraries are missing is left out by
-    libfabric without a word.
+    libfabric are not injected, so they count for nothing. A plug-in that does not load, as one that needs a version of
+    symbols which the host's libfabric lacks, is left out by libfabric without a word.
     """
     fabric, usable = of_name(process, 'libfabric.so.1'), {}
     if not traits or container.image.partial:
@@ -449,7 +453,7 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
     for path in _plugin_files(fabric, traits, container, library_path, environment):
         whole = load(starts, container, library_path, [path])
         if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
-                of_name(whole, path):
+                of_name(whole, path) and len(version_problems(whole)) <= len(version_problems(process)):
             usable[provider_of_file(path)] = path
     if fabric.origin == 'host':
         return dict(traits, foreign=dict((name, _release_of_plugin(container, path))

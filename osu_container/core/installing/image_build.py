@@ -4,8 +4,10 @@ The image before it is installed: a missing one is built, with the command of th
 its bill of materials and its signature.
 """
 import os
+import re
 import subprocess
 
+from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError, check_sbom, signature_problem
 from osu_container.places import PROJECT
@@ -97,12 +99,41 @@ def obtained(name, how, folders, image_help, say, sha256=None):
     return target
 
 
+#: A line of sha256sum; with --tag, or of BSD's sha256 and OpenSSL's dgst: SHA256 (NAME) = SUM
+_SUM_LINE = re.compile(r'\\?(?P<sum>[0-9a-f]{64})(?: [ *](?P<name>.+))?|'
+                       r'SHA256 ?\((?P<of>.+)\) ?= ?(?P<tagged>[0-9a-f]{64})', re.I)
+#: Bytes of a file with sums that are read: a thousand lines
+_MOST_SUMS = 1 << 17
+
+
 def wanted_sha256(path):
-    """Return the sha256 (str) in the file path (str) of sha256sum, None if it is not there or empty."""
-    if not os.path.isfile(path):
+    """
+    Return the sha256 (str, lower case) that the file path (str, NAME.sha256) has for NAME, None if it is not there or
+    empty. Of several lines that of NAME counts, of one line any. Raises ImageError if it holds no such sum.
+    """
+    try:
+        lines = [line.strip() for line in read_plain(path, _MOST_SUMS).decode('utf-8-sig', 'replace').splitlines()]
+    except FileNotFoundError:
         return None
-    with open(path) as handle:
-        return (handle.read().split() or [None])[0]
+    except OSError as err:
+        raise ImageError("cannot read %s: %s. Make it again: sha256sum IMAGE >IMAGE.sha256" % (path, err.strerror))
+    lines = [line for line in lines if line and not line.startswith('#')]
+    found = [line for line in map(_SUM_LINE.fullmatch, lines) if line]
+    name = os.path.basename(path)[:-len('.sha256')]
+    of_name = [line for line in found if os.path.basename(line.group('name') or line.group('of') or '') == name]
+    chosen = of_name or (found if len(lines) == 1 else [])
+    if not chosen and lines:
+        raise ImageError("%s holds no sha256 of %s: wanted a line of sha256sum, 64 digits from 0 to f and the name. "
+                         "Make it again: sha256sum %s >%s" % (path, name, name, os.path.basename(path)))
+    return (chosen[0].group('sum') or chosen[0].group('tagged')).lower() if chosen else None
+
+
+def given_sha256(text):
+    """Return the sha256 text (str or None) of an easyconfig in lower case. Raises ImageError if it is none."""
+    if text and not re.fullmatch('[0-9a-fA-F]{64}', text):
+        raise ImageError("image_sha256 '%s' is no sha256: wanted 64 digits from 0 to f, as sha256sum prints them"
+                         % text)
+    return text and text.lower()
 
 
 def check_image(sif, wanted, beside, image_help, runtime, of_site=False):

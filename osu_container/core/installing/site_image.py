@@ -8,9 +8,11 @@ import os
 import re
 
 from osu_container.core.installing.image_build import wanted_sha256
+from osu_container.core.installing.staged import stamp
 from osu_container.core.reading.files import open_plain
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.reading.trust import name_problem
 
 #: A folder that begins with the value of a variable: {NAME}/...
 _OF_VARIABLE = re.compile(r'\{(\w+)\}')
@@ -30,6 +32,22 @@ def image_folders(site, root, environ):
         elif environ.get(name.group(1)):
             found.append(environ[name.group(1)] + folder[name.end():])
     return found
+
+
+def checked_name(name):
+    """
+    Return name (str or None), which the easyconfig or the site has for an image: the name of a file or a whole path.
+
+    Raises ImageError for another one: relative to which folder would it be?
+    """
+    problem = name_problem(name or '')
+    if problem:
+        raise ImageError("image: " + problem)
+    if name and not os.path.isabs(name) and (os.path.basename(name) != name or name in ('.', '..')):
+        raise ImageError("image '%s' is neither the name of a file, which is looked for in the source path and in the "
+                         "site's folders, nor a whole path. Give the whole path: --try-amend=image=%s"
+                         % (name, os.path.realpath(name)))
+    return name
 
 
 def readable(path):
@@ -72,8 +90,7 @@ def recorded(path):
     """
     if path is None:
         return None
-    found = os.stat(path)
-    return {'path': path, 'size': found.st_size, 'mtime': int(found.st_mtime), 'what': 'the image'}
+    return dict(stamp(path), path=path, what='the image')
 
 
 def changed(installed):
@@ -82,7 +99,10 @@ def changed(installed):
 
     One that is not there is no matter of this: the module says so itself, or takes the site's.
     """
-    wanted = wanted_sha256(installed + '.sha256')
+    try:
+        wanted = wanted_sha256(installed + '.sha256')
+    except ImageError as err:
+        return [str(err)]
     found = sha256_of(installed) if wanted and os.path.exists(installed) else wanted
     return [] if found == wanted else [
         "the image %s has changed since the module was installed (sha256 then %s, now %s); install it again"

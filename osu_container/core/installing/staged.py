@@ -3,13 +3,18 @@ Putting an installation in place in one move, so that an error or an interruptio
 its image as one file that all installations share; with the sampler and osu-proof, which it holds itself: they must
 work where the clone is gone.
 """
-import filecmp
+import errno
 import glob
 import os
+import re
 import shutil
 import stat
+import time
 
+from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.installing.user_software import KEPT
+from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.reading.sif import ImageError
 
 #: Folder of an installation with the files, which keep the places that they have in the package
 PROOF = 'proof'
@@ -19,7 +24,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__fi
 _NAME = os.path.basename(_PACKAGE)
 #: What the files of the package's proof/ import, and what starts them
 _MORE = ('__init__.py', 'rank-proof', 'core/__init__.py', 'core/data/__init__.py', 'core/data/approaches.py',
-         'core/reading/__init__.py', 'core/reading/files.py', 'core/reading/libraries.py')
+         'core/reading/__init__.py', 'core/reading/files.py', 'core/reading/libraries.py',
+         'core/writing/__init__.py', 'core/writing/terminal.py')
 
 
 def free_space_problem(folder, size):
@@ -34,13 +40,39 @@ def free_space_problem(folder, size):
     return None
 
 
-def shared_with(image, installdir):
+def disk_problem(err, installdir):
+    """Return a sentence (str): the OSError err stopped an installation in installdir (str); what to do."""
+    path = err.filename2 or err.filename or installdir
+    if err.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "%s: %s. Nothing is installed anew, what was there is as it was. Free space or files (df -h, df -i, " \
+               "quota), or install elsewhere (eb --installpath=...)" % (path, err.strerror)
+    return "%s: %s. Nothing is installed anew, what was there is as it was. Look who may write there (ls -ld %s), or " \
+           "install elsewhere (eb --installpath=...)" % (path, err.strerror or err, os.path.dirname(str(path)))
+
+
+#: What EasyBuild says of a lock that it finds (easybuild.tools.filetools, check_lock)
+LOCKED = re.compile(r'(?:Lock|Maximum wait time for lock) (.*?\.lock) (?:already exists|to be released)')
+
+
+def lock_problem(said, lock):
+    """Return what EasyBuild said (str) of the folder lock (str), whose it is and what to do."""
+    try:
+        found = os.stat(lock)
+        since = time.strftime('%Y-%m-%d %H:%M', time.localtime(found.st_mtime))
+        whose = "user %d's, of %s" % (found.st_uid, since)
+    except OSError:
+        whose = "gone by now"
+    return "%s It is %s: an eb installs this at the moment, or was killed. Where no eb runs, here or on another " \
+           "node: rmdir %s, then eb again, which clears what the killed one has left" % (said, whose, lock)
+
+
+def shared_with(image, sha256, installdir):
     """
     Return the path (str) of a file that an installation can share as its image, None if there is none.
 
     It is the image itself (path, str), or the image of another installation beside installdir (software/name/version)
-    with the same content. It must be on the file system of installdir and belong to the caller: EasyBuild sets the
-    rights of what it installs.
+    whose recorded sum is sha256 (str); place_image() reads whether it still has it. It must be on the file system of
+    installdir and belong to the caller: EasyBuild sets the rights of what it installs.
     """
     image, folder = os.path.realpath(image), installdir
     while not os.path.isdir(folder):
@@ -50,9 +82,10 @@ def shared_with(image, installdir):
         try:
             found = os.stat(path)
             ours = (found.st_dev, found.st_uid) == (os.stat(folder).st_dev, os.getuid())
-            if ours and (path == image or filecmp.cmp(image, path, shallow=False)):
+            if ours and (path == image or found.st_size == os.path.getsize(image)
+                         and wanted_sha256(path + '.sha256') == sha256):
                 return path
-        except OSError:  # it was removed just now, or may not be read
+        except (OSError, ImageError):  # it was removed just now, or may not be read
             pass
     return None
 
@@ -65,25 +98,48 @@ def place_image(image, sha256, same, target, link=False):
 
     A hard link where shared_with() has found a file (same: str or None): the file system counts who uses it, and an
     installation that is removed leaves the others whole. Nobody may write to the file then: that would change all
-    installations. A copy where the file system refuses the link (EXDEV: another mount, another project of Lustre).
+    installations. A copy where the file system refuses the link (EXDEV: another mount, another project of Lustre), or
+    where the other file has not the sum.
 
     link: bool, the image is one of the site's, and target becomes a symbolic link: nothing of it is changed.
+    What is in its place is read once more: between the check of the image and now it may have been exchanged, and a
+    disk may have lost a byte. Raises ImageError if it has another sum.
     """
     with open(target + '.sha256', 'w') as handle:
         handle.write('%s  %s\n' % (sha256, os.path.basename(target)))
     if link:
         os.symlink(image, target)
         return "%s is a link to %s" % (target, image)
-    try:
-        if same:
-            os.link(same, target)
-    except OSError:
-        same = None
-    if not same:
+    how = _linked(same, sha256, target) if same else None
+    if not how:
         shutil.copy2(image, target)
-        return "%s is a copy of %s" % (target, image)
-    os.chmod(target, stat.S_IMODE(os.stat(target).st_mode) & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
-    return "%s is the same file as %s (a hard link)" % (target, same)
+        how = "%s is a copy of %s" % (target, image)
+        found = sha256_of(target)
+        if found != sha256:
+            raise ImageError("the image changed while it was installed: checked sha256 %s, copied %s: %s. Let who "
+                             "writes to it finish, then call eb again" % (sha256, found, image))
+    return how
+
+
+def _linked(same, sha256, target):
+    """Make target (str) a hard link to the file same (str) with this sum; return how (str), None where it cannot be."""
+    mode = stat.S_IMODE(os.stat(same).st_mode)
+    try:
+        os.link(same, target)
+    except OSError:
+        return None
+    os.chmod(target, mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+    if sha256_of(target) == sha256:
+        return "%s is the same file as %s (a hard link)" % (target, same)
+    os.chmod(target, mode)
+    os.unlink(target)
+    return None
+
+
+def stamp(path):
+    """Return what a module compares the image path (str) with when it is loaded (dict: size in bytes, mtime in s)."""
+    found = os.stat(path)
+    return {'size': found.st_size, 'mtime': int(found.st_mtime)}
 
 
 def remove_empty_folders(path, levels):

@@ -48,6 +48,8 @@ _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
 _AS_BEFORE = object()
 #: A field that is unknown, but not empty
 _SOMETHING = object()
+#: Commands that nobody makes a function of
+_NO_FUNCTIONS = frozenset(['echo', ':', 'true', 'false', 'printf', 'mkdir', 'grep', 'sed', 'awk', 'cat', 'ls'])
 #: Scripts within scripts
 _DEEPEST = 20
 #: Turns of loops in all, so that a check ends
@@ -71,6 +73,8 @@ class _Shell(object):
         self.variables = dict(_NO_APP)
         self.lost, self.ends, self.allexport, self.doubt = None, None, False, None
         self.fixed = set()  # names that are read-only; '*' for any
+        self.called = []    # names of functions that are looked into
+        self.nounset = None  # (line, text) of the `set -u` that is in force
         self.file, self.depth, self.turns = '', 0, 0
 
     # Variables
@@ -120,6 +124,11 @@ class _Shell(object):
         """Keep that the program may not be started."""
         self.ends = self.ends or (False, self.at(line), why)
 
+    def may_end_by(self, option, more=''):
+        """The same, for an option (line, text) of set."""
+        self.may_end(option[0], 'set %s ends the start where a command fails or a variable is not set%s'
+                     % (option[1], more))
+
     # Words
 
     def expand(self, word, line):
@@ -131,6 +140,8 @@ class _Shell(object):
             if part.kind == 'text':
                 found.append((part.value, part.quoted, None, False))
             elif part.kind == 'unknown':
+                if self.nounset:  # what is in it may be a variable that is not set
+                    self.may_end_by(self.nounset)
                 found.append((None, part.quoted, (part.value, self.at(line)), True))
             else:
                 found += [(value, part.quoted or quoted, why, True)
@@ -142,6 +153,9 @@ class _Shell(object):
         """Return as expand() does for a Part that is a variable."""
         variable, operator = self.get(part.value), part.operator
         is_set = variable is not None
+        if self.nounset and operator.lstrip(':') not in ('-', '=', '+', '?') and not (
+                is_set and (variable.value is not None or variable.head)):
+            self.may_end_by(self.nounset, ': $%s may not be' % part.value)
         value, why = (variable.value, (variable.why, variable.at or self.at(line))) if is_set else ('', None)
         sure = is_set and value is None and variable.head  # not empty, although it is not known
         if is_set and value is None and (operator == '' or sure and operator.lstrip(':') in ('-', '=', '?')):
@@ -248,6 +262,8 @@ class _Shell(object):
 
     def spoil_all(self, statements, why):
         """Make unknown what statements (list) may change, which may be run or not, once or often."""
+        if self.nounset:
+            self.may_end_by(self.nounset)
         for line, name in list(syntax.names_in(statements)):
             if name is None:
                 self.lose(line, why)
@@ -255,6 +271,8 @@ class _Shell(object):
                 self.spoil(name, line, why)
             elif name[1:] in self.functions:
                 self.spoil_function(name[1:], line, why)
+            elif name[1:] in self.called:
+                self.may_end(line, 'the function %s calls itself, perhaps without end' % name[1:])
             elif name in ('!exit', '!exec'):
                 self.may_end(line, name[1:])
             elif name == '!return':
@@ -269,7 +287,9 @@ class _Shell(object):
         """The same for a function (str), which may call itself."""
         body = self.functions.pop(name)
         doubt = self.doubt
+        self.called.append(name)
         self.spoil_all(body, why)
+        self.called.remove(name)
         self.functions[name], self.doubt = body, doubt
 
     def leave(self, line, why):
@@ -280,7 +300,7 @@ class _Shell(object):
     def maybe(self, line, statements, why='what comes before it cannot be followed'):
         """Run statements (list) of which it is not known whether they are reached."""
         before, functions, lost = dict(self.variables), dict(self.functions), self.lost
-        allexport, ends = self.allexport, self.ends
+        allexport, ends, nounset = self.allexport, self.ends, self.nounset
         try:
             self.run(statements)
         except _Return:
@@ -288,6 +308,7 @@ class _Shell(object):
         except _Exit:
             self.ends = ends or (False,) + self.ends[1:]
         self.functions.update(functions)
+        self.merge_nounset([nounset, self.nounset])
         self.allexport = allexport if self.allexport == allexport else None
         after, self.variables = self.variables, {}
         if lost or self.lost:
@@ -335,9 +356,10 @@ class _Shell(object):
                 self.maybe(line, body, why)
             return
         start, ends, functions = (dict(self.variables), dict(self.functions), self.allexport), [], {}
-        allexport = set()
+        allexport, nounset, each = set(), self.nounset, []
         for body in bodies:
             self.variables, self.functions, self.allexport = dict(start[0]), dict(start[1]), start[2]
+            self.nounset = nounset
             try:
                 self.run(body)
                 ends.append(self.variables)
@@ -350,6 +372,8 @@ class _Shell(object):
                 functions[name] = functions.get(name, []) + [one for one in statements
                                                              if one not in functions.get(name, [])]
             allexport.add(self.allexport)
+            each.append(self.nounset)
+        self.merge_nounset(each)
         self.functions, self.allexport = functions, allexport.pop() if len(allexport) == 1 else None
         if not ends:
             self.leave(line, 'exit')
@@ -363,6 +387,11 @@ class _Shell(object):
                 old, new = self.variables.get(name), other.get(name)
                 if not _same(old, new):
                     self.variables[name] = _either(old, new, why)
+
+    def merge_nounset(self, options):
+        """Go on with `set -u` where one of options (list, of each way that may have been taken) has it."""
+        found = [one for one in options if one]
+        self.nounset = found[0] if found else None
 
     def _case(self, one):
         """Run a Case."""
@@ -450,6 +479,8 @@ class _Shell(object):
             return method(self, one)
         for word in one.words[1:]:
             self.value(word, one.line)  # ${X:=...} in it
+        if self.lost and '/' not in command and command not in _NO_FUNCTIONS:
+            self.variables = dict(_NO_APP)  # what could not be followed may have made it a function
         if command in syntax.UNBOUNDED or command in syntax.NAMING:
             fixed = set(self.fixed)
             self.spoil_all([one], '%s cannot be followed' % command)
@@ -518,8 +549,10 @@ class _Shell(object):
                 self.may_end(one.line, 'set -o')
             if 'a' in field:
                 self.allexport = field[0] == '-'
-            if field[0] == '-' and set(field) & set('eun'):
-                self.may_end(one.line, 'set %s ends the start where a command fails or a variable is not set' % field)
+            if field[0] == '-' and set(field) & set('en'):
+                self.may_end_by((one.line, field))
+            if 'u' in field:
+                self.nounset = (one.line, field) if field[0] == '-' else None
         return True
 
     def source(self, one):
@@ -738,6 +771,8 @@ def _run_all(shell, given, state):
             shell.lose(1, '%s cannot be read here' % path)
         else:
             shell.script(path, text)
+            if shell.nounset:  # the runtime's own lines come under it
+                shell.may_end_by(shell.nounset)
 
     if shell.files.kind(FOLDER) == 'd':
         for name in shell.files.names(FOLDER):

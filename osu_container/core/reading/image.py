@@ -4,6 +4,8 @@ Facts of an image: programs, libraries on its default path, MPI, environment. No
 A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every SingularityCE and Apptainer
 needs itself), so that an image of many gigabytes is never copied; an unpacked image (a folder) is read as it is.
 """
+import binascii
+import errno
 import hashlib
 import os
 import platform
@@ -11,6 +13,7 @@ import posixpath
 import re
 import resource
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -25,7 +28,7 @@ from osu_container.core.reading.environment import (
     known,
 )
 from osu_container.core.reading.files import open_plain, read_plain
-from osu_container.core.reading.sif import SQUASHFS, ImageError, overlays, read_sif
+from osu_container.core.reading.sif import SQUASHFS, ImageError, NoRoomError, overlays, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 
 #: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the record of Debian's
@@ -167,16 +170,38 @@ def _one_name(path):
 
 #: No image with more files is looked into: their list alone takes some 300 bytes each
 MOST_FILES = 2000000
+#: The list of so many files has fewer bytes, with paths of 200 bytes each
+_MOST_LISTED = 512 << 20
+#: A path with more bytes cannot be opened in a container (PATH_MAX, limits.h)
+_LONGEST_PATH = 4096
+#: So many bytes of one file are copied out of an image. The largest library seen has 2.5 GB (libtorch_hip)
+_MOST_COPIED = 4 << 30
 #: What a program that reads a damaged squashfs may take: seconds of processor time, bytes of memory
 _SECONDS, _MEMORY = 300, 4 << 30
 
 
-def _limited():
-    """Set limits of the process that is to run unsquashfs: a damaged image must not stop this machine."""
-    for kind, wanted in ((resource.RLIMIT_CPU, _SECONDS), (resource.RLIMIT_AS, _MEMORY)):
+def limited(seconds=_SECONDS):
+    """
+    Set limits of the process that is to run unsquashfs: a damaged image must not stop this machine.
+
+    seconds: int, of processor time.
+    """
+    for kind, wanted in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, _MEMORY)):
         soft, hard = resource.getrlimit(kind)
         if soft == resource.RLIM_INFINITY or soft > wanted:
             resource.setrlimit(kind, (wanted, hard))
+
+
+def no_room(folder, size, remedy='set TMPDIR to'):
+    """Return why size (int, bytes) of an image do not fit into folder (str), None if they do."""
+    system = os.statvfs(folder)
+    free = system.f_bavail * system.f_frsize
+    return None if free >= size else "%s has %d MB free, and %d MB of the image are to be copied there: %s a folder " \
+        "with more room" % (folder, free >> 20, (size >> 20) + 1, remedy)
+
+
+#: What unsquashfs says where it cannot write, by the C library
+FULL = re.compile(r'No space left on device|Disk quota exceeded')
 
 
 class Squashfs(Tree):
@@ -186,19 +211,44 @@ class Squashfs(Tree):
         """List the squashfs at offset (bytes) in the file path. Raises ImageError if unsquashfs cannot."""
         super(Squashfs, self).__init__(path)
         self.offset = offset
-        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 squashfs-root/usr/bin -> target; of a device: 1,  3 in place of 1234
-        line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+(\d+)(?:, *\d+)? \S+ \d{2}:\d{2} '
-                             br'squashfs-root(/.*)\n$', re.S)
-        for line in self._unsquashfs(['-lln']):
+        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target; of a device: 1,  3 in place of 1234. Nobody who
+        # makes an image knows TOP: a line without it belongs to the name before, which has a line end
+        top = binascii.hexlify(os.urandom(16)).decode()
+        line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+(\d+)(?:, *\d+)? \S+ \d{2}:\d{2} ' + top.encode() +
+                             br'(.*)', re.S)
+        listed, last = 0, None
+        for line in self._unsquashfs(['-lln', '-d', top]):
+            listed += len(line)
+            if listed > _MOST_LISTED:
+                raise ImageError("%s: the list of its files has more than %d MB: too long to look into"
+                                 % (self.path, _MOST_LISTED >> 20))
             found = line_of.match(line)
             if found:
-                kind, mode, size, name = found.groups()
-                target = b''
-                if kind == b'l':
-                    name, _, target = name.partition(b' -> ')
-                self.entries[os.fsdecode(name)] = (kind.decode(), mode.decode(), os.fsdecode(target), int(size))
-                if len(self.entries) > MOST_FILES:
-                    raise ImageError("%s holds more than %d files: too many to look into" % (self.path, MOST_FILES))
+                if last:
+                    self._add(*last)
+                last = found.groups()
+            elif last:
+                last = last[:3] + (last[3] + line,)
+        if not last:
+            raise ImageError("%s: unsquashfs lists the files in a form that is not known: update squashfs-tools" % path)
+        self._add(*last)
+
+    def _add(self, kind, mode, size, name):
+        """Add a file to entries: what unsquashfs lists of it (bytes), name with its target and a line end."""
+        name, target = name[:-1], b''
+        if kind == b'l':  # its size is that of its target, which may hold an arrow as well as the name
+            end = len(name) - int(size)
+            name, target = (name[:end - 4], name[end:]) if name[max(0, end - 4):end] == b' -> ' else (b'', b'')
+        if not name or len(name) > _LONGEST_PATH:  # the top of the tree; what no program can open
+            return
+        path = os.fsdecode(name)
+        # unsquashfs before 4.5.1 does not look for these, and writes elsewhere: CVE-2021-40153, CVE-2021-41072
+        if path in self.entries or b'/..' in name and {b'..'} & set(name.split(b'/')):
+            raise ImageError("%s is damaged: its squashfs lists %s, which no file can have as name, or twice. Copy or "
+                             "make it again" % (self.path, path))
+        self.entries[path] = (kind.decode(), mode.decode(), os.fsdecode(target), int(size))
+        if len(self.entries) > MOST_FILES:
+            raise ImageError("%s holds more than %d files: too many to look into" % (self.path, MOST_FILES))
 
     def _unsquashfs(self, options, files=()):
         """Yield the lines (bytes) of unsquashfs with options (list of str) for files (str, without leading /)."""
@@ -208,7 +258,7 @@ class Squashfs(Tree):
         with tempfile.TemporaryFile() as errors:  # no pipe, which would fill up while the lines are read
             try:
                 proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                                        env=dict(os.environ, LC_ALL='C'), preexec_fn=_limited)
+                                        env=dict(os.environ, LC_ALL='C'), preexec_fn=limited)
             except OSError:
                 raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
                                  "squashfs-tools")
@@ -221,6 +271,8 @@ class Squashfs(Tree):
             if proc.returncode != 0:
                 errors.seek(0)
                 text = errors.read(4096).decode('utf-8', 'replace').strip()
+                if proc.returncode == -signal.SIGXCPU:
+                    text = "it took more than %d s of processor time" % _SECONDS
                 raise ImageError("cannot read the squashfs in %s: %s" % (
                     self.path, ' '.join(text.split()) or 'unsquashfs failed (%d)' % proc.returncode))
 
@@ -230,20 +282,43 @@ class Squashfs(Tree):
         target = dict((path, os.path.join(folder, _one_name(path))) for path in real.values())
         wanted = sorted(path for path in target if not os.path.exists(target[path]))
         if wanted:
-            scratch = os.path.join(folder, 'scratch')
+            self._look_at_sizes(wanted, folder)
+            scratch = os.path.join(os.path.realpath(folder), 'scratch')
             # names are patterns for unsquashfs: what is special in them is quoted
-            for _ in self._unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
-                                      [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted]):
-                pass
             try:
+                for _ in self._unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
+                                          [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted]):
+                    pass
                 for path in wanted:
-                    shutil.move(os.path.join(scratch, path.lstrip('/')), target[path])
+                    copy = os.path.join(scratch, path.lstrip('/'))
+                    # no link on the way: what it leads to is a file of this machine
+                    if os.path.realpath(copy) != copy or not stat.S_ISREG(os.lstat(copy).st_mode):
+                        raise OSError(errno.EINVAL, 'it came out as something else')
+                    os.rename(copy, target[path])
             except OSError:
                 raise ImageError("%s is damaged: %s does not come out of its squashfs. Copy or make it again"
                                  % (self.path, path))
+            except ImageError as err:
+                if not FULL.search(str(err)):
+                    raise
+                raise NoRoomError("%s is full: set TMPDIR to a folder with more room. %s" % (
+                    os.path.dirname(folder), err))
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
         return dict((path, target[real[path]]) for path in paths)
+
+    def _look_at_sizes(self, paths, folder):
+        """Raise ImageError if one of paths (list of str) is no file or has too many bytes, NoRoomError for folder."""
+        for path in paths:
+            kind, _, _, size = self.entries[path]
+            if kind != '-':
+                raise ImageError("%s: %s is no plain file" % (self.path, path))
+            if size > _MOST_COPIED:
+                raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into"
+                                 % (self.path, path, size, _MOST_COPIED))
+        problem = no_room(os.path.dirname(folder), sum(self.entries[path][3] for path in paths))
+        if problem:
+            raise NoRoomError(problem)
 
 
 class Overlaid(Tree):

@@ -6,14 +6,13 @@ The header is read directly (format: github.com/apptainer/sif, pkg/sif: global h
 """
 import base64
 import hashlib
-import json
 import os
 import re
 import struct
 import subprocess
 from collections import namedtuple
 
-from osu_container.core.reading.files import open_plain
+from osu_container.core.reading.files import open_plain, parse_json
 
 SIF_MAGIC = b'SIF_MAGIC'
 HEADER = struct.Struct('<32s10s3s3s16sqqqqqqqq')
@@ -30,14 +29,22 @@ GROUP_MASK = 0xf0000000
 PARTITION = struct.Struct('<ii')
 SQUASHFS = 1
 PRIMARY_SYSTEM, OVERLAY = 2, 4
-#: No more of labels, bills of materials and signatures is read: those of real images have some MB at most
+#: No more of bills of materials and signatures is read: those of real images have some MB, with 100,000 files some 60
 _MOST_TEXT = 64 << 20
+#: No more of labels, all of them together: those of real images have some KB, with the definition file beside them
+_MOST_LABELS = 4 << 20
+#: Sums that a signature may have: github.com/apptainer/sif, pkg/integrity/digest.go
+_SUMS = ('sha1', 'sha224', 'sha256', 'sha384', 'sha512')
 #: No SIF has more objects: `apptainer build` leaves room for 48
 _MOST_OBJECTS = 1 << 16
 
 
 class ImageError(Exception):
     """An image that cannot be used, with the reason and what to do in the text."""
+
+
+class NoRoomError(ImageError):
+    """A temporary folder in which there is no room for what is to be looked at: nothing is said of the image."""
 
 
 #: One object of a SIF. kind: DATA_...; group: number of its group, 0 for none; link: number of the object or, with the
@@ -82,6 +89,9 @@ def data_objects(path):
     if size < wanted:
         raise ImageError("%s is truncated: it has %d bytes, its header says %d. Copy or make it again"
                          % (path, size, wanted))
+    if sum(item.size for item in objects) > size:  # else each of thousands could be the whole file, read anew
+        raise ImageError("%s is damaged: its objects are said to have more bytes than the file. Copy or make it again"
+                         % path)
     return objects
 
 
@@ -92,9 +102,13 @@ def read_sif(path):
     Raises ImageError if the file is missing, is no SIF, is truncated, or holds no squashfs.
     """
     objects, labels = data_objects(path), {}
-    for item in objects:
-        if item.kind == DATA_GENERIC_JSON:
-            labels.update(_labels(read_object(path, item)))
+    described = [item for item in objects if item.kind == DATA_GENERIC_JSON]
+    total = sum(item.size for item in described)
+    if total > _MOST_LABELS:
+        raise ImageError("%s has %d bytes of labels, and at most %d are read: make it again with fewer"
+                         % (path, total, _MOST_LABELS))
+    for item in described:
+        labels.update(_labels(read_object(path, item)))
     return _system_partition(path, objects).offset, labels
 
 
@@ -128,7 +142,7 @@ def read_object(path, item):
     if item.size > _MOST_TEXT:
         raise ImageError("%s is damaged: its object %s is said to have %d bytes. Copy or make it again"
                          % (path, item.name or item.number, item.size))
-    with open(path, 'rb') as handle:
+    with open_plain(path) as handle:
         handle.seek(item.offset)
         return handle.read(item.size)
 
@@ -136,7 +150,7 @@ def read_object(path, item):
 def object_digest(path, item, algorithm='sha256'):
     """Return the sum (str, hexadecimal) of a SifObject of the SIF path, read piece by piece."""
     digest, left = hashlib.new(algorithm), item.size
-    with open(path, 'rb') as handle:
+    with open_plain(path) as handle:
         handle.seek(item.offset)
         while left > 0:
             block = handle.read(min(left, 1 << 20))
@@ -171,12 +185,12 @@ def check_sbom(path):
     if raw is None:
         return None
     try:
-        document = json.loads(raw.decode('utf-8'))
+        document = parse_json(raw)
         image = [item['relatedSpdxElement'] for item in document['relationships']
                  if item['relationshipType'] == 'DESCRIBES'][0]
         sums = [item['checksumValue'] for package in document['packages'] if package['SPDXID'] == image
                 for item in package['checksums'] if item['algorithm'] == 'SHA256']
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError):
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         return ("%s: its bill of materials (%s) cannot be read, so it was changed after it was described. Copy or "
                 "build it again" % (path, SBOM_NAME))
     found = partition_sha256(path)
@@ -246,11 +260,15 @@ def _not_as_signed(path, signature):
     a DSSE envelope.
     """
     raw = read_object(path, signature).decode('utf-8', 'replace')
-    clear = re.search(r'-----BEGIN PGP SIGNED MESSAGE-----.*?\r?\n\r?\n(.*?)\r?\n?-----BEGIN PGP SIGNATURE', raw, re.S)
+    text = _clear_text(raw)
     try:
-        text = clear.group(1) if clear else base64.b64decode(json.loads(raw)['payload']).decode('utf-8')
-        wanted = [(item['relativeId'], item['objectDigest'].split(':')) for item in json.loads(text)['objects']]
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        if text is None:
+            text = base64.b64decode(parse_json(raw)['payload']).decode('utf-8')
+        wanted = [(int(item['relativeId']), tuple(item['objectDigest'].split(':')))
+                  for item in parse_json(text)['objects']]
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        return []
+    if any(len(one) != 2 or one[0] not in _SUMS for _, one in wanted):
         return []
     objects = data_objects(path)
     group = signature.link & ~GROUP_MASK
@@ -259,18 +277,36 @@ def _not_as_signed(path, signature):
         group = group[0] if group else 0
     numbers = dict((item.number, item) for item in objects if item.group == group)
     first = min(numbers or [0])
+    sums = {}  # no object is read twice
+    for relative, (algorithm, _) in wanted:
+        number = first + relative
+        if number in numbers and (number, algorithm) not in sums:
+            sums[number, algorithm] = object_digest(path, numbers[number], algorithm)
     wrong = [first + relative for relative, (algorithm, digest) in wanted
-             if first + relative not in numbers
-             or object_digest(path, numbers[first + relative], algorithm) != digest]
+             if sums.get((first + relative, algorithm)) != digest]
     if signature.link & GROUP_MASK:  # a signature of a group is one of all that is in it
         wrong += sorted(set(numbers) - set(first + relative for relative, _ in wanted))
     return wrong
 
 
+def _clear_text(raw):
+    """
+    Return the clear text (str) of a PGP message (RFC 4880, 7), None if raw (str) is none: what is between the empty
+    line behind its head and its signature.
+    """
+    head = raw.find('-----BEGIN PGP SIGNED MESSAGE-----')
+    lines = raw[max(head, 0):].replace('\r\n', '\n')
+    begin, end = lines.find('\n\n'), lines.find('-----BEGIN PGP SIGNATURE')
+    if head < 0 or not 0 <= begin < end:
+        return None
+    text = lines[begin + 2:end]
+    return text[:-1] if text.endswith('\n') else text
+
+
 def _labels(raw):
     """Return the labels (dict) in the JSON that `apptainer build` stores in a SIF, {} for other JSON."""
     try:
-        labels = json.loads(raw.decode('utf-8', 'replace'))['data']['attributes']['labels']
+        labels = parse_json(raw.decode('utf-8', 'replace'))['data']['attributes']['labels']
         return dict((name, value) for name, value in labels.items() if isinstance(value, str))
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return {}

@@ -4,53 +4,97 @@ Settings -> text of a Lua module, written with EasyBuild's own module generator 
 What EasyBuild's generator writes differently from one version to the next is avoided (append_paths with delim, values
 with $NAME), so that EasyBuild 4.9 to 5.4 give the same text.
 """
-import json
 import os
 import re
+import textwrap
 from itertools import groupby
+from shlex import quote
 
 from osu_container.core.data.approaches import SWITCHES
 from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.writing.call_settings import promised, run_files
 from osu_container.core.writing.job_script import FOLDER as SCRIPTS
+from osu_container.core.writing.terminal import one_line
+
+#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
+#: none of their encoding (PEP 383)
+_NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
 def lua_string(value):
-    """Return value (str) as a Lua string literal. JSON's escapes of quotes, backslashes and line ends are Lua's too."""
-    return json.dumps(value, ensure_ascii=False)
+    """Return value (str) as a Lua string literal on one line, whatever it holds."""
+    def escaped(found):
+        """Return a character (match) as Lua's escape."""
+        letter = found.group()
+        return '\\' + (letter if letter in '"\\' else 'n' if letter == '\n' else '%03d' % (ord(letter) & 0xff))
+    return '"%s"' % _NOT_LUA.sub(escaped, value)
+
+
+def comment(generator, text):
+    """Return text (str) as a comment of the module, on one line whatever is in it: a line end would begin code."""
+    return generator.comment(' '.join(text.split()))
+
+
+def setenv(name, value):
+    """Return the line that sets the variable name (str) to value (str), which is never code nor another variable."""
+    return 'setenv(%s, %s)\n' % (lua_string(name), lua_string(value))
+
+
+#: Characters in a line of `module help`: a terminal's width, which Lmod leaves as it is
+WIDTH = 80
+_WORDS_BEGIN = 12
+
+
+def folded(text, first='', begin=0, whole=()):
+    """
+    Return lines (list of str) of at most WIDTH characters; a word that is longer, such as a path, has its own line.
+
+    :param text: str; first: str, what stands in front of its first line; begin: int, column of the text
+    :param whole: strings in text that are commands, to be copied, and stay on one line where they fit into one
+    """
+    for command in whole:
+        text = text.replace(command, command.replace(' ', '\0'))
+    lines = textwrap.wrap(text, WIDTH, initial_indent=first.ljust(begin), subsequent_indent=' ' * begin,
+                          break_long_words=False, break_on_hyphens=False)
+    return [line.replace('\0', ' ') for line in lines]
 
 
 def help_lines(settings, programs_are, example):
     """
-    Return the lines (list of str) that a user reads in `module help`.
+    Return the lines (list of str, of WIDTH characters at most) that a user reads in `module help`.
 
     :param settings: Settings
     :param programs_are: str, what the programs are, such as '7.5 C', '' where nothing says it
     :param example: str, a command to show behind srun
     """
-    network = "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider)
+    run = 'srun -N2 -n2 ' + example
     names = sorted(set(variable['name'] for variable in settings.variables))
-    lines = ["MPI:        %s" % network,
-             "srun:       --mpi=%s, which this module sets (SLURM_MPI_TYPE): srun -N2 -n2 %s" % (settings.pmi, example),
-             "commands:   %s%s" % (' '.join(settings.programs), programs_are and ' (%s)' % programs_are),
-             "variables:  %s; what you set yourself wins" % ' '.join(names),
-             "            osu-explain prints each with its value, reason and source, and every bind"]
+    rows = [('MPI', "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider), ()),
+            ('srun', "--mpi=%s, which this module sets (SLURM_MPI_TYPE): %s" % (settings.pmi, run), [run]),
+            ('commands', ' '.join(settings.programs) + (programs_are and ' (%s)' % programs_are),
+             ['(%s)' % programs_are]),
+            ('variables', ' '.join(names) + '; what you set yourself wins', ()),
+            ('', "osu-explain prints each with its value, reason and source, and every bind", ())]
     if settings.of_site:
-        lines.append("image:      %s, which the site keeps for all; here is a link to it, and its sha256"
-                     % settings.of_site['path'])
-    lines.append("proof:      osu-proof -- srun -N2 -n2 %s shows what each rank really loaded and used" % example)
+        rows.append(('image', "%s, which the site keeps for all; here is a link to it, and its sha256"
+                     % settings.of_site['path'], ()))
+    rows.append(('proof', "osu-proof -- %s shows what each rank really loaded and used" % run, ['osu-proof -- ' + run]))
     if settings.user_path is not None:
-        lines.append("yours:      /user-software in the container; make-squashfs packs it into one file, "
-                     "unmake-squashfs unpacks it to add more")
+        rows.append(('yours', "/user-software in the container; make-squashfs packs it into one file, "
+                     "unmake-squashfs unpacks it to add more", ()))
     if settings.share:
-        lines.append("containers: one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own")
+        rows.append(('containers', "one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own",
+                     ['export OSU_SHARE=0']))
     if settings.gpu_map:
-        lines.append("binding:    srun ... osu-gpu-bind %s puts ranks next to their GPU and network card" % example)
+        bound = 'srun ... osu-gpu-bind ' + example
+        rows.append(('binding', bound + " puts ranks next to their GPU and network card", [bound]))
     for name in settings.switches:
         for value, effect in sorted(SWITCHES[name].items()):
-            lines.append("switch:     export %s=%s before module load: %s" % (name, value, effect))
-    return lines
+            switch = 'export %s=%s' % (name, value)
+            rows.append(('switch', "%s before module load: %s" % (switch, effect), [switch]))
+    return [line for key, text, whole in rows
+            for line in folded(one_line(text), key and key + ':', _WORDS_BEGIN, [one_line(part) for part in whole])]
 
 
 def keywords(settings):
@@ -84,7 +128,7 @@ def default_lines(entries):
     """
     text, word = '', 'if'
     for entry in entries:
-        line = 'default("%s", %s)\n' % (entry['name'], lua_string(entry['value']))
+        line = 'default(%s, %s)\n' % (lua_string(entry['name']), lua_string(entry['value']))
         if not entry.get('when'):
             return text + ('else\n    %send\n' % line if text else line)
         text += '%s %s then\n    %s' % (word, _condition(entry['when']), line)
@@ -141,7 +185,7 @@ def variables_text(generator, settings):
         lines += [generator.comment("a default: what you have set yourself wins"), DEFAULT_TEXT]
     for _, group in groupby(settings.variables, key=lambda variable: variable['name']):
         entries = list(group)
-        lines += [generator.comment(reason(entry) + (' if ' + entry['when'] if entry.get('when') else ''))
+        lines += [comment(generator, reason(entry) + (' if ' + entry['when'] if entry.get('when') else ''))
                   for entry in entries]
         lines.append(default_lines(entries))
     return ''.join(lines)
@@ -188,7 +232,7 @@ end
 
 def shell_text(generator, settings):
     """Return the text that warns where the system's modules in the user's shell are not those that this one is for."""
-    lines = [generator.comment(reason(entry)) for entry in settings.shell[:1]] + [EXPECT_TEXT]
+    lines = [comment(generator, reason(entry)) for entry in settings.shell[:1]] + [EXPECT_TEXT]
     lines += ['expect("%s", {%s}, %s)\n' % (entry['name'], ', '.join('["%s"]=true' % one for one in entry['fits']),
                                             lua_string(' is loaded, and ' + entry['says'])) for entry in settings.shell]
     return ''.join(lines) if settings.shell else ''
@@ -206,7 +250,7 @@ def common_text(generator, settings, name):
 
     :param name: str, of the module
     """
-    lines = ["\n", generator.comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
+    lines = ["\n", comment(generator, "%s on site %s: %s" % (settings.approach, settings.site, settings.title)),
              families_text(generator, settings), shell_text(generator, settings)]
     lines += [pmi_text(generator, settings), refusals_text(generator, settings),
               switches_text(generator, settings, name), variables_text(generator, settings),
@@ -218,10 +262,10 @@ def common_text(generator, settings, name):
                                     "osu-proof; your own task prolog runs as well"), WATCH_TEXT]
     if settings.gpu_map:
         lines += [generator.comment("read by osu-gpu-bind: GPU, cores, network card"),
-                  generator.set_environment('OSU_GPU_MAP', ' '.join(
+                  setenv('OSU_GPU_MAP', ' '.join(
                       '%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic']) for gpu in settings.gpu_map))]
-        lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.rank_variables]
-        lines.append(generator.set_environment('OSU_GPU_VARIABLES', ' '.join(
+        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry))) for entry in settings.rank_variables]
+        lines.append(setenv('OSU_GPU_VARIABLES', ' '.join(
             '%s=%s' % (entry['name'], entry['value']) for entry in settings.rank_variables)))
     return ''.join(lines)
 
@@ -245,7 +289,7 @@ CHANGED_TEXT = """end
 if changed[1] then
     LmodMessage("Warning: The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
         ". Programs may fail or be slow. Install it again: module unload " ..
-        myModuleName() .. "; %s")
+        myModuleName() .. %s)
 end
 """
 
@@ -257,7 +301,28 @@ def watch_text(generator, settings, again):
     rows = ['    compare(%s, %s, %d, %d)\n' % (lua_string(library['path']), lua_string(library['what']),
                                               library['size'], library['mtime']) for library in settings.watched]
     return ''.join([generator.comment("a warning where a host library is no longer as it was at installation: path, "
-                                      "release, bytes, time stamp"), COMPARE_TEXT] + rows + [CHANGED_TEXT % again])
+                                      "release, bytes, time stamp"),
+                    COMPARE_TEXT] + rows + [CHANGED_TEXT % lua_string('; ' + again)])
+
+
+#: What the user has put in the place of a deleted image is in another folder, and no matter of this
+INTACT_TEXT = """local function intact(bytes, time)
+    local path, date = pathJoin(root, %(sif)s), "!%%Y-%%m-%%d %%H:%%M:%%S UTC"
+    local now = mode() == "load" and lfs.attributes(path)
+    if not now then return end
+    local was = "it had " .. bytes .. " bytes of " .. os.date(date, time) .. ", and has now " .. now.size ..
+        " bytes of " .. os.date(date, now.modification)
+    if now.size ~= bytes then
+        LmodError("The image " .. path .. " is not the one that was installed: " .. was .. ". Install it again: " ..
+            %(again)s)
+    elseif now.modification ~= time then
+        LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
+            ". Compare its sum: cd '" .. root .. "' && sha256sum -c " .. %(beside)s ..
+            ". If it differs: module unload " .. myModuleName() .. "; " .. %(again)s ..
+            ". If it fits: touch -d @" .. time .. " '" .. path .. "'")
+    end
+end
+"""
 
 
 def image_text(generator, settings, sif, again, name):
@@ -275,14 +340,20 @@ def image_text(generator, settings, sif, again, name):
         if variable:
             path = '(os.getenv("%s") or "") .. %s' % (variable, path)
         lines.append(generator.conditional_statement('not isFile(sif) and isFile(%s)' % path, 'sif = %s' % path))
-    found, gone = 'sif', '"The image " .. sif .. " is gone. Get it back with: %s"' % again
+    found, gone = 'sif', '"The image " .. sif .. %s' % lua_string(" is gone. Get it back with: " + again)
     if settings.of_site:
         found = lua_string(settings.of_site['path'])  # for Lmod a link is a file, whatever it leads to
         gone = lua_string("The image %s is gone: its owner has removed it. Install the module again with one that is "
                           "there: %s" % (settings.of_site['path'], again))
         lines.append(generator.comment("a link to an image that the site keeps for all"))
-    lines += [generator.conditional_statement('mode() == "load" and not isFile(%s)' % found, 'LmodError(%s)' % gone),
-              generator.comment("where the image is, under the names that LUMI's container modules use"),
+    lines.append(generator.conditional_statement('mode() == "load" and not isFile(%s)' % found, 'LmodError(%s)' % gone))
+    if settings.image_installed:
+        lines += [generator.comment("an error where the image has another size than the one that was installed, a "
+                                    "warning where it has another time stamp: its sum would take seconds"),
+                  INTACT_TEXT % {'sif': lua_string(sif), 'again': lua_string(again),
+                                 'beside': lua_string(quote(sif + '.sha256'))},
+                  'intact(%(size)d, %(mtime)d)\n' % settings.image_installed]
+    lines += [generator.comment("where the image is, under the names that LUMI's container modules use"),
               'setenv("SIF", sif)\n', 'setenv("SIF%s", sif)\n' % name,
               generator.set_environment('CONTAINERROOT', '', relpath=True),
               generator.set_environment('RUNSCRIPTS', SCRIPTS, relpath=True),
@@ -308,18 +379,18 @@ def container_text(generator, settings, names, sif, runtime_command, again, wrap
         watch_text(generator, settings, again),
         generator.comment("read by bin/run-in-container: the runtime, how the names of its variables start, and the "
                           "variable that srun --mpi=%s gives a rank" % settings.pmi),
-        generator.set_environment('MPI_CONTAINER_RUNTIME', runtime_command),
-        generator.set_environment('MPI_CONTAINER_PREFIX', prefix),
-        generator.set_environment('MPI_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
+        setenv('MPI_CONTAINER_RUNTIME', runtime_command),
+        setenv('MPI_CONTAINER_PREFIX', prefix),
+        setenv('MPI_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
     ]
     if settings.share:
         lines += [generator.comment("read by bin/run-in-container: the ranks of a node run in one container "
                                     "(OSU_SHARE=0: each in its own), else they cannot read each other's memory"),
-                  generator.set_environment('MPI_CONTAINER_SHARE', '1')]
+                  setenv('MPI_CONTAINER_SHARE', '1')]
     if settings.apart:
-        lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.apart]
+        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry))) for entry in settings.apart]
         lines += [generator.comment("set by bin/run-in-container for ranks that have a container of their own"),
-                  generator.set_environment('MPI_CONTAINER_APART', ' '.join(
+                  setenv('MPI_CONTAINER_APART', ' '.join(
                       '%s=%s' % (entry['name'], entry['value']) for entry in settings.apart))]
     if wrapped:
         lines += [generator.comment("made by lumi-container-wrapper; bin/run-in-container ends in them"),
@@ -327,10 +398,10 @@ def container_text(generator, settings, names, sif, runtime_command, again, wrap
     if settings.through_entrypoint:
         lines += [generator.comment("read by bin/run-in-container: programs are started through the image's "
                                     "entrypoint, which puts the host's libraries in place"),
-                  generator.set_environment('MPI_CONTAINER_START', 'run')]
+                  setenv('MPI_CONTAINER_START', 'run')]
     if settings.host_path:
         lines += [generator.comment("read by the entrypoint of this project's images: more folders of the host"),
-                  generator.set_environment('OSU_SWAP_PATH', ':'.join(settings.host_path))]
+                  setenv('OSU_SWAP_PATH', ':'.join(settings.host_path))]
     lines += _run_time_text(generator, settings)
     lines += [generator.comment("for a runtime that is called directly (bin/run-in-container has the same from "
                                 "call-settings), if OSU_SCOPE!=commands"),
@@ -367,7 +438,7 @@ def runtime_text(generator, settings):
                                     "[apptainer exec --help, --nv]"),
                   generator.set_environment(prefix + '_NV', {'value': '1', 'pushenv': True})]
     for why, binds in groupby(settings.binds, key=lambda bind: bind[2]):
-        lines.append(generator.comment(why))
+        lines.append(comment(generator, why))
         lines += ['append_path("%s_BIND", %s, ",")\n' % (prefix, lua_string('%s:%s' % bind[:2])) for bind in binds]
     if settings.user_path is not None:
         lines += [generator.comment("your own software"),
@@ -391,12 +462,12 @@ def _run_time_text(generator, settings):
     lines = []
     if settings.run_files:
         for entry in settings.run_files:
-            lines.append(generator.comment('%s: %s' % (entry['target'], reason(entry))))
+            lines.append(comment(generator, '%s: %s' % (entry['target'], reason(entry))))
         lines.append(generator.comment("bound by bin/run-in-container where they exist; else the variables behind | "
                                        "are set: SOURCE:TARGET[|NAME=VALUE...]"))
-        lines.append(generator.set_environment('MPI_CONTAINER_FILES', run_files(settings)))
+        lines.append(setenv('MPI_CONTAINER_FILES', run_files(settings)))
     if settings.unset:
-        lines += [generator.comment('%s: %s' % (entry['name'], reason(entry))) for entry in settings.unset]
+        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry))) for entry in settings.unset]
         lines += [generator.comment("taken away by bin/run-in-container, unless you have set it yourself"),
                   'local unset = ""\n']
         lines += ['if not os.getenv("%s") then unset = unset .. "%s " end\n' % ((entry['name'],) * 2)

@@ -127,13 +127,14 @@ LAYOUTS = [
     'needed by path',        # DT_NEEDED of the program is a path
     'for newer processors',  # libmpi lies in glibc-hwcaps/x86-64-v2 of its folder
     'wrapper',               # the program is a script that starts it
+    'wrapper by a variable',  # which keeps its folder in one
     'no section headers',
     'no entrypoint',         # which approach swap needs
     'no bash',               # which the entrypoint needs
 ]
 
 #: Layouts of the program itself
-OF_PROGRAM = ['needed by path', 'wrapper', 'no section headers']
+OF_PROGRAM = ['needed by path', 'wrapper', 'wrapper by a variable', 'no section headers']
 #: Folders of MPI that may be the lib of a virtual environment
 VENVS = ['/opt/mpi/lib', '/opt/spack/linux/gcc-12/mpich-x2ab/lib', '/opt/Größe/lib']
 

@@ -251,6 +251,14 @@ def _changed(path, *options):
     copy.rename(path)
 
 
+#: Layout -> script that starts the program
+WRAPPERS = {
+    'wrapper': '#!/bin/sh\nexec "$(dirname "$0")/.osu_latency.real" "$@"\n',
+    'wrapper by a variable': '#!/bin/sh\nset -e\n# where this lies\nhere="$(cd "$(dirname "$0")" && pwd -P)"\n'
+                             '"$here"/.osu_latency.real "$@"\n',
+}
+
+
 def _odd_layout(case, root):
     """Give the image below root (Path) the layout of case."""
     folder, own = Path(f'{root}{case.folder}'), Path(f'{root}{PROGRAM}')
@@ -279,9 +287,9 @@ def _odd_layout(case, root):
         newer.mkdir(parents=True)
         for path in folder.glob('lib*.so*'):
             path.rename(newer / path.name)
-    elif case.layout == 'wrapper':
+    elif case.layout in WRAPPERS:
         own.rename(own.with_name('.osu_latency.real'))
-        write(root, PROGRAM, '#!/bin/sh\nexec "$(dirname "$0")/.osu_latency.real" "$@"\n')
+        write(root, PROGRAM, WRAPPERS[case.layout])
     elif case.layout == 'no section headers':
         for path in (libmpi, own):
             _without_sections(path)

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from osu_container import why
 from osu_container.core.deciding.facts import FactsError, read_facts
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, settings_for
@@ -20,6 +19,7 @@ from osu_container.core.reading.sif import ImageError
 from osu_container.places import STATE
 from osu_container.stand_in.pairs import making, parts
 from osu_container.stand_in.tree import StandInError
+from osu_container.why import search
 
 SITE = site_entry('workstation')
 #: Where the host of the site has its libmpi and its libfabric
@@ -200,7 +200,7 @@ def happened(output, comes_from):
 
 def _message(output):
     """Return what output (str) says of why a run failed (str): the first two messages that are known, else a line."""
-    known = [message['line'] for message in why.explain(output) if not message['line'].startswith('srun: ')][:2]
+    known = [message['line'] for message in search.explain(output) if not message['line'].startswith('srun: ')][:2]
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return '; '.join(known) or next((line for line in lines if not re.match(r'LOADED|RANK|ENDED|srun: |=|\[', line)),
                                     'no word of why')

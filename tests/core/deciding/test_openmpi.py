@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from osu_container import why
 from osu_container.bench import cases
 from osu_container.core.data.approaches import SWITCHES
 from osu_container.core.data.sites import SITES
@@ -12,6 +11,7 @@ from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.results import files, references
 from osu_container.results.model import Case
+from osu_container.why import search
 from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
 from tests.helpers.machine import PROJECT, folded, run
 from tests.runs.test_approaches import table
@@ -215,7 +215,7 @@ def test_without_what_the_module_binds_they_crash_and_why_knows(shell):
     done = shell('module load osu-container/openmpi; export APPTAINER_NO_MOUNT=tmp MPI_CONTAINER_FILES=; cd /; '
                  f'srun -N2 -n2 {LATENCY}')
     assert done.returncode and not table(done.stdout)
-    found = {one['name']: one for one in why.explain(done.stdout + done.stderr)}
+    found = {one['name']: one for one in search.explain(done.stdout + done.stderr)}
     assert 'segmentation fault' in found and 'TmpFS' in found['segmentation fault']['remedy']
 
 
@@ -269,4 +269,4 @@ def test_what_the_user_sets_wins_over_the_module(shell, network, before):
 @pytest.mark.slurm
 def test_a_kind_of_pmi_that_slurm_has_not_is_known(shell):
     done = shell(f'module load osu-container/openmpi; srun --mpi=pmix_v9 -N2 -n2 {LATENCY}')
-    assert done.returncode and [one['name'] for one in why.explain(done.stderr)] == ['unknown MPI type']
+    assert done.returncode and [one['name'] for one in search.explain(done.stderr)] == ['unknown MPI type']

@@ -3,6 +3,7 @@ An installation is replaced in one move: whatever happens, there is the older on
 image that is missing is built, or it is said why not and how.
 """
 import errno
+import hashlib
 import os
 import tempfile
 from pathlib import Path
@@ -19,6 +20,14 @@ from osu_container.core.installing.staged import (
     shared_with,
 )
 from osu_container.core.reading.sif import ImageError
+
+
+def sha256(content):
+    """Return the sum (str) of content (bytes)."""
+    return hashlib.sha256(content).hexdigest()
+
+
+SUM = sha256(b'image')
 
 
 @pytest.fixture
@@ -150,22 +159,27 @@ def test_an_image_on_the_same_file_system_is_linked(tmp_path, places):
     (tmp_path / 'link.sif').symlink_to(tmp_path / 'a.sif')
     (tmp_path / 'a.sif').write_text('image')
     image = str(tmp_path / 'link.sif')
-    says = place_image(image, 'its sum', shared_with(image, places('new')), str(tmp_path / 'b.sif'))
-    assert (tmp_path / 'b.sif.sha256').read_text() == 'its sum  b.sif\n'
+    says = place_image(image, SUM, shared_with(image, SUM, places('new')), str(tmp_path / 'b.sif'))
+    assert (tmp_path / 'b.sif.sha256').read_text() == f'{SUM}  b.sif\n'
     assert (tmp_path / 'b.sif').samefile(tmp_path / 'a.sif') and 'hard link' in says
     assert not (tmp_path / 'b.sif').is_symlink() and (tmp_path / 'b.sif').stat().st_mode & 0o222 == 0
 
 
-@pytest.mark.parametrize('content, shared', [('image', True), ('eigam', False), ('images', False)])
-def test_the_image_of_another_installation_is_shared_if_its_content_is_the_same(places, content, shared):
+@pytest.mark.parametrize('content, recorded, shared', [
+    ('image', SUM, True), ('eigam', sha256(b'eigam'), False), ('images', SUM, False), ('image', None, False),
+    ('eigam', SUM, False)])
+def test_the_image_of_another_installation_is_shared_if_its_content_is_the_same(places, content, recorded, shared):
     other = Path(places('other', content)) / 'one.sif'
+    if recorded:
+        Path(f'{other}.sha256').write_text(f'{recorded}  one.sif\n')
     with tempfile.TemporaryDirectory(dir='/dev/shm') as elsewhere:
         image = Path(elsewhere) / 'a.sif'
         image.write_text('image')
-        same = shared_with(str(image), places('new'))
-        assert same == (str(other) if shared else None)
+        mode, same = other.stat().st_mode, shared_with(str(image), SUM, places('new'))
+        assert same == (str(other) if recorded == SUM and len(content) == 5 else None)
         target = other.parent / 'target.sif'
-        says = place_image(str(image), 'its sum', same, str(target))
+        says = place_image(str(image), SUM, same, str(target))
+    assert shared or other.stat().st_mode == mode
     assert target.read_text() == 'image' and target.samefile(other) == shared and ('copy' in says) != shared
 
 
@@ -175,8 +189,52 @@ def test_what_cannot_be_shared_is_copied(tmp_path, places, monkeypatch, name, in
     image, target = tmp_path / 'a.sif', tmp_path / 'b.sif'
     image.write_text('image')
     monkeypatch.setattr(os, name, instead)
-    place_image(str(image), 'its sum', shared_with(str(image), places('new')), str(target))
+    place_image(str(image), SUM, shared_with(str(image), SUM, places('new')), str(target))
     assert target.read_text() == 'image' and not target.samefile(image)
+
+
+@pytest.mark.parametrize('how', ['linked', 'copied'])
+def test_an_image_that_was_exchanged_after_its_check_is_not_installed(tmp_path, places, how):
+    image, target = tmp_path / 'a.sif', tmp_path / 'b.sif'
+    image.write_text('other')
+    mode = image.stat().st_mode
+    same = shared_with(str(image), SUM, places('new')) if how == 'linked' else None
+    assert bool(same) == (how == 'linked')
+    with pytest.raises(ImageError, match=f'changed while it was installed: checked sha256 {SUM}, copied '
+                                         f'{sha256(b"other")}: {image}. .* call eb again'):
+        place_image(str(image), SUM, same, str(target))
+    assert image.stat().st_mode == mode
+
+
+# ---- sums
+
+@pytest.mark.parametrize('text', [
+    f'{SUM}  one.sif\n', f'{SUM} *one.sif\n', SUM, f'{SUM.upper()}  one.sif', f'SHA256 (one.sif) = {SUM}\n',
+    f'SHA256(one.sif)= {SUM.upper()}\n', f'{SUM}  /home/me/one.sif', f'{SUM}  renamed.sif',
+    f'# made today\n{"0" * 64}  two.sif\n{SUM}  one.sif\n', f'\ufeff{SUM}  one.sif\r\n'])
+def test_a_sum_is_read_in_every_form_that_programs_write(tmp_path, text):
+    path = tmp_path / 'one.sif.sha256'
+    path.write_text(text)
+    assert image_build.wanted_sha256(str(path)) == SUM
+
+
+@pytest.mark.parametrize('content', [b'SHA256', b'\x00\xff\xfe' * 30, b'0' * 63, f'{"0" * 64}  two.sif\n'.encode() * 2,
+                                     b'<html>404</html>', b'x' * (1 << 18)])
+def test_a_file_without_a_sum_says_what_it_should_hold(tmp_path, content):
+    path = tmp_path / 'one.sif.sha256'
+    path.write_bytes(content)
+    with pytest.raises(ImageError, match=r'one\.sif\.sha256.* again: sha256sum \S+ >\S+\.sha256'):
+        image_build.wanted_sha256(str(path))
+
+
+@pytest.mark.parametrize('given, wanted', [(None, None), (SUM.upper(), SUM), ('0' * 63, 'is no sha256'),
+                                           ('md5', 'is no sha256')])
+def test_a_sum_of_the_easyconfig_is_one(given, wanted):
+    if wanted in (None, SUM):
+        assert image_build.given_sha256(given) == wanted
+    else:
+        with pytest.raises(ImageError, match=wanted):
+            image_build.given_sha256(given)
 
 
 def test_only_empty_folders_are_removed(tmp_path):

@@ -69,12 +69,27 @@ def test_a_link_is_made_in_an_installation_and_no_other_installation_takes_it_fo
     says = place_image(str(image), hashlib.sha256(b'image').hexdigest(), None, str(installed / 'dated.sif'), link=True)
     assert os.readlink(installed / 'dated.sif') == str(image) and 'is a link to' in says
     assert (image.stat().st_mode, image.stat().st_nlink) == (before.st_mode, before.st_nlink)
-    assert shared_with(str(appl / 'mine/mine.sif'), str(appl / 'software/name/two')) == str(appl / 'mine/mine.sif')
-    (appl / 'mine/mine.sif').unlink()
-    assert shared_with(str(appl / 'mine/mine.sif'), str(appl / 'software/name/two')) is None
+    mine, two = str(appl / 'mine/mine.sif'), str(appl / 'software/name/two')
+    assert shared_with(mine, 'a sum', two) == mine
+    os.unlink(mine)
+    assert shared_with(mine, 'a sum', two) is None
     assert site_image.changed(str(installed / 'dated.sif')) == []
     image.write_text('IMAGE')
     (said,) = site_image.changed(str(installed / 'dated.sif'))
     assert said.startswith(f'the image {image} has changed') and hashlib.sha256(b'IMAGE').hexdigest() in said
     image.unlink()  # the module itself says so
     assert site_image.changed(str(installed / 'dated.sif')) == []
+
+
+@pytest.mark.parametrize('name, says', [
+    ('../x.sif', 'whole path'), ('folder/x.sif', 'whole path'), ('..', 'whole path'), ('x\nbind /:/h.sif', 'U\\+000A'),
+    ('/images/x\x1b[2J.sif', 'U\\+001B'), (os.fsdecode(b'/x\xff.sif'), 'U\\+DCFF'), ('x\u202efis.sif', 'U\\+202E')])
+def test_a_name_that_leads_elsewhere_or_reads_as_something_else_is_refused(name, says):
+    with pytest.raises(ImageError, match=says) as caught:
+        site_image.checked_name(name)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize('name', [None, 'x.sif', '/images/../x.sif', 'ü $(touch ran) "x".sif', '..sif'])
+def test_other_names_are_taken(name):
+    assert site_image.checked_name(name) == name

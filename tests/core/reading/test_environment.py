@@ -345,6 +345,7 @@ class Scripts:
             lambda: f'{{ {self.body(inner)}\n}}', lambda: f'( {self.body(inner)}\n); true',
             lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
             lambda: f'{self.test()} && return 0', lambda: f'set -a; {self.body(inner)}\nset +a',
+            lambda: f'set -u; {self.body(inner)}\nset +u',
             *unfollowed)
 
     def script(self):
@@ -369,7 +370,13 @@ def test_random_scripts_give_what_bash_makes_of_them_or_unknown(box, followable,
         filled(box, texts)
         found = evaluated(box)
         found.variables.pop('PATH', None)  # the runtime sets it
-        wrong, unknown = differences(found, in_bash([box.on(f'{FOLDER}/{name}') for name in [*texts, '99-base.sh']]))
+        real = in_bash([box.on(f'{FOLDER}/{name}') for name in [*texts, '99-base.sh']])
+        told, text = (found.ends or ('', '', ''))[2], '\n--\n'.join(texts.values())
+        if not real:  # `set -u`, or a function that calls itself without end
+            assert told, (number, text)
+            continue
+        assert not followable or ': $' not in told, (number, told, text)
+        wrong, unknown = differences(found, real)
         assert not wrong and not (followable and unknown), (number, wrong, unknown, '\n--\n'.join(texts.values()))
 
 

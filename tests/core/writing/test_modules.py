@@ -1,9 +1,11 @@
 """The checked-in module text is what the easyblock writes; Lmod loads it and takes it away without a trace."""
+import hashlib
 import json
 import os
 import random
 import re
 import shutil
+import subprocess
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -16,6 +18,8 @@ from osu_container.core.deciding.settings import approach_entry, pmi_for, settin
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
 from osu_container.core.writing.call_settings import call_settings
+from osu_container.core.writing.module_text import WIDTH, help_lines, lua_string
+from osu_container.core.writing.module_text import folded as folded_to_width
 from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
 from tests.helpers.machine import LMODS, VERSIONS, EasyBuild, clean_shell, folded, run
@@ -38,6 +42,36 @@ TIME = 1767225600
 
 def checked_in(site, name):
     return (render.MODULES / site / f'{name}.lua').read_text()
+
+
+def help_of(site, name):
+    return checked_in(site, name).partition('help([==[')[2].partition(']==])')[0]
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_help_fits_a_terminal_of_80_characters(site):
+    for name in names_of(site):
+        wide = [line for line in help_of(site, name).splitlines() if len(line) > WIDTH]
+        assert wide == [], name
+
+
+def test_help_names_all_77_programs_in_lines_that_fit_and_breaks_no_command():
+    site, name = 'lumi-25.03', 'osu-container/hybrid'
+    settings = settings_for(approach_entry('hybrid'), site_entry(site), facts_of(site, name))
+    programs = [f'osu_program_number_{number}' for number in range(77)]
+    lines = help_lines(settings._replace(programs=programs), '7.5.2 C', 'osu_bw -m 4194304 D D')
+    assert max(map(len, lines)) <= WIDTH == 80
+    text = '\n'.join(lines)
+    assert re.findall(r'osu_program_number_\d+', text) == programs and '(7.5.2 C)' in text
+    for command in ('srun -N2 -n2 osu_bw -m 4194304 D D', 'osu-proof -- srun -N2 -n2 osu_bw -m 4194304 D D',
+                    'srun ... osu-gpu-bind osu_bw -m 4194304 D D'):
+        assert command in text
+
+
+def test_a_word_that_is_wider_than_the_terminal_has_a_line_of_its_own():
+    path = '/appl/' + 'x' * 90
+    assert folded_to_width(f'{path}, which the site keeps', 'image:', 12) == [
+        f'image:      {path},', '            which the site keeps']
 
 
 def family_of(site):
@@ -79,8 +113,11 @@ def make_tree(site, folder):
     for name in names_of(site):
         root = folder / 'software' / name
         (root / 'bin').mkdir(parents=True)
-        (root / facts_of(site, name)['image']['file']).touch()
+        image = root / facts_of(site, name)['image']['file']
+        image.touch()
+        os.utime(image, (TIME, TIME))
         text = checked_in(site, name).replace(render.INSTALL, str(root)).replace(render.HOST, '')
+        text = text.replace('intact(BYTES, TIME)', f'intact(0, {TIME})')
         for path, what in compared(site, name):
             text = text.replace(f'compare("{path}", "{what}", BYTES, TIME)',
                                 f'compare("{host}{path}", "{what}", {size_of(path)}, {TIME})')
@@ -257,7 +294,7 @@ def test_every_setting_has_its_reason_in_the_line_above(site):
 @pytest.mark.parametrize('site', SITES)
 def test_help_says_which_mpi_network_srun_and_benchmarks(site):
     for name in names_of(site):
-        text = checked_in(site, name).partition('help([==[')[2].partition(']==])')[0]
+        text = help_of(site, name).replace('\n' + 12 * ' ', ' ')
         mpi = 'Open MPI' if name.endswith('/openmpi') else 'MPICH'
         for line in (rf'^MPI: +{mpi} \S+ of the (image|host) over libfabric \S+ of the (image|host), provider \w+$',
                      r'^srun: +--mpi=\w+.*srun -N2 -n2 osu_(py_)?bw',
@@ -490,6 +527,47 @@ def test_software_of_the_user_is_bound_and_taken_away_also_when_it_was_packed_me
         assert gone.env == before.env == again.env
         # where Python is looked for first
         assert packed.env[variable.replace('_BIND', 'ENV_PREPEND_PATH')].startswith('/user-software/venv/bin:')
+
+
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_an_image_that_was_written_to_is_told_and_another_one_is_an_error(site, lmod, tmp_path):
+    here, name = make_tree(site, tmp_path), names_of(site)[0]
+    root = here / 'software' / name
+    image = root / facts_of(site, name)['image']['file']
+    (root / f'{image.name}.sha256').write_text(f'{hashlib.sha256(b"").hexdigest()}  {image.name}\n')
+    os.utime(image, (TIME + 5, TIME + 5))
+    again = f'eb {name.replace("/", "-")}.eb -r --rebuild'
+    load = f'module load {name} && export WENT_ON=1'
+    written, unloaded = play(here, [load, f'module unload {name}; unset WENT_ON'], lmod)
+    said = folded(written.said)
+    assert written.env['SIF'] == str(image) and 'WENT_ON' in written.env and unloaded.said == ''
+    assert (f'Warning: The image {image} was written to since it was installed: it had 0 bytes of 2026-01-01 00:00:00 '
+            'UTC, and has now 0 bytes of 2026-01-01 00:00:05 UTC. Compare its sum: ') in said
+    assert f'If it differs: module unload {name.split("/")[0]}; {again}. If it fits: touch -d' in said
+    # what it says to do is done
+    compare, touch = re.search(r'sum: (cd .*)\. If it differs.*If it fits: (touch .*)', said).groups()
+    compared, quiet = play(here, [compare, f'{touch}; {load}'], lmod)
+    assert (compared.status, quiet.said) == (0, '') and 'WENT_ON' in quiet.env
+    image.write_text('another')
+    refused, = play(here, [load], lmod)
+    assert 'WENT_ON' not in refused.env and 'SIF' not in refused.env
+    assert f'The image {image} is not the one that was installed: it had 0 bytes' in folded(refused.said)
+    assert 'and has now 7 bytes of' in folded(refused.said) and f'Install it again: {again}' in folded(refused.said)
+
+
+#: Texts that end a string or a line of Lua, of bash or of a terminal
+HOSTILE = ['" .. os.execute("touch ran") .. "', "'; touch ran; '", '$(touch ran)', '`touch ran`', '--[[', '$HOME', '\\',
+           ']==] os.execute("touch ran")', 'a\nos.execute("touch ran")', 'a\ros.execute("touch ran")', '\x1b]0;x\x07',
+           '\0', 'ü€\x7f', '\\"', '\\u0007', '%s %d %%', os.fsdecode(b'\xff\xfe'), '\u2028os.execute("touch ran")']
+
+
+@pytest.mark.parametrize('text', HOSTILE)
+def test_a_text_is_data_in_lua(text, tmp_path):
+    """Lua itself is the oracle: what it writes for the literal is the text, byte by byte, and nothing has run."""
+    script = tmp_path / 'script.lua'
+    script.write_bytes(os.fsencode(f'io.write({lua_string(text)})'))
+    done = subprocess.run(['lua', script], cwd=tmp_path, capture_output=True)
+    assert (done.stdout, done.stderr) == (os.fsencode(text), b'') and not (tmp_path / 'ran').exists()
 
 
 @pytest.mark.parametrize('site', EACH_KIND)

@@ -5,6 +5,7 @@ The keys are explained in schema.py. A fact stands once: 'based_on' names the en
 Nothing here was run on LUMI by this project. 'measured' means that the named log, page or file shows it on LUMI at that
 date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
 """
+from osu_container.core.data.osu_configure import with_rccl
 from osu_container.core.data.sites.cray import fact as _fact
 from osu_container.core.data.sites.cray import variable as _variable
 
@@ -96,7 +97,7 @@ def _native(prgenv, rocm, libmpi, plugin=None):
         'prgenv': prgenv,
         'modules': ['PrgEnv-' + prgenv] + (['craype-accel-amd-gfx90a', 'rocm/' + rocm] if rocm else []),
         'plugin': plugin,
-        'configopts': ('--enable-rocm --with-rocm=$ROCM_PATH --enable-rcclomb --with-rccl=$ROCM_PATH ' if rocm else '')
+        'configopts': ('--enable-rocm --with-rocm=$ROCM_PATH %s ' % with_rccl('$ROCM_PATH') if rocm else '')
                       + 'LDFLAGS="%s"' % rpath,
         'needed': ['libmpi_gtl_hsa.so.0'] if rocm else [],
     }

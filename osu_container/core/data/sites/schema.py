@@ -82,3 +82,41 @@ FACT = ('value', 'why', 'source', 'date', 'evidence')
 FACT_OPTIONAL = ('name', 'only', 'when', 'bound', 'otherwise', 'opened_as')
 #: How sure a fact is
 EVIDENCE = ('measured', 'derived', 'untested')
+
+#: What the value of a fact is like: a type; a tuple of what it may be; [like]: a list of such; {str: like}: a dict by
+#: name; {'key': like}: a dict with these keys, those with a ? may be left out
+_VARIABLES = {str: str}
+SHAPES = {
+    'recognised_by': {'hostnames?': [str], 'environment?': _VARIABLES},
+    'default_approach': str,
+    'runtime': [str],
+    'provider': (str, None),
+    'network': {'kind': str, 'drivers': [str]},
+    'pmi': {str: str},
+    'pmi_variables': {str: str},
+    'gpu': (str, None),
+    'gpu_userland': [str],
+    'gpu_binding': ([{'gcd': int, 'mask': str, 'nic': str}], None),
+    'library_folders': [str],
+    'one_build': [str],
+    'lnx_links': str,
+    'conflicts': [str],
+    'family': str,
+    'shell': [{'name': str, 'fits': [str], 'says': str}],
+    'images': {str: str},
+    'image_folders': [str],
+    'stage_folders': [str],
+    'image_help': str,
+    'building': {'folder': str, 'module': str, 'login_nodes': [str], 'login_minutes': int, 'job': [str],
+                 'home_gigabytes': int, 'project_folder': str},
+    'jobs': {'partition': (str, None), 'account': bool, 'options': [str], 'step': [str]},
+    'native': ({'mpicc': str, 'mpicxx': str, 'libmpi': str, 'python': str, 'prgenv?': str, 'modules?': [str],
+                'plugin?': ([str], None), 'configopts?': str, 'needed?': [str]}, None),
+    'wrapper_modules': [str],
+    'architecture': str,
+    'engine': str,
+}
+#: Those of an entry of a table, and of what a fact may have beside FACT
+TABLE_SHAPES = {'libraries': str, 'files': [str]}
+OPTIONAL_SHAPES = {'opened_as': [str], 'bound': str, 'otherwise': _VARIABLES, 'name': str, 'only': [str],
+                   'when': (str, None)}

@@ -133,8 +133,8 @@ def _plugins(trial, value, ours):
     """
     FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image and the same provider
     in the host's libfabric the newer one is taken (ofi_register_provider() of libfabric's src/fabric.c): the host's own
-    runs. Of newer plug-ins some end in "Function not implemented" (1.18 in libfabric 1.17), and all run in libfabric
-    1.11 (stand-in/pairs, Intel MPI 2021.2 to 2021.18 over libfabric 1.11 to 2.5.1, 2026-11-23).
+    runs. Of newer plug-ins that load, those of 1.18 end in "Function not implemented" in libfabric 1.17, and all run
+    in 1.11 (stand-in/pairs, Intel MPI 2021.2 to 2021.18 over libfabric 1.11 to 2.5.1, 2026-11-23).
     """
     fabric = trial.fabric or {}
     foreign = set(parts_of(provider_of(trial) or '')) & set(fabric.get('foreign', {}))
@@ -142,12 +142,23 @@ def _plugins(trial, value, ours):
         return _RIGHT
     newest = max([release(fabric['foreign'][name]) or (999,) for name in foreign] or [()])
     own = release(fabric.get('release'))
+    if newest[:2] == (1, 18) and own[:2] == (1, 17):
+        return _Choice('fails', "libfabric takes the image's newer plug-in, of 1.18, and 1.17 cannot drive it")
     return _RIGHT if newest <= own or own[:2] == (1, 11) else None
 
 
 def _fabrics(trial, value, ours):
-    """I_MPI_FABRICS: libfabric between nodes, with or without shared memory within one."""
-    return _RIGHT if value in ('ofi', 'shm:ofi') else None
+    """
+    I_MPI_FABRICS: libfabric between nodes, with or without shared memory within one. Shared memory alone is what
+    Intel MPI 2021.6 to 2021.16 take it for; 2021.2 and 2021.4, 2021.18 and 2021.19 go on between nodes by libfabric
+    (stand-in/pairs, each of 11 releases over libfabric of MPICH 5.0.2 and over its own, 2026-11-23).
+    """
+    found = release((trial.mpi or {}).get('release'))[:2]
+    if value == 'shm' and (2021, 6) <= found <= (2021, 16):
+        return _Choice('fails', 'this Intel MPI then knows shared memory alone, and ranks on two nodes do not reach '
+                       'each other')
+    other = (2021, 2) <= found <= (2021, 4) or (2021, 18) <= found <= (2021, 19)
+    return _RIGHT if value in ('ofi', 'shm:ofi') or value == 'shm' and other else None
 
 
 def _pml(trial, value, ours):

@@ -16,7 +16,7 @@ from osu_container.core.reading.python_environments import (
     searched_first,
 )
 from osu_container.core.reading.scripts import uses_mpi4py
-from osu_container.core.reading.traits import fabric_traits
+from osu_container.core.reading.traits import fabric_traits, mpi_traits
 
 #: What to do about conda's own MPI. The empty package was mpich=*=external_* until January 2026, and is in a channel of
 #: its own since: conda-forge.org, news of 2026-01-29.
@@ -58,6 +58,18 @@ def conda_mpi(trial):
                               _EXTERNAL)
 
 
+def _of_one_mpi(trial, one):
+    """
+    Return whether the libraries of an Environment one are one MPI under several ABIs, as MPICH 5 builds libmpi.so.12
+    and libmpi_abi.so.1 together (bool).
+    """
+    found = set()
+    for _, path in one.libraries:
+        traits = trial.image.traits(path, mpi_traits)
+        found.add((traits['family'], traits['release']))
+    return len(found) == 1 and None not in list(found)[0]
+
+
 def _loads(trial, path):
     """Return whether the library path (str) of the image loads with what it meets in the container of trial (bool)."""
     process = load_in(trial, path)
@@ -85,7 +97,7 @@ def python_mpi(trial):
                           'set I_MPI_OFI_LIBRARY_INTERNAL=0 in the image, or MPI4PY_LIBMPI=libmpi.so.12, which makes '
                           'it ask ld.so')
         replaced = any(name in trial.injected for name in MPI_FAMILIES)
-        if len(one.libraries) > 1:
+        if len(one.libraries) > 1 and not _of_one_mpi(trial, one):
             names = [name for name, _ in one.libraries]
             yield finding(('fails' if replaced or MPI_FAMILIES.get(soname) not in families(trial.approach) else
                            'unknown') if chosen else NOTE,
@@ -96,10 +108,10 @@ def python_mpi(trial):
                           'none')
         elif replaced and not one.conda:
             loads = _loads(trial, path)
-            yield finding(('fails' if loads else 'unknown') if chosen else NOTE, "mpi4py in the Python environment %s "
-                          "would take its own %s and not the host's: it looks beside its Python before it asks ld.so%s"
-                          % (one.prefix, path, '' if loads else "; whether it loads there is not certain, and mpi4py "
-                             "then goes on to the host's"),
+            yield finding('fails' if chosen and loads else NOTE, "mpi4py in the Python environment %s would take its "
+                          "own %s and not the host's: it looks beside its Python before it asks ld.so%s"
+                          % (one.prefix, path, '' if loads else "; that one does not load, and mpi4py then goes on to "
+                             "the host's"),
                           [(path, 'is found first')], 'pip uninstall mpich in it, or set MPI4PY_LIBMPI=libmpi.so.12 '
                           'in the image, which makes it ask ld.so')
 

@@ -1,14 +1,8 @@
 """
-osu-container why: names cause and remedy of the messages in a job's output.
+The messages that osu-container why knows, by topics: all there is to it, and data only. search.py looks for them.
 
-    osu-container why slurm-123.out        or        srun ... 2>&1 | osu-container why
-    osu-container why slurm-*.out          several files: each message once, with the files that have it
-    osu-container why --list               all messages that are known
-    python3 osu_container/why.py FILE      the same on a node that has nothing but Python
-
-The table MESSAGES, by TOPICS, is all there is to it; Search looks for its patterns. To add a message, add an entry and
-its text to tests/test_why.py, where every entry is tried on what a program really printed, then `make modules`, which
-writes docs/why.md.
+To add a message, add an entry and its text to tests/why/test_why.py, where every entry is tried on what a program
+really printed, or to tests/why/sample.json, then `make modules`, which writes docs/why.md.
 
 An entry:
     name       str, short and unique
@@ -22,19 +16,11 @@ An entry:
     source     str, where message and remedy are from
     evidence   'measured': seen and cured, by this project or by the source; 'derived': follows from documentation or
                from a program's source code; 'untested': neither
+    also       list of pairs (str, str), optional: what else it may be, and the one command that tells
     times      int, optional: it counts from so many lines on (a line that is harmless when it comes once)
     last       True, optional: harmless, or a consequence of something else; named only if nothing else is found
     unless     list of names, optional: not named beside these, which say it more exactly
-
-Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """
-import argparse
-import json
-import os
-import re
-import sys
-import textwrap
-
 DOCS = 'docs/troubleshooting.md'
 OURS = 'seen by this project, 2026-11'
 WRAPPER = 'easyconfigs/o/osu-container/run-in-container'
@@ -47,6 +33,15 @@ APPTAINER = 'Apptainer 1.4.5, seen by this project, 2026-11'
 LMOD = 'Lmod 8.6 and 8.7, seen by this project, 2026-11'
 DEIC = 'github.com/DeiC-HPC/BitBulldozersLab'
 AGAIN = "Install the module again: eb osu-container-APPROACH.eb -r --rebuild."
+#: Libraries of a host's network, which the modules inject
+HOST_NAMES = (r"cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml|mpi_gtl\w*|json-c|curl|lustreapi|nl-\w+|rdmacm|ibverbs|efa|"
+              r"psm\w*|uc[mpst]|sci_\w+")
+OF_THE_HOST = r"lib(?:" + HOST_NAMES + r")\.so"
+#: The same, and those that entries of their own explain
+EXPLAINED = (r"lib(?:" + HOST_NAMES + r"|mpi\w*|amdhip64|hsa-runtime64|amd_comgr|[nr]ccl-net[\w-]*|cuda|nvidia-[\w-]+|"
+             r"slurm\w*)\.so")
+#: Behind it Open MPI says that it goes on without the library
+NOT_IGNORED = r"(?![^\n]{0,80}\(ignored\))"
 #: Ends the patterns of the loader's message about a version. Some copy it with other quotes, or without the first
 NOT_FOUND = r"['\u2019\"`]? not found(?: \(required by (?P<by>[^)\n]{1,300})\))?"
 
@@ -85,10 +80,9 @@ OF_THE_LOADER = [
      'source': LOADER, 'evidence': 'derived'},
     {'name': 'missing library',
      'text': "error while loading shared libraries: libcxi.so.1: cannot open shared object file: ...",
-     # not those of the two entries that say more of theirs
      'patterns': [(": cannot open shared object file",
-                   r"(?:^|[\s:'(])(?![^\s:'(]{0,300}lib(?:amdhip64|hsa-runtime64|amd_comgr|[nr]ccl-net))"
-                   r"(?P<library>[^\s:'(]+): cannot open shared object file")],
+                   r"(?:^|[\s:'(])(?P<library>[^\s:'(]{0,300}" + OF_THE_HOST + r"[^\s:'(]{0,80}): cannot open shared "
+                   "object file" + NOT_IGNORED)],
      'cause': "{library} is needed and found nowhere: neither in the image nor among what is injected.",
      'remedy': "The modules check this when they are installed, so the host has changed since: " + AGAIN + " If it "
                "is on the host in another folder, add that to library_folders of the site (docs/add-a-site.md).",
@@ -147,6 +141,67 @@ OF_THE_LOADER = [
      'remedy': "Use an image for this architecture (uname -m): LUMI and workstations are x86_64, Alps is aarch64. A "
                "path of the site may lead to a linker script instead of a library.",
      'source': LOADER, 'evidence': 'derived'},
+    {'name': 'library not in the image',
+     'text': "error while loading shared libraries: libgfortran.so.5: cannot open shared object file: ...",
+     'patterns': [(": cannot open shared object file",
+                   r"(?:^|[\s:'(])(?![^\s:'(]{0,300}" + EXPLAINED + r")(?P<library>[^\s:'(]+): cannot open shared "
+                   "object file" + NOT_IGNORED),
+                  (" failed: a shared library is likely missing in the image",
+                   r"exec (?P<program>\S+) failed: a shared library is likely missing in the image")],
+     'cause': "{library}{program}: a library is needed that is in no folder which the loader searches. The image lacks "
+              "it; where no container runs, the module that brings it is not loaded.",
+     'remedy': "Install its package in the image: libgfortran.so.5 is libgfortran5 in Debian and openSUSE, libgfortran "
+               "in Rocky. If it is there, in a folder of its own (conda, /opt): put that into LD_LIBRARY_PATH in the "
+               "container.",
+     'also': [("the library is there and what it needs itself is not", "osu-exec ldd FILE"),
+              ("it is the host's, and the host has changed since the module was installed", "osu-explain")],
+     'source': LOADER + '; github.com/sylabs/singularity, issue 668; github.com/open-mpi/ompi, issue 6352',
+     'evidence': 'derived'},
+    {'name': 'MPI of another kind',
+     'text': "libmpi_mpifh.so.40: cannot open shared object file: No such file or directory",
+     'patterns': [(": cannot open shared object file",
+                   r"(?P<library>libmpi(?!_gtl)\w*\.so[.\d]*): cannot open shared object file" + NOT_IGNORED)],
+     'unless': ['no MPI library'],
+     'cause': "The program was built with another MPI than the one that is here, which has no {library}. libmpi.so.12 "
+              "is MPICH, Intel MPI, Cray MPICH or MVAPICH, libmpi.so.40 Open MPI; libmpi_mpifh and libmpi_usempif08 "
+              "are Open MPI's for Fortran.",
+     'remedy': "Take the MPI that it was built with, or build it with this one. bind and hybrid need an image on "
+               "libmpi.so.12. Open MPI has its Fortran libraries only where it was built with a Fortran compiler.",
+     'also': [("it is there, in a folder that the loader does not search",
+               "osu-exec find / -name 'libmpi*.so*' -not -path '/proc/*'")],
+     'source': LOADER + '; github.com/OpenRadioss/OpenRadioss, issue 1876; github.com/wi4mpi/wi4mpi, issue 23',
+     'evidence': 'derived'},
+    {'name': 'driver of NVIDIA not in the container',
+     'text': "libcuda.so.1: cannot open shared object file: No such file or directory",
+     'patterns': [(": cannot open shared object file",
+                   r"(?P<library>lib(?:cuda|nvidia-[\w-]+)\.so[.\d]*): cannot open shared object file"),
+                  ("NVIDIA-SMI couldn't find ", r"NVIDIA-SMI couldn't find (?P<other>[\w.-]+) library"),
+                  ("Could not find any nv", r"Could not find any (?P<these>nv files)"),
+                  ("Could not find any NVIDIA libraries", r"Could not find any (?P<all>NVIDIA libraries)")],
+     'cause': "{library}{other}{these}{all} not found: that is the driver of NVIDIA's GPUs, which is on nodes with "
+              "such a GPU, and comes into a container by --nv only.",
+     'remedy': "singularity exec --nv, apptainer exec --nv; for a command of the module: export "
+               "MPI_CONTAINER_OPTIONS=--nv.",
+     'also': [("this node has no GPU", "srun nvidia-smi -L")],
+     'source': 'docs.sylabs.io, SingularityCE, GPU support; github.com/apptainer/singularity, issue 5337; '
+               'github.com/apache/mxnet, issue 6787', 'evidence': 'derived'},
+    {'name': 'component of Open MPI left out',
+     'text': "mca_base_component_repository_open: unable to open mca_btl_usnic: libfabric.so.1: ... (ignored)",
+     'patterns': [("mca_base_component_repository_open: unable to open ",
+                   r"mca_base_component_repository_open: unable to open (?P<component>\w+)")],
+     'cause': "Open MPI leaves out its component {component}, whose library is not here.",
+     'remedy': "Harmless, unless the run should use just that network: then install the library in the image.",
+     'source': 'github.com/PrincetonUniversity/hpc_beginning_workshop, pull request 7', 'evidence': 'derived',
+     'last': True},
+    {'name': 'linker of conda',
+     'text': "ld: warning: libcxi.so.1, needed by .../libfabric.so.1, not found (try using -rpath or -rpath-link)",
+     'patterns': [("needed by ", r"\bld: warning: (?P<library>[^\s,]+), needed by (?P<by>[^\s,]+), not found"),
+                  (": undefined reference to ", r"\bld: (?P<in>\S+): undefined reference to ")],
+     'cause': "The linker does not find what {by}{in} itself needs. The one of conda (compiler_compat) does not search "
+              "the folders of the host.",
+     'remedy': "conda deactivate before building, or PATH with /usr/bin in front; else -Wl,-rpath-link,FOLDER.",
+     'also': [("the library is of another release than its headers", "ldd LIBRARY")],
+     'source': 'github.com/MPAS-Dev/compass, issue 759; ld(1), -rpath-link', 'evidence': 'derived'},
 ]
 
 OF_THE_NETWORK = [
@@ -154,14 +209,16 @@ OF_THE_NETWORK = [
      'text': "OFI fi_getinfo() failed (ofi_init.c:...:open_fabric:No data available)",
      'patterns': [("No data available", "open_fabric: ?No data available"),
                   ("No data available", "find_provider.{0,200}No data available"),
-                  ("getinfo", r"getinfo(?:\(\))? failed"),
-                  "no such provider", "fi_getinfo: -61"],
+                  ("getinfo", r"getinfo(?:\(\))?(?: call)? fail(?:ed|ure)"), "OFI addrinfo() failed",
+                  "OFI fi_fabric failed", "Couldn't find any optimal provider", "no such provider", "fi_getinfo: -61"],
      'cause': "libfabric has no provider that MPI can use: it was told to use one that is not built in or has no "
               "card here (FI_PROVIDER), or MPI asks for more than the provider has.",
      'remedy': "osu-explain FI_PROVIDER says what is asked for; unset yours if you have set it. On one node MPICH "
                "avoids cxi: MPIR_CVAR_SINGLE_HOST_ENABLED must be 0. opensource: does the image's libfabric have the "
                "provider (osu-exec fi_info -l)? hybrid: MPICH may ask for a newer libfabric than the host's. "
                "FI_LOG_LEVEL=info shows what was looked at. MPICH 3.4.3 does not work over cxi.",
+     'also': [("the container does not show the card", "osu-exec ls /dev/cxi0 /dev/infiniband"),
+              ("libfabric itself is of another release", "FI_LOG_LEVEL=info osu-exec fi_info")],
      'source': 'MPICH 4.2.3 and 5.0.2, seen by this project, 2026-11; open_fabric: ' + DEIC + ', 2025',
      'evidence': 'measured'},
     {'name': 'provider finds nothing',
@@ -199,12 +256,14 @@ OF_THE_NETWORK = [
      'patterns': [("cxip_gen_auth_key", "cxip_gen_auth_key(?: failed)?:? ?-38"),
                   ("Function not implemented", r"fi_domain\b.{0,200}Function not implemented"),
                   "Libfabric library call (fi_domain)", "Failed to find valid default rgroup and vni",
-                  "Couldn't open a fabric access domain. RC: -38"],
+                  "Couldn't open a fabric access domain. RC: -38", "OFI fi_open domain failed"],
      'cause': "The step has no VNI, the key that Slingshot's card asks for: Slurm gives none to a step on one node, "
               "and none to a program that srun did not start.",
      'remedy': "srun --network=single_node_vni ..., which hybrid and opensource ask for (SLURM_NETWORK) unless you "
                "have set SLURM_NETWORK; start the program by srun, and not with --cleanenv, which takes away "
                "SLINGSHOT_VNIS. Without the card: export OSU_SINGLE_NODE=shm before module load.",
+     'also': [("with another card than Slingshot's, that the container does not show it or may not lock memory",
+               "FI_LOG_LEVEL=warn srun ... says which, in the line of its provider")],
      'source': 'github.com/uiuc-hpc/lci, issue 110, 2025; github.com/open-mpi/ompi, issues 12038, 12913 (LUMI) and '
                '13148; github.com/aws/aws-ofi-nccl, issue 801; libfabric, prov/cxi/src/cxip_dom.c',
      'evidence': 'measured'},
@@ -329,7 +388,7 @@ OF_THE_NETWORK = [
      'source': 'MPICH 5.0.2 on a workstation, 2026-11-22', 'evidence': 'measured'},
     {'name': 'no memory of another rank',
      'text': "process_vm_readv(...) returned -1: Operation not permitted",
-     'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|Bad address|"
+     'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|"
                                   r"failed \(errno 1\))"),
                   ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b")],
      'cause': "A rank may not read the memory of another one on its node (CMA): each runs in a container, and so in a "
@@ -349,6 +408,156 @@ OF_THE_NETWORK = [
      'remedy': "In the container of this project it looks for libmpi.so.12 and libmpi.so.40; is another mpi4py on "
                "PYTHONPATH? MPI4PY_LIBMPI names the library by its path.",
      'source': 'mpi4py 4.1, seen by this project, 2026-11', 'evidence': 'derived'},
+    {'name': 'PSM3 opens no card',
+     'text': "rank0: PSM3 can't open nic unit: 0 (err=23)",
+     'patterns': ["PSM3 can't open nic unit"],
+     'cause': "libfabric's provider psm3 is made for Intel's RDMA cards. Here it took an Ethernet interface, and "
+              "cannot open it: a container, a virtual machine, a login node. MPI then ends, or waits for ever.",
+     'remedy': "export PSM3_DEVICES=self,shm (ranks of one node), or FI_PROVIDER=^psm3, with tcp between nodes.",
+     'source': 'github.com/easybuilders/easybuild-easyconfigs, issue 18925; github.com/mpi4py/shmem4py, pull request '
+               '28',
+     'evidence': 'measured'},
+    {'name': 'PSM2 opens no card',
+     'text': "PSM2 can't open hfi unit: -1 (err=23)",
+     'patterns': ["PSM2 can't open hfi unit", "PSM2 was unable to open an endpoint"],
+     'cause': "The Omni-Path card has no free context for this rank, or the container does not show it.",
+     'remedy': "Fewer ranks on the node, or a node of your own (--exclusive): another job may have the contexts. In a "
+               "container: bind /dev/hfi1_0.",
+     'also': [("the link is down", "opainfo"), ("there is no such card here", "ls /dev/hfi1*; then FI_PROVIDER=tcp")],
+     'source': 'github.com/intel/opa-psm2, README; github.com/open-mpi/ompi, issue 10601', 'evidence': 'derived'},
+    {'name': 'no endpoint on the card',
+     'text': "create_vni_context(982)..: OFI endpoint open failed (ofi_init.c:982:...)",
+     'patterns': ["OFI endpoint open failed", "Libfabric library call (fi_endpoint)"],
+     'unless': ['PSM3 opens no card', 'PSM2 opens no card', 'limit of locked memory'],
+     'cause': "libfabric has chosen a provider, and this provider cannot open its card for this rank.",
+     'remedy': "FI_LOG_LEVEL=warn srun ... shows which provider and why; FI_PROVIDER takes another one. Start the rank "
+               "by srun: on Cray's networks only that gives it the right to the card.",
+     'also': [("it is psm3 on plain Ethernet", "PSM3_DEVICES=self,shm srun ..."),
+              ("memory may not be locked", "srun bash -c 'ulimit -l', which should print unlimited")],
+     'source': 'MPICH, src/mpid/ch4/netmod/ofi/ofi_init.c; github.com/LLNL/sundials, issue 316', 'evidence': 'derived'},
+    {'name': 'limit of locked memory',
+     'text': "UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
+     'patterns': ["set max locked memory", "Failure to post internal receive buffers",
+                  ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\(\))? failed"),
+                  ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12")],
+     'cause': "The card needs memory that is locked, and this process may lock too little (ulimit -l). The memory of "
+              "the node is not what is short.",
+     'remedy': "srun bash -c 'ulimit -l' should print unlimited. Slurm takes it from slurmd (LimitMEMLOCK) or from "
+               "your login shell (PropagateResourceLimits): ask the administrators. Docker, podman: --ulimit "
+               "memlock=-1:-1.",
+     'also': [("the card has no room for so many connections", "the same line with two ranks a node")],
+     'source': 'github.com/openucx/ucx, issue 8746; github.com/awslabs/awsome-distributed-ai, issue 647; '
+               'github.com/NVIDIA/cudf-spark, pull request 7632', 'evidence': 'derived'},
+    {'name': 'queue pairs of the card used up',
+     'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed, syndrome 0: Cannot allocate memory",
+     'patterns': [("mlx5dv_devx_obj_create(", r"mlx5dv_devx_obj_create\((?P<what>\w+)\) failed")],
+     'cause': "The InfiniBand card has no room for another connection ({what}): every rank opens one to every other "
+              "(transport rc).",
+     'remedy': "export UCX_TLS=self,sm,ud_x (or dc_x), which do with few; or fewer ranks on a node.",
+     'also': [("the driver of the card is at fault", "UCX_IB_MLX5_DEVX=n srun ...")],
+     'source': 'github.com/openucx/ucx, issues 7978 and 5351; UCX, documentation, FAQ', 'evidence': 'derived'},
+    {'name': 'openib not used',
+     'text': "WARNING: There was an error initializing an OpenFabrics device.",
+     'patterns': ["error initializing an OpenFabrics device", "Module: OpenFabrics (openib)"],
+     'cause': "Open MPI 4 warns that its old component openib cannot use the card; UCX is meant to.",
+     'remedy': "export OMPI_MCA_btl=^openib silences it. Harmless where the run is fast.",
+     'also': [("the run goes over TCP, where it is slow", "OMPI_MCA_pml=ucx srun ... ends if UCX finds no card")],
+     'source': 'github.com/open-mpi/ompi, issues 10693 and 7461; github.com/shankar1729/jdftx, issue 270',
+     'evidence': 'derived', 'last': True},
+    {'name': 'component of Open MPI missing',
+     'text': "A requested component was not found, or was unable to be opened. ... Framework: btl Component: openib",
+     'patterns': [("Framework: ", r"Framework: +(?P<framework>btl|pml|mtl|coll|osc|smsc|plm|ras)\b")],
+     'unless': ['Open MPI finds no transport'],
+     'cause': "Something asks Open MPI for a component of its framework {framework} that it does not have: mostly a "
+              "module of the host sets OMPI_MCA_..., for another Open MPI than the image's.",
+     'remedy': "env | grep OMPI_MCA_ shows it; unset it, or start the container without that module.",
+     'also': [("a file of the image or of yours asks for it",
+               "osu-exec cat ~/.openmpi/mca-params.conf")],
+     'source': 'github.com/glotzerlab/software, issue 120', 'evidence': 'derived'},
+    {'name': 'Open MPI finds no transport',
+     'text': "No components were able to be opened in the pml framework.",
+     'patterns': ["were able to be opened in the pml framework", "MPI processes are unable to reach each other",
+                  ("PML ", r"PML \w+ cannot be selected")],
+     'cause': "Open MPI has no way to send messages: what was asked for (OMPI_MCA_pml, OMPI_MCA_btl, --mca) does not "
+              "work here, mostly UCX without a card that it can use.",
+     'remedy': "env | grep OMPI_MCA_, and unset what asks for one. OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp (vader "
+               "for sm in Open MPI 4) goes over TCP.",
+     'also': [("the container does not show the card", "osu-exec ls /dev/infiniband /dev/cxi0"),
+              ("UCX in the image was built without it", "osu-exec ucx_info -d")],
+     'source': 'github.com/openucx/ucx, issue 5284; github.com/open-mpi/ompi, issue 9838; github.com/hpc/charliecloud, '
+               'pull request 166', 'evidence': 'derived'},
+    {'name': 'wrong interface for TCP',
+     'text': "WARNING: Open MPI failed to TCP connect to a peer MPI process.",
+     'patterns': ["failed to TCP connect to a peer MPI process"],
+     'cause': "Open MPI tries an address of the other node that cannot be reached from here: of docker0, virbr0, or "
+              "169.254.x.x. Or a firewall stands between.",
+     'remedy': "ip -brief addr shows the interfaces; export OMPI_MCA_btl_tcp_if_include=NAME (or 10.0.0.0/8), and "
+               "OMPI_MCA_oob_tcp_if_include likewise.",
+     'also': [("a firewall is between the nodes", "nc -z NODE PORT, with the port of the message")],
+     'source': 'github.com/open-mpi/ompi, issue 6377', 'evidence': 'derived'},
+    {'name': 'UCX finds no transport',
+     'text': "UCX WARN transport 'ud' is not available, please use one or more of: ...",
+     'patterns': [("transport '", r"transport '(?P<transport>\w+)' is not available"), "no usable transports/devices"],
+     'cause': "UCX_TLS or UCX_NET_DEVICES names what this UCX does not have here: it was built without InfiniBand, or "
+              "the container does not show the card.",
+     'remedy': "env | grep UCX_, and unset what you do not need.",
+     'also': [("the container does not show the card", "osu-exec ls /dev/infiniband"),
+              ("the image's UCX was built without rdma-core", "osu-exec ucx_info -d")],
+     'source': 'github.com/openucx/ucx, issues 8808 and 9610', 'evidence': 'derived'},
+    {'name': 'GPU buffer in an MPI without GPU support',
+     'text': "process_vm_readv: Bad address",
+     'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}Bad address"),
+                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?14\b"),
+                  "invalid permissions for mapped object", "Signal code: Invalid permissions"],
+     'cause': "MPI was given a buffer in GPU memory and takes it for host memory: its support for GPUs is off, or it "
+              "was built without.",
+     'remedy': "Cray MPICH: MPICH_GPU_SUPPORT_ENABLED=1 and the GTL library (module craype-accel-...); MPICH: "
+               "MPIR_CVAR_ENABLE_GPU=1; Open MPI: a build with CUDA or ROCm. osu_bw H H tells whether host memory "
+               "works.",
+     'also': [("the GPU's memory was allocated by another runtime than MPI knows", "ldd PROGRAM shows which it loads")],
+     'source': 'process_vm_readv(2), EFAULT; github.com/spectral-compute/scale-validation, issue 66',
+     'evidence': 'derived'},
+    {'name': 'GPU memory not shared between ranks',
+     'text': "The call to cuIpcGetMemHandle failed. This means the GPU RDMA protocol cannot be used.",
+     'patterns': [("IpcGetMemHandle failed", r"(?:cu|cuda|hip)IpcGetMemHandle failed"),
+                  ("IpcOpenMemHandle failed", r"(?:cu|cuda|hip)IpcOpenMemHandle failed"),
+                  "failed to open ipc mem handle"],
+     'cause': "Ranks of one node cannot show each other their GPU memory (IPC): it comes from a pool of the program, "
+              "each rank sees only its own GPU, or each runs in namespaces of its own.",
+     'remedy': "Let each rank see all GPUs of the node (--gpus-per-node, no --gpu-bind); allocate by cudaMalloc or "
+               "hipMalloc (Julia: JULIA_CUDA_MEMORY_POOL=none).",
+     'also': [("the container is the reason", "the same with apptainer exec --sharens, or UCX_TLS=^cuda_ipc,rocm_ipc")],
+     'source': 'github.com/JuliaGPU/CUDA.jl, issue 1398; github.com/openucx/ucx, issue 3192', 'evidence': 'derived'},
+    {'name': "RCCL's wish about the kernel",
+     'text': "NCCL WARN Missing \"iommu=pt\" from kernel command line which can lead to system instablity or hang!",
+     'patterns': [("NCCL WARN Missing ", r"NCCL WARN Missing \"[^\"\n]{1,80}\" from (?:kernel|environment)")],
+     'cause': "RCCL recommends a setting of the kernel or of the environment that it does not see.",
+     'remedy': "Harmless where runs go well: kernels of Cray systems pass the IOMMU through by their configuration.",
+     'source': 'github.com/ROCm/rocm-systems, pull request 7916', 'evidence': 'derived', 'last': True},
+    {'name': 'NCCL stopped',
+     'text': "ncclSystemError: System call (socket, malloc, munmap, etc) failed.",
+     'patterns': ["ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError", ("NCCL error", r"NCCL error\b")],
+     'cause': "NCCL or RCCL has ended; this line is the last of its messages and does not say why.",
+     'remedy': "NCCL_DEBUG=WARN srun ... prints the first one, and osu-container why explains that. Over TCP "
+               "(NCCL_IB_DISABLE=1, NCCL_NET=Socket) it tells whether the network is at fault.",
+     'source': 'NCCL, documentation, Errors', 'evidence': 'derived', 'last': True},
+    {'name': 'plugin cannot register memory',
+     'text': "NCCL WARN NET/OFI Unable to register memory (type = 2) for device 4. RC: -22, Error: Invalid argument",
+     'patterns': ["NET/OFI Unable to register memory"],
+     'cause': "The plugin of NCCL or RCCL cannot make GPU memory known to the network: libfabric does not take it for "
+              "GPU memory, or its provider is too old for this NCCL.",
+     'remedy': "EFA: export FI_EFA_SET_CUDA_SYNC_MEMOPS=0, or the installer 1.29.1 or newer. cxi: a libfabric built "
+               "with ROCm or CUDA (opensource), and DMABUF (see that message). NCCL_NET_GDR_LEVEL=LOC avoids it, "
+               "slower.",
+     'source': 'github.com/awslabs/awsome-distributed-ai, issue 203', 'evidence': 'derived'},
+    {'name': 'xpmem not usable',
+     'text': "WARNING: Could not generate an xpmem segment id for this process' address space.",
+     'patterns': ["Could not generate an xpmem segment id", "xpmem-make-failed"],
+     'cause': "MPI was built with xpmem, and /dev/xpmem is not here or may not be opened. It then copies in another "
+              "way.",
+     'remedy': "Harmless, slower between ranks of a node. Bind /dev/xpmem, or silence it: OMPI_MCA_smsc=^xpmem (Open "
+               "MPI 5), OMPI_MCA_btl_vader_single_copy_mechanism=cma (4).",
+     'source': 'Open MPI, help-btl-vader.txt; github.com/hpc/xpmem, issue 46', 'evidence': 'derived', 'last': True},
 ]
 
 OF_LONE_RANKS = [
@@ -403,18 +612,21 @@ OF_LONE_RANKS = [
     {'name': "Cray's PMI not reached",
      'text': "MPIR_pmi_init(110)...: PMI_Init returned 1",
      'patterns': [(" init failed: ", r"PMI2? init failed: \d"),
-                  ("_Init returned ", r"PMI2?_Init returned \d"),
-                  "_pmi_mmap_init"],
+                  (" returned ", r"\bPMI2?_\w{1,40} returned -?\d"),
+                  "_pmi_mmap_init", "_mpidi_cray_pmi_receive"],
      'cause': "Cray MPICH finds out about its ranks from a file that Slurm writes for the step below "
               "/var/spool/slurmd, and could not: another --mpi=, or the container does not show the folder.",
      'remedy': "bind: leave out --mpi= (cray_shasta is LUMI's default), and do not take /var/spool/slurmd from the "
                "binds (osu-explain lists them). Start it by srun.",
+     'also': [("MPI has loaded another library of PMI than Cray's", "osu-exec ldd PROGRAM, line libpmi")],
      'source': 'github.com/flux-framework/flux-coral2, issue 125; Slurm, src/plugins/mpi/cray_shasta/apinfo.h',
      'evidence': 'derived'},
     {'name': 'mpirun in the container',
      'text': "HYDU_create_process (...): execvp error on file srun (No such file or directory)",
      'patterns': ["execvp error on file srun", "No available launching agents were found", "invalid PMI1 init command",
-                  "SLURM process starter for OpenMPI was unable", 'unable to locate a usable "srun" command'],
+                  "SLURM process starter for OpenMPI was unable", 'unable to locate a usable "srun" command',
+                  ("HYDU_parse_hostfile", r"HYDU_parse_hostfile .{0,200}: unable to open host file"),
+                  "unable to launch bstrap proxy"],
      'cause': "mpirun (mpiexec) was called inside the container: in a job it starts ranks by srun, which the "
               "container does not have. It may then wait for ever.",
      'remedy': "No mpirun: srun in front, and the container behind it, once for each rank (srun osu_bw H H). On one "
@@ -459,6 +671,44 @@ OF_LONE_RANKS = [
               "Cray's PMI reports it.",
      'remedy': "Harmless, says MPICH. If the run hangs afterwards the reason is another one.",
      'source': 'github.com/pmodels/mpich, issue 6687', 'evidence': 'derived', 'last': True},
+    {'name': 'shared memory of PMIx not usable',
+     'text': "PMIX ERROR: NO-PERMISSIONS in file .../dstore/dstore_base.c at line 237",
+     'patterns': [("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore")],
+     'cause': "PMIx hands out what ranks know of each other by files in shared memory (dstore), and a rank in the "
+              "container may not open or change them. The run may go on.",
+     'remedy': "export PMIX_MCA_gds=hash before srun or mpirun, which does without them.",
+     'also': [("/tmp or /dev/shm is full", "df -h /tmp /dev/shm")],
+     'source': 'github.com/apptainer/singularity, issue 5195; github.com/openpmix/openpmix, issue 1819',
+     'evidence': 'derived'},
+    {'name': 'two kinds of PMI',
+     'text': "Auto-detection of PMI version failed. Found both env vars PMI_SIZE and PMIX_NAMESPACE.",
+     'patterns': ["Auto-detection of PMI version failed"],
+     'cause': "MPICH sees two starters at once: mpiexec (PMI) in a step that srun has started with PMIx.",
+     'remedy': "Use one of them: srun --mpi=pmi2 PROGRAM without mpiexec; or in front of mpiexec unset what env | grep "
+               "PMIX_ shows.",
+     'source': 'github.com/pmodels/mpich, issue 7957', 'evidence': 'derived'},
+    {'name': 'helpers of mpirun not reached',
+     'text': "HYDU_sock_connect (...): unable to get host address for node1",
+     'patterns': [("HYDU_sock_connect ", r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)"),
+                  (" was unable to reliably start", r"(?:ORTE|PRTE) was unable to reliably start"),
+                  ("daemon has unexpectedly failed", r"An? (?:ORTE |PRTE )?daemon has unexpectedly failed")],
+     'unless': ['mpirun in the container'],
+     'cause': "mpirun starts a helper on every node, and a helper did not start or cannot call back: the name of a "
+              "node leads nowhere, a firewall, no ssh, or Open MPI is not at the same place there.",
+     'remedy': "Start the ranks by srun, which needs no helpers. Else: mpirun with its full path (or --prefix), and "
+               "OMPI_MCA_oob_tcp_if_include=NAME of the interface that nodes share.",
+     'also': [("the name of the node is not known there", "srun getent hosts NODE"),
+              ("ssh asks for a password", "ssh NODE true")],
+     'source': 'Hydra, tools; Open MPI, help-errmgr-base.txt; github.com/open-mpi/ompi, issue 8213',
+     'evidence': 'derived'},
+    {'name': 'not enough slots',
+     'text': "There are not enough slots available in the system to satisfy the 8 slots that were requested",
+     'patterns': ["There are not enough slots available"],
+     'cause': "mpirun of Open MPI counts the cores that it may use, or what Slurm gave, and there are fewer than the "
+              "ranks that were asked for.",
+     'remedy': "Fewer ranks, or more tasks for the job (sbatch -n). In the container mpirun does not see Slurm: srun "
+               "in front instead of mpirun. --oversubscribe starts them all the same (tests only).",
+     'source': "Open MPI's own text; github.com/h5py/h5py, issue 2627", 'evidence': 'derived'},
 ]
 
 OF_THE_CONTAINER = [
@@ -474,10 +724,12 @@ OF_THE_CONTAINER = [
      'evidence': 'measured'},
     {'name': 'no place for a bind',
      'text': "destination /var/spool/slurmd doesn't exist in container",
-     'patterns': [(" doesn't exist", r"destination (?P<path>\S+) doesn't exist")],
-     'cause': "{path} is to be bound, and the container has no such folder and cannot make one: an image is being "
-              "built, or the runtime has no overlay.",
-     'remedy': "Unload the module before singularity build.",
+     'patterns': [(" doesn't exist", r"destination (?P<path>\S+) doesn't exist"),
+                  ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)")],
+     'cause': "{path}{other} is to be bound, and the container has no such folder and cannot make one: an image is "
+              "being built, or the runtime has no overlay.",
+     'remedy': "Unload the module before singularity build. Else make the folder in the image (mkdir -p in %post), or "
+               "ask the administrators for overlay in the runtime's configuration.",
      'source': 'LUMI training 2026-04, Containers', 'evidence': 'measured'},
     {'name': 'two sets of binds',
      'text': "WARNING: SINGULARITY_BIND and APPTAINER_BIND have different values, using the latter",
@@ -500,8 +752,10 @@ OF_THE_CONTAINER = [
      'source': APPTAINER, 'evidence': 'measured', 'last': True},
     {'name': 'image cannot be read',
      'text': "FATAL:   could not open image .../x.sif: ...",
-     'patterns': [("could not open image ", r"could not open image (?P<path>\S+?): (?P<why>.*)")],
-     'cause': "The image {path} is not there, is not readable or is no image ({why}).",
+     'patterns': [("could not open image ", r"could not open image (?P<path>\S+?): (?P<why>.*)"),
+                  ("while extracting ",
+                   r"while extracting (?P<file>\S{1,300}): (?P<reason>not a squashfs root filesystem)")],
+     'cause': "The image {path}{file} is not there, is not readable or is no image ({why}{reason}).",
      'remedy': "module load of its module says how to get it back. A file that is too small is the page of a web "
                "server: copy the image again and check it (osu-container image verify FILE).",
      'source': APPTAINER, 'evidence': 'measured'},
@@ -539,6 +793,8 @@ OF_THE_CONTAINER = [
     {'name': 'no user namespaces',
      'text': "ERROR  : Failed to create user namespace: ...",
      'patterns': [("ailed to create user namespace", "[Ff]ailed to create user namespace"),
+                  "Failed to create container process: Operation not permitted",
+                  "Failed to create container process: No space left on device",
                   (" while permitted capability set",
                    "Requesting capability set .{0,200} while permitted capability set")],
      'cause': "The runtime may not do what it needs as this user: make user namespaces, or keep its capabilities.",
@@ -736,6 +992,109 @@ OF_THE_CONTAINER = [
      'remedy': "An image with an MPI of the same family and number: libmpi.so.12 is MPICH, Intel MPI, Cray MPICH and "
                "MVAPICH, libmpi.so.40 is Open MPI.",
      'source': 'github.com/eth-cscs/sarus, src/hooks/mpi/AbiChecker.cpp', 'evidence': 'derived'},
+    {'name': 'user unknown on the node',
+     'text': "FATAL:   Couldn't determine user account information: user: unknown userid 606",
+     'patterns': ["Couldn't determine user account information",
+                  ("user: ", r"user: (?:unknown|lookup) userid (?P<number>\d+)"),
+                  "unable to look up current user in the passwd file",
+                  ("cannot find name for user ID ", r"cannot find name for user ID (?P<other>\d+)")],
+     'cause': "The number of your account ({number}{other}) has no name here: the node does not reach its directory "
+              "(LDAP, sssd), or the container's /etc/passwd does not name you.",
+     'remedy': "Start it again on another node (srun --exclude=NODE), and tell the administrators. At thousands of "
+               "starts at once the directory may be overrun: one container for all ranks of a node helps.",
+     'also': [("only the container does not know you", "srun id -un, which then prints your name")],
+     'source': 'github.com/apptainer/singularity, issues 5598, 5757 and 4767', 'evidence': 'derived'},
+    {'name': 'no loop device',
+     'text': "failed to find loop device: could not attach image file to loop device: no loop devices available",
+     'patterns': ["failed to find loop device", "no loop devices available"],
+     'cause': "A runtime with setuid mounts the image by a loop device, and got none: all are in use (many containers "
+              "at once), one is broken, or this user (a container of CI) may not.",
+     'remedy': "Fewer containers a node: one for all its ranks, as the module's commands do. Administrators: 'shared "
+               "loop devices = yes' and 'max loop devices' in singularity.conf. Without any: singularity exec "
+               "--userns.",
+     'also': [("the image is cut off (unexpected EOF)", "singularity sif list FILE; then copy it again")],
+     'source': 'github.com/apptainer/singularity, issues 4652 and 2049; github.com/sylabs/singularity, issue 668',
+     'evidence': 'derived'},
+    {'name': 'image not mounted',
+     'text': "squashfuse_ll exited with status 255: ...",
+     'patterns': [("squashfuse", r"squashfuse\w* (?:instance )?exited"), "A fusermount error may indicate",
+                  ("fusermount", r"fusermount3?: mount failed")],
+     'unless': ['no right to mount'],
+     'cause': "The runtime mounts the image by squashfuse, which ended: a kernel older than 4.18 does not let users "
+              "mount FUSE in a namespace, /dev/fuse is closed to them, or the file is no whole image.",
+     'remedy': "apptainer exec --unsquash (or --userns of SingularityCE) unpacks the image instead. Administrators: "
+               "apptainer-suid, or a newer kernel.",
+     'also': [("/dev/fuse is closed", "ls -l /dev/fuse, which should be crw-rw-rw-"),
+              ("the file is broken", "apptainer sif list FILE")],
+     'source': 'Apptainer 1.3, its own hint; github.com/apptainer/apptainer, issues 778 and 2324',
+     'evidence': 'derived'},
+    {'name': 'no fakeroot',
+     'text': "ERROR : 'newgidmap' execution failed. Check that 'newgidmap' is setuid root",
+     'patterns': [("idmap' execution failed", r"'new[gu]idmap' execution failed"),
+                  "while copying pseudo devices", "could not use fakeroot"],
+     'cause': "A build as an ordinary user needs fakeroot: numbers of users that the system lends you (/etc/subuid, "
+              "newuidmap), or the command fakeroot. Neither works here.",
+     'remedy': "apptainer build --ignore-subuid, with fakeroot installed beside apptainer; or build elsewhere and copy "
+               "the image. Administrators: apptainer config fakeroot --add USER, and uidmap installed.",
+     'also': [("your group on this node is not the one of /etc/passwd", "id -g; getent passwd $USER")],
+     'source': 'apptainer.org, user guide, Fakeroot; github.com/apptainer/apptainer, issues 1751 and 2190',
+     'evidence': 'derived'},
+    {'name': 'overlay in use',
+     'text': "can't open overlay.img for writing, currently in use by another process",
+     'patterns': [("currently in use", r"can't open (?P<path>\S+) for (?:reading|writing), currently in use")],
+     'cause': "Only one container at a time can write to the overlay {path}, and another one has it: another rank, or "
+              "one that was left over.",
+     'remedy': "--overlay FILE:ro for runs of several ranks; or an overlay for each rank (FILE.$SLURM_PROCID).",
+     'also': [("a container was left over", "pgrep -u $USER -a starter")],
+     'source': 'github.com/apptainer/singularity, issues 5577 and 6196', 'evidence': 'derived'},
+    {'name': 'image is read-only',
+     'text': "cp: cannot create regular file '...': Read-only file system",
+     'patterns': ["Read-only file system", "read-only file system"],
+     'cause': "The program writes to a folder of the image, and an image is read-only.",
+     'remedy': "Let it write to a folder that is bound (your project, $TMPDIR), or give it one in that place: --bind "
+               "FOLDER:/path. --writable-tmpfs keeps a few MB in memory.",
+     'also': [("it is a file system of the host that compute nodes may only read", "findmnt -T FOLDER")],
+     'source': 'docs.sylabs.io, SingularityCE, Persistent overlays; github.com/apptainer/singularity, issue 2331',
+     'evidence': 'derived', 'last': True},
+    {'name': 'kernel too old',
+     'text': "FATAL: kernel too old",
+     'patterns': ["FATAL: kernel too old"],
+     'cause': "The C library of the image wants a newer kernel than this node's; a container has the host's kernel.",
+     'remedy': "An image of an older distribution: uname -r shows the kernel; 2.6.32 runs Ubuntu 16.04 and CentOS 7.",
+     'source': 'glibc, sysdeps/unix/sysv/linux/dl-sysdep.c; github.com/trinityrnaseq/trinityrnaseq, issue 989',
+     'evidence': 'derived'},
+    {'name': 'stale file handle',
+     'text': "stale NFS file handle",
+     'patterns': [("tale ", r"[Ss]tale (?:NFS )?file handle")],
+     'cause': "A file on the network was deleted or replaced while it was in use, or the node has lost the file "
+              "system.",
+     'remedy': "Start it again. Do not replace an image or an installation that runs. If it stays: --exclude=NODE, and "
+               "tell the administrators.",
+     'source': 'open(2), ESTALE; github.com/apptainer/singularity, issue 4879', 'evidence': 'derived'},
+    {'name': 'locale not in the image',
+     'text': "warning: setlocale: LC_ALL: cannot change locale (en_US.UTF-8)",
+     'patterns': [("setlocale: ", r"setlocale: LC_\w+: cannot change locale")],
+     'cause': "Your language setting came into the container, and the image does not have it.",
+     'remedy': "Harmless. export LC_ALL=C.UTF-8 silences it.",
+     'source': 'github.com/apptainer/singularity, issue 11', 'evidence': 'derived', 'last': True},
+    {'name': 'no space left',
+     'text': "FATAL:   While performing build: ...: no space left on device",
+     'patterns': [("o space left on device", r"[Nn]o space left on device")],
+     'unless': ['no user namespaces', 'shared memory full'],
+     'cause': "A disk is full: of a build mostly /tmp, which on many systems is memory; else your quota.",
+     'remedy': "export APPTAINER_TMPDIR=FOLDER SINGULARITY_TMPDIR=FOLDER (and ..._CACHEDIR) with a folder on a large "
+               "disk.",
+     'also': [("it is your quota", "lfs quota -hu $USER FOLDER, on LUMI lumi-workspaces"),
+              ("it is shared memory", "df -h /dev/shm /tmp")],
+     'source': 'github.com/apptainer/apptainer, issue 1380', 'evidence': 'derived'},
+    {'name': 'runtime not set up',
+     'text': "hook function for tag sessiondir returns error: failed to create .../mnt/session/rootfs directory",
+     'patterns': ["hook function for tag sessiondir"],
+     'cause': "The runtime keeps its session in a folder of its installation, and may not write there: it lies on a "
+              "network file system.",
+     'remedy': "For the administrators: build it with --localstatedir=/var/lib, a folder on each node's own disk.",
+     'source': 'docs.sylabs.io, SingularityCE, Admin guide, Installation; github.com/apptainer/singularity, issue 2351',
+     'evidence': 'derived'},
 ]
 
 OF_LMOD = [
@@ -874,6 +1233,44 @@ OF_GPUS = [
      'cause': "mpi4py's ports of the benchmarks are incomplete, or the system's Python was updated since.",
      'remedy': "eb osu-native.eb -r --rebuild, and for a container build the image again.",
      'source': PORT, 'evidence': 'measured'},
+    {'name': 'CUDA newer than the driver',
+     'text': "CUDA driver version is insufficient for CUDA runtime version",
+     'patterns': ["CUDA driver version is insufficient"],
+     'cause': "The program's CUDA is newer than the driver that it sees; in a container without --nv it sees none.",
+     'remedy': "singularity exec --nv, apptainer exec --nv (export MPI_CONTAINER_OPTIONS=--nv). Else an image with an "
+               "older CUDA: nvidia-smi shows what the driver takes.",
+     'source': 'github.com/rickstaa/panda-autograsp, issue 150; NVIDIA, CUDA Compatibility', 'evidence': 'derived'},
+    {'name': 'no GPU seen',
+     'text': "no ROCm-capable device is detected / no CUDA-capable device is detected",
+     'patterns': [("-capable device is ", r"(?i:no) (?:CUDA|cuda|ROCm)-capable device is (?:detected|found)"),
+                  ("Unable to open /dev/kfd", r"Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?")],
+     'cause': "The program sees no GPU: the step has none, the container does not show it, or you may not open it. "
+              "{why}",
+     'remedy': "srun --gpus-per-node=8 (or --gpus=1). NVIDIA: --nv; AMD: --rocm, or with --containall "
+               "--bind=/dev/kfd,/dev/dri.",
+     'also': [("the job has none", "srun bash -c 'echo $SLURM_GPUS_ON_NODE $ROCR_VISIBLE_DEVICES'"),
+              ("you may not open it", "srun ls -l /dev/kfd /dev/nvidia0")],
+     'source': 'github.com/ROCm/ROCm, issue 1798; docs.sylabs.io, SingularityCE, GPU support',
+     'evidence': 'derived'},
+    {'name': 'code for another GPU',
+     'text': "hipErrorNoBinaryForGpu: Unable to find code object for all current devices!",
+     'patterns': ["hipErrorNoBinaryForGpu", "HIP error: invalid device function",
+                  "no kernel image is available for execution on the device"],
+     'cause': "The program was compiled for other GPUs than the one of this node.",
+     'remedy': "Build it for this one: gfx90a is MI250X (LUMI-G, Frontier), gfx942 MI300A, sm_90 H100 and GH200. "
+               "rocminfo | grep gfx and nvidia-smi name it.",
+     'also': [("it is a library in the image", "AMD_LOG_LEVEL=1 PROGRAM names the file")],
+     'source': 'HIP, documentation, hipError_t; github.com/ROCm/MIVisionX, issue 778', 'evidence': 'derived'},
+    {'name': 'GPU memory access fault',
+     'text': "Memory access fault by GPU node-4 (Agent handle: ...) on address 0x... Reason: Unknown.",
+     'patterns': ["Memory access fault by GPU node-"],
+     'cause': "A kernel or MPI has touched an address that is not the GPU's: a fault of the program, or MPI handles "
+              "GPU buffers and does not know them (two ROCm releases in one process, memory that was freed).",
+     'remedy': "osu_bw H H, then D D: where D D alone fails it is MPI. See that image and host have ROCm of one "
+               "release (osu-explain), and try FI_MR_CACHE_MONITOR=memhooks or MPICH_GPU_SUPPORT_ENABLED=0.",
+     'also': [("it is the program itself", "AMD_SERIALIZE_KERNEL=3 HSA_ENABLE_SDMA=0 PROGRAM on one GPU")],
+     'source': 'ROCR-Runtime; github.com/ComputationalRadiationPhysics/picongpu, pull request 5462',
+     'evidence': 'untested'},
 ]
 
 OF_SLURM = [
@@ -966,6 +1363,8 @@ OF_SLURM = [
                   "out-of-memory",
                   ("kill", "oom[-_]kill"),
                   "OOM Killed", "Cannot allocate memory", "hipErrorOutOfMemory"],
+     'unless': ['PSM3 opens no card', 'no endpoint on the card', 'limit of locked memory',
+                'queue pairs of the card used up'],
      'cause': "The node, or what the job was given of it, had no memory left, of the host or of the GPU.",
      'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or give -m a smaller largest "
                "size; osu_alltoall needs ranks x size on every rank.",
@@ -986,6 +1385,42 @@ OF_SLURM = [
      'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun starts files only, no "
                "functions or aliases of a shell. An installation must lie on a file system that the nodes see.",
      'source': SLURM + '; github.com/singularityhub/singularity-hpc, issues 473 and 565', 'evidence': 'measured'},
+    {'name': 'munge not reached',
+     'text': "srun: error: Munge encode failed: Failed to access \"/run/munge/munge.socket.2\": ...",
+     'patterns': ["Munge encode failed", "cannot find auth plugin for auth/munge",
+                  ("munge.socket", r"munge\.socket\S*: (?:No such file|Connection refused)")],
+     'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were called inside a container, "
+              "or munged does not run on this node.",
+     'remedy': "Call srun, sbatch and sinfo outside of the container. In it they need --bind /run/munge, the host's "
+               "slurm.conf and a Slurm of the same release.",
+     'also': [("munged does not run here", "munge -n | unmunge, outside of the container")],
+     'source': 'munge(1); github.com/dun/munge, issues 118 and 124', 'evidence': 'derived'},
+    {'name': 'credential refused',
+     'text': "error: Munge decode failed: Invalid credential",
+     'patterns': [("Munge decode failed", r"Munge decode failed: (?P<why>[\w ]{1,80})"),
+                  "Application launch failed: Invalid job credential"],
+     'cause': "A node does not believe another one: their keys of munge, clocks, account numbers or releases of Slurm "
+              "differ. {why}",
+     'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge shows key and clock, srun --version on "
+               "both the release. munged reads its key only when it starts. For you: srun --exclude=NODE.",
+     'source': 'github.com/dun/munge, issues 62, 116 and 126', 'evidence': 'derived'},
+    {'name': 'binding outside of the step',
+     'text': "srun: error: CPU binding outside of job step allocation, allocated CPUs are: 0x34000004.",
+     'patterns': ["CPU binding outside of job step allocation", "Unable to satisfy cpu bind request",
+                  "Unable to layout tasks on given cpus"],
+     'cause': "--cpu-bind (or SLURM_CPU_BIND of an srun around this one) names cores that this step does not have.",
+     'remedy': "unset what env | grep SLURM_CPU_BIND shows, when one srun starts another. Masks such as those for "
+               "LUMI-G need whole nodes: --exclusive.",
+     'also': [("the step has fewer cores than the mask", "srun bash -c 'taskset -cp $$'")],
+     'source': 'srun(1), --cpu-bind; github.com/LLNL/ATS, issue 133', 'evidence': 'derived'},
+    {'name': 'Slurm command in the container',
+     'text': "sbatch: error while loading shared libraries: libslurmfull.so: cannot open shared object file: ...",
+     'patterns': [(": cannot open shared object file",
+                   r"(?P<library>libslurm\w*\.so[.\d]*): cannot open shared object file")],
+     'cause': "A command of Slurm was called inside a container, which has not {library}.",
+     'remedy': "Call it outside: srun and sbatch start containers, not the other way round. A program that must submit "
+               "from inside can do so by ssh to the login node.",
+     'source': 'github.com/OpenEuroLLM/oellm-eval, issue 26', 'evidence': 'derived'},
 ]
 
 OF_ANY_PROGRAM = [
@@ -1037,6 +1472,26 @@ OF_ANY_PROGRAM = [
      'cause': "The benchmark has stopped before its last message size, or has printed no numbers at all.",
      'remedy': "The reason is on its other output: look at the .err file beside it.",
      'source': 'osu_container/osu_output.py', 'evidence': 'measured'},
+    {'name': 'instruction of another processor',
+     'text': "Illegal instruction (core dumped)",
+     'patterns': ["Illegal instruction"],
+     'cause': "The program was compiled for a newer processor than this node's (AVX-512, for example): where the "
+              "image was built, -march=native took that machine's.",
+     'remedy': "Build with -march=x86-64-v3 (LUMI, most systems) or the node's own, e.g. -march=znver3.",
+     'also': [("another library is at fault", "gdb -batch -ex run -ex 'x/i $pc' PROGRAM names the instruction"),
+              ("the node is older than you think", "srun lscpu")],
+     'source': 'signal(7), SIGILL; github.com/lpereira/lwan, issue 346', 'evidence': 'derived'},
+    {'name': 'shared memory full',
+     'text': "KILLED BY SIGNAL: 7 (Bus error)",
+     'patterns': [("us error", r"(?:Signal: |\(|task \S{1,40} |signal )[Bb]us error"),
+                  ("shmget(", r"shmget\(.{0,200} failed"),
+                  "mmap: an error occurred while determining whether or not"],
+     'cause': "A rank touched shared memory that is not there: /dev/shm (or the folder of Open MPI's session) is "
+              "full, or smaller than the ranks need. Containers of Docker have 64 MB.",
+     'remedy': "df -h /dev/shm in the container, and remove what earlier runs have left there. Docker: --shm-size=2g "
+               "or --ipc=host. Apptainer shows the host's, unless --contain is given.",
+     'also': [("a file that was mapped was cut off: a disk is full", "df -h . /tmp")],
+     'source': 'mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254', 'evidence': 'derived'},
 ]
 
 #: (heading, entries)
@@ -1051,294 +1506,3 @@ TOPICS = [
     ("How a program ended", OF_ANY_PROGRAM),
 ]
 MESSAGES = [entry for _, entries in TOPICS for entry in entries]
-
-#: escape sequences of terminals: colours and the like, titles, character sets
-ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])')
-#: bytes that are read at once, and searched as one text; a line that is longer is searched in parts
-BLOCK = 1 << 20
-#: letters that are shown of a line, of what a group found; files that are named with a message, or without one
-SHOWN, SHOWN_GROUP, SHOWN_FILES, SHOWN_OTHERS = 240, 200, 6, 20
-#: first bytes of compressed files -> what reads them
-COMPRESSED = {b'\x1f\x8b': 'zcat', b'\xfd7zXZ': 'xzcat', b'BZh': 'bzcat', b'\x28\xb5\x2f\xfd': 'zstdcat'}
-
-
-def _searched(entry):
-    """Return [(regular expression, compiled; plain text that is in all that it matches)] of an entry (dict)."""
-    pairs = [(item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']]
-    return [(re.compile(expression, re.MULTILINE), text) for text, expression in pairs]
-
-
-def _groups(parts):
-    """Return the names (list of str) of all groups in parts, see _searched()."""
-    return sorted({name for part, _ in parts for name in part.groupindex})
-
-
-#: (entry, names of its groups (list of str), its regular expressions with their texts, see _searched())
-PATTERNS = [(entry, _groups(parts), parts) for entry, parts in ((entry, _searched(entry)) for entry in MESSAGES)]
-
-
-def _printable(text):
-    """Return text (str) on one line, with nothing in it that a terminal would take for an order."""
-    return ''.join(letter if letter.isprintable() else ' ' if letter.isspace() else '?' for letter in text).strip()
-
-
-def _line(text, match):
-    """Return what is shown (str) of the line in which match (of text) begins; of a long one what is around it."""
-    begin = max(text.rfind(end, 0, match.start()) for end in '\n\r') + 1
-    ends = [place for place in (text.find(end, match.start()) for end in '\n\r') if place >= 0]
-    end = min(ends) if ends else len(text)
-    if end - begin > SHOWN:
-        begin = max(begin, match.start() - 80)
-        end = min(end, begin + SHOWN)
-    return _printable(text[begin:end])
-
-
-def filled(text, names, match):
-    """
-    Return text (str) with {group} replaced by what match found.
-
-    :param names: list of str, the groups of the whole pattern; one without a match gives nothing, 'by' gives 'it'
-    """
-    groups = dict.fromkeys(names)
-    groups.update(match.groupdict())
-    groups = {name: _printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP]
-              for name, value in groups.items()}
-    text = re.sub(r'\{(\w+)\}', lambda group: groups.get(group.group(1), group.group()), text).strip()
-    return text[:1].upper() + text[1:] if text[:3] == 'it ' else text
-
-
-class Search(object):
-    """Looks for the messages in a text that comes in parts. What it keeps does not grow with the text."""
-
-    def __init__(self):
-        #: lines that have ended (int); whether one is open; whether there was anything but white space
-        self.ended, self.open, self.written = 0, False, False
-        #: name of an entry -> what found() says of it (dict)
-        self.hits = {}
-
-    @property
-    def lines(self):
-        """Lines that were read (int); the last one counts without an end too."""
-        return self.ended + self.open
-
-    def add(self, text):
-        """Search the next part (str), which ends where a line does, except the last one."""
-        if '\x1b' in text:
-            text = ESCAPES.sub('', text)
-        if '\0' in text:
-            text = text.replace('\0', '')  # what Windows writes as UTF-16 is then readable
-        if '\r' in text:
-            text = text.replace('\r\n', '\n')
-        there = {}  # plain text -> whether it is in text: several patterns have the same
-        for entry, names, parts in PATTERNS:
-            lines = {}  # where a line with a match begins -> the match
-            for part, word in parts:
-                if word not in there:
-                    there[word] = word in text
-                for match in part.finditer(text) if there[word] else ():
-                    lines.setdefault(text.rfind('\n', 0, match.start()) + 1, match)
-            if not lines:
-                continue
-            if entry['name'] not in self.hits:
-                begin = min(lines)
-                match = lines[begin]
-                self.hits[entry['name']] = {
-                    'name': entry['name'], 'cause': filled(entry['cause'], names, match),
-                    'remedy': filled(entry['remedy'], names, match), 'source': entry['source'],
-                    'evidence': entry['evidence'], 'line': _line(text, match),
-                    'number': self.ended + text.count('\n', 0, begin) + 1, 'times': 0}
-            self.hits[entry['name']]['times'] += len(lines)
-        self.ended += text.count('\n')
-        self.open = not text.endswith('\n') if text else self.open
-        self.written = self.written or bool(text.strip())
-
-    def found(self):
-        """
-        Return what is known about the messages of the text, in the order of their first lines.
-
-        :return: list of dict: name, cause, remedy, source, evidence (str, see MESSAGES), line (str, the first line with
-                 the message, shortened), number (int, its number from 1), times (int, lines with it). [] if nothing is
-                 known.
-        """
-        known = [(entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits]
-        known = [(entry, hit) for entry, hit in known if hit['times'] >= entry.get('times', 1)]
-        names = {entry['name'] for entry, _ in known}
-        known = [(entry, hit) for entry, hit in known if not names & set(entry.get('unless', []))]
-        causes = [(entry, hit) for entry, hit in known if not entry.get('last')]
-        return sorted((hit for _, hit in causes or known), key=lambda hit: hit['number'])
-
-
-def explain(text):
-    """Return what is known about the messages in text (str), as Search.found() does."""
-    search = Search()
-    search.add(text)
-    return search.found()
-
-
-def reason(text):
-    """Return one line (str) that says why a run with this output (str) failed; None if nothing in it is known."""
-    found = explain(text)
-    return '; '.join('%s: %s' % (each['name'], each['cause']) for each in found[:2]) or None
-
-
-def search_in(handle):
-    """
-    Return the Search of all that a binary file (object with read()) has; BLOCK bytes of it are held at a time.
-
-    Raises OSError if it cannot be read, ValueError if it is compressed.
-    """
-    search, rest = Search(), b''
-    data = handle.read(BLOCK)
-    for begin, command in COMPRESSED.items():
-        if data.startswith(begin):
-            raise ValueError("it is compressed: %s FILE | osu-container why" % command)
-    while data:
-        end = data.rfind(b'\n') + 1
-        if end or len(rest) >= BLOCK:
-            search.add((rest + data[:end or None]).decode('utf-8', 'replace'))
-            rest = data[end:] if end else b''
-        else:
-            rest += data
-        data = handle.read(BLOCK)
-    search.add(rest.decode('utf-8', 'replace'))
-    return search
-
-
-def add_arguments(parser):
-    """Add the arguments of `osu-container why`."""
-    parser.add_argument('log', nargs='*', default=['-'], metavar='LOG',
-                        help="files with the output of jobs, or - for what is piped in (default)")
-    parser.add_argument('--list', action='store_true', help="list all messages that are known, and read nothing")
-    parser.add_argument('--json', action='store_true', help="the same for programs")
-    parser.epilog = "Exit codes: 0 something is known, 1 nothing is, or a file cannot be read, 2 wrong usage."
-    parser.set_defaults(function=main, prog='osu-container why', errors=(OSError,),
-                        after_interrupt='nothing was changed')
-
-
-def _search_of(name):
-    """Return the Search of a file or, for '-', of what is piped in. Raises OSError, ValueError."""
-    if name != '-':
-        if os.path.isdir(name):
-            raise ValueError("it is a folder: name the files in it, for example %s" % os.path.join(name, '*.out'))
-        with open(name, 'rb') as handle:
-            return search_in(handle)
-    if sys.stdin.isatty():
-        sys.stderr.write("osu-container why: paste the output, then type Ctrl-D\n")
-    return search_in(sys.stdin.buffer)
-
-
-def _say(text):
-    """Print text (str) as far as the terminal has its letters: Python 3.6 in the locale C has ASCII alone."""
-    encoding = sys.stdout.encoding or 'ascii'
-    print(text.encode(encoding, 'replace').decode(encoding))
-
-
-def _fill(words, title, width=100):
-    """Return words (str) in lines of a width (int), behind a title (str)."""
-    return textwrap.fill(words, width, initial_indent='  %-8s' % title, subsequent_indent=' ' * 10,
-                         break_on_hyphens=False, break_long_words=False)
-
-
-def _advice(each):
-    """Return the lines (str) with cause, remedy and source of a message (dict)."""
-    return '\n'.join(_fill(words, title) for title, words in (
-        ('cause', each['cause']), ('remedy', each['remedy']),
-        ('source', '%s; %s' % (each['evidence'], each['source']))))
-
-
-def listed():
-    """Return all messages (list of dict: topic, name, text, cause, remedy, source, evidence), as on docs/why.md."""
-    topics = {entry['name']: topic for topic, entries in TOPICS for entry in entries}
-    found = []
-    for entry, names, parts in PATTERNS:
-        matches = [match for match in (part.search(entry['text']) for part, _ in parts) if match]
-        match = min(matches, key=lambda match: match.start())
-        found.append({'topic': topics[entry['name']], 'name': entry['name'], 'text': entry['text'],
-                      'cause': filled(entry['cause'], names, match), 'remedy': filled(entry['remedy'], names, match),
-                      'source': entry['source'], 'evidence': entry['evidence']})
-    return found
-
-
-def _print_list(as_json):
-    """Print all messages that are known, with cause and remedy."""
-    if as_json:
-        _say(json.dumps(listed(), indent=1))
-        return
-    topic = None
-    for each in listed():
-        if each['topic'] != topic:
-            topic = each['topic']
-            _say('%s\n%s' % (topic, '-' * len(topic)))
-        _say('%s\n    %s\n%s\n' % (each['name'], each['text'], _advice(each)))
-
-
-def _where(each, several):
-    """Return where a message stands (str): its line, and the file where there are several."""
-    more = ' (and %d more)' % (each['times'] - 1) if each['times'] > 1 else ''
-    return '%sline %d%s' % ('%s ' % each['file'] if several else '', each['number'], more)
-
-
-def _some(names, number, between):
-    """Return so many (int) of names (list of str) in one text, and how many more there are."""
-    more = ['and %d more' % (len(names) - number)] if len(names) > number else []
-    return between.join([_printable(name) for name in names[:number]] + more)
-
-
-def _print_found(found, several):
-    """Print the messages (list of dict, with file); one that is in several files once, with these."""
-    groups = {}
-    for each in found:
-        groups.setdefault((each['name'], each['cause'], each['remedy']), []).append(each)
-    for each, *others in groups.values():
-        places = _some([_where(one, several) for one in [each] + others], SHOWN_FILES, '; ')
-        _say('%s, %s\n    %s\n%s' % (each['name'], places, each['line'], _advice(each)))
-
-
-def main(options):
-    """Print what is known about the messages in the logs, or all that is known; return the exit code."""
-    if options.list:
-        _print_list(options.json)
-        return 0
-    found, empty, unknown, failed = [], [], [], False
-    for name in options.log:
-        try:
-            search = _search_of(name)
-        except (OSError, ValueError) as err:
-            failed = True
-            sys.stdout.flush()
-            sys.stderr.write("osu-container why: error: %s: %s\n" % (_printable(name),
-                                                                     getattr(err, 'strerror', None) or err))
-            continue
-        here = [dict(each, file=name) for each in search.found()]
-        found += here
-        if not here:
-            (unknown if search.written else empty).append((name, search.lines))
-    several = len(options.log) > 1
-    if options.json:
-        _say(json.dumps(found, indent=1))
-        return 0 if found and not failed else 1
-    _print_found(found, several)
-    if empty:
-        _say("The text is empty: there is nothing to explain." if not several else
-             "Empty: %s." % _some([name for name, _ in empty], SHOWN_OTHERS, ', '))
-    if unknown and not several:
-        _say("None of the %d messages that are known here is in these %d lines.\ndocs/why.md and %s list them; else "
-             "keep the text and open an issue." % (len(MESSAGES), unknown[0][1], DOCS))
-    elif unknown:
-        _say("None of the %d messages that are known here is in: %s."
-             % (len(MESSAGES), _some([name for name, _ in unknown], SHOWN_OTHERS, ', ')))
-    return 0 if found and not failed else 1
-
-
-if __name__ == '__main__':
-    PARSER = argparse.ArgumentParser(prog='why.py', description="Name cause and remedy of a job's messages.")
-    add_arguments(PARSER)
-    try:
-        CODE = main(PARSER.parse_args())
-        sys.stdout.flush()
-        sys.exit(CODE)
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -15,11 +15,12 @@ try:
 except ImportError:  # before Python 3.11
     import sre_parse as parser
 
-from osu_container import why
+from osu_container.why import messages, search
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 
-NAMES = [entry['name'] for entry in why.MESSAGES]
-WHY = PROJECT / 'osu_container' / 'why.py'
+SAMPLE = json.loads((PROJECT / 'tests' / 'why' / 'sample.json').read_text())['messages']
+NAMES = [entry['name'] for entry in messages.MESSAGES]
+WHY = PROJECT / 'osu_container' / 'why'
 BASH_COMMANDS = [PROJECT / 'easyconfigs/o/osu-container' / name for name in ('run-in-container', 'osu-gpu-bind')]
 PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
 
@@ -239,7 +240,7 @@ QUOTED = [
      'osu_container/osu_output.py'),
     (['unknown module'],
      'Lmod has detected the following error:  The following module(s) are unknown: "osu-container/hybrid"', 'Lmod'),
-    (['no MPI library', 'missing library'],
+    (['no MPI library'],
      "RuntimeError: cannot load MPI library\n  /opt/cray/lib/libmpi.so.12: cannot open shared object file",
      'mpi4py, form as its MPI.pyx prints it'),
     (['container runtime gone'],
@@ -425,28 +426,31 @@ MADE = {
 
 
 def names(text):
-    return [each['name'] for each in why.explain(text)]
+    return [each['name'] for each in search.explain(text)]
 
 
 # ---- the table
 
 def test_names_are_unique_and_every_message_is_tried_on_a_text():
     assert len(set(NAMES)) == len(NAMES)
-    tried = MADE | {name for wanted, _, _ in QUOTED for name in wanted}
+    tried = MADE | {name for wanted, _, _ in QUOTED for name in wanted} | {one['right'] for one in SAMPLE}
     assert set(NAMES) == tried
 
 
 def test_entries_say_cause_remedy_source_and_how_sure():
-    for entry in why.MESSAGES:
+    for entry in messages.MESSAGES:
         name = entry['name']
-        assert set(entry) - {'times', 'last', 'unless'} == {'name', 'text', 'patterns', 'cause', 'remedy', 'source',
-                                                            'evidence'}, name
-        _, groups, parts = next(one for one in why.PATTERNS if one[0] is entry)
+        assert set(entry) - {'times', 'last', 'unless', 'also'} == {'name', 'text', 'patterns', 'cause', 'remedy',
+                                                                    'source', 'evidence'}, name
+        _, groups, parts = next(one for one in search.PATTERNS if one[0] is entry)
         assert any(part.search(entry['text']) for part, _ in parts), f'{name}: no pattern finds the text'
         assert not re.search(r'[|\n]', entry['text']), name
         assert entry['evidence'] in {'measured', 'derived', 'untested'}, name
         assert min(len(entry[key]) for key in ('cause', 'remedy', 'source')) > 10, name
         assert set(entry.get('unless', [])) <= set(NAMES), name
+        for also in entry.get('also', []):
+            cause, command = also
+            assert min(len(cause), len(command)) > 6 and not re.search(r'\s$|[^.]\.$', cause + command), (name, also)
         assert set(re.findall(r'\{(\w+)\}', entry['cause'] + entry['remedy'])) <= set(groups), name
         for path in re.findall(r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
                                entry['source'] + ' ' + entry['remedy']):
@@ -461,7 +465,7 @@ FORMS = ('0: {}', ' 12: {}', 'nid001234: {}', 'srun: error: {}', '[1,0]<stderr>:
 @pytest.mark.parametrize('wanted, text, source', QUOTED, ids=[f'{item[0][0]}-{n}' for n, item in enumerate(QUOTED)])
 def test_quoted_messages_are_known_whatever_stands_around_them(wanted, text, source):
     assert source
-    found = why.explain('# OSU MPI Bandwidth Test v7.5\n1    2.0\n' + text + '\n')
+    found = search.explain('# OSU MPI Bandwidth Test v7.5\n1    2.0\n' + text + '\n')
     assert [each['name'] for each in found] == wanted
     assert found[0]['line'] in text and found[0]['number'] >= 3
     for each in found:
@@ -475,7 +479,7 @@ def test_quoted_messages_are_known_whatever_stands_around_them(wanted, text, sou
     '', '# OSU MPI Bandwidth Test v7.5\n# Size      Bandwidth (MB/s)\n1         0.19\n4194304   5918.0\n',
     'rank 0 of 2\nrank 1 of 2\n', 'all is well: version 1.7 was found\n', '\0\1\2 \x1b[0m binary \udcff'])
 def test_what_is_no_message_is_called_unknown(text):
-    assert why.explain(text) == [] and why.reason(text) is None
+    assert search.explain(text) == [] and search.reason(text) is None
 
 
 @pytest.mark.parametrize('line', ['1024      123.45', 'a' * 5000, '/a/path/' * 400 + ': no', '"' * 5000,
@@ -483,8 +487,8 @@ def test_what_is_no_message_is_called_unknown(text):
 def test_long_logs_are_read_in_one_go(line):
     """A pattern that tries again from every letter would take minutes, and is stopped after one."""
     text = (line + '\n') * (1_000_000 // len(line)) + 'x: undefined symbol: f7\n'
-    code = 'import sys; sys.path.insert(0, sys.argv[1]); from osu_container import why; ' \
-           "print([each['name'] for each in why.explain(sys.stdin.read())])"
+    code = 'import sys; sys.path.insert(0, sys.argv[1]); from osu_container.why import search; ' \
+           "print([each['name'] for each in search.explain(sys.stdin.read())])"
     done = run([sys.executable, '-c', code, PROJECT], input=text, timeout=60)
     assert done.stdout == "['undefined symbol']\n", done.stderr
 
@@ -492,24 +496,24 @@ def test_long_logs_are_read_in_one_go(line):
 @pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-le', 'utf-16-be', 'utf-8-sig', 'latin-1'])
 def test_what_windows_writes_is_read(encoding):
     text = "fine\n./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
-    found = why.search_in(io.BytesIO(text.encode(encoding))).found()
+    found = search.search_in(io.BytesIO(text.encode(encoding))).found()
     assert [(each['name'], each['number']) for each in found] == [('libfabric too old', 2)]
     assert found[0]['line'].startswith('./m: libfabric')
 
 
 def test_what_is_shown_of_a_line_cannot_do_anything_to_the_terminal():
-    found = why.explain('\x07\x1bc x: \x9b31m undefined symbol: f\x08\x1b7\u202e, more\n')
+    found = search.explain('\x07\x1bc x: \x9b31m undefined symbol: f\x08\x1b7\u202e, more\n')
     assert [each['name'] for each in found] == ['undefined symbol']
     assert all(letter.isprintable() for each in found for letter in each['line'] + each['cause'] + each['remedy'])
 
 
 def test_of_a_long_line_the_part_with_the_message_is_shown():
     text = 'a' * 5000 + ' x: undefined symbol: f7 ' + 'b' * 5000
-    found, = why.explain(text)
-    assert len(found['line']) <= why.SHOWN and 'undefined symbol: f7' in found['line']
-    found, = why.explain('progress 1 %\rprogress 2 %\rx: undefined symbol: f7\rprogress 3 %\n')
+    found, = search.explain(text)
+    assert len(found['line']) <= search.SHOWN and 'undefined symbol: f7' in found['line']
+    found, = search.explain('progress 1 %\rprogress 2 %\rx: undefined symbol: f7\rprogress 3 %\n')
     assert found['line'] == 'x: undefined symbol: f7'
-    found, = why.explain('x: undefined symbol: ' + 'f' * 5000)
+    found, = search.explain('x: undefined symbol: ' + 'f' * 5000)
     assert len(found['cause']) < 500
 
 
@@ -542,7 +546,7 @@ def test_the_plain_texts_of_an_expression_are_known(expression, texts):
 
 
 def test_the_plain_text_of_every_expression_is_in_all_that_it_matches():
-    for entry, _, parts in why.PATTERNS:
+    for entry, _, parts in search.PATTERNS:
         for part, text in parts:
             assert any(text in one for one in plain_texts(parser.parse(part.pattern))), (entry['name'], text)
             assert len(text) >= 3, f"{entry['name']}: it would be looked for everywhere, which takes long"
@@ -550,13 +554,13 @@ def test_the_plain_text_of_every_expression_is_in_all_that_it_matches():
 
 def test_no_pattern_takes_long_where_its_beginning_comes_again_and_again():
     """Every needle and every known text, thousands of times in one line. A bad pattern takes many seconds."""
-    words = {word for _, _, parts in why.PATTERNS for _, word in parts}
-    words |= {entry['text'][:end] for entry in why.MESSAGES for end in (len(entry['text']) // 2, None)}
+    words = {word for _, _, parts in search.PATTERNS for _, word in parts}
+    words |= {entry['text'][:end] for entry in messages.MESSAGES for end in (len(entry['text']) // 2, None)}
     words |= {re.match(r'(?:\w|[ /:`\'"-])*', part.pattern).group()
-              for _, _, parts in why.PATTERNS for part, _ in parts} - {''}
+              for _, _, parts in search.PATTERNS for part, _ in parts} - {''}
     for word in sorted(words):
         begin = time.process_time()
-        why.explain(word * (40_000 // len(word)))
+        search.explain(word * (40_000 // len(word)))
         assert time.process_time() - begin < 1, word
 
 
@@ -573,17 +577,17 @@ def test_a_consequence_is_named_only_where_nothing_else_is_known():
 def test_causes_come_in_the_order_of_their_lines():
     text = ("a: undefined symbol: f7\n./b: error while loading shared libraries: libx.so.1: "
             "cannot open shared object file")
-    assert names(text) == ['undefined symbol', 'missing library']
-    assert names('\n'.join(reversed(text.splitlines()))) == ['missing library', 'undefined symbol']
+    assert names(text) == ['undefined symbol', 'library not in the image']
+    assert names('\n'.join(reversed(text.splitlines()))) == ['library not in the image', 'undefined symbol']
 
 
 # ---- our own messages, read from the programs that print them
 
 @pytest.mark.parametrize('path', BASH_COMMANDS, ids=lambda path: path.name)
 def test_every_message_of_the_wrapper_and_of_the_binding_is_known(path):
-    messages = re.findall(r'fail "(.+)"', path.read_text())
-    assert len(messages) >= 5
-    for message in messages:
+    texts = re.findall(r'fail "(.+)"', path.read_text())
+    assert len(texts) >= 5
+    for message in texts:
         text = re.sub(r'\$\{#lines\[@\]\}|\$SLURM_LOCALID|\$SLURM_GPUS_ON_NODE|\$SLURM_STEP_NUM_TASKS', '4', message)
         text = re.sub(r'\$\{[^}]*\}|\$\w+', 'X', text)
         found = names(f'osu_bw: {text}')
@@ -652,7 +656,7 @@ MET = [
 
 @pytest.mark.parametrize('message', MET)
 def test_what_people_meet_when_loading_and_running_is_known(message):
-    assert why.explain(f'srun: {message}\n')
+    assert search.explain(f'srun: {message}\n')
 
 
 # ---- the loader, really
@@ -686,7 +690,7 @@ def loader(tmp_path):
 ])
 def test_what_the_loader_says_is_known(loader, soname, linked, found, symbol, wanted, word):
     text = loader(soname, linked, found, symbol)
-    each, = why.explain(text)
+    each, = search.explain(text)
     assert each['name'] == wanted and word in each['cause'], text
 
 
@@ -697,7 +701,7 @@ def test_a_c_library_that_is_too_old_is_known(tmp_path):
     needs = compile_library(tmp_path / 'libneeds.so', needed=[newer],
                             source='int f7(void);\nint needs(void) { return f7(); }\n')
     done = run([sys.executable, '-c', f'import ctypes; ctypes.CDLL({str(needs)!r})'])
-    each, = why.explain(done.stderr)
+    each, = search.explain(done.stderr)
     assert each['name'] == 'C library too old' and 'GLIBC_2.99' in each['cause'], done.stderr
 
 
@@ -747,7 +751,7 @@ def lmod(tmp_path):
 ])
 def test_what_lmod_says_is_known(lmod, version, script, wanted, word):
     text = lmod(script, version)
-    found = why.explain(text)
+    found = search.explain(text)
     assert [each['name'] for each in found] == [wanted], text
     assert word in found[0]['cause'] + found[0]['remedy'], found
 
@@ -768,7 +772,7 @@ def test_the_command_reads_a_file_and_a_pipe_and_says_cause_remedy_and_source(tm
         assert part in done.stdout
     assert command('-', input=text).stdout == command(input=text).stdout == done.stdout
     found = json.loads(command('--json', log).stdout)
-    assert found == [dict(each, file=str(log)) for each in why.explain(text)]
+    assert found == [dict(each, file=str(log)) for each in search.explain(text)]
 
 
 @pytest.mark.parametrize('text, said', [('nothing that is known\n', 'None of the'), ('', 'empty')])
@@ -870,14 +874,14 @@ class Endless(io.RawIOBase):
 def test_of_a_long_log_a_part_is_held_at_a_time():
     """16 MB, of which the peak of what is held (as Python counts it) is a few of the blocks."""
     import tracemalloc
-    part = b'libfabric:1:2::cxi:core:cxip():1<info> nid1: nothing to be seen here\n' * (why.BLOCK // 70)
+    part = b'libfabric:1:2::cxi:core:cxip():1<info> nid1: nothing to be seen here\n' * (search.BLOCK // 70)
     log = Endless(part, 16)
     tracemalloc.start()
-    search = why.search_in(log)
+    done = search.search_in(log)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert search.found() == [] and search.lines == 16 * part.count(b'\n')
-    assert log.most == why.BLOCK and peak < 12 * why.BLOCK
+    assert done.found() == [] and done.lines == 16 * part.count(b'\n')
+    assert log.most == search.BLOCK and peak < 12 * search.BLOCK
 
 
 @pytest.mark.parametrize('end', [b'\n', b'\r\n', b''])
@@ -885,18 +889,18 @@ def test_of_a_long_log_a_part_is_held_at_a_time():
 def test_where_a_log_is_cut_into_parts_makes_no_difference(monkeypatch, block, end):
     text = b"a\r\nx: undefined symbol: f7\n\nb \xc3\xa4\nsrun: error: n: task 0: Exited with exit code 1\n" \
            b"y: undefined symbol: f8" + end
-    wanted = why.search_in(io.BytesIO(text))
-    monkeypatch.setattr(why, 'BLOCK', block)
-    found = why.search_in(io.BytesIO(text))
+    wanted = search.search_in(io.BytesIO(text))
+    monkeypatch.setattr(search, 'BLOCK', block)
+    found = search.search_in(io.BytesIO(text))
     if block >= 41:  # the longest line; a longer one is searched in parts
         assert found.found() == wanted.found() and wanted.found()[0]['times'] == 2
     assert found.lines == wanted.lines == 6
 
 
 def test_a_line_without_an_end_is_read_in_parts():
-    log = Endless(b'progress 12 %\r' * (why.BLOCK // 14), 6)
-    search = why.search_in(log)
-    assert search.found() == [] and search.lines == 1
+    log = Endless(b'progress 12 %\r' * (search.BLOCK // 14), 6)
+    done = search.search_in(log)
+    assert done.found() == [] and done.lines == 1
 
 
 def test_binary_junk_is_unknown_text():
@@ -904,7 +908,7 @@ def test_binary_junk_is_unknown_text():
     junk = random.Random(6).getrandbits(8 * 50_000).to_bytes(50_000, 'big')
     done = run([sys.executable, WHY], input=junk.decode('latin-1'), env={**os.environ, 'LC_ALL': 'C.UTF-8'})
     assert done.returncode == 1 and 'None of the' in done.stdout and done.stderr == ''
-    found = why.search_in(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)).found()
+    found = search.search_in(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)).found()
     assert [each['name'] for each in found] == ['undefined symbol']
 
 
@@ -924,9 +928,16 @@ def test_it_runs_with_the_python_of_the_system_alone(tmp_path, python):
 
 def test_it_needs_no_newer_python_than_3_6():
     import ast
-    ast.parse(WHY.read_text(), feature_version=(3, 6))
-    imported = set(re.findall(r'^(?:import|from) (\w+)', WHY.read_text(), re.M))
-    assert imported <= {'argparse', 'json', 'os', 're', 'sys', 'textwrap'}
+    for path in WHY.glob('*.py'):
+        ast.parse(path.read_text(), feature_version=(3, 6))
+        imported = set(re.findall(r'^(?:import|from) ([\w.]+)', path.read_text(), re.M))
+        assert imported <= {'argparse', 'importlib', 'json', 'os', 're', 'sys', 'textwrap', '.messages', '.search'}
+
+
+def test_a_copy_of_the_folder_is_enough(tmp_path):
+    shutil.copytree(WHY, tmp_path / 'copy', ignore=shutil.ignore_patterns('__pycache__'))
+    done = run([sys.executable, '-I', tmp_path / 'copy', '-'], input='x: undefined symbol: f7\n', cwd=tmp_path)
+    assert done.returncode == 0 and 'undefined symbol, line 1' in done.stdout, done.stderr
 
 
 # ---- Slurm and the container, really

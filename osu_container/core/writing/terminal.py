@@ -1,0 +1,118 @@
+"""
+Text of others on its way to a terminal: names of files, labels of images, output of programs, results.
+
+A terminal obeys control characters: they can write over what stands there, forge a line, or have the terminal type.
+Characters for the direction of writing, and those without a shape, make a name look like another one (Unicode Technical
+Report 36, "Unicode Security Considerations"). All of these are shown, by the escapes of Python and JSON.
+
+Works on Python 3.6 with the standard library only, also on compute nodes.
+"""
+import io
+import re
+import sys
+from contextlib import contextmanager
+
+#: Characters that have no shape although str.isprintable() takes them for letters, symbols or marks: Unicode 15,
+#: DerivedCoreProperties.txt, Default_Ignorable_Code_Point; and the empty pattern of Braille
+_SHAPELESS = re.compile('[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0'
+                        '\U000e0100-\U000e01ef]')
+
+
+def _shown(letter):
+    """Return what stands for a character (str): itself, a blank for another kind of blank, or its escape."""
+    if letter.isprintable() and not _SHAPELESS.match(letter):
+        return letter
+    number = ord(letter)
+    if letter == '\t' or number >= 0xa0 and letter.isspace():
+        return ' '
+    if 0xdc80 <= number <= 0xdcff:  # a byte of a file name that is none of its encoding (PEP 383)
+        number -= 0xdc00
+    # a DEL stands as it is in the JSON that Python writes, which knows no \x7f
+    return ('\\U%08x' if number > 0xffff else '\\u%04x' if number > 0xff or number == 0x7f else '\\x%02x') % number
+
+
+def one_line(text):
+    """Return text (str, or what str() makes one of) as one line that a terminal shows and does not obey."""
+    text = str(text)
+    if text.isprintable() and not _SHAPELESS.search(text):
+        return text
+    return ''.join(map(_shown, text))
+
+
+def lines(text):
+    """Return text (str) with its line ends and tabs, each of its lines as by one_line()."""
+    if text.isprintable() and not _SHAPELESS.search(text):
+        return text
+    return '\n'.join('\t'.join(map(one_line, line.split('\t'))) for line in text.split('\n'))
+
+
+class Shown(io.TextIOBase):
+    """A stream for text that passes on what lines() makes of it."""
+
+    def __init__(self, stream):
+        """stream: file opened for writing text, to which everything goes in the end."""
+        super(Shown, self).__init__()
+        self.stream = stream
+
+    def write(self, text):
+        """Write text (str); return its length."""
+        self.stream.write(lines(text))
+        return len(text)
+
+    def obeyed(self, text):
+        """Write text (str) of our own as it is: colours, a line that is written over."""
+        self.stream.write(text)
+
+    def flush(self):
+        """See io."""
+        self.stream.flush()
+
+    def fileno(self):
+        """See io."""
+        return self.stream.fileno()
+
+    def isatty(self):
+        """See io."""
+        return self.stream.isatty()
+
+    def writable(self):
+        """See io."""
+        return True
+
+    @property
+    def encoding(self):
+        """See io."""
+        return self.stream.encoding
+
+    @property
+    def errors(self):
+        """See io."""
+        return self.stream.errors
+
+    @property
+    def buffer(self):
+        """The stream of bytes, for what is no text."""
+        return self.stream.buffer
+
+
+def obeyed(text):
+    """Write text (str) of our own to stdout as it is, whatever that is at the moment."""
+    getattr(sys.stdout, 'obeyed', sys.stdout.write)(text)
+
+
+@contextmanager
+def shown():
+    """Have all that is written to stdout and stderr in a with statement shown and not obeyed."""
+    before = sys.stdout, sys.stderr
+    # a stream that was closed (command >&-) is None, or a file that is closed
+    sys.stdout, sys.stderr = (one if one is None or isinstance(one, Shown) else Shown(one) for one in before)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except (OSError, ValueError):  # its reader is gone, or it is closed: who wrote has seen that
+                pass
+        sys.stdout, sys.stderr = before

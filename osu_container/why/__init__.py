@@ -1,0 +1,16 @@
+"""
+Why: names cause and remedy of the messages in a job's output.
+
+    osu-container why slurm-123.out        or        srun ... 2>&1 | osu-container why
+    osu-container why slurm-*.out          several files: each message once, with the files that have it
+    osu-container why --list               all messages that are known
+    python3 osu_container/why FILE         the same on a node that has this folder and Python
+
+messages.py   what is known: the table, by topics
+search.py     looks for it
+cli.py        the command
+__main__.py   the folder as a program
+
+Python 3.6 and its standard library only, and nothing else of this project: it runs on compute nodes with nothing
+installed. Its files name each other by relative imports, so that a copy of the folder runs under any name.
+"""

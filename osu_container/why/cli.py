@@ -1,0 +1,127 @@
+"""osu-container why: names cause and remedy of the messages in a job's output (see ../why/__init__.py)."""
+import json
+import os
+import sys
+import textwrap
+
+from .messages import DOCS, MESSAGES
+from .search import listed, printable, search_in
+
+#: files that are named with a message, or without one
+SHOWN_FILES, SHOWN_OTHERS = 6, 20
+#: What else a message may mean, and what tells
+MAY_BE = "It may also be that %s. To tell: %s"
+
+
+def add_arguments(parser):
+    """Add the arguments of `osu-container why`."""
+    parser.add_argument('log', nargs='*', default=['-'], metavar='LOG',
+                        help="files with the output of jobs, or - for what is piped in (default)")
+    parser.add_argument('--list', action='store_true', help="list all messages that are known, and read nothing")
+    parser.add_argument('--json', action='store_true', help="the same for programs")
+    parser.epilog = "Exit codes: 0 something is known, 1 nothing is, or a file cannot be read, 2 wrong usage."
+    parser.set_defaults(function=main, prog='osu-container why', errors=(OSError,),
+                        after_interrupt='nothing was changed')
+
+
+def _search_of(name):
+    """Return the Search of a file or, for '-', of what is piped in. Raises OSError, ValueError."""
+    if name != '-':
+        if os.path.isdir(name):
+            raise ValueError("it is a folder: name the files in it, for example %s" % os.path.join(name, '*.out'))
+        with open(name, 'rb') as handle:
+            return search_in(handle)
+    if sys.stdin.isatty():
+        sys.stderr.write("osu-container why: paste the output, then type Ctrl-D\n")
+    return search_in(sys.stdin.buffer)
+
+
+def _say(text):
+    """Print text (str) as far as the terminal has its letters: Python 3.6 in the locale C has ASCII alone."""
+    encoding = sys.stdout.encoding or 'ascii'
+    print(text.encode(encoding, 'replace').decode(encoding))
+
+
+def _fill(words, title, width=100):
+    """Return words (str) in lines of a width (int), behind a title (str)."""
+    return textwrap.fill(words, width, initial_indent='  %-8s' % title, subsequent_indent=' ' * 10,
+                         break_on_hyphens=False, break_long_words=False)
+
+
+def _advice(each):
+    """Return the lines (str) with cause, remedy, what else it may be, and source of a message (dict)."""
+    return '\n'.join(_fill(words, title) for title, words in
+                     [('cause', each['cause']), ('remedy', each['remedy'])]
+                     + [('or', MAY_BE % (also['cause'], also['command'])) for also in each['also']]
+                     + [('source', '%s; %s' % (each['evidence'], each['source']))])
+
+
+def _print_list(as_json):
+    """Print all messages that are known, with cause and remedy."""
+    if as_json:
+        _say(json.dumps(listed(), indent=1))
+        return
+    topic = None
+    for each in listed():
+        if each['topic'] != topic:
+            topic = each['topic']
+            _say('%s\n%s' % (topic, '-' * len(topic)))
+        _say('%s\n    %s\n%s\n' % (each['name'], each['text'], _advice(each)))
+
+
+def _where(each, several):
+    """Return where a message stands (str): its line, and the file where there are several."""
+    more = ' (and %d more)' % (each['times'] - 1) if each['times'] > 1 else ''
+    return '%sline %d%s' % ('%s ' % each['file'] if several else '', each['number'], more)
+
+
+def _some(names, number, between):
+    """Return so many (int) of names (list of str) in one text, and how many more there are."""
+    more = ['and %d more' % (len(names) - number)] if len(names) > number else []
+    return between.join([printable(name) for name in names[:number]] + more)
+
+
+def _print_found(found, several):
+    """Print the messages (list of dict, with file); one that is in several files once, with these."""
+    groups = {}
+    for each in found:
+        groups.setdefault((each['name'], each['cause'], each['remedy']), []).append(each)
+    for each, *others in groups.values():
+        places = _some([_where(one, several) for one in [each] + others], SHOWN_FILES, '; ')
+        _say('%s, %s\n    %s\n%s' % (each['name'], places, each['line'], _advice(each)))
+
+
+def main(options):
+    """Print what is known about the messages in the logs, or all that is known; return the exit code."""
+    if options.list:
+        _print_list(options.json)
+        return 0
+    found, empty, unknown, failed = [], [], [], False
+    for name in options.log:
+        try:
+            search = _search_of(name)
+        except (OSError, ValueError) as err:
+            failed = True
+            sys.stdout.flush()
+            sys.stderr.write("osu-container why: error: %s: %s\n" % (printable(name),
+                                                                     getattr(err, 'strerror', None) or err))
+            continue
+        here = [dict(each, file=name) for each in search.found()]
+        found += here
+        if not here:
+            (unknown if search.written else empty).append((name, search.lines))
+    several = len(options.log) > 1
+    if options.json:
+        _say(json.dumps(found, indent=1))
+        return 0 if found and not failed else 1
+    _print_found(found, several)
+    if empty:
+        _say("The text is empty: there is nothing to explain." if not several else
+             "Empty: %s." % _some([name for name, _ in empty], SHOWN_OTHERS, ', '))
+    if unknown and not several:
+        _say("None of the %d messages that are known here is in these %d lines.\ndocs/why.md and %s list them; else "
+             "keep the text and open an issue." % (len(MESSAGES), unknown[0][1], DOCS))
+    elif unknown:
+        _say("None of the %d messages that are known here is in: %s."
+             % (len(MESSAGES), _some([name for name, _ in unknown], SHOWN_OTHERS, ', ')))
+    return 0 if found and not failed else 1

@@ -1,0 +1,180 @@
+"""Looks for the messages of messages.py in the output of a job, in one reading, whatever its length."""
+import re
+
+from .messages import MESSAGES, TOPICS
+
+try:
+    from osu_container.core.writing.terminal import one_line
+except ImportError:  # the folder was copied to a node by itself
+    def one_line(text):
+        """Return text (str) with nothing in it that a terminal would take for an order."""
+        return ''.join(letter if letter.isprintable() else '?' for letter in text)
+
+#: escape sequences of terminals: colours and the like, titles, character sets
+ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])')
+#: bytes that are read at once, and searched as one text; a line that is longer is searched in parts
+BLOCK = 1 << 20
+#: letters that are shown of a line, of what a group found
+SHOWN, SHOWN_GROUP = 240, 200
+#: first bytes of compressed files -> what reads them
+COMPRESSED = {b'\x1f\x8b': 'zcat', b'\xfd7zXZ': 'xzcat', b'BZh': 'bzcat', b'\x28\xb5\x2f\xfd': 'zstdcat'}
+
+
+def _searched(entry):
+    """Return [(regular expression, compiled; plain text that is in all that it matches)] of an entry (dict)."""
+    pairs = [(item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']]
+    return [(re.compile(expression, re.MULTILINE), text) for text, expression in pairs]
+
+
+def _groups(parts):
+    """Return the names (list of str) of all groups in parts, see _searched()."""
+    return sorted({name for part, _ in parts for name in part.groupindex})
+
+
+#: (entry, names of its groups (list of str), its regular expressions with their texts, see _searched())
+PATTERNS = [(entry, _groups(parts), parts) for entry, parts in ((entry, _searched(entry)) for entry in MESSAGES)]
+
+
+def printable(text):
+    """Return text (str) on one line, with nothing in it that a terminal would take for an order."""
+    return one_line(re.sub(r'\s', ' ', text)).strip()
+
+
+def _line(text, match):
+    """Return what is shown (str) of the line in which match (of text) begins; of a long one what is around it."""
+    begin = max(text.rfind(end, 0, match.start()) for end in '\n\r') + 1
+    ends = [place for place in (text.find(end, match.start()) for end in '\n\r') if place >= 0]
+    end = min(ends) if ends else len(text)
+    if end - begin > SHOWN:
+        begin = max(begin, match.start() - 80)
+        end = min(end, begin + SHOWN)
+    return printable(text[begin:end])
+
+
+def filled(text, names, match):
+    """
+    Return text (str) with {group} replaced by what match found.
+
+    :param names: list of str, the groups of the whole pattern; one without a match gives nothing, 'by' gives 'it'
+    """
+    groups = dict.fromkeys(names)
+    groups.update(match.groupdict())
+    groups = {name: printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP]
+              for name, value in groups.items()}
+    text = re.sub(r'\{(\w+)\}', lambda group: groups.get(group.group(1), group.group()), text).strip()
+    return text[:1].upper() + text[1:] if text[:3] == 'it ' else text
+
+
+def _also(entry):
+    """Return what else the message of an entry (dict) may mean (list of dict: cause and command, str)."""
+    return [{'cause': cause, 'command': command} for cause, command in entry.get('also', [])]
+
+
+class Search(object):
+    """Looks for the messages in a text that comes in parts. What it keeps does not grow with the text."""
+
+    def __init__(self):
+        #: lines that have ended (int); whether one is open; whether there was anything but white space
+        self.ended, self.open, self.written = 0, False, False
+        #: name of an entry -> what found() says of it (dict)
+        self.hits = {}
+
+    @property
+    def lines(self):
+        """Lines that were read (int); the last one counts without an end too."""
+        return self.ended + self.open
+
+    def add(self, text):
+        """Search the next part (str), which ends where a line does, except the last one."""
+        if '\x1b' in text:
+            text = ESCAPES.sub('', text)
+        if '\0' in text:
+            text = text.replace('\0', '')  # what Windows writes as UTF-16 is then readable
+        if '\r' in text:
+            text = text.replace('\r\n', '\n')
+        there = {}  # plain text -> whether it is in text: several patterns have the same
+        for entry, names, parts in PATTERNS:
+            lines = {}  # where a line with a match begins -> the match
+            for part, word in parts:
+                if word not in there:
+                    there[word] = word in text
+                for match in part.finditer(text) if there[word] else ():
+                    lines.setdefault(text.rfind('\n', 0, match.start()) + 1, match)
+            if not lines:
+                continue
+            if entry['name'] not in self.hits:
+                begin = min(lines)
+                match = lines[begin]
+                self.hits[entry['name']] = {
+                    'name': entry['name'], 'cause': filled(entry['cause'], names, match),
+                    'remedy': filled(entry['remedy'], names, match), 'source': entry['source'],
+                    'evidence': entry['evidence'], 'also': _also(entry), 'line': _line(text, match),
+                    'number': self.ended + text.count('\n', 0, begin) + 1, 'times': 0}
+            self.hits[entry['name']]['times'] += len(lines)
+        self.ended += text.count('\n')
+        self.open = not text.endswith('\n') if text else self.open
+        self.written = self.written or bool(text.strip())
+
+    def found(self):
+        """
+        Return what is known about the messages of the text, in the order of their first lines.
+
+        :return: list of dict: name, cause, remedy, source, evidence (str, see MESSAGES), also (list of dict: cause and
+                 command, str), line (str, the first line with the message, shortened), number (int, its number from
+                 1), times (int, lines with it). [] if nothing is known.
+        """
+        known = [(entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits]
+        known = [(entry, hit) for entry, hit in known if hit['times'] >= entry.get('times', 1)]
+        names = {entry['name'] for entry, _ in known}
+        known = [(entry, hit) for entry, hit in known if not names & set(entry.get('unless', []))]
+        causes = [(entry, hit) for entry, hit in known if not entry.get('last')]
+        return sorted((hit for _, hit in causes or known), key=lambda hit: hit['number'])
+
+
+def explain(text):
+    """Return what is known about the messages in text (str), as Search.found() does."""
+    search = Search()
+    search.add(text)
+    return search.found()
+
+
+def reason(text):
+    """Return one line (str) that says why a run with this output (str) failed; None if nothing in it is known."""
+    found = explain(text)
+    return '; '.join('%s: %s' % (each['name'], each['cause']) for each in found[:2]) or None
+
+
+def search_in(handle):
+    """
+    Return the Search of all that a binary file (object with read()) has; BLOCK bytes of it are held at a time.
+
+    Raises OSError if it cannot be read, ValueError if it is compressed.
+    """
+    search, rest = Search(), b''
+    data = handle.read(BLOCK)
+    for begin, command in COMPRESSED.items():
+        if data.startswith(begin):
+            raise ValueError("it is compressed: %s FILE | osu-container why" % command)
+    while data:
+        end = data.rfind(b'\n') + 1
+        if end or len(rest) >= BLOCK:
+            search.add((rest + data[:end or None]).decode('utf-8', 'replace'))
+            rest = data[end:] if end else b''
+        else:
+            rest += data
+        data = handle.read(BLOCK)
+    search.add(rest.decode('utf-8', 'replace'))
+    return search
+
+
+def listed():
+    """Return all messages (list of dict: topic, name, text, cause, remedy, source, evidence), as on docs/why.md."""
+    topics = {entry['name']: topic for topic, entries in TOPICS for entry in entries}
+    found = []
+    for entry, names, parts in PATTERNS:
+        matches = [match for match in (part.search(entry['text']) for part, _ in parts) if match]
+        match = min(matches, key=lambda match: match.start())
+        found.append({'topic': topics[entry['name']], 'name': entry['name'], 'text': entry['text'],
+                      'cause': filled(entry['cause'], names, match), 'remedy': filled(entry['remedy'], names, match),
+                      'also': _also(entry), 'source': entry['source'], 'evidence': entry['evidence']})
+    return found

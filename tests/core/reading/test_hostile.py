@@ -1,0 +1,266 @@
+"""Images that somebody has made to deceive who reads them: names, links, sizes, metadata. Nothing of them is obeyed."""
+import base64
+import json
+import os
+import shlex
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from osu_container.core.reading import files, image, sif
+from osu_container.core.reading.image import Folder, Image, Squashfs
+from osu_container.core.reading.sif import GROUP_MASK, ImageError, NoRoomError
+from tests.helpers.machine import PROJECT, run
+from tests.helpers.sif import pack, write_sif
+
+#: A line as unsquashfs lists files, in a name; 0/0 needs two folders
+FORGED = 'a\ndrwxr-xr-x 0/0      70 2026-11-23 17:12 squashfs-root/etc'
+LINES = ['a\nb', '\n', '\n\n', 'end\n', '\nbegin', 'tab\tx', 'a -> b', ' -> ', 'a\n -> b', '-lln', '*', '[a]', '\\n',
+         ' ', 'squashfs-root', '\x1b[31m', 'a\rb', FORGED,
+         'a\nlrwxrwxrwx 0/0      11 2026-11-23 17:12 squashfs-root/usr -> /etc']
+TARGETS = ['b', 'a -> b', ' -> ', 'a\nb', '/etc', '../../../../etc/passwd', 'x' * 300]
+
+
+@pytest.fixture
+def root(tmp_path):
+    """The folder of a small image."""
+    made = tmp_path / 'root'
+    for name in ('usr/lib', 'etc', 'bin'):
+        (made / name).mkdir(parents=True)
+    (made / 'usr/lib/file').write_text('content')
+    return made
+
+
+def sif_of(root, objects=(), labels=None):
+    """Pack a folder; return the path of the SIF."""
+    path = root.parent / 'image.sif'
+    write_sif(path, pack(root, root.parent / 'squashfs').read_bytes(), labels, objects)
+    return path
+
+
+def test_names_and_targets_are_what_they_are_whatever_is_in_them(root):
+    """The list of unsquashfs, whose lines a name may forge, against that of the folder itself."""
+    for name in LINES:
+        (root / name).mkdir(parents=True)
+        (root / name / 'file').write_text('x')
+    for number, target in enumerate(TARGETS):
+        (root / f'link{number} -> x').symlink_to(target)
+
+    def told(tree):
+        return {path: entry if entry[0] != 'd' else entry[:3] for path, entry in tree.entries.items()}
+    assert told(Squashfs(str(pack(root, root.parent / 'squashfs')), 0)) == told(Folder(str(root)))
+
+
+def test_every_name_can_be_copied(root):
+    names = [f'/{name}/file' for name in LINES]
+    for name in LINES:
+        (root / name).mkdir(parents=True)
+        (root / name / 'file').write_text(name)
+    with Image(str(sif_of(root)), '') as opened:
+        assert [opened.content(name).decode() for name in names] == LINES
+
+
+#: unsquashfs as it was before 4.5.1: what is a folder in its list comes out as a link to somewhere else
+OLD = """#!/bin/sh
+while [ "$1" != -d ]; do test "$1" = -lln && list=1; shift; done
+if [ "$list" ]; then
+    echo "drwxr-xr-x 0/0 1 2026-11-21 03:37 $2"
+    echo "drwxr-xr-x 0/0 1 2026-11-21 03:37 $2/etc"
+    echo "-rw-r--r-- 0/0 1 2026-11-21 03:37 $2/etc/ld.so.cache"{more}
+else
+    mkdir -p "$2"
+    ln -s {host} "$2/etc"
+fi
+"""
+
+
+@pytest.mark.parametrize('more', ['', '\n    echo "lrwxrwxrwx 0/0 1 2026-11-21 03:37 $2/etc -> x"',
+                                  '\n    echo "drwxr-xr-x 0/0 1 2026-11-21 03:37 $2/etc/../.."'])
+def test_an_old_unsquashfs_takes_no_file_of_the_host(root, tmp_path, monkeypatch, more):
+    host = tmp_path / 'host'
+    host.mkdir()
+    (host / 'ld.so.cache').write_text('of the host')
+    program = tmp_path / 'programs' / 'unsquashfs'
+    program.parent.mkdir()
+    program.write_text(OLD.format(host=shlex.quote(str(host)), more=more))
+    program.chmod(0o755)
+    path = sif_of(root)
+    monkeypatch.setenv('PATH', f'{program.parent}:/usr/bin:/bin')
+    with pytest.raises(ImageError, match='damaged'), Image(str(path), '') as opened:
+        opened.content('/etc/ld.so.cache')
+    assert (host / 'ld.so.cache').read_text() == 'of the host'
+
+
+def test_no_link_of_an_unpacked_image_leads_out_of_it(root):
+    (root.parent / 'host').mkdir()
+    (root.parent / 'host' / 'secret').write_text('of the host')
+    out = root.parent / 'host'
+    for name, target in [('up', '../' * 20 + str(out)[1:]), ('whole', str(out)), ('usr/near', '../../host'),
+                         ('twice', 'whole'), ('etc/ld.so.cache', str(out / 'secret'))]:
+        (root / name).symlink_to(target)
+    with Image(str(root), '') as opened:
+        for path in ('/up/secret', '/whole/secret', '/usr/near/secret', '/twice/secret', '/etc/ld.so.cache'):
+            assert not opened.exists(path)
+            with pytest.raises(ImageError, match='has no'):
+                opened.content(path)
+
+
+def test_a_file_that_is_too_large_is_told_and_not_copied(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(image, '_MOST_COPIED', 1 << 20)
+    with open(root / 'usr/lib/large', 'wb') as handle:
+        handle.truncate(2 << 20)
+    with Image(str(sif_of(root)), '') as opened:
+        with pytest.raises(ImageError, match='/usr/lib/large has 2097152 bytes, and at most 1048576'):
+            opened.local_copy('/usr/lib/large')
+        assert opened.content('/usr/lib/file') == b'content'
+        assert sum(one.stat().st_size for one in os.scandir(opened.folder)) < 1 << 20
+
+
+def test_a_list_that_is_too_long_is_told(root, monkeypatch):
+    path = pack(root, root.parent / 'squashfs')
+    monkeypatch.setattr(image, '_MOST_LISTED', 100)
+    with pytest.raises(ImageError, match='the list of its files'):
+        Squashfs(str(path), 0)
+
+
+@pytest.mark.parametrize('command', ['check', 'new', 'image verify'])
+def test_a_small_temporary_folder_is_named_and_the_image_not_blamed(root, tmp_path, command):
+    (root / 'bin/sh').write_bytes(os.urandom(3 << 20))
+    (root / 'bin/sh').chmod(0o755)
+    small, path = tmp_path / 'small', sif_of(root, labels={f'org.osu-container.{name}': '1' for name in (
+        'mpi', 'libfabric', 'libcxi', 'gpu', 'osu', 'recipe-version')})
+    small.mkdir()
+    words = shlex.join([str(PROJECT / 'bin' / 'osu-container'), *command.split(), str(path)])
+    done = run(['unshare', '--map-root-user', '--mount', 'sh', '-c',
+                f'mount -t tmpfs -o size=2m none {small} || exit 99; TMPDIR={small} {words}'])
+    if done.returncode == 99 or 'unshare' in done.stderr:
+        pytest.skip('this user may not mount')
+    assert done.returncode == 1 and 'damaged' not in done.stderr and 'Traceback' not in done.stderr, done.stderr
+    assert f'{small} has ' in done.stderr and 'set TMPDIR to a folder with more room' in done.stderr, done.stderr
+
+
+# ---- metadata
+
+def quickly(function, *arguments, seconds=20):
+    """Return what function returns, in a process of its own that is stopped after some seconds."""
+    code = ('import sys; from osu_container.core.reading import sif; '
+            f'print(repr(sif.{function}(*sys.argv[1:])))')
+    done = subprocess.run([sys.executable, '-c', code, *map(str, arguments)], cwd=PROJECT, capture_output=True,
+                          text=True, timeout=seconds)
+    return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
+
+
+def signed(text):
+    """Return the content of a signature of a group of objects: text as clear text of a PGP message."""
+    return f'-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n{text}\n-----BEGIN PGP SIGNATURE-----\n'.encode()
+
+
+DEEP = '[' * 100_000
+LONG = '1' * 500_000
+METADATA = {
+    'heads without an end': b'-----BEGIN PGP SIGNED MESSAGE-----\n\n' * 3000,
+    'heads and lines': b'-----BEGIN PGP SIGNED MESSAGE-----\r\n\r\nx\r\n\r\n' * 3000,
+    'deep': signed(DEEP), 'deep envelope': DEEP.encode(),
+    'a long number': signed('{"objects": [{"relativeId": ' + LONG + ', "objectDigest": "sha256:0"}]}'),
+    'infinite': signed('{"objects": [{"relativeId": 1e999, "objectDigest": "sha256:0"}]}'),
+    'a list': signed('[]'), 'objects of text': signed('{"objects": ["x"]}'),
+    'an id of text': signed('{"objects": [{"relativeId": "x", "objectDigest": "sha256:0"}]}'),
+    'a sum of an unknown kind': signed('{"objects": [{"relativeId": 0, "objectDigest": "sum:0"}]}'),
+    'a sum without a length': signed('{"objects": [{"relativeId": 0, "objectDigest": "shake_128:0"}]}'),
+    'no sum': signed('{"objects": [{"relativeId": 0, "objectDigest": "sha256"}]}'),
+    'an envelope of nothing': b'{"payload": 3}', 'no base64': b'{"payload": "\\ud800"}',
+    'an envelope': json.dumps({'payload': base64.b64encode(b'{"objects": 3}').decode()}).encode(),
+    'bytes': bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize('kind', METADATA)
+def test_a_signature_of_nonsense_is_no_traceback_and_takes_no_time(root, kind):
+    path = sif_of(root, [(sif.DATA_SIGNATURE, '', GROUP_MASK | 1, METADATA[kind])])
+    assert quickly('signature_problem', path, '/nonexistent') == 'None'
+
+
+def test_a_signature_that_names_an_object_many_times_is_read_once(root):
+    """20,000 sums of 16 MB each would take minutes."""
+    (root / 'usr/lib/large').write_bytes(os.urandom(16 << 20))
+    text = json.dumps({'objects': [{'relativeId': 0, 'objectDigest': f'sha256:{number}'} for number in range(20_000)]})
+    path = sif_of(root, [(sif.DATA_SIGNATURE, '', GROUP_MASK | 1, signed(text))])
+    assert 'was changed after it was signed' in quickly('signature_problem', path, '/nonexistent')
+
+
+def test_a_signature_that_fits_is_one_and_a_changed_object_is_told(root):
+    path = sif_of(root)
+    first = sif.data_objects(str(path))
+    sums = [{'relativeId': item.number - 1, 'objectDigest': 'sha256:' + sif.object_digest(str(path), item)}
+            for item in first]
+    for end in ('\n', '\r\n'):
+        text = signed(json.dumps({'objects': sums})).replace(b'\n', end.encode())
+        path = sif_of(root, [(sif.DATA_SIGNATURE, '', GROUP_MASK | 1, text)])
+        assert sif.signature_problem(str(path), '/nonexistent') is None
+    (root / 'usr/lib/file').write_text('CONTENT')
+    path = sif_of(root, [(sif.DATA_SIGNATURE, '', GROUP_MASK | 1, text)])
+    assert 'object 1 of the SIF' in sif.signature_problem(str(path), '/nonexistent')
+
+
+LABELS = {'deep': DEEP, 'long': '{"data": {"attributes": {"labels": {"a": ' + LONG + '}}}}', 'a number': '3',
+          'a list': '{"data": []}', 'labels in a list': '{"data": {"attributes": {"labels": ["a"]}}}', 'no JSON': '\\x'}
+
+
+@pytest.mark.parametrize('kind', LABELS)
+def test_labels_of_nonsense_are_none(root, kind):
+    path = sif_of(root, [(sif.DATA_GENERIC_JSON, 'labels', 0, LABELS[kind].encode())], {'a': 'b'})
+    assert sif.read_sif(str(path))[1] == {'a': 'b'}
+
+
+def test_labels_without_end_are_told(root, monkeypatch):
+    monkeypatch.setattr(sif, '_MOST_LABELS', 1000)
+    path = sif_of(root, [(sif.DATA_GENERIC_JSON, 'labels', 0, b'{}' + b' ' * 600) for _ in range(2)])
+    with pytest.raises(ImageError, match='bytes of labels, and at most 1000 are read'):
+        sif.read_sif(str(path))
+
+
+def test_objects_that_lie_upon_each_other_are_told(root):
+    """2,000 objects that are the whole file each would be read one after the other."""
+    path = sif_of(root, [(sif.DATA_GENERIC_JSON, 'labels', 0, b'{}')] * 3)
+    content, size = bytearray(path.read_bytes()), path.stat().st_size
+    for number in range(2, 5):
+        place = 128 + 585 * number
+        one = list(sif.DESCRIPTOR.unpack(content[place:place + 585]))
+        one[5:7] = 0, size
+        content[place:place + 585] = sif.DESCRIPTOR.pack(*one)
+    path.write_bytes(content)
+    with pytest.raises(ImageError, match='objects are said to have more bytes than the file'):
+        sif.read_sif(str(path))
+
+
+# ---- JSON of others, for every reader
+
+@pytest.mark.parametrize('text', [DEEP, '{"a":' * 100_000, LONG, '-' + LONG, '[NaN]', '[Infinity]', '{', '', '\udcff',
+                                  b'\xff', b'"\x00"'], ids=range(11))
+def test_json_that_is_none_is_a_value_error_and_takes_no_time(text):
+    begin = time.process_time()
+    with pytest.raises(ValueError):
+        files.parse_json(text)
+    assert time.process_time() - begin < 5
+
+
+def test_json_is_read_as_it_is():
+    value = {'a': [1, -2.5, None, True, 'ä', 2 ** 64], 'b': {}}
+    assert files.parse_json(json.dumps(value)) == files.parse_json(json.dumps(value).encode()) == value
+
+
+@pytest.mark.parametrize('make', [lambda path: os.mkfifo(path), lambda path: path.mkdir(),
+                                  lambda path: path.symlink_to('/dev/zero')])
+def test_what_is_no_plain_file_is_not_opened(tmp_path, make):
+    make(tmp_path / 'x')
+    with pytest.raises(OSError, match='no plain file|Is a directory'):
+        files.open_plain(str(tmp_path / 'x'))
+    assert stat.S_ISREG(os.fstat(files.open_plain(__file__).fileno()).st_mode)
+
+
+def test_no_room_is_no_fault_of_the_image(tmp_path):
+    assert issubclass(NoRoomError, ImageError)
+    assert image.no_room(str(tmp_path), 0) is None and str(tmp_path) in image.no_room(str(tmp_path), 1 << 60)
