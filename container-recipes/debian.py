@@ -115,10 +115,7 @@ if mpi == 'mpich':
         slingshot.cuda_for_mpich(slingshot.CUDA_PREFIX, *gpus), fabric=debian.FABRIC_OF_MPICH, xpmem=False,
         prepare=[*debian.libfabric_of_mpich(), *debian.fewer_kernels()])
 else:
-    # PMIx 4 looks for libevent in /usr/lib only, unless it is told where Debian has it
-    middle += slingshot.pmix('pmix-4.2.2', prepare=['./autogen.pl'],
-                             options=[f'--with-libevent-libdir={debian.LIBRARIES}'])
-    middle += slingshot.openmpi('openmpi-source-5.0.7', network=(), oshmem=False)
+    middle += slingshot.openmpi('openmpi-source-5.0.7', network=(), pmix='internal', oshmem=False)
 middle += common.packed(*mpis)
 
 if osu == 'c':

@@ -14,7 +14,7 @@ LIBFABRIC = '2.1.0'
 MPI_PARTS = {
     ('mpich', '4.0.2'): {'/opt/mpich': ['mpich-source-4.0.2']},
     ('mpich', '4.2.1'): {'/opt/mpich': ['mpich-source-4.2.1']},
-    ('openmpi', '5.0.7'): {'/opt/pmix': ['pmix-4.2.2'], '/opt/openmpi': ['openmpi-source-5.0.7']},
+    ('openmpi', '5.0.7'): {'/opt/openmpi': ['openmpi-source-5.0.7']},
 }
 NETWORK_PARTS = {'/opt/hwloc': ['hwloc-2.9.0'], '/opt/libfabric': [f'libfabric-{LIBFABRIC}']}
 TITLES = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}

@@ -314,14 +314,13 @@ def ucx():
         '--disable-logging', '--disable-params-check', '--disable-static']))
 
 
-def pmix(key='pmix', prepare=(), options=()):
+def pmix():
     """Return the step that builds PMIx to /opt/pmix, by which Slurm tells the ranks of each other.
 
-    Without MUNGE: Slurm's side takes the security of the operating system (native) then. key: of its source. prepare:
-    commands before configure. options: more for configure.
+    Without MUNGE: Slurm's side takes the security of the operating system (native) then.
     """
-    return shell(chdir=False, commands=from_source(key, '/opt/pmix', [
-        '--with-hwloc=/opt/hwloc', '--with-libevent=/usr', '--without-munge', '--disable-static', *options], prepare))
+    return shell(chdir=False, commands=from_source('pmix', '/opt/pmix', [
+        '--with-hwloc=/opt/hwloc', '--with-libevent=/usr', '--without-munge', '--disable-static']))
 
 
 CUDA_PREFIX = '/usr/local/cuda'
@@ -342,23 +341,24 @@ def no_stubs():
 OPENMPI_CUDA_PARTS = 'accelerator-cuda,btl-smcuda,rcache-gpusm,rcache-rgpusm'
 
 
-def openmpi(key='openmpi-source', network=('ucx', 'xpmem'), oshmem=True):
+def openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', oshmem=True):
     """Return the step that builds Open MPI to /opt/openmpi, with the CUDA parts as files that are opened when needed.
 
     So libmpi.so loads where no CUDA driver is (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?").
 
-    key: of its source. network: what is there of UCX and XPMEM, each in /opt. oshmem: with OpenSHMEM, which needs UCX.
+    key: of its source. network: what is there of UCX and XPMEM, each in /opt. pmix: prefix of PMIx, or 'internal' for
+    the one of its own archive. oshmem: with OpenSHMEM, which needs UCX.
     """
     ucx_, xpmem_ = ([f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
                     for name in ('ucx', 'xpmem'))
     return shell(chdir=False, commands=[
         *from_source(key, '/opt/openmpi', [
-            '--with-ofi=/opt/libfabric', *ucx_, '--with-pmix=/opt/pmix', '--with-hwloc=/opt/hwloc',
+            '--with-ofi=/opt/libfabric', *ucx_, f'--with-pmix={pmix}', '--with-hwloc=/opt/hwloc',
             '--with-libevent=/usr', '--with-prrte=internal', *xpmem_, '--with-slurm',
             f'--with-cuda={CUDA_PREFIX}', f'--with-cuda-libdir={STUBS}',
             f'--enable-mca-dso={OPENMPI_CUDA_PARTS}', '--enable-oshmem' if oshmem else '--disable-oshmem',
             '--enable-mpi-fortran=no', '--disable-static']),
-        no_rpath('/opt/openmpi', '/opt/pmix', *(['/opt/ucx'] if 'ucx' in network else []))])
+        no_rpath('/opt/openmpi', *([pmix] if pmix != 'internal' else []), *(['/opt/ucx'] if 'ucx' in network else []))])
 
 
 # --- RCCL's plugin and the benchmarks ---

@@ -285,9 +285,6 @@ SOURCES = {
     'hwloc-2.9.0': _debian_source(
         'hwloc', '2.9.0', 'bookworm', 'hwloc_2.9.0.orig.tar.bz2',
         'b3fb1a43a14d8fbcd8e976de5ede2ea7ce1d768ed173adb33c7ceaaf098dc970', 'BSD-3-Clause'),
-    'pmix-4.2.2': _debian_source(
-        'pmix', '4.2.2', 'bookworm', 'pmix_4.2.2.orig.tar.xz',
-        '4a534a8f87220c6f0d1b4b3195820f585ffaf3ceb8e21e40460d58439b81d47b', 'BSD-3-Clause-Open-MPI'),
     'openmpi-source-5.0.7': _debian_source(
         'openmpi', '5.0.7', 'trixie', 'openmpi_5.0.7.orig.tar.xz',
         '97f10c04e9b9a1771db3fd005009e4c07afa3ce739f940e41eb0fc7397cb9473', 'BSD-3-Clause-Open-MPI'),

@@ -319,8 +319,9 @@ def test_images_are_tested_by_themselves(definitions):
 LEFT_OUT = {'--enable-xpmem=/opt/xpmem', '--with-xpmem=/opt/xpmem', '--with-xpmem=no', '--with-ucx=/opt/ucx',
             '--with-ucx=no', '--enable-oshmem', '--disable-oshmem', '--with-gdrcopy=/opt/gdrcopy',
             '--enable-gdrcopy-dlopen', '--enable-efa', '--disable-efa', '--enable-lnx', '--enable-cxi=/opt/libcxi',
-            'CPPFLAGS=-I/opt/libcxi/include', '--with-libevent-libdir=/usr/lib/x86_64-linux-gnu'}
-ELSEWHERE = [(r'=/opt/rocm-[\d.]+$', '=/usr'), (r'(--with-hip-sm)=.*', r'\1=GPUS'),
+            'CPPFLAGS=-I/opt/libcxi/include', '--with-pmix=/opt/pmix',
+            '--with-pmix=internal'}
+ELSEWHERE = [(r'/opt/rocm-[\d.]+\d', '/usr'), (r'(--with-hip-sm)=.*', r'\1=GPUS'),
              (r'(--with-libfabric)=.*', r'\1=LIBFABRIC')]
 
 
@@ -340,7 +341,7 @@ def configured(definition):
      {'/opt/hwloc', '/opt/libfabric', '/opt/mpich', '/opt/osu'}),
     ('osu-debian-cuda-12.4.1-openmpi-5.0.7-libfabric-2.1.0',
      'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi',
-     {'/opt/hwloc', '/opt/libfabric', '/opt/pmix', '/opt/openmpi', '/opt/osu'}),
+     {'/opt/hwloc', '/opt/libfabric', '/opt/openmpi', '/opt/osu'}),
 ])
 def test_images_of_debians_parts_are_compiled_like_those_of_lumi_and_alps(texts, name, like, prefixes):
     """So that a build of one, which our tests do, is a test of the other, which they cannot."""
