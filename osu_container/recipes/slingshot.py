@@ -320,7 +320,7 @@ def pmix():
     Without MUNGE: Slurm's side takes the security of the operating system (native) then.
     """
     return shell(chdir=False, commands=from_source('pmix', '/opt/pmix', [
-        '--with-hwloc=/opt/hwloc', '--with-libevent=/usr', '--without-munge', '--disable-static']))
+        '--with-hwloc=/opt/hwloc', '--with-libevent', '--without-munge', '--disable-static']))
 
 
 CUDA_PREFIX = '/usr/local/cuda'
@@ -346,6 +346,9 @@ def openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', os
 
     So libmpi.so loads where no CUDA driver is (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?").
 
+    libevent is named without its folder: of /usr, configure looks into /usr/lib alone, where Debian and Ubuntu have
+    none (a build with Debian's 5.0.7 ended there).
+
     key: of its source. network: what is there of UCX and XPMEM, each in /opt. pmix: prefix of PMIx, or 'internal' for
     the one of its own archive. oshmem: with OpenSHMEM, which needs UCX.
     """
@@ -354,7 +357,7 @@ def openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', os
     return shell(chdir=False, commands=[
         *from_source(key, '/opt/openmpi', [
             '--with-ofi=/opt/libfabric', *ucx_, f'--with-pmix={pmix}', '--with-hwloc=/opt/hwloc',
-            '--with-libevent=/usr', '--with-prrte=internal', *xpmem_, '--with-slurm',
+            '--with-libevent=external', '--with-prrte=internal', *xpmem_, '--with-slurm',
             f'--with-cuda={CUDA_PREFIX}', f'--with-cuda-libdir={STUBS}',
             f'--enable-mca-dso={OPENMPI_CUDA_PARTS}', '--enable-oshmem' if oshmem else '--disable-oshmem',
             '--enable-mpi-fortran=no', '--disable-static']),

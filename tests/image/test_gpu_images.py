@@ -79,6 +79,7 @@ def test_image_is_built_and_what_the_catalogue_says_of_it_is_so(sif, name):
     path, known = sif(name), IMAGES[name]['built']
     megabytes = path.stat().st_size / 1e6
     assert megabytes < 2500
+    assert known, f'built: {megabytes:.0f} MB; say so in osu_container/recipes/images_debian.py'
     assert abs(megabytes - known['megabytes']) < 0.2 * known['megabytes'], 'osu_container/recipes/images_debian.py'
 
 

@@ -17,8 +17,6 @@ _USER = 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.s
 _LORRAX = 'notes of 2026-09-30 on builds on Perlmutter (github.com/jackmcarthur/lorrax f43150f7, config/perlmutter)'
 _CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9'
 _MPICH = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
-#: With CUDA; its MPICH knows no cxi, which is no matter where the host's MPI takes its place
-_MPICH_CUDA = 'osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0.sif'
 _MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 _TODAY, _READ, _AGAIN = '2026-11-21', '2026-06-02', '2026-11-23'
 
@@ -84,13 +82,12 @@ STACKS = {
                      'measured', only=['gpu']),
         ],
         'images': fact(
-            {'pure': _MPICH_CUDA, 'bind': _MPICH_CUDA, 'hybrid': _MPICH, 'swap': _MPICH,
+            {'pure': _MPICH, 'bind': _MPICH, 'hybrid': _MPICH, 'swap': _MPICH,
              'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif',
              'osu-mpi4py/pure': _MPI4PY, 'osu-mpi4py/bind': _MPI4PY, 'osu-mpi4py/hybrid': _MPI4PY},
-            'the image of Alps, built on an x86_64 machine, has CUDA and cxi; of MPICH with CUDA our tests build a '
-            'release that knows no cxi, so hybrid has one for host memory (or the image with MPICH 4.2.1 and CUDA, '
-            'which nobody has built), and no MPICH image for opensource has libcxi without ROCm',
-            'osu_container/recipes/images.py', _AGAIN, 'untested'),
+            'the image of Alps, built on an x86_64 machine, has CUDA and cxi; MPICH is there without CUDA only, for '
+            'host memory, and no MPICH image for opensource has libcxi without ROCm', 'osu_container/recipes/images.py',
+            _TODAY, 'untested'),
         'jobs': fact(
             {'partition': None, 'account': True,
              'options': ['--exclusive', '--constraint=gpu', '--gpus-per-node=4'], 'step': ['--gpus-per-node=4']},
