@@ -48,7 +48,8 @@ _osu_container_env() {
         _osu_container_in_front EASYBUILD_INCLUDE_EASYBLOCKS , "$work/local/*.py"
     fi
     _osu_container_in_front EASYBUILD_INCLUDE_EASYBLOCKS , "$project/easyblocks/generic/*.py"
-    export EASYBUILD_SOURCEPATH=${EASYBUILD_SOURCEPATH:-${EASYBUILD_PREFIX:-$HOME/.local/easybuild}/sources}
+    # As EasyBuild does it: without HOME the home folder is that of the account.
+    export EASYBUILD_SOURCEPATH=${EASYBUILD_SOURCEPATH:-${EASYBUILD_PREFIX:-${HOME-$(printf '%s' ~)}/.local/easybuild}/sources}
     _osu_container_in_front EASYBUILD_SOURCEPATH : "$project/sources"
 
     modules=$(bash "$project/workstation/eb_folder.sh" modules)

@@ -5,6 +5,7 @@ Python 3.6 and its standard library only: some subcommands run where there is no
 """
 import argparse
 import difflib
+import errno
 import importlib
 import io
 import os
@@ -35,6 +36,11 @@ COMMANDS = {
 REQUIREMENTS = 'osu_container/requirements.txt'
 #: Exit code where a library is missing: 1 is an answer of compare
 MISSING = 3
+
+
+#: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
+SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
+          errno.ENOMEM: 'ulimit -v'}
 
 
 def _like(word, known):
@@ -125,6 +131,16 @@ def _run(arguments):
         return 1
     except options.errors as err:
         print(f"{options.prog}: error: {err}", file=sys.stderr)
+        return 1
+    except OSError as err:
+        if err.errno not in SCARCE:
+            raise
+        print(f"osu-container: error: {err.strerror}. Give this shell more ({SCARCE[err.errno]}), or end what takes it",
+              file=sys.stderr)
+        return 1
+    except MemoryError:
+        print("osu-container: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)",
+              file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{options.prog}: interrupted; {options.after_interrupt}", file=sys.stderr)

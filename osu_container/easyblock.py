@@ -11,7 +11,7 @@ from shlex import quote
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.framework.easyconfig.easyconfig import ActiveMNS, create_paths
-from easybuild.tools.build_log import EasyBuildError
+from easybuild.tools.build_log import EasyBuildError, print_warning
 from easybuild.tools.config import build_option, install_path
 from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, remove_file, write_file
 
@@ -249,6 +249,11 @@ class SiteEasyBlock(EasyBlock):
 
     def run_all_steps(self, *args, **kwargs):
         """Run the steps; an error or an interruption leaves what was there before: installation and module file."""
+        mask = os.umask(0o077)
+        os.umask(mask)
+        if mask & 0o055 and os.getuid() == 0:
+            print_warning("nobody but root will be able to use %s (for others Lmod knows no such module): umask is "
+                          "%03o. For all: eb --umask=022 ...", self.full_mod_name, mask, log=self.log)
         before = read_file(self.mod_filepath) if os.path.isfile(self.mod_filepath) else None
         try:
             result = super(SiteEasyBlock, self).run_all_steps(*args, **kwargs)

@@ -19,14 +19,15 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .results.model import WITHOUT_SIZES, unit_of
+from .results.model import HIGHEST, LOWEST, WITHOUT_SIZES, unit_of
 
 ALONE = 'two tables in one output. Did every rank run alone (wrong --mpi= for srun)?'
 
-_NUMBER = r'\d+(?:\.\d+)?(?:e[+-]?\d+)?'
+# No more digits than are printed: Python needs a time for them that grows with the square of their number
+_NUMBER = r'\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?'
 #: The word stands in a column of its own where -c asks for it, with more columns behind it where -z does
 _CHECKED = r'Pass|Fail'
-_ROW = re.compile(rf'\s*(\d+)(\s+{_NUMBER}(?:\s+(?:{_NUMBER}|{_CHECKED}))*)\s*', re.I)
+_ROW = re.compile(rf'\s*(\d{{1,18}})(\s+{_NUMBER}(?:\s+(?:{_NUMBER}|{_CHECKED}))*)\s*', re.I)
 # The port of osu_barrier prints a size of 0 before its number, as mpi4py's table has it.
 _SINGLE = re.compile(rf'\s*(?:0\s+(?={_NUMBER}))?({_NUMBER})(?:\s+{_NUMBER})*\s*', re.I)
 _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
@@ -181,9 +182,9 @@ def _take_number(output, line, source, marks):
         before = [*output.values, *output.zeros]
         if row and before and size <= max(before):
             raise OutputError(f"{source}: size {size} after size {max(before)}: {ALONE}")
-    if not row or not math.isfinite(number):
+    if not row or not number <= HIGHEST:
         return False
-    if number > 0:
+    if number >= LOWEST:
         output.values[size] = number
     else:
         output.zeros.append(size)

@@ -218,7 +218,7 @@ def test_managed_memory_is_not_that_of_a_device():
 @pytest.mark.parametrize('text, release, programs', [
     (C_PROGRAM, '7.5', 'OSU C programs'),
     (c_program('MPI-ROCM'), '7.4', 'OSU C programs'),
-    ('# OSU MPI Init Test v7.5.2\n1 2.0\n', '7.5.2', 'OSU C programs'),
+    ('# OSU MPI Init Test v7.5.1\n1 2.0\n', '7.5.1', 'OSU C programs'),
     (PORT, None, 'mpi4py 4.1.2 ports'),
     ('# OMB-Py MPI Bandwidth Test\n# Size (B)  Bandwidth (MB/s)\n1    82.20\n', None, 'OSU Python programs'),
     ('# OMB Python MPI Latency Test\n# Size (B)      Latency (us)\n1    82.20\n', None, 'OSU Python programs'),

@@ -11,11 +11,23 @@ note() { printf '    %s\n' "$*"; }
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$@"; exit 1; }
 
-# EasyBuild splits lists of paths at colons and commas, Lmod at colons, and slurm.conf has no quoting.
+# EasyBuild splits lists of paths at colons and commas, Lmod at colons, and slurm.conf has no quoting: # begins a comment
+# in it, % stands for a name, \ joins lines. make takes $ for a variable.
 case $project in
-    *[[:space:],:]*)
-        die "the path of this folder has a space, comma or colon in it: '$project'. Move or clone it to a path without." ;;
+    *[[:space:],:#%\\\"\$\`]*)
+        die "the path of this folder has a space, or one of the characters , : # % \\ \" \$ \` in it: '$project'. Move or clone it to a path without." ;;
 esac
+
+# one_at_a_time: waits while this script runs in another process, such as that of a second make. Both would write the same
+# folder. The lock ends with the process, however that ends.
+one_at_a_time() {
+    local lock=$work/lock/${0##*/}
+    mkdir -p "${lock%/*}"
+    exec 8>"$lock"
+    flock --nonblock 8 && return
+    say "${0##*/} runs in this folder already: waiting until that is done"
+    flock 8
+}
 
 # find_command NAME: path of a command. Daemons are in sbin, which an ordinary user's PATH lacks on Debian.
 find_command() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" 2>/dev/null; }

@@ -3,7 +3,8 @@
 #
 # Read from EASYBUILD_* only: asking eb itself takes a second, too long for a file that every shell sources.
 set -eu
-prefix=${EASYBUILD_PREFIX:-$HOME/.local/easybuild}
+home=~ # that of the account where HOME is not set, as for EasyBuild
+prefix=${EASYBUILD_PREFIX:-$home/.local/easybuild}
 install=${EASYBUILD_INSTALLPATH:-$prefix}
 case ${1:-} in
     modules)

@@ -46,6 +46,7 @@ unpack_wheel() {
     mv "$new" "$prefix"
 }
 
+one_at_a_time
 "$project/bin/osu-container" image fetch --quiet --source "mpich-$version" --source mpi4py-source \
     --source "mpi4py-$native_python"
 if ! works "$prefix"; then
@@ -54,9 +55,8 @@ fi
 
 # The easyblock reads this file through EASYBUILD_INCLUDE_EASYBLOCKS (env.sh).
 mkdir -p "$work/local"
-cat >"$work/local/.new" <<END
-"""Which site this machine is, and where the tree of its host paths begins. Written by workstation/host_mpi.sh."""
-SITE = 'workstation'
-ROOT = '$root'
-END
+"$python" -c 'import sys; print(f"""{sys.argv[1]!r}
+SITE = {sys.argv[2]!r}
+ROOT = {sys.argv[3]!r}""")' 'Which site this machine is, and where its host paths begin. Written by workstation/host_mpi.sh.' \
+    workstation "$root" >"$work/local/.new"
 mv "$work/local/.new" "$work/local/_mpicontainer_local.py"

@@ -25,6 +25,7 @@ unpack_lmod() {
     mv "$new" "$prefix"
 }
 
+one_at_a_time
 if works "$prefix" 2>/dev/null; then
     exit
 fi

@@ -57,6 +57,7 @@ else
     text="EasyBuild $1 on $("$python" --version), for the tests"
 fi
 
+one_at_a_time
 # An environment holds absolute paths and a link to its Python: after a move or an upgrade it is made again.
 stamp=$folder/made-from
 wanted="$folder $("$python" -c 'import sys; print(sys.executable, sys.version)') $wanted"

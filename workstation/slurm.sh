@@ -244,7 +244,11 @@ start() {
     stop_daemons
     end_unrecorded
     run=$(run_folder)
-    [[ ! -e $run || -O $run ]] || die "$run is another user's; remove it, the private Slurm keeps its sockets there"
+    for name in "$run" "$(tmp_folder)"; do
+        [[ ! -e $name && ! -L $name ]] || [[ -O $name && ! -L $name ]] || die "$name is $(stat -c %U "$name")'s, and the" \
+            "private Slurm needs a folder of that name for itself. Have it removed (by $(stat -c %U "$name") or root), or move" \
+            "this clone: the name follows from its place"
+    done
     # State and sockets of a run that crashed would keep its jobs and nodes.
     rm -rf "$run" "$pids" "$folder/log.old" "$(tmp_folder)"
     [[ ! -d $folder/log ]] || mv "$folder/log" "$folder/log.old"

@@ -2,7 +2,7 @@
 The benchmarks, their placements and the tags that choose among them. Data only; plan.py works with it.
 
 A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS: nothing else names one. Names, buffers and
-what takes -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and the list of 7.5.2.
+what takes -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and the list of 7.5.
 """
 from __future__ import annotations
 

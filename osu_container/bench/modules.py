@@ -200,9 +200,10 @@ SETTINGS, FACTS = 'settings.json', 'facts.json'
 def recorded(env, name):
     """Return what a file (str, SETTINGS or FACTS) of the loaded module says (dict), {} if it cannot be read."""
     try:
-        return json.loads((Path(env.get(ROOT, '/nonexistent')) / name).read_text())
-    except (OSError, ValueError):
+        found = json.loads((Path(env.get(ROOT, '/nonexistent')) / name).read_text())
+    except (OSError, ValueError, RecursionError):
         return {}
+    return found if isinstance(found, dict) else {}
 
 
 def load(name, base=None):
@@ -221,11 +222,13 @@ def load(name, base=None):
         raise BenchError(f"module {name} is none of this project's, or was installed by an older version: `module load "
                          f"{name}` does not set {ROOT}. Install it again: eb ... --rebuild")
     settings = recorded(env, SETTINGS)
-    if not {'site', 'approach', 'programs'} <= set(settings):
-        raise BenchError(f"module {loaded} does not say its site and approach (settings.json in its installation): it "
-                         "was installed by an older version. Install it again: eb ... --rebuild")
-    return Module(loaded, settings['approach'], settings['site'], env, set(settings['programs']),
-                  settings.get('site_entry'))
+    programs, entry = settings.get('programs'), settings.get('site_entry')
+    if not (isinstance(settings.get('site'), str) and settings.get('approach') in list(APPROACHES)
+            and isinstance(programs, list) and all(isinstance(one, str) for one in programs)
+            and isinstance(entry, (dict, type(None)))):
+        raise BenchError(f"module {loaded} does not say its site, approach and programs (settings.json in its "
+                         "installation): that is damaged, or of an older version. Install it again: eb ... --rebuild")
+    return Module(loaded, settings['approach'], settings['site'], env, set(programs), entry)
 
 
 def approach_of(version):

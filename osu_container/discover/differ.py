@@ -9,6 +9,8 @@ import os
 import re
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.facts import FactsError, checked
+from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.libraries import sha256_of
 
 from .text import shown, wrapped
@@ -159,10 +161,9 @@ def installation(wanted, environment):
     for folder in folders:
         path = os.path.join(folder, wanted + '.lua')
         if os.path.isfile(path):
-            with open(path, encoding='utf-8', errors='replace') as handle:
-                root = re.search(r'^local root = "(.*)"', handle.read(), re.M)
-            if root and os.path.isfile(os.path.join(root.group(1), 'facts.json')):
-                return root.group(1)
+            root = root_of(path)
+            if root and os.path.isfile(os.path.join(root, 'facts.json')):
+                return root
             raise DifferError("the module %s (%s) is none of this project's: its installation has no facts.json. Name "
                               "one such as osu-container/hybrid" % (wanted, path))
     beside = sorted(name[:-4] for folder in folders for name in _names(os.path.join(folder, wanted))
@@ -170,6 +171,16 @@ def installation(wanted, environment):
     raise DifferError("%s is neither a file, nor a folder, nor a module in MODULEPATH (%s). %s" % (
         wanted, ':'.join(folders) or 'not set', 'There are: ' + ', '.join(wanted + '/' + name for name in beside)
         if beside else 'Write a file by osu-container discover -o FILE'))
+
+
+def root_of(path):
+    """Return the folder (str) of the installation that a module file (path) of EasyBuild is for, None if it is none."""
+    try:
+        text = read_plain(str(path), 1 << 20).decode('utf-8', 'replace')
+    except OSError:
+        return None
+    root = re.search(r'^local root = "(.*)"', text, re.M)
+    return root.group(1) if root else None
 
 
 def _names(folder):
@@ -185,9 +196,8 @@ def recorded(folder):
     path = os.path.join(folder, 'facts.json')
     try:
         with open(path, encoding='utf-8') as handle:
-            facts = json.load(handle)
-        return facts if isinstance(facts['host'], dict) else {}['host']
-    except (OSError, ValueError, KeyError, TypeError) as err:
+            return checked(json.load(handle))
+    except (OSError, ValueError, RecursionError, FactsError) as err:
         raise DifferError("%s cannot be read: %s. Install the module again" % (path, err))
 
 

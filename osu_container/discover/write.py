@@ -1,5 +1,6 @@
 """A site as Python source that a person reads and edits, within 120 columns; written whole or not at all."""
 import os
+import re
 import tempfile
 
 from .entry import easyconfig_of
@@ -89,8 +90,10 @@ def comment(text, begin='# ', follow='#   '):
 def source_of(found):
     """Return the Python source (str) of what was found (dict, see cli.found_now)."""
     name = found['name']
+    # both names are what commands and the environment say: text that ends this comment would be code
+    shown = [re.sub(r'[^\w.:-]', '?', one, flags=re.ASCII) for one in (name, found['node'])]
     text = '"""\nSite %s, written by osu-container discover on %s, %s. Yours: read it, and correct what is ' \
-           'wrong.\n\n' % (name, found['node'], found['date'])
+           'wrong.\n\n' % (shown[0], shown[1], found['date'])
     easyconfig = easyconfig_of(found)
     text += 'Use it:      %s\n' % ('eb %s -r --try-amend=site=THIS_FILE' % easyconfig if easyconfig else
                                    'eb installs nothing from it yet, see what was not found')

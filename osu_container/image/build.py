@@ -28,6 +28,17 @@ from .progress import Steps, duration, run, say, write_file
 STAGES, BELOW = 'stages', 'below'
 
 
+def of_this():
+    """Return how temporary files of this process are marked (str): the work folder may be one for many machines."""
+    return f'{os.getpid()}.{platform.node()}.'
+
+
+def is_left(name):
+    """Return whether a file is one with the mark of a process of this machine that has ended; name: str."""
+    found = re.search(rf'[.-](\d+)\.{re.escape(platform.node())}\.(\w{{8}}|\.\d+)?$', name)
+    return bool(found) and not Path(f'/proc/{found.group(1)}').exists()
+
+
 class Options(NamedTuple):
     """What the command line says of a build; see its --help. Paths are absolute."""
 
@@ -276,8 +287,8 @@ class Build:
         dropped = [name for name in engines.environment(options.work)[1] if 'BIND' in name or 'MOUNT' in name]
         if dropped:
             say(f"left out of the build, whose image has no such folders: {', '.join(dropped)}")
-        new = self.sif.with_name(f'.{self.sif.name}.{os.getpid()}')
-        with tempfile.TemporaryDirectory(prefix='build-', dir=options.work) as temporary:
+        new = self.sif.with_name(f'.{self.sif.name}.{of_this()}')
+        with tempfile.TemporaryDirectory(prefix=f'build-{of_this()}', dir=options.work) as temporary:
             try:
                 self.make(new, Path(temporary))
             finally:
@@ -285,11 +296,13 @@ class Build:
                     new.unlink()
 
     def tidy(self):
-        """Remove what a build of this image left that was killed."""
-        for path in self.sif.parent.glob(f'.{self.sif.name}.*'):
-            process = path.suffix[1:]
-            if process.isdigit() and not Path(f'/proc/{process}').exists():
+        """Remove what builds on this machine left that were killed: half an image, and folders of any image."""
+        for path in self.sif.parent.glob(f'.*{self.sif.name}.*'):
+            if is_left(path.name):
                 path.unlink()
+        for path in self.options.work.glob('build-*'):
+            if is_left(path.name):
+                shutil.rmtree(path, ignore_errors=True)
 
     def below_folder(self):
         """Return the folder with the files of the image on which this one stands, unpacked if it is not there yet.
@@ -299,7 +312,7 @@ class Build:
         folder = self.options.work / BELOW / sha256_of(self.below())[:16]
         if not folder.is_dir():
             folder.parent.mkdir(exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix='build-', dir=self.options.work) as temporary:
+            with tempfile.TemporaryDirectory(prefix=f'build-{of_this()}', dir=self.options.work) as temporary:
                 unpack(self.below(), Path(temporary) / 'root')
                 with contextlib.suppress(OSError):  # another build was faster
                     os.rename(Path(temporary) / 'root', folder)

@@ -62,7 +62,9 @@ def add_arguments(parser):
     _add_build_options(below)
 
     below = command('verify', verify_files, "check SIF files: sum, content against their SBOM, labels, signature")
-    below.add_argument('files', nargs='+', type=Path, metavar='FILE')
+    below.add_argument('files', nargs='*', type=Path, metavar='FILE')
+    below.add_argument('--installed', action='store_true', help="in place of FILE: the image of every installed module "
+                       "in MODULEPATH, by the sum that was recorded, and the host's libraries")
     below.add_argument('--sbom', type=Path, metavar='OUT', help="write the SBOM of the (one) file there, as SPDX 2.3")
     _add_work(below)
 
@@ -316,8 +318,12 @@ def build_images(options):
 def verify_files(options):
     """Check files; exit code 1 if anything is wrong with one."""
     from . import sbom, verify
-    if options.sbom and len(options.files) > 1:
+    if options.sbom and len(options.files) != 1:
         raise ImageError("--sbom names one file, so give one SIF")
+    if bool(options.files) == options.installed:
+        raise ImageError("name SIF files, or give --installed for the images of all installed modules")
+    if options.installed:
+        return _verify_installed()
     options.work.mkdir(parents=True, exist_ok=True)
     wrong = []
     for path in options.files:
@@ -332,6 +338,20 @@ def verify_files(options):
             write_file(options.sbom, json.dumps(document, indent=1) + '\n')
     if wrong:
         raise ImageError(f"do not use {', '.join(wrong)}: see what is wrong above. Build or copy it again")
+    return 0
+
+
+def _verify_installed():
+    """Check the installed modules; exit code 1 if anything is wrong with one."""
+    from . import installed, verify
+    sums, wrong = {}, []
+    for root, name in sorted(installed.installations(os.environ.get('MODULEPATH', '')).items()):
+        checks = installed.verify_installation(root, engines.runtime(), sums)
+        verify.print_report(f'{name} ({root})', checks)
+        if any(state == 'wrong' for _, state, _ in checks):
+            wrong.append(name)
+    if wrong:
+        raise ImageError(f"do not use {', '.join(wrong)}: see what is wrong above. Install it again: eb ... --rebuild")
     return 0
 
 

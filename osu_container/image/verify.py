@@ -28,20 +28,20 @@ def verify(path, runtime, work=None, key=None):
     said of the image, as there is no room to look at it.
     """
     path = Path(path)
-    found = [_answer('sum', _sum, path)]
+    found = [answer('sum', check_sum, path)]
     try:
         labels = sif_file.read_sif(str(path))[1]
     except sif_file.ImageError as err:
         return [*found, ('image', WRONG, str(err))]
     try:
         document = sbom.extract(path)
-        contents = _answer('contents', _contents, path, document, work)
+        contents = answer('contents', _contents, path, document, work)
     except ImageError as err:
         document, contents = None, ('contents', WRONG, str(err))
     return [*found, contents,
-            _answer('labels', _labels, labels, document),
-            _answer('libraries', _libraries, path, labels),
-            _answer('signature', _signature, path, runtime, key)]
+            answer('labels', _labels, labels, document),
+            answer('libraries', _libraries, path, labels),
+            answer('signature', check_signature, path, runtime, key)]
 
 
 def print_report(path, checks, write=print):
@@ -54,7 +54,7 @@ def print_report(path, checks, write=print):
             write(f"    {'':23} {line}")
 
 
-def _answer(check, function, *arguments):
+def answer(check, function, *arguments):
     """Return (check, state, text) of a check; an ImageError is what is wrong."""
     try:
         return (check, *function(*arguments))
@@ -69,7 +69,7 @@ def _lines(texts):
     return '\n'.join(map(one_line, texts))
 
 
-def _sum(path):
+def check_sum(path):
     """Compare an image with the file beside it that has its sha256."""
     beside = Path(f'{path}.sha256')
     wanted = wanted_sha256(str(beside))
@@ -167,7 +167,7 @@ def _libraries(path, labels):
     return (OK, ', '.join(good)) if good else (NOT_CHECKED, "no label, or no library that says its release")
 
 
-def _signature(path, runtime, key):
+def check_signature(path, runtime, key):
     """Say what the signature of an image is worth."""
     state = sign.signature_state(path, runtime, key)
     return (OK if state.endswith('verified') else NOT_CHECKED), one_line(state)

@@ -189,7 +189,7 @@ def _scripts(image, paths):
 
 def _imports_mpi4py(text):
     """Return whether Python text (bytes) imports mpi4py."""
-    return bool(re.search(rb'^\s*(from|import)\s+mpi4py\b', text, re.M))
+    return bool(re.search(rb'^[ \t]*(from|import)[ \t]+mpi4py\b', text, re.M))
 
 
 def _distributions(image, names):
@@ -197,7 +197,7 @@ def _distributions(image, names):
     found = {}
     for path in image.matching(ENTRY_POINTS.pattern):
         scripts = image.content(path).decode('utf-8', 'replace').partition('[console_scripts]')[2].partition('\n[')[0]
-        for name in re.findall(r'^\s*([\w.+-]+)\s*=', scripts, re.M):
+        for name in re.findall(r'^[ \t]*([\w.+-]+)[ \t]*=', scripts, re.M):
             if name in names:
                 found.setdefault(name, posixpath.dirname(path))
     return found
@@ -211,7 +211,7 @@ def _distribution(image, folder):
     name = posixpath.basename(folder)[:-len('.dist-info')]
     if image.exists(folder + '/METADATA'):
         text = image.content(folder + '/METADATA').decode('utf-8', 'replace')
-        if re.search(r'^Requires-Dist:\s*mpi4py\b(?!.*\bextra\s*==)', text, re.M | re.I):
+        if re.search(r'^Requires-Dist:[ \t]*mpi4py\b(?!.*\bextra\s*==)', text, re.M | re.I):
             return None, None, '%s needs mpi4py' % name
     if not image.exists(folder + '/RECORD'):
         return None, None, None

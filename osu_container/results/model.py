@@ -12,6 +12,8 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field
 
+#: What can have been measured, in any unit. Ratios and squares of what is beyond are no numbers any more
+LOWEST, HIGHEST = 1e-30, 1e30
 #: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the Python ones.
 BANDWIDTH = frozenset(
     ['osu_bw', 'osu_bibw', 'osu_mbw_mr', 'osu_put_bw', 'osu_get_bw', 'osu_put_bibw', 'osu_bw_persistent',
@@ -139,7 +141,7 @@ class Series:
 
     @property
     def ran(self):
-        """Return its programs with their release (str), 'OSU C programs 7.5.2'; '' where nothing is known of them."""
+        """Return its programs with their release (str), 'OSU C programs 7.4'; '' where nothing is known of them."""
         return ' '.join(filter(None, (self.programs, self.facts.get('release'))))
 
     @property

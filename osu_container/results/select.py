@@ -13,10 +13,10 @@ pattern, such as 'openmpi-5-*'.
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
 from pathlib import Path
 
+from osu_container.core.reading.files import open_plain, parse_json
 from osu_container.places import STATE
 
 from . import files, references
@@ -42,8 +42,8 @@ def results_folder():
 def _started(folder):
     """Return when a run began, as the first line of its results says (str, ISO 8601); '' if it says nothing."""
     try:
-        with open(folder / files.NAME, encoding='utf-8') as handle:
-            return str(json.loads(handle.readline())['started'])
+        with open_plain(folder / files.NAME) as handle:
+            return str(parse_json(handle.readline(files.MOST))['started'])
     except (OSError, ValueError, KeyError, TypeError):
         return ''
 

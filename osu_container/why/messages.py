@@ -262,7 +262,7 @@ OF_THE_NETWORK = [
      'remedy': "srun --network=single_node_vni ..., which hybrid and opensource ask for (SLURM_NETWORK) unless you "
                "have set SLURM_NETWORK; start the program by srun, and not with --cleanenv, which takes away "
                "SLINGSHOT_VNIS. Without the card: export OSU_SINGLE_NODE=shm before module load.",
-     'also': [("with another card than Slingshot's, that the container does not show it or may not lock memory",
+     'also': [("the card is not Slingshot's, and the container does not show it or may not lock memory",
                "FI_LOG_LEVEL=warn srun ... says which, in the line of its provider")],
      'source': 'github.com/uiuc-hpc/lci, issue 110, 2025; github.com/open-mpi/ompi, issues 12038, 12913 (LUMI) and '
                '13148; github.com/aws/aws-ofi-nccl, issue 801; libfabric, prov/cxi/src/cxip_dom.c',

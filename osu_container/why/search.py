@@ -138,12 +138,6 @@ def explain(text):
     return search.found()
 
 
-def reason(text):
-    """Return one line (str) that says why a run with this output (str) failed; None if nothing in it is known."""
-    found = explain(text)
-    return '; '.join('%s: %s' % (each['name'], each['cause']) for each in found[:2]) or None
-
-
 def search_in(handle):
     """
     Return the Search of all that a binary file (object with read()) has; BLOCK bytes of it are held at a time.

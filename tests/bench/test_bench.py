@@ -179,7 +179,7 @@ def test_on_request_the_programs_check_their_data(tmp_path):
               if one.skip == f'{one.case.benchmark} cannot check its data (it has no -c)'}
     assert {'osu_barrier', 'osu_get_bw', 'osu_init', 'osu_bw_fan_in'} <= unable
     assert not unable & {'osu_bw', 'osu_mbw_mr', 'osu_iallreduce', 'osu_neighbor_alltoall'}
-    python = plan.make('quick', [module(osu='7.5.2 Python'), module('hybrid')], site_entry('workstation'), nodes=2,
+    python = plan.make('quick', [module(osu='7.5.1 Python'), module('hybrid')], site_entry('workstation'), nodes=2,
                        check=True)
     assert {one.skip for one in python if one.module == 'osu-native/9.9' and one.case.buffers == 'H H'} == {
         'the Python benchmarks cannot check their data (they have no -c)'}

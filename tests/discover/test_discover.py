@@ -556,6 +556,22 @@ def test_data_come_back_from_their_source(value):
     assert max(len(line) for line in text.splitlines()) <= 120 or 'w' * 100 in text
 
 
+@pytest.mark.parametrize('hostile', ['"""\nraise SystemExit(7)\n"""', '\\', '"' * 3, "'" * 3, '\x1b[2J', 'a\0b'])
+@pytest.mark.parametrize('key', ['node', 'name'])
+def test_names_of_nodes_and_clusters_are_no_code_in_a_site_file(tmp_path, key, hostile):
+    """SLURMD_NODENAME and the name of the cluster are what somebody has set."""
+    found = {'name': 'here', 'node': 'n1', 'date': '2026-11-23', 'missing': [], 'commands': [], 'remarks': [],
+             'root': '', 'site': {'based_on': 'workstation'}, 'approaches': [('pure', None)], 'format': 1,
+             'kind': 'login', 'libraries': {}, 'seen': {}, key: hostile}
+    found['site']['default_approach'] = {'value': 'pure'}
+    path = tmp_path / 'site.py'
+    path.write_text(write.source_of(found), encoding='utf-8')
+    values = {}
+    exec(compile(path.read_text(encoding='utf-8'), 'site', 'exec'), values)
+    assert values['SITE'] == found['name'] and values['DISCOVERED']['node'] == found['node']
+    assert values['__doc__'].startswith('\nSite ') and '\x1b' not in path.read_text(encoding='utf-8')
+
+
 @pytest.mark.parametrize('text, says', [
     (None, 'cannot be read: No such file'), ('SITE = ', 'is not valid Python: SyntaxError'),
     ('SITES = 1/0', 'is not valid Python: ZeroDivisionError'), ('x = 1', 'names no site'),

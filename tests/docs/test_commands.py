@@ -205,6 +205,7 @@ COMMANDS = [
     Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
     Rule('long', r'bin/osu-container image (fetch|build) osu-lumi-\S+( --sources \S+)?( --work \S+)?'),
     Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif( --sbom out\.spdx\.json)?'),
+    Rule('modules', r'bin/osu-container image verify --installed'),
 ]
 
 

@@ -671,8 +671,8 @@ def test_code_that_others_may_write_is_not_run(eb, tmp_path, what):
     paths['easyconfig'].parent.mkdir()
     shutil.copy(PROJECT / 'easyconfigs/o/osu-container/osu-container-pure.eb', paths['easyconfig'])
     paths['site file'].write_text("SITE = 'x'\nSITES = {'x': {'based_on': 'workstation'}}\n")
-    options = {'easyconfig with --try-amend': [paths['easyconfig'].name, '--try-amend=build_image=no',
-                                               f'--robot={paths["easyconfig"].parent}'],
+    eb.environment['EASYBUILD_ROBOT_PATHS'] = f"{paths['easyconfig'].parent}:{PROJECT / 'easyconfigs'}"
+    options = {'easyconfig with --try-amend': [paths['easyconfig'].name, '--try-amend=build_image=no'],
                'site file': [paths['easyconfig'], f'--try-amend=site={paths["site file"]}']}
     path = paths[what.partition(' with')[0]]
     path.chmod(0o646)
@@ -724,3 +724,12 @@ def test_a_disk_without_inodes_keeps_the_older_installation_whole(eb, inodes):
                env=eb.environment, stderr=subprocess.STDOUT)
     assert done.returncode == 3, done.stdout[-3000:]
     assert 'Traceback' not in done.stdout and 'No space left on device' in done.stdout
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason='what an ordinary user keeps to himself is no mistake')
+@pytest.mark.parametrize('umask, told', [(0o077, True), pytest.param(0o022, False, marks=pytest.mark.full)])
+def test_root_is_told_that_nobody_else_could_load_the_module(eb, tmp_path, umask, told):
+    no_image(eb, tmp_path)
+    done = eb('osu-container-pure.eb', '-r', '--try-amend=build_image=no', preexec_fn=lambda: os.umask(umask))
+    assert ('nobody but root will be able to use osu-container/pure (for others Lmod knows no such module): umask is '
+            '077. For all: eb --umask=022' in folded(done.stdout)) == told

@@ -11,6 +11,7 @@ import hashlib
 import http.server
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -1073,3 +1074,23 @@ def test_c_image_has_libraries_labels_and_size(c_image):
     assert labels['org.osu-container.libfabric'] == '1.22.0'
     assert labels['org.osu-container.osu'] == f'archive {total[:12]} C'  # must not pass for the release
     assert re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', labels['org.opencontainers.image.created'])
+
+
+def test_what_a_killed_build_left_goes_with_the_next_one_and_nothing_else(tmp_path):
+    """245 MB stayed for good: the folder of a build, and half an image."""
+    name = sorted(image_build.IMAGES)[0]
+    child = subprocess.Popen(['sleep', '1'])
+    child.kill()
+    child.wait()
+    ended, here = f'{child.pid}.{platform.node()}.', f'{os.getpid()}.{platform.node()}.'
+    left = [f'build-{ended}ab_12345', f'.{name}.sif.{ended}', f'..{name}.sif.{ended}.{child.pid}']
+    kept = [f'build-{here}ab_12345', f'build-{child.pid}.another-node.ab_12345', 'build-notes', 'stages', f'{name}.sif',
+            f'.{name}.sif.{here}', f'.{name}.sif.{child.pid}.another-node.']
+    for one in left + kept:
+        if one.startswith(('build-', 'stages')):
+            (tmp_path / one / 'inside').mkdir(parents=True)
+        else:
+            (tmp_path / one).write_text('x')
+    image_build.Build(name, image_build.Options(sources=tmp_path, work=tmp_path)).tidy()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+    assert image_build.is_left(f'build-{image_build.of_this()}ab_12345') is False

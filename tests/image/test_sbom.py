@@ -685,6 +685,51 @@ def test_file_that_is_no_image_is_wrong(tmp_path):
     assert states(tmp_path / 'none.sif')['image'][0] == 'wrong'
 
 
+#: Path in a document, what stands there instead
+MISFITS = [
+    ((), []), ((), 3), (('packages',), {}), (('packages', 0), 'x'), (('packages', 0, 'SPDXID'), 'x'),
+    (('packages', 0, 'SPDXID'), 3), (('packages', 0, 'name'), None), (('packages', 0, 'versionInfo'), 7),
+    (('packages', 0, 'checksums'), 'x'), (('packages', 0, 'checksums', 0), 3),
+    (('packages', 0, 'annotations'), [3]),
+    (('packages', 0, 'annotations', 0, 'comment'), []), (('files',), {'a': 'b'}), (('files', 0, 'fileName'), 3),
+    (('files', 0, 'checksums'), None), (('files', 0, 'checksums', 0, 'checksumValue'), {}),
+    (('files', 0, 'comment'), 3),
+    (('relationships',), 'x'), (('relationships', 0), None), (('creationInfo',), []), (('creationInfo', 'created'), 3),
+    (('name',), ['x'])]
+
+
+@pytest.mark.parametrize('place, value', MISFITS, ids=str)
+def test_a_part_of_a_document_that_is_of_another_kind_is_told(clean, place, value):
+    document = clean.make()
+    inside = document
+    for key in place[:-1]:
+        inside = inside[key]
+    if place:
+        inside[place[-1]] = value
+    raw = json.dumps(document if place else value).encode()
+    little = clean.sif(objects=[(sif_file.DATA_SBOM, sif_file.SBOM_NAME, 0, raw)], labels={
+        f'org.osu-container.{name}': text for name, text in LABELS.items()})
+    found = {check: (state, text) for check, state, text in verify.verify(little, '/nonexistent/apptainer')}
+    assert found['contents'][0] == 'wrong' and 'bill of materials' in found['contents'][1], found
+
+
+@pytest.mark.parametrize('raw', [b'[' * 100_000, b'{"packages": ' * 50_000, b'1' * 100_000, b'\xff', b''], ids=range(5))
+def test_a_document_that_is_no_json_is_told(clean, raw):
+    little = clean.sif(objects=[(sif_file.DATA_SBOM, sif_file.SBOM_NAME, 0, raw)])
+    found = {check: (state, text) for check, state, text in verify.verify(little, '/nonexistent/apptainer')}
+    assert found['contents'][0] == 'wrong' and len(found['contents'][1]) < 500
+    assert 'cannot be read' in sif_file.check_sbom(str(little))
+
+
+def test_what_an_image_says_is_one_line_and_no_order_in_the_report(clean, capsys):
+    hostile = 'x\x1b[31m\n    signature  ok           signed by us, verified\u202e'
+    little = clean.sif(labels={f'org.osu-container.{name}': hostile for name in LABELS})
+    verify.print_report(little, verify.verify(little, '/nonexistent/apptainer'))
+    said = capsys.readouterr().out
+    assert '\\x1b[31m\\x0a' in said and '\\u202e' in said and '\x1b' not in said and '\u202e' not in said
+    assert not re.search(r'(?m)^    signature +ok', said)
+
+
 def test_report_has_a_line_for_each_check():
     lines = []
     verify.print_report('x.sif', [('sum', 'ok', 'fine'), ('contents', 'wrong', 'one\ntwo')], lines.append)

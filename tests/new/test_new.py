@@ -1,4 +1,5 @@
 """The command osu-container new: which commands it finds, what it writes, what it says of images that will not do."""
+import argparse
 import ast
 import json
 import os
@@ -15,7 +16,7 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
-from osu_container.new import commands, easyconfig
+from osu_container.new import cli, commands, easyconfig
 from osu_container.osu_output import OutputError
 from osu_container.results.model import Case, Series, figure_variant
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
@@ -537,3 +538,96 @@ def test_a_site_of_a_user_of_which_nothing_is_known_is_unknown_elsewhere(place):
     done = new(sif, '--site-file', path, '--dry-run')
     assert done.returncode == 0 and 'nothing is known of it; `osu-container discover --facts' in folded(done.stdout)
     assert '-> opensource' in done.stdout and re.search(r'hybrid +unknown', done.stdout)
+
+
+# ---- names and texts of an image whose maker wishes harm
+
+#: What has made an easyconfig that eb cannot read, or would be a template, another parameter or an order to a terminal
+HOSTILE = ['100%(foo)s', '%(name)s', '%%(name)s', '%%%(x)s', '50 %', '%s %d', "'", '"', "'''", '\\', '\\n',
+           "' + exit() + '", 'a\nsources = []', '{name}', '{', '#', 'ä ≥ 漢', '\udcff', '\x1b[31m', '\0',
+           '$(reboot)', ' ', 'x' * 300, 'a b ' * 60]
+
+
+@pytest.mark.parametrize('text', HOSTILE, ids=ascii)
+def test_whatever_a_text_holds_eb_reads_it_as_it_is(text):
+    """EasyBuild's own reader against what was meant, of every value that comes from an image or a user."""
+    values = easyconfig.values_of('app', 'pure', text + '.sif', '0' * 64, ['/opt/a b/libexec/' + text, text] * 3, text,
+                                  'a title', {'org.opencontainers.image.title': text,
+                                              'org.opencontainers.image.url': text})
+    written = easyconfig.text_of(values)
+    assert written.isascii() and not re.search(r'[^ -~\n]', written)
+    assert {name: value for name, value in easyconfig.reads_as(written).items() if name in values} == values
+    from easybuild.framework.easyconfig.easyconfig import resolve_template
+    from easybuild.framework.easyconfig.format.one import FormatOneZero
+    parsed = FormatOneZero()
+    parsed.parse(written)
+    found = parsed.get_config_dict()
+    assert {name: resolve_template(found[name], {'name': 'app'}) for name in values} == values
+
+
+@pytest.mark.parametrize('name', ['app\n', 'a\nb', 'a b', ''])
+def test_a_line_end_is_in_no_name_of_a_module(name):
+    assert easyconfig.name_problem(name) and not easyconfig.name_of(name)
+
+
+@pytest.mark.parametrize('name', ['srun', 'ls', 'apptainer', 'bash'])
+def test_a_program_called_as_a_command_of_the_host_is_no_command_unless_it_is_named(place, name):
+    sif = place.sif(place.image().program(f'/usr/bin/{name}', ['libmpi.so.12']))
+    done = place.new(sif, '--approach', 'pure')
+    assert f'left out, as a command of the host has the same name: {name}.' in done.stdout
+    assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app']
+    done = place.new(sif, '--approach', 'pure', '--force', '--command', 'app', '--command', name)
+    assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app', name]
+    assert f"warning: the module's {name} will come before the host's" in folded(done.stdout)
+
+
+def test_what_the_system_of_the_host_has_is_a_command_of_the_host(place):
+    image = place.image().program('/usr/bin/here', ['libmpi.so.12'])
+    place.host.write('/usr/bin/here', '')
+    assert place.new(place.sif(image), '--approach', 'pure').returncode == 0
+    assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app']
+
+
+def test_a_label_makes_no_command_of_the_host(place):
+    image = place.image().program('/usr/bin/srun', ['libmpi.so.12'])
+    sif = place.sif(image, labels={commands.LABEL: 'srun'})
+    assert 'have names of commands of the host: srun' in place.refused(sif, '--approach', 'pure')
+
+
+@pytest.mark.parametrize('name', ['a b', 'a\nb', "a'b", '-x', '$(reboot)', 'ä', '%(name)s', '\x1b[31m'])
+def test_a_name_that_cannot_be_typed_is_no_command(place, name):
+    sif = place.sif(place.image().program(f'/usr/bin/{name}', ['libmpi.so.12']))
+    assert place.new(sif, '--approach', 'pure').returncode == 0
+    assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app']
+    (place.folder / 'app-pure.eb').unlink()
+    assert 'cannot be typed anywhere' in place.refused(sif, '--approach', 'pure', '--command', f'/usr/bin/{name}')
+
+
+FULL = """
+import argparse, resource, signal, sys
+from osu_container.new import cli
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+try:
+    cli._write(argparse.Namespace(dry_run=False), sys.argv[1], "x = 'y'\\n" * 1000, {'x': 'y'})
+except cli.NewError as err:
+    print(err)
+"""
+
+
+@pytest.mark.parametrize('older', [None, 'older'])
+def test_a_disk_that_fills_up_leaves_what_was_there(tmp_path, older):
+    """The limit of a file's size stands for it: as on a full disk, what is beyond cannot be written."""
+    target = tmp_path / 'app-pure.eb'
+    if older:
+        target.write_text(older)
+    done = run([sys.executable, '-c', FULL, target], cwd=PROJECT)
+    assert done.stdout == f'{target} cannot be written: File too large. Nothing was changed. Another folder: -o DIR\n'
+    assert [path.read_text() for path in tmp_path.iterdir()] == ([older] if older else [])
+
+
+def test_what_does_not_read_back_is_not_put_in_place(tmp_path):
+    for text in ("x = 'y'\ny = \n", "x = 'z'\n", "x = 'ä'\n", "import os\n", "x = '%(foo)s'\n"):
+        with pytest.raises(cli.NewError, match='eb could not read'):
+            cli._write(argparse.Namespace(dry_run=False), str(tmp_path / 'app-pure.eb'), text, {'x': 'y'})
+        assert not list(tmp_path.iterdir())

@@ -1,9 +1,11 @@
 """results.jsonl: what is read of it, what is refused and how that is said; and the model of the figures."""
 import json
 import math
+import os
 
 import pytest
 
+from osu_container import osu_output
 from osu_container.results import files, model
 from osu_container.results.example_runs import CASES, MORE_CASES, RUN, make_run, sizes_of
 from osu_container.results.model import Case, Series
@@ -386,3 +388,45 @@ def test_only_keeps_series_failures_and_modules_of_the_names(tmp_path):
     assert list(pure.modules) == ['osu-container/pure'] and [one.name for one in pure.failures] == ['pure']
     assert dataset.names == ['native', 'pure', 'hybrid'], 'the whole stays as it was'
     assert (pure.name, pure.path) == (dataset.name, dataset.path)
+
+
+# ---- numbers that nobody has measured
+
+@pytest.mark.parametrize('value', ['1' + '0' * 400, '1' + '0' * 5000, '1e300', '1e31', '1e-31', '1e999'],
+                         ids=lambda text: f'{text[:5]}, {len(text)} digits')
+@pytest.mark.parametrize('place', ['value', 'size', 'nodes', 'repeat'])
+def test_numbers_without_end_are_refused(run, place, value):
+    lines = rows(run)
+    entry = json.loads(lines[3])
+    if place == 'value':
+        entry['values']['64'] = 'MARK'
+    elif place == 'size':
+        entry['values'] = {value: 1.0}
+    elif place == 'nodes':
+        entry['case']['nodes'] = 'MARK'
+    else:
+        entry['repeat'] = 'MARK'
+    lines[3] = json.dumps(entry).replace('"MARK"', value)
+    write(run, lines)
+    said = refused(run)
+    assert f'{files.NAME}:4: ' in said and len(said) < 1000
+
+
+@pytest.mark.parametrize('text', ['1' * 400, '1' * 5000, '1e400', '1e300', '9' * 19])
+def test_output_with_numbers_without_end_has_none_of_them(text):
+    table = f'# OSU MPI Latency Test\n1 1.00\n2 {text}\n{text} 2.00\n4 4.00\n'
+    output = osu_output.parse(table, benchmark='osu_latency', source='output')
+    assert output.values == {1: 1.0, 4: 4.0}
+
+
+def test_a_line_without_end_is_refused(run, monkeypatch):
+    monkeypatch.setattr(files, 'MOST', 10_000)
+    with open(run / files.NAME, 'a') as handle:
+        handle.write(' ' * 20_000)
+    assert 'has more than 10000 bytes' in refused(run)
+
+
+def test_results_that_are_no_plain_file_are_told_at_once(tmp_path):
+    os.mkfifo(tmp_path / files.NAME)
+    with pytest.raises(files.ResultsError, match='no plain file'):
+        files.read(tmp_path / files.NAME)

@@ -1,5 +1,6 @@
 """The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a state of its own."""
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -140,6 +141,14 @@ def test_env_names_easybuilds_own_source_folder_where_the_user_named_none(tree):
     assert variables_after(tree)['EASYBUILD_SOURCEPATH'] == \
         f"{tree}/sources:{os.environ['HOME']}/.local/easybuild/sources"
     assert variables_after(tree, EASYBUILD_PREFIX='/eb')['EASYBUILD_SOURCEPATH'] == f'{tree}/sources:/eb/sources'
+
+
+def test_env_without_home_takes_that_of_the_account_as_easybuild_does(tree):
+    pretend_set_up(tree)
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    found = variables_after(tree, 'unset HOME')
+    assert found['EASYBUILD_SOURCEPATH'] == f'{tree}/sources:{home}/.local/easybuild/sources'
+    assert f'{home}/.local/easybuild/modules/all' in found['MODULEPATH'].split(':')
 
 
 def test_env_names_the_local_file_only_if_it_is_there(tree):
@@ -341,6 +350,22 @@ def test_host_mpi_is_unpacked_once_and_says_where_it_is(tree_with_python):
     assert f'-I{root}/opt/mpich/5.0.2/include' in shown.stdout
 
 
+@pytest.mark.apptainer  # as above
+def test_host_mpi_below_a_quote_writes_a_file_that_is_read(tmp_path):
+    tree = copy_project(tmp_path / "it's")
+    (tree / '.workstation').mkdir()
+    (tree / '.workstation/venv').symlink_to(sys.prefix)
+    (tree / 'sources').mkdir()
+    for source in [*PROJECT.glob('sources/mpi*.whl'), *PROJECT.glob('sources/mpi4py-*.tar.gz')]:
+        (tree / 'sources' / source.name).symlink_to(source)
+    done = script(tree, 'host_mpi.sh')
+    assert done.returncode == 0, done.stdout
+    local = {}
+    exec((tree / '.workstation/local/_mpicontainer_local.py').read_text(), local)
+    assert (local['SITE'], local['ROOT']) == ('workstation', f'{tree}/.workstation/host')
+    assert 'Written by workstation/host_mpi.sh' in local['__doc__']
+
+
 @pytest.mark.parametrize('argument', ['5.1', 'newest', '../x'])
 def test_python_env_refuses_what_is_no_version(tree, argument):
     done = script(tree, 'python_env.sh', argument)
@@ -370,6 +395,31 @@ def test_path_with_a_space_is_refused_by_make_and_by_every_script(tmp_path):
         assert done.returncode == 1
         assert f"'{tree}'" in done.stdout
     assert not (tree / '.workstation').exists()
+
+
+@pytest.mark.parametrize('character', list(',:#%\\\\"$`'.replace('\\\\', '\\')))
+def test_a_path_with_a_character_that_means_something_elsewhere_is_refused(tmp_path, character):
+    tree = copy_project(tmp_path / f'a{character}n')
+    for name in ('prerequisites.sh', 'slurm.sh'):
+        done = script(tree, name)
+        assert (done.returncode, f"in it: '{tree}'. Move or clone it" in done.stdout) == (1, True), done.stdout
+    assert not (tree / '.workstation').exists()
+
+
+def test_a_second_run_waits_for_the_first(tree, tmp_path):
+    lock = tree / '.workstation/lock/try.sh'
+    (tree / 'workstation/try.sh').write_text('. "$(dirname "${BASH_SOURCE[0]}")/common.sh"\none_at_a_time\n'
+                                             'echo in; read -r line <"$1"; echo out\n')
+    os.mkfifo(tmp_path / 'go')
+    runs = []
+    for said in ('in\n', 'runs in this folder already: waiting until that is done\n'):
+        runs.append(subprocess.Popen(['bash', tree / 'workstation/try.sh', tmp_path / 'go'], stdout=subprocess.PIPE,
+                                     text=True))
+        assert runs[-1].stdout.readline().endswith(said)
+    assert lock.exists()
+    for number in range(2):
+        (tmp_path / 'go').write_text('\n')
+        assert runs[number].communicate(timeout=60)[0] == ('out\n' if number == 0 else 'in\nout\n')
 
 
 def test_make_alone_lists_the_targets(tree):
@@ -471,6 +521,30 @@ def test_slurm_names_its_commands(tree, arguments):
     done = script(tree, 'slurm.sh', *arguments)
     assert done.returncode == 1
     assert f"usage: slurm.sh start|stop|status, got: {' '.join(arguments)}" in done.stdout
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason='only root gives folders to others')
+@pytest.mark.parametrize('link', [False, True])
+def test_slurm_names_who_has_its_folder_in_tmp(tree, tmp_path, link):
+    script_text = (tree / 'workstation/slurm.sh').read_text()
+    number = run(['cksum'], input=str(tree / '.workstation/slurm')).stdout.split()[0]
+    folder = Path(f'/tmp/osu-slurm-{os.getuid()}-{number}-tmp')
+    assert 'osu-slurm-%s-%s-tmp' in script_text
+    for name in ('munged', 'slurmctld', 'slurmd', 'srun', 'sinfo', 'scontrol'):
+        fake_command(tmp_path / 'bin', name, 'exit 1\n')
+    try:
+        if link:
+            folder.symlink_to('/etc')
+            os.lchown(folder, 65534, 65534)
+        else:
+            folder.mkdir()
+            os.chown(folder, 65534, 65534)
+        done = script(tree, 'slurm.sh', 'start', PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        assert done.returncode == 1 and folded(done.stdout).endswith("the name follows from its place")
+        assert f"{folder} is {'nobody'}'s, and the private Slurm needs a folder of that name" in folded(done.stdout)
+        assert os.path.lexists(folder) and Path('/etc/passwd').exists()
+    finally:
+        folder.unlink() if link else folder.rmdir()
 
 
 def test_slurm_stop_spares_a_process_that_got_the_id_of_one_of_ours(tree, sleeper):

@@ -41,6 +41,13 @@ def checked(facts):
                 raise FactsError("%s.%s is %s, wanted %s" % (
                     part, key, ascii(found.get(key))[:40] if isinstance(found, dict) else 'not there',
                     {str: 'text', dict: 'an object', list: 'a list'}[kind]))
+    libraries, runtime = facts['host'].get('injected', []), facts['host'].get('runtime')
+    if not isinstance(libraries, list) or not all(isinstance(library, dict) and all(
+            isinstance(library.get(key), str) for key in ('path', 'sha256')) for library in libraries):
+        raise FactsError("host.injected is no list of libraries with path and sha256")
+    if 'image' in facts and not (isinstance(runtime, dict) and all(isinstance(runtime.get(key), str)
+                                                                   for key in ('command', 'name'))):
+        raise FactsError("host.runtime is %s, wanted an object with command and name" % ascii(runtime)[:40])
     return facts
 
 

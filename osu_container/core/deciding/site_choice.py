@@ -46,7 +46,7 @@ def _completed(entry, bases, on=()):
     if not isinstance(name, str) or name not in bases:
         raise SettingsError("based_on names %r, which is no entry; there are: %s" % (name, known(bases)))
     if name in on:
-        raise SettingsError("based_on leads in a circle: %s. Base one of them on 'plain', or leave it out there"
+        raise SettingsError("based_on leads in a circle: %s. To end it, write 'based_on': 'plain' in one of them"
                             % ' -> '.join(on + (name,)))
     _wanted(bases[name], dict, "the entry '%s'" % name)
     whole = _completed(bases[name], bases, on + (name,))

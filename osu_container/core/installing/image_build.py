@@ -124,14 +124,14 @@ def wanted_sha256(path):
     chosen = of_name or (found if len(lines) == 1 else [])
     if not chosen and lines:
         raise ImageError("%s holds no sha256 of %s: wanted a line of sha256sum, 64 digits from 0 to f and the name. "
-                         "Make it again: sha256sum %s >%s" % (path, name, name, os.path.basename(path)))
+                         "To make one again: sha256sum %s >%s" % (path, name, name, os.path.basename(path)))
     return (chosen[0].group('sum') or chosen[0].group('tagged')).lower() if chosen else None
 
 
 def given_sha256(text):
     """Return the sha256 text (str or None) of an easyconfig in lower case. Raises ImageError if it is none."""
     if text and not re.fullmatch('[0-9a-fA-F]{64}', text):
-        raise ImageError("image_sha256 '%s' is no sha256: wanted 64 digits from 0 to f, as sha256sum prints them"
+        raise ImageError("image_sha256 '%s' is no sha256: take what sha256sum prints, 64 digits from 0 to f"
                          % text)
     return text and text.lower()
 

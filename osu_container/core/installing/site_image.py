@@ -45,7 +45,7 @@ def checked_name(name):
         raise ImageError("image: " + problem)
     if name and not os.path.isabs(name) and (os.path.basename(name) != name or name in ('.', '..')):
         raise ImageError("image '%s' is neither the name of a file, which is looked for in the source path and in the "
-                         "site's folders, nor a whole path. Give the whole path: --try-amend=image=%s"
+                         "site's folders, nor a whole path. Use the whole path: --try-amend=image=%s"
                          % (name, os.path.realpath(name)))
     return name
 

@@ -117,7 +117,7 @@ def place_image(image, sha256, same, target, link=False):
         found = sha256_of(target)
         if found != sha256:
             raise ImageError("the image changed while it was installed: checked sha256 %s, copied %s: %s. Let who "
-                             "writes to it finish, then call eb again" % (sha256, found, image))
+                             "writes to it finish, then install it again" % (sha256, found, image))
     return how
 
 

@@ -54,6 +54,15 @@ _NO_FUNCTIONS = frozenset(['echo', ':', 'true', 'false', 'printf', 'mkdir', 'gre
 _DEEPEST = 20
 #: Turns of loops in all, so that a check ends
 _TURNS = 2000
+#: Characters of a script that is followed. The largest seen has 60 KB (Spack's, of 400 packages)
+_MOST_TEXT = 1 << 18
+#: Characters of a value: execve(2) takes no longer string (MAX_ARG_STRLEN)
+_LONGEST = 1 << 17
+#: The same of one from which a pattern cuts, which takes the square of it in time
+_LONGEST_CUT = 4096
+#: Work for one environment: characters of scripts, statements that run, variables that are compared. Those of real
+#: images take 50,000 at most; so many take some seconds at most
+_MOST_STEPS = 500000
 
 
 class _Return(Exception):
@@ -62,6 +71,10 @@ class _Return(Exception):
 
 class _Exit(Exception):
     """The program is not started."""
+
+
+class _TooMuch(Exception):
+    """What is left of the scripts is not followed; the text says why."""
 
 
 class _Shell(object):
@@ -75,7 +88,13 @@ class _Shell(object):
         self.fixed = set()  # names that are read-only; '*' for any
         self.called = []    # names of functions that are looked into
         self.nounset = None  # (line, text) of the `set -u` that is in force
-        self.file, self.depth, self.turns = '', 0, 0
+        self.file, self.depth, self.turns, self.steps = '', 0, 0, 0
+
+    def tick(self, steps=1):
+        """Count steps (int) of work. Raises _TooMuch where it is too much for any image that works."""
+        self.steps += steps
+        if self.steps > _MOST_STEPS:
+            raise _TooMuch("the scripts of the image are too long, or call each other too often, to be followed")
 
     # Variables
 
@@ -184,6 +203,9 @@ class _Shell(object):
             pattern, why = self.pattern(part.word, line, True)
             if pattern is None:
                 return [(None, part.quoted, why, True)]
+            if len(value) > _LONGEST_CUT:
+                why = ('a pattern on more than %d characters' % _LONGEST_CUT, self.at(line))
+                return [(None, part.quoted, why, True)]
             value = _cut(value, pattern, operator)
         return [(value, part.quoted, why, True)]
 
@@ -195,6 +217,8 @@ class _Shell(object):
             if value is None:
                 return None, why, text
             text += value
+            if len(text) > _LONGEST:
+                raise _TooMuch("a value with more than %d characters" % _LONGEST)
         return text, None, ''
 
     def value(self, word, line):
@@ -211,10 +235,12 @@ class _Shell(object):
             if quoted and cut and re.search(r'[*?\[]', value):
                 # mvdan.cc/sh takes them for patterns all the same
                 return None, ('a pattern with quotes', self.at(line))
+            if len(found) + len(value) > _LONGEST_CUT:
+                return None, ('a pattern with more than %d characters' % _LONGEST_CUT, self.at(line))
             found += ''.join('[%s]' % char if char in '*?[' else char for char in value) if quoted else value
         if re.search(r'\[\^|\[\[:|[@!+*?]\(', found):
             return None, ('a pattern', self.at(line))
-        return re.compile(fnmatch.translate(found)), None
+        return _compiled(found), None
 
     def fields(self, words, line):
         """
@@ -241,10 +267,12 @@ class _Shell(object):
                     return None
                 for number, piece in enumerate(re.split(r'[ \t\n]+', value)):
                     if number:
-                        now, begun = now + [''] if begun else now, False
+                        now += [''] if begun else []
+                        begun = False
                     if piece:
                         now[-1], begun = _added(now[-1], piece), True
             found += now if begun else now[:-1]
+            self.tick(len(now))
         return found
 
     # Statements. Each returns whether it succeeds: True, False, None where that is not known
@@ -253,6 +281,7 @@ class _Shell(object):
         """Run statements (list)."""
         status = True
         for one in statements:
+            self.tick()
             if self.doubt:  # a return before it may have been meant
                 self.spoil_all([one], self.doubt)
                 status = None
@@ -265,6 +294,7 @@ class _Shell(object):
         if self.nounset:
             self.may_end_by(self.nounset)
         for line, name in list(syntax.names_in(statements)):
+            self.tick()
             if name is None:
                 self.lose(line, why)
             elif not name.startswith('!'):
@@ -299,6 +329,7 @@ class _Shell(object):
 
     def maybe(self, line, statements, why='what comes before it cannot be followed'):
         """Run statements (list) of which it is not known whether they are reached."""
+        self.tick(len(self.variables) + len(self.functions))
         before, functions, lost = dict(self.variables), dict(self.functions), self.lost
         allexport, ends, nounset = self.allexport, self.ends, self.nounset
         try:
@@ -358,6 +389,7 @@ class _Shell(object):
         start, ends, functions = (dict(self.variables), dict(self.functions), self.allexport), [], {}
         allexport, nounset, each = set(), self.nounset, []
         for body in bodies:
+            self.tick(len(start[0]) + sum(map(len, start[1].values())))
             self.variables, self.functions, self.allexport = dict(start[0]), dict(start[1]), start[2]
             self.nounset = nounset
             try:
@@ -574,6 +606,10 @@ class _Shell(object):
         if self.depth >= _DEEPEST:
             self.lose(line, 'scripts that read each other')
             return None
+        if len(text) > _MOST_TEXT:
+            self.lose(line, '%s has more than %d characters, and is not followed' % (path, _MOST_TEXT))
+            return None
+        self.tick(100 + len(text))
         try:
             statements = syntax.parse(text)
         except syntax.SyntaxProblem as err:
@@ -713,6 +749,29 @@ def _has_unknown(word):
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
 
 
+def _compiled(pattern):
+    """
+    Return the regular expression (compiled) of a pattern (str) as of fnmatch, in a form that takes no more time than
+    the length of both: what stands behind a * is looked for once, at the first place where it fits (as fnmatch does
+    itself since Python 3.9).
+    """
+    parts, place = [''], 0
+    while place < len(pattern):
+        end = place
+        if pattern[place] == '*':
+            parts.append('')
+        else:
+            if pattern[place] == '[':
+                first = place + 1 + (pattern[place + 1:place + 2] == '!')
+                end = max(place, pattern.find(']', first + 1))
+            parts[-1] += pattern[place:end + 1]
+        place = end + 1
+    texts = [fnmatch.translate(part) for part in parts]
+    texts = [text[len('(?s:'):text.rindex(')')] for text in texts]
+    middle = ''.join('(?=(?P<g%d>.*?%s))(?P=g%d)' % (number, text, number) for number, text in enumerate(texts[1:-1]))
+    return re.compile('(?s)%s%s%s\\Z' % (texts[0], middle, '.*' + texts[-1] if texts[1:] else ''))
+
+
 def _cut(value, pattern, operator):
     """Return value (str) without what pattern matches: ${NAME#...} and the like."""
     lengths = range(len(value) + 1) if len(operator) == 1 else range(len(value), -1, -1)
@@ -769,10 +828,13 @@ def _run_all(shell, given, state):
         if text is None:
             state['problems'].append((path, 'cannot be read'))
             shell.lose(1, '%s cannot be read here' % path)
-        else:
+            return
+        try:
             shell.script(path, text)
-            if shell.nounset:  # the runtime's own lines come under it
-                shell.may_end_by(shell.nounset)
+        except (_TooMuch, RecursionError) as err:
+            shell.lose(1, str(err) if isinstance(err, _TooMuch) else 'it is too deeply nested to be followed')
+        if shell.nounset:  # the runtime's own lines come under it
+            shell.may_end_by(shell.nounset)
 
     if shell.files.kind(FOLDER) == 'd':
         for name in shell.files.names(FOLDER):

@@ -17,6 +17,7 @@ import signal
 import stat
 import subprocess
 import tempfile
+from collections import OrderedDict
 
 from osu_container.core.reading.elf import MACHINE_NAMES, all_elf_facts
 from osu_container.core.reading.environment import (
@@ -259,7 +260,10 @@ class Squashfs(Tree):
             try:
                 proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
                                         env=dict(os.environ, LC_ALL='C'), preexec_fn=limited)
-            except OSError:
+            except (OSError, subprocess.SubprocessError) as err:
+                if not isinstance(err, FileNotFoundError):
+                    raise ImageError("unsquashfs cannot be started: %s. Use a shell with higher limits (ulimit -a)"
+                                     % (getattr(err, 'strerror', None) or err))
                 raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
                                  "squashfs-tools")
             try:
@@ -420,6 +424,8 @@ RUNSCRIPT = '/.singularity.d/runscript'
 NO_RUNSCRIPT = 'There is no runscript defined for this container'
 #: So many files that an entrypoint names are read
 SCRIPTS_OF_ENTRYPOINT = 20
+#: So many characters of a script are looked through for names. The largest entrypoint seen has 40 KB (NVIDIA's)
+SCRIPT = 1 << 18
 
 #: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its fork aws-ofi-rccl.
 RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
@@ -666,7 +672,8 @@ class Image(object):
         while todo and len(found) < SCRIPTS_OF_ENTRYPOINT:
             path, text = todo.pop(0)
             found.append((path, text))
-            for name in re.findall(r'[\w.+/-]*[\w+-]', text or ''):
+            names = re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT])
+            for name in OrderedDict.fromkeys(name.rstrip('./') for name in names):
                 # a whole path, or a file beside the script that names it: $(dirname "$0")/other
                 beside = posixpath.dirname(path) + '/' + posixpath.basename(name)
                 other = name if name.startswith('/') and self.exists(name) else beside

@@ -68,11 +68,15 @@ class _Parser(object):
 
     def __init__(self, script):
         """See parse()."""
-        self.script, self.at, self.here = script, 0, []
+        self.script, self.at, self.here, self.counted = script, 0, [], (0, 1)
 
     def line(self):
         """Return the number (int) of the line that is read."""
-        return self.script.count('\n', 0, self.at) + 1
+        place, number = self.counted
+        # from where it was counted last: from the begin a script of n lines takes n * n
+        number += self.script.count('\n', place, self.at) - self.script.count('\n', self.at, place)
+        self.counted = self.at, number
+        return number
 
     def fail(self, what):
         """Raise SyntaxProblem."""

@@ -12,6 +12,7 @@ from osu_container.core.deciding.facts import (
     _folders,
     _image_facts,
     _injected,
+    checked,
     find_runtime,
     missing_host_paths,
     native_facts,
@@ -214,3 +215,28 @@ def test_an_image_without_labels_is_told_by_its_libraries(tmp_path, parts):
     with Image(str(good_image(ElfFolder(tmp_path / 'image'), parts)), 'osu_') as image:
         facts = _image_facts(image, set(), 'libmpi.so.12', None)
     assert (facts['mpi'], facts['libfabric'], facts['gpu']) == ('MPICH 4.2.3', '1.22.0', True)
+
+
+RECORDED = {'image': {'file': 'x.sif', 'mpi': 'm', 'libfabric': 'l', 'programs': {}, 'library_path': []},
+            'host': {'root': '', 'injected': [{'path': '/a', 'sha256': '0'}],
+                     'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}
+
+
+def test_recorded_facts_that_are_whole_are_taken():
+    assert checked(RECORDED) is RECORDED
+    assert checked({'host': {'root': ''}})  # of a native module
+
+
+@pytest.mark.parametrize('part, key', [(part, key) for part in RECORDED for key in [None, *RECORDED[part]]])
+def test_recorded_facts_that_are_damaged_are_told_by_the_key(part, key):
+    for value in (None, 7, 'text', [], {}, [7], [{}], {'a': 1}):
+        damaged = {**RECORDED, part: value if key is None else {**RECORDED[part], key: value}}
+        try:
+            checked(damaged)
+        except FactsError as err:
+            assert part in str(err) and (key or '') in str(err)
+        else:
+            assert isinstance(value, type(RECORDED[part][key]))
+    for whole in (None, 7, [], 'text'):
+        with pytest.raises(FactsError):
+            checked(whole)

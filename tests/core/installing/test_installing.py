@@ -201,7 +201,7 @@ def test_an_image_that_was_exchanged_after_its_check_is_not_installed(tmp_path, 
     same = shared_with(str(image), SUM, places('new')) if how == 'linked' else None
     assert bool(same) == (how == 'linked')
     with pytest.raises(ImageError, match=f'changed while it was installed: checked sha256 {SUM}, copied '
-                                         f'{sha256(b"other")}: {image}. .* call eb again'):
+                                         f'{sha256(b"other")}: {image}. .* install it again'):
         place_image(str(image), SUM, same, str(target))
     assert image.stat().st_mode == mode
 

@@ -1,5 +1,6 @@
 """Files that are damaged by chance: an answer or a plain error for each, in time and with little memory."""
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.sif import read_sif
 from tests.helpers.damage import MEMORY
 from tests.helpers.elf_folder import LIBC, LOADER, ElfFolder, good_host, good_image
-from tests.helpers.machine import PROJECT
+from tests.helpers.machine import PROJECT, run
 from tests.helpers.sif import pack, write_sif
 
 SITE = 'lumi-25.03'
@@ -43,3 +44,12 @@ def test_mutants_end_in_an_answer_or_a_plain_error(samples, tmp_path, first, cou
                           env={**os.environ, 'TMPDIR': str(tmp_path)}, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f'{count} judged\n'), done.stdout[-5000:] + done.stderr[-2000:]
     assert MEMORY <= 500_000_000
+
+
+@pytest.mark.parametrize('number', [6, 8, 12])
+def test_too_few_open_files_are_no_missing_unsquashfs(tmp_path, number):
+    image = write_sif(tmp_path / 'x.sif', b'hsqs' + bytes(96))
+    done = run([PROJECT / 'bin' / 'osu-container', 'check', image, '--site', 'workstation', '--sysroot', tmp_path],
+               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (number, number)))
+    assert done.returncode == 1 and done.stderr.count('\n') == 1, done.stderr
+    assert 'not on PATH' not in done.stderr and ('ulimit' in done.stderr or 'squashfs' in done.stderr)

@@ -1,14 +1,18 @@
 """The environment that the runtime makes of an image's scripts: against bash, and against the runtime itself."""
+import fnmatch
 import os
 import random
+import re
 import subprocess
+import sys
 
 import pytest
 
+from osu_container.core.reading import environment
 from osu_container.core.reading.environment import FOLDER, USUAL_PATH, folders, in_process, known
 from osu_container.core.reading.image import Image
 from tests.helpers.elf_folder import ElfFolder
-from tests.helpers.machine import STATE
+from tests.helpers.machine import PROJECT, STATE, run
 from tests.helpers.samples import one_of_each
 
 #: As `apptainer build` writes it, without its comments
@@ -391,3 +395,44 @@ def test_random_scripts_give_what_the_runtime_makes_of_them_or_unknown(box, seed
         assert real or found.ends
         wrong, _ = differences(found, real, {'A': 'host', 'C': 'host'})
         assert not real or not wrong, (500000 + seed * 1000 + number, wrong, '\n--\n'.join(texts.values()))
+
+
+# ---- scripts that were made so that nobody reads them to their end
+
+ENDLESS = {
+    'a value that doubles': 'A=xxxxxxxx\n' + 'A=$A$A\n' * 40,
+    'words that double': 'A="1 2 3"\n' + 'A="$A $A"\n' * 22 + 'for x in $A; do B=$B$x; done\n',
+    'functions that call twice': 'f0() { X=a; }\n' + ''.join(
+        f'f{n + 1}() {{ f{n}; f{n}; }}\n' for n in range(40)) + 'f40\n',
+    'a script that reads itself twice': '. /.singularity.d/env/90-environment.sh\n' * 2,
+    'a script of megabytes': 'export A=1\n' * 500_000,
+    'a chain': 'a && ' * 20_000 + 'b\n',
+}
+
+
+@pytest.mark.parametrize('kind', ENDLESS)
+def test_a_script_without_end_is_not_followed_and_said_so(tmp_path, kind):
+    """In a process of its own, of 1 GB, that is stopped after two minutes: before, these took all time or memory."""
+    (tmp_path / 'usr').mkdir()
+    folder = tmp_path / '.singularity.d' / 'env'
+    folder.mkdir(parents=True)
+    (folder / '90-environment.sh').write_text(ENDLESS[kind])
+    code = ('import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); '
+            'from osu_container.core.reading.image import Image; print(Image(sys.argv[1], "").environment().lost.why)')
+    done = run([sys.executable, '-c', code, tmp_path], cwd=PROJECT, timeout=120)
+    assert done.returncode == 0 and re.search('followed|more than', done.stdout), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_patterns_are_those_of_fnmatch(seed):
+    chance = random.Random(seed)
+    for _ in range(500):
+        pattern = ''.join(chance.choice('ab*?[]!-') for _ in range(chance.randrange(9)))
+        value = ''.join(chance.choice('ab[]!-') for _ in range(chance.randrange(8)))
+        try:
+            wanted = fnmatch.fnmatchcase(value, pattern)
+        except re.error:
+            continue
+        assert bool(environment._compiled(pattern).match(value)) == wanted, (pattern, value)
+    many = environment._compiled('*' + 'a*' * 20 + 'b')
+    assert not many.match('a' * 4000)

@@ -59,10 +59,10 @@ def test_help_names_all_77_programs_in_lines_that_fit_and_breaks_no_command():
     site, name = 'lumi-25.03', 'osu-container/hybrid'
     settings = settings_for(approach_entry('hybrid'), site_entry(site), facts_of(site, name))
     programs = [f'osu_program_number_{number}' for number in range(77)]
-    lines = help_lines(settings._replace(programs=programs), '7.5.2 C', 'osu_bw -m 4194304 D D')
+    lines = help_lines(settings._replace(programs=programs), '7.5.1 C', 'osu_bw -m 4194304 D D')
     assert max(map(len, lines)) <= WIDTH == 80
     text = '\n'.join(lines)
-    assert re.findall(r'osu_program_number_\d+', text) == programs and '(7.5.2 C)' in text
+    assert re.findall(r'osu_program_number_\d+', text) == programs and '(7.5.1 C)' in text
     for command in ('srun -N2 -n2 osu_bw -m 4194304 D D', 'osu-proof -- srun -N2 -n2 osu_bw -m 4194304 D D',
                     'srun ... osu-gpu-bind osu_bw -m 4194304 D D'):
         assert command in text

@@ -1,0 +1,48 @@
+"""osu-explain with a settings.json that is damaged: a line with the file, what is wrong and what to do."""
+import json
+import sys
+
+import pytest
+
+from tests.helpers.machine import PROJECT, PYTHON_36, run
+
+COMMAND = PROJECT / 'easyconfigs/o/osu-container/osu-explain'
+TOLD = {'why': 'w', 'source': 's', 'date': '2026-11-23', 'evidence': 'untested'}
+VARIABLE = {'name': 'A', 'value': '1', 'origin': 'site x', **TOLD}
+GOOD = {'module': 'osu-container/pure', 'site': 'x', 'title': 't', 'mpi': 'm', 'libfabric': 'l', 'pmi': 'pmi2',
+        'variables': [VARIABLE], 'unset': [], 'in_container': [VARIABLE], 'share': False, 'apart': [],
+        'binds': [{'path': '/a', 'target': '/b', 'why': 'w', 'origin': 'approach pure'}]}
+
+
+@pytest.fixture
+def explain(tmp_path):
+    """Function (text, or data for JSON) that writes settings.json and runs osu-explain of that installation."""
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin' / 'osu-explain').symlink_to(COMMAND)
+    package = tmp_path / 'proof' / 'osu_container' / 'core' / 'writing'
+    package.mkdir(parents=True)
+    for folder in (package, package.parent, package.parent.parent):
+        (folder / '__init__.py').touch()
+    (package / 'terminal.py').symlink_to(PROJECT / 'osu_container/core/writing/terminal.py')
+
+    def call(content):
+        path = tmp_path / 'settings.json'
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        return run([PYTHON_36 or sys.executable, tmp_path / 'bin' / 'osu-explain'])
+    return call
+
+
+def test_what_is_whole_is_printed(explain):
+    done = explain(GOOD)
+    assert done.returncode == 0 and 'osu-container/pure on site x' in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize('content', [
+    b'', b'{', b'\xff\xfe', b'[' * 100000, b'[]', b'7', b'null', {},
+    *({**GOOD, key: 7} for key in GOOD if key != 'share'),
+    *({**GOOD, 'variables': [value]} for value in ({}, 7, {**VARIABLE, 'name': 7}, {**VARIABLE, 'when': []}))])
+def test_a_damaged_file_is_one_line_with_the_remedy(explain, content):
+    done = explain(content)
+    assert (done.returncode, done.stdout) == (1, '')
+    assert done.stderr.count('\n') == 1 and done.stderr.startswith('osu-explain: cannot read ')
+    assert done.stderr.endswith('Install the module again: eb --rebuild\n'), done.stderr

@@ -1,0 +1,94 @@
+"""osu-container image verify --installed: what has changed of installed modules is named, and nothing else."""
+import hashlib
+import json
+import os
+
+import pytest
+
+from osu_container.image import ImageError, cli, engines, installed
+from tests.helpers.sif import write_sif
+
+
+@pytest.fixture
+def modules(tmp_path, monkeypatch):
+    """Three installations in MODULEPATH: two share one image, bind has a library of the host; returns their folder."""
+    library = tmp_path / 'libfabric.so.1'
+    library.write_text('library')
+    for name in ('pure', 'hybrid', 'bind'):
+        root = tmp_path / 'software' / name
+        root.mkdir(parents=True)
+        if name == 'hybrid':
+            os.link(tmp_path / 'software/pure/x.sif', root / 'x.sif')
+        else:
+            write_sif(root / 'x.sif', name.encode())
+        total = hashlib.sha256((root / 'x.sif').read_bytes()).hexdigest()
+        (root / 'x.sif.sha256').write_text(f'{total}  x.sif\n')
+        injected = [{'path': str(library), 'sha256': hashlib.sha256(b'library').hexdigest()}] * (name == 'bind')
+        (root / 'facts.json').write_text(json.dumps({
+            'image': {'file': 'x.sif', 'mpi': '', 'libfabric': '', 'programs': {}, 'library_path': []},
+            'host': {'root': '', 'injected': injected, 'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}))
+        for folder in ('modules/all/osu-container', 'modules/base/osu-container'):
+            (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+            (tmp_path / folder / f'{name}.lua').write_text(f'help()\nlocal root = "{root}"\n')
+    (tmp_path / 'modules/all/other.lua').write_text(f'local root = "{tmp_path}"\n')
+    (tmp_path / 'modules/all/osu-container/.pure.lua.part').write_text('')
+    monkeypatch.setenv('MODULEPATH', f'{tmp_path}/modules/all:{tmp_path}/modules/base:/nonexistent')
+    monkeypatch.setattr(engines, 'runtime', lambda: '/nonexistent/apptainer')
+    return tmp_path
+
+
+def verify(*arguments):
+    """Run the command; return None, or the message with which it ends."""
+    import argparse
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+    options = parser.parse_args(['verify', *arguments])
+    try:
+        return options.function(options) or None
+    except ImageError as err:
+        return str(err)
+
+
+def test_every_module_is_looked_at_once_and_a_shared_image_is_read_once(modules, capsys, monkeypatch):
+    read = []
+    monkeypatch.setattr(installed, 'check_sum', lambda path, real=installed.check_sum: read.append(path) or real(path))
+    assert verify('--installed') is None
+    said = capsys.readouterr().out
+    for name in ('pure', 'hybrid', 'bind'):
+        assert said.count(f'osu-container/{name} ({modules}/software/{name}):') == 1
+    assert said.count('sum        ok') == 3 and len(read) == 2 and said.count('1 libraries of the host') == 1
+
+
+@pytest.mark.parametrize('what, wrong, says', [
+    ('image', ['bind'], 'x.sif.sha256 says'), ('shared image', ['hybrid', 'pure'], 'x.sif.sha256 says'),
+    ('library', ['bind'], 'has changed since the module was installed'), ('facts', ['bind'], 'facts.json'),
+    ('facts of another kind', ['bind'], 'image.file is 7, wanted text'), ('link to nothing', ['bind'], 'is gone')])
+def test_what_has_changed_is_named_with_its_module(modules, capsys, what, wrong, says):
+    root = modules / 'software' / ('pure' if what == 'shared image' else 'bind')
+    if 'image' in what:
+        with (root / 'x.sif').open('r+b') as handle:
+            handle.seek(-1, os.SEEK_END)
+            handle.write(b'!')
+    elif what == 'library':
+        (modules / 'libfabric.so.1').write_text('newer')
+    elif what == 'link to nothing':
+        (root / 'x.sif').unlink()
+        (root / 'x.sif').symlink_to('/nonexistent/x.sif')
+    else:
+        (root / 'facts.json').write_text('{' if what == 'facts' else '{"image": {"file": 7}, "host": {}}')
+    ended = verify('--installed')
+    assert ended.startswith(f"do not use {', '.join(f'osu-container/{name}' for name in wrong)}: see what is wrong")
+    assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('arguments, says', [
+    ([], 'name SIF files, or give --installed'), (['--installed', 'x.sif'], 'name SIF files, or give --installed'),
+    (['--installed', '--sbom', 'x'], '--sbom names one file')])
+def test_files_and_installed_modules_are_two_things(arguments, says):
+    assert says in verify(*arguments)
+
+
+def test_no_module_is_told(tmp_path, monkeypatch):
+    for value in ('', str(tmp_path)):
+        monkeypatch.setenv('MODULEPATH', value)
+        assert 'no module of this project in MODULEPATH' in verify('--installed')
