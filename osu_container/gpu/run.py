@@ -37,6 +37,8 @@ NCCL_PLACES = ('/usr/lib/python3*/*-packages/nvidia/nccl/lib', '/usr/local/lib/p
                '/opt/*/lib/python3*/site-packages/nvidia/nccl/lib')
 #: In a container: where Intel MPI is bound
 INTEL_INSIDE = '/host/intel-mpi'
+#: Where the image has the ports, which take GPU memory of any MPI that does
+PORTS_INSIDE = '/opt/osu/bin/'
 #: Seconds after which a run is given up
 LIMIT = 300
 
@@ -57,6 +59,7 @@ class Way:
     environment: dict
     image: Path | None = None
     problem: str | None = None
+    folder: str = ''  # of the programs, where PATH does not lead to them
 
 
 def gpus():
@@ -121,7 +124,7 @@ def ways(folder, image, environment):
         'bind', True, both,
         (str(runtime), 'exec', '--nv', '--bind', f'{folder}/intel-mpi:{INTEL_INSIDE}', '--env',
          f'LD_LIBRARY_PATH={inside},I_MPI_ROOT={INTEL_INSIDE}', str(image)),
-        intel, image, problem))
+        intel, image, problem, PORTS_INSIDE))
     return found
 
 
@@ -226,14 +229,22 @@ class Session:
         return counts
 
     def wrong_data(self, run):
-        """Run it once with -c; return what is wrong (str), None if all data arrived."""
+        """
+        Run it once with -c; return what is wrong (str), None if all data arrived.
+
+        The proof of all its repeats is taken here: a measured program may be over before anybody could look at it.
+        """
         out, err = self.files(run, 'check')
-        program = (run.program[0], '-c', '-i', '5', '-x', '1', *run.program[1:])
-        code = self.start_it(run, program, self.folder / 'proof' / out.stem, out, err)
+        program = (run.program[0], '-c', '-i', '100', *run.program[1:])
+        code = self.start_it(run, program, self.proofs(run), out, err)
         text = out.read_text(errors='replace')
         if code == 0 and ' Pass' in text and ' Fail' not in text:
             return None
         return measure.reason(f'exit code {code} with -c', text + '\n' + err.read_text(errors='replace'))
+
+    def proofs(self, run):
+        """Return the folder (Path) in which the ranks of a run with -c leave what they loaded."""
+        return self.folder / 'proof' / self.files(run, 'check')[0].stem
 
     def files(self, run, which):
         """Return the files (Path) of the output and the errors of a run; which: repeat, or 'check'."""
@@ -243,17 +254,18 @@ class Session:
     def one(self, run, repeat):
         """Run it once; return its line (dict)."""
         way, (out, err) = self.ways[run.series], self.files(run, repeat)
-        proofs, begin = self.folder / 'proof' / out.stem, time.monotonic()
-        code = self.start_it(run, run.program, proofs, out, err)
+        begin = time.monotonic()
+        code = self.start_it(run, run.program, None, out, err)
         return measure.line(
-            run, repeat, stdout=out, stderr=err, code=code, proofs=proofs,
+            run, repeat, stdout=out, stderr=err, code=code, proofs=self.proofs(run),
             promise={'comes_from': way.comes_from, 'container': way.container}, seconds=time.monotonic() - begin,
-            folder=self.folder, command=' '.join(self.command(run, run.program, proofs)), slurm=_no_slurm())
+            folder=self.folder, command=' '.join(self.command(run, run.program, None)), slurm=_no_slurm())
 
     def command(self, run, program, proofs):
-        """Return the command (list of str) that runs program (tuple of str) on the ranks of run."""
-        return [str(self.carried / 'intel-mpi' / 'bin' / run.srun[0]), *run.srun[1:], str(RANK_PROOF), str(proofs),
-                *self.ways[run.series].wrapper, *program]
+        """Return the command (list of str) that runs program (tuple of str) on the ranks of run, with or without."""
+        proof = [str(RANK_PROOF), str(proofs)] if proofs else []
+        return [str(self.carried / 'intel-mpi' / 'bin' / run.srun[0]), *run.srun[1:], *proof,
+                *self.ways[run.series].wrapper, self.ways[run.series].folder + program[0], *program[1:]]
 
     def start_it(self, run, program, proofs, out, err):
         """Run program; return its exit code (int), or a str if it was given up."""

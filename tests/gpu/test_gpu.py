@@ -10,6 +10,8 @@ from tests.helpers import fake_gpu, ports
 from tests.helpers.machine import PROJECT
 from tests.helpers.machine import run as started
 
+IMAGE = PROJECT / 'sources' / 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+
 
 def ways(tmp_path, image=None):
     """Return the ways by name, of an empty folder."""
@@ -76,21 +78,49 @@ def test_what_can_neither_be_unpacked_nor_made_names_the_command(tmp_path, monke
         carry.find(tmp_path / 'gpu', tmp_path / 'gpu.tar.xz')
 
 
-@pytest.mark.slurm  # needs PyPI, no Slurm
-def test_a_run_on_a_gpu_made_of_ram_is_read_by_compare_and_report(tmp_path):
-    """As on a machine with one GPU, two ranks on it: from the carried folder to the page. The figures mean nothing."""
+@pytest.fixture(scope='module')
+def carried(tmp_path_factory):
+    """Return the folder that is carried."""
     ports.sources('impi-rt')
-    carried = carry.make(tmp_path / 'gpu')
-    folders = [fake_gpu.compiled(tmp_path / soname, soname) for soname in ('libcuda.so.1', 'libnccl.so.2')]
-    # two of the runs: the others differ in arguments that test_osu_port_gpu.py tries
+    return carry.make(tmp_path_factory.mktemp('carried') / 'gpu')
+
+
+def measured(carried, tmp_path, sonames, *arguments, **environment):
+    """
+    Run `make gpu` as on a machine with one GPU, two ranks on it; return (CompletedProcess, folder of the run).
+
+    sonames: the fake libraries. One of its runs over MPI: the others differ in arguments, which test_osu_port_gpu.py
+    tries.
+    """
+    folders = [fake_gpu.compiled(tmp_path / soname, soname) for soname in sonames]
     program = ("import sys; from pathlib import Path; from osu_container.gpu import carry, cli, run; "
                f"carry.find = lambda: Path({str(carried)!r}); "
                "run.MPI_RUNS = run.MPI_RUNS[:1]; sys.exit(cli.main(sys.argv[1:]))")
     folder = tmp_path / 'run'
-    done = started([ports.PYTHON, '-c', program, 'run', '--repeats', '2', '--largest', '65536', '--output', folder,
-                    '--image', tmp_path / 'none.sif'], cwd=PROJECT, env={
+    done = started([ports.PYTHON, '-c', program, 'run', '--largest', '65536', '--output', folder, *arguments],
+                   cwd=PROJECT, env={
         'PATH': '/usr/bin:/bin', 'FAKE_GPU_FOLDER': str(tmp_path), 'FAKE_GPU_COUNT': '1', 'FAKE_CCL_START': '2',
-        'LD_LIBRARY_PATH': ':'.join(map(str, folders))})
+        'LD_LIBRARY_PATH': ':'.join(map(str, folders)), **environment})
+    return done, folder
+
+
+@pytest.mark.apptainer
+def test_in_a_container_the_mpi_that_takes_gpu_memory_is_put_in_front_of_the_image_s(carried, tmp_path):
+    """The image's own MPICH takes none. The launcher is this clone's, whatever the image was built with."""
+    done, folder = measured(carried, tmp_path, ['libcuda.so.1'], '--repeats', '1', '--image', IMAGE,
+                            APPTAINER_BIND=f'{tmp_path},{carry.LAUNCHER}:/opt/osu/libexec/osu-port')
+    assert done.returncode == 0, done.stdout + done.stderr
+    series, = [one for one in files.read(folder).series if (one.name, one.case.benchmark) == ('bind', 'osu_bw')]
+    proof, = series.facts['proofs'][0]
+    assert proof['container'] and series.sizes[-1] == 65536
+    assert (proof['libraries']['libmpi']['family'], proof['libraries']['libmpi']['where']) == ('Intel MPI', 'host')
+
+
+@pytest.mark.slurm  # needs PyPI, no Slurm
+def test_a_run_on_a_gpu_made_of_ram_is_read_by_compare_and_report(carried, tmp_path):
+    """From the carried folder to the page. The figures mean nothing."""
+    done, folder = measured(carried, tmp_path, ['libcuda.so.1', 'libnccl.so.2'], '--repeats', '2', '--image',
+                            tmp_path / 'none.sif')
     assert done.returncode == 0, done.stdout + done.stderr
     found = files.read(folder)
     assert {(one.name, one.case.benchmark, one.case.ranks, one.case.variant, one.programs) for one in found.series} == {
