@@ -130,6 +130,14 @@ lumi: ## on LUMI: link easyblocks and easyconfigs into your EasyBuild tree (docs
 unlumi: ## on LUMI: take these links away again
 	@lumi/link --remove
 
+.PHONY: gpu
+gpu: ## osu_bw D D and NCCL on this machine's NVIDIA GPUs, without network or Slurm (docs/gpu.md; GPU=--repeats=5)
+	@python3 -m osu_container.gpu.cli run $(GPU)
+
+.PHONY: gpu-pack
+gpu-pack: ## pack what `make gpu` needs where there is no network: .workstation/gpu.tar.xz
+	@python3 -m osu_container.gpu.cli pack
+
 .PHONY: figures
 figures: setup ## measure what a container costs: docs/figures.md (after make demo; FIGURES="wrapper module" picks some)
 	@$(PYTHON_ENV)/python -m osu_container.figures.cli $(FIGURES)

@@ -7,8 +7,6 @@ import argparse
 import difflib
 import errno
 import importlib
-import io
-import os
 import re
 import signal
 import sys
@@ -16,6 +14,8 @@ from pathlib import Path
 
 from osu_container import __version__
 from osu_container.core.writing import terminal
+
+from . import streams
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
@@ -32,15 +32,31 @@ COMMANDS = {
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),
 }
+#: Signals that ask a program to end: Slurm's, and that of a terminal or a connection that is gone
+ASKS = (signal.SIGTERM, signal.SIGHUP)
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
 #: Exit code where a library is missing: 1 is an answer of compare
 MISSING = 3
-
-
 #: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
 SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
           errno.ENOMEM: 'ulimit -v'}
+
+
+class Ended(SystemExit):
+    """A signal that asks this program to end. As with Ctrl-C what it has begun is put in order on the way out."""
+
+    def __init__(self, number):
+        """:param number: int, of the signal"""
+        super().__init__(128 + number)
+        self.name = signal.Signals(number).name
+
+
+def _end(number, _):
+    """Handle a signal (int) that asks this program to end; the next one changes nothing."""
+    for each in ASKS:
+        signal.signal(each, signal.SIG_IGN)
+    raise Ended(number)
 
 
 def _like(word, known):
@@ -79,18 +95,9 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def _print_any_name():
-    """Let stdout take names of files that its encoding lacks, as stderr does: they are written as \\xe4."""
-    if hasattr(sys.stdout, 'reconfigure'):
-        sys.stdout.reconfigure(errors='backslashreplace')
-    elif isinstance(sys.stdout, io.TextIOWrapper):  # Python 3.6
-        encoding, at_once = sys.stdout.encoding, sys.stdout.line_buffering
-        sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=at_once)
-
-
 def main(arguments=None):
     """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
-    _print_any_name()
+    streams.prepare()
     with terminal.shown():
         return _run(sys.argv[1:] if arguments is None else arguments)
 
@@ -121,27 +128,30 @@ def _run(arguments):
         parser.print_help()
         return 2
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in ASKS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, _end)
+    return streams.guarded(options.prog, lambda: _call(options))
+
+
+def _call(options):
+    """Run the function of a subcommand; return its exit code."""
     try:
-        code = options.function(options)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return options.function(options)
+    except BrokenPipeError:
+        raise
     except options.errors as err:
-        print(f"{options.prog}: error: {err}", file=sys.stderr)
+        streams.say(f"{options.prog}: error: {err}")
         return 1
+    except Ended as err:
+        streams.say(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")
+        return err.code
     except OSError as err:
         if err.errno not in SCARCE:
             raise
-        print(f"osu-container: error: {err.strerror}. Give this shell more ({SCARCE[err.errno]}), or end what takes it",
-              file=sys.stderr)
-        return 1
-    except MemoryError:
-        print("osu-container: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)",
-              file=sys.stderr)
+        streams.say(f"{options.prog}: error: {err.strerror}. Give this shell more ({SCARCE[err.errno]}), or end what "
+                    "takes it")
         return 1
     except KeyboardInterrupt:
-        print(f"{options.prog}: interrupted; {options.after_interrupt}", file=sys.stderr)
+        streams.say(f"{options.prog}: interrupted; {options.after_interrupt}")
         return 130

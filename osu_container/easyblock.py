@@ -173,7 +173,7 @@ class SiteEasyBlock(EasyBlock):
         try:
             return checked(json.loads(read_file(path)))
         except (ValueError, FactsError) as err:
-            raise EasyBuildError("%s is damaged: %s. Install the module again: %s", path, err, self.to_type([]))
+            raise EasyBuildError("%s is damaged: %s. To type: %s", path, err, self.to_type([]))
 
     def make_installdir(self, dontcreate=None):
         """Leave an older installation where it is: install_step replaces it in one move."""

@@ -65,7 +65,8 @@ def add_arguments(parser):
                         help="a SIF file or a module (default: the module that is loaded)")
     parser.add_argument('--folder', help="folder of the nodes (default: the site's; commands look only there)")
     parser.add_argument('--remove', action='store_true', help="remove staged images from the nodes of this job")
-    parser.set_defaults(function=run)
+    parser.set_defaults(function=run, prog='osu-container stage', errors=(StageError, OSError),
+                        after_interrupt='a copy that is not whole is not used; --remove takes all away')
 
 
 def run(options):

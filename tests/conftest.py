@@ -11,8 +11,8 @@ pytest.register_assert_rewrite('tests.helpers')
 from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run  # noqa: E402
 
 #: Files that take minutes and share nothing with other tests
-ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_native_cray', 'test_report', 'test_page',
-         'test_modules', 'test_site', 'test_commands', 'test_contributed_modules']
+ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_bench_faults', 'test_native_cray', 'test_report',
+         'test_page', 'test_modules', 'test_site', 'test_commands', 'test_contributed_modules']
 #: Files whose tests start programs again and again, mostly EasyBuild, Lmod, ReFrame or a browser; `make test-fast`
 #: leaves them out
 LONG = [*ALONE, 'test_demo', 'test_tree', 'test_package', 'test_link', 'test_discover', 'test_workstation',

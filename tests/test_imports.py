@@ -45,7 +45,7 @@ for name in sys.argv[1:]:
 """
 #: What runs on the Python of compute nodes and of EasyBuild 4.9
 OF_36 = [name for name in MODULES
-         if re.match(r'osu_container(\.(core|check|discover|proof|new|why)\b.*|\.cli|\.places|)$', name)]
+         if re.match(r'osu_container(\.(core|check|discover|proof|new|why)\b.*|\.cli|\.places|\.streams|)$', name)]
 
 
 def python_files():

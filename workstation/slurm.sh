@@ -194,10 +194,10 @@ wait_for() {
     done
 }
 
-# end_unrecorded: ends daemons with this slurm.conf that nobody recorded: a clone that was removed without `make stop` leaves
-# them, and those of a clone at the same place would share their state with them.
+# end_unrecorded: ends daemons with this slurm.conf that nobody recorded, and says so: a start that was killed leaves one,
+# and a clone that was removed without `make stop` all of them; those of the next start would share their state with them.
 end_unrecorded() {
-    local process words run
+    local process words run found=0
     run=$(run_folder)
     for process in /proc/[0-9]*; do
         [[ -O $process ]] || continue
@@ -205,7 +205,9 @@ end_unrecorded() {
         [[ ${words[0]-} == *slurm* && " ${words[*]} " == *" -f $conf "* || ${words[0]-} == *munged &&
            " ${words[*]} " == *" --key-file=$run/munge.key "* ]] || continue
         kill -KILL "${process#/proc/}" 2>/dev/null || true
+        found=$(( found + 1 ))
     done
+    (( found == 0 )) || say "private Slurm: ended $found unrecorded daemons, left by a start that was killed"
 }
 
 munge_answers() { [[ -S $run/munge.socket ]] && munge --no-input --socket="$run/munge.socket"; }
@@ -339,6 +341,7 @@ stop() {
         stop_daemons
         say "private Slurm: not running"
     fi
+    end_unrecorded
     run=$(run_folder)
     [[ ! -O $run ]] || rm -rf "$run"
     rm -rf "$(tmp_folder)"

@@ -25,11 +25,12 @@ from pathlib import Path
 import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function
+from reframe.core.exceptions import ForceExitError
 
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))
 
-from osu_container.bench import cases, measure, modules, plan  # noqa: E402, the path above is needed first
+from osu_container.bench import cases, holding, job, measure, modules, plan  # noqa: E402, the path above is needed first
 from osu_container.results import files, model  # noqa: E402
 
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
@@ -37,8 +38,8 @@ RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 
 def read_plan():
     """Return the plan of this session (dict): that of OSU_CONTAINER_PLAN, or everything that is installed."""
-    if os.environ.get('OSU_CONTAINER_PLAN'):
-        found = json.loads(Path(os.environ['OSU_CONTAINER_PLAN']).read_text())
+    if os.environ.get(holding.PLAN):
+        found = json.loads(Path(os.environ[holding.PLAN]).read_text())
         return dict(found, runs=[plan.from_entry(entry) for entry in found['runs']])
     base = modules.base_environment()
     installed = [modules.load(name, base) for name in modules.available(base)]
@@ -103,7 +104,13 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
 
     @sanity_function
     def numbers_and_proof(self):
-        """Keep what was printed, write the line of results.jsonl; the test passes if the run gave what it should."""
+        """
+        Keep what was printed, write the line of results.jsonl; the test passes if the run gave what it should.
+
+        A run that fails because its job is gone has given no result: it leaves no line, and no other test is tried.
+        """
+        if not os.environ.get('SLURM_JOB_ID') and str(self.job.state) in job.ENDED_FROM_OUTSIDE:
+            return sn.assert_true(False, msg=f"{job.ENDED} ({self.job.state})")
         seconds = time.monotonic() - self.begin
         stage = Path(self.stagedir)
         if self.clock and (stage / self.clock).is_file():  # not there where the step was ended from outside
@@ -117,6 +124,9 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         entry = measure.line(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
                              proofs=self.proofs, promise=PLAN['promises'][self.case.module], seconds=seconds,
                              folder=self.folder, command=self.command, slurm=slurm)
+        gone = job.lost(os.environ) if entry['status'] != 'ok' else None
+        if gone:
+            raise ForceExitError(gone)
         if PLAN['folder']:
             files.Writer(self.folder / files.NAME).add('measurement', **entry)
         self.values = entry.get('values', {})

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import shlex
@@ -13,10 +14,11 @@ from pathlib import Path
 
 from osu_container.core.writing import terminal
 from osu_container.proof import judging
+from osu_container.proof.judging import ranges
 
 from ..results import files, model, select
-from . import BenchError, cases, modules, plan, reframe_settings
-from .session import Session, Wanted
+from . import BenchError, cases, holding, job, modules, plan, reframe_settings
+from .session import Session, Wanted, left_of
 
 #: Options of srun that a module sets, by the variable that srun reads in their place
 SRUN_VARIABLES = {'--mpi': 'SLURM_MPI_TYPE', '--network': 'SLURM_NETWORK'}
@@ -31,7 +33,8 @@ EXAMPLES = """examples:
 
 Outside of a job it asks Slurm for one (salloc) and runs there. Afterwards: osu-container compare latest,
 osu-container report latest -o report.html. Exit code: 0 all ran, 1 a run failed or nothing could be run, 2 wrong
-arguments, 130 interrupted."""
+arguments, 130 interrupted (129, 143: by SIGHUP, SIGTERM). A run that was interrupted, or has lost its job, goes on with
+--resume."""
 
 
 def add_arguments(parser):
@@ -40,14 +43,15 @@ def add_arguments(parser):
     parser.epilog = EXAMPLES
     parser.add_argument('patterns', nargs='*', metavar='PATTERN',
                         help="only runs whose name has this in it, or fits it with * ? [ ]: 'osu_bw', '*-HH-2x1-*'")
-    parser.add_argument('--tag', '-t', choices=list(cases.TAGS), default='quick', metavar='TAG',
+    parser.add_argument('--tag', '-t', choices=list(cases.TAGS), metavar='TAG',
                         help='; '.join(f'{tag}: {title}' for tag, title in cases.TAG_TITLES.items()) + ' (quick)')
     parser.add_argument('--module', '-m', action='append', metavar='NAME', dest='modules',
                         help='an installed module, e.g. osu-container/hybrid; may be repeated (all, native first)')
     parser.add_argument('--repeats', '-r', type=_count, metavar='N',
                         help='how often each run is measured ('
                         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items()) + ')')
-    parser.add_argument('--dry-run', '-n', action='store_true', help='print what would run and run nothing')
+    parser.add_argument('--dry-run', '-n', action='store_true',
+                        help='print what would run, with --resume what is left, and run nothing')
     parser.add_argument('--resume', metavar='RUN', help='go on with a run: its folder, its name, or latest')
     parser.add_argument('--output', '-o', type=Path, metavar='DIR',
                         help="folder of this run, which must not exist (the UTC time, in the folder of results)")
@@ -62,7 +66,7 @@ def add_arguments(parser):
     parser.add_argument('--validate', '-c', action='store_true',
                         help='the programs compare what arrives with what was sent (-c): a run in which data arrives '
                         'wrong has failed. Its figures are other ones, and are compared with their like alone')
-    parser.add_argument('--scheduler', choices=['allocation', 'jobs'], default='allocation',
+    parser.add_argument('--scheduler', choices=['allocation', 'jobs'],
                         help='allocation: all runs in one job on the same nodes, which compares best; '
                         'jobs: ReFrame submits a batch job for each test (allocation)')
     parser.add_argument('--settings', type=Path, metavar='FILE',
@@ -79,7 +83,7 @@ def add_arguments(parser):
     own.add_argument('--limit', type=_count, metavar='SECONDS', help=f'it is given up after these ({cases.TIME_LIMIT})')
     parser.set_defaults(function=main, prog='osu-container bench',
                         errors=(BenchError, files.ResultsError, select.SelectError, judging.ProofError, OSError),
-                        after_interrupt='what was measured is kept; to go on: osu-container bench --resume latest')
+                        after_interrupt='nothing was measured')
 
 
 def _count(text):
@@ -127,30 +131,53 @@ def main(options):
     if options.settings:
         return _write_settings(options, site, wanted.scheduler)
     runs = plan.runs_of(wanted, found, site)
-    if options.dry_run:
-        return _show(runs, found, wanted, site, options)
-    if folder and any(entry['kind'] == 'end' for _, entry in files.lines(folder)[0]):
-        print(f"{folder} has ended: nothing is left to measure")
+    left = left_of(folder / files.NAME, runs, wanted.repeats) if folder else [
+        (run, repeat) for repeat in range(1, wanted.repeats + 1) for run in runs if not run.skip]
+    if not left:
+        print(f"{folder} has ended: nothing is left to measure. Another run: --resume with its folder")
         return 0
+    if options.dry_run:
+        return _show(runs, left, found, wanted, site, options, folder)
     _check_slurm(site, wanted)
-    if folder is None:
-        folder = (options.output or select.results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())).absolute()
-        if len(str(folder).split()) != 1:
-            raise BenchError(f"there is a blank in the path of {folder}: ReFrame cannot run there. Name another with "
-                             "--output")
-        if folder.exists() and any(folder.iterdir()):
-            raise BenchError(f"{folder} is there already and not empty: a run is never written over. Name another "
-                             f"folder, or go on with it: osu-container bench --resume {folder}")
+    if folder:
+        holding.refuse(folder)
+    else:
+        folder = _new_folder(options)
     if wanted.scheduler == 'local' and 'SLURM_JOB_ID' not in base:
         return _in_a_job(options, wanted, site, runs, folder, base)
     return _measure(options, wanted, found, base, folder)
 
 
+def _new_folder(options):
+    """
+    Return the folder (Path) of a new run, which is not there yet, or is empty. Raises BenchError.
+
+    Two that begin in the same second have folders of their own.
+    """
+    named = options.output.absolute() if options.output else None
+    folder = named or (select.results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())).absolute()
+    if len(str(folder).split()) != 1:
+        raise BenchError(f"there is a blank in the path of {folder}: ReFrame cannot run there. Name another with "
+                         "--output")
+    if named and named.exists() and (not named.is_dir() or any(named.iterdir())):
+        raise BenchError(f"{named} is there already and not empty: a run is never written over. Name another "
+                         f"folder, or go on with it: osu-container bench --resume {named}")
+    return folder
+
+
 def _wanted(options, base, folder):
     """Return what is to be measured (Wanted): what the options say, or what the run in folder was begun with."""
     if folder:
-        header = files.lines(folder)[0][0][1]
-        wanted = Wanted(**header['wanted'])
+        useless = ['--' + name for name in NEW if getattr(options, 'modules' if name == 'module' else name)]
+        useless += [*options.patterns, *_given(options)]
+        if useless:
+            raise BenchError(f"--resume goes on with what {folder} was begun with: {', '.join(useless)} would change "
+                             "it. Leave that out, or begin a new run")
+        try:
+            wanted = Wanted(**files.lines(folder)[0][0][1]['wanted'])
+        except (KeyError, TypeError) as err:
+            raise BenchError(f"{folder / files.NAME} does not say what was wanted, so --resume cannot go on with it "
+                             f"({err}). Begin a new run") from err
         wanted.partition, wanted.account = options.partition, _account(options)
         wanted.budget = options.budget
         return wanted
@@ -163,7 +190,7 @@ def _wanted(options, base, folder):
                          "Install some: eb osu-native.eb -r; eb osu-container-hybrid.eb -r")
     in_job = 'SLURM_JOB_ID' in base
     nodes = options.nodes or (int(base.get('SLURM_JOB_NUM_NODES', 2)) if in_job else 2)
-    tag = 'run' if options.run else options.tag
+    tag = 'run' if options.run else options.tag or 'quick'
     return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag],
                   options.patterns, nodes, _scheduler(options, base), options.partition,
                   _account(options), options.budget, _own(options, nodes), options.validate)
@@ -173,10 +200,19 @@ def _wanted(options, base, folder):
 OWN = ('ranks', 'figure', 'unit', 'more_is_better', 'limit')
 
 
+#: Options that say what a new run is
+NEW = ('tag', 'module', 'repeats', 'output', 'nodes', 'scheduler', 'run')
+
+
+def _given(options):
+    """Return those of OWN that the options (argparse) have (list of str)."""
+    return ['--' + name.replace('_', '-') for name in OWN if getattr(options, name)]
+
+
 def _check_own(options):
     """Raise BenchError unless the options of a user's command fit each other."""
     if not options.run:
-        useless = ['--' + name.replace('_', '-') for name in OWN if getattr(options, name)]
+        useless = _given(options)
         if useless:
             raise BenchError(f"{', '.join(useless)}: only for a command of your own, --run COMMAND")
         return
@@ -246,15 +282,25 @@ def _write_settings(options, site, scheduler):
                            account=options.account,
                    database=kept / 'reframe.db', perflogs=kept / 'perflogs')
     checks = Path(__file__).with_name('checks.py')
-    print(f"written: {options.settings}\nto run: reframe -C {options.settings} -c {checks} --tag {options.tag} -r")
+    print(f"written: {options.settings}\nto run: reframe -C {options.settings} -c {checks} --tag "
+          f"{options.tag or 'quick'} -r")
     return 0
 
 
-def _show(runs, found, wanted, site, options):
-    """Print what would run: the srun lines by case; return the exit code."""
-    shown = [run for run in runs if not run.skip]
-    print(f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats, "
-          f"about {_estimate(shown, wanted) / 60:.0f} min")
+def _show(runs, left, found, wanted, site, options, folder):
+    """
+    Print what would run: the srun lines by case; return the exit code.
+
+    :param left: list of (plan.Run, repeat); folder: Path of the run that would go on, None for a new one
+    """
+    shown = [run for run in runs if run in {one for one, _ in left}]
+    about = f"about {_estimate(left, wanted) / 60:.0f} min"
+    if folder:
+        total = sum(not run.skip for run in runs) * wanted.repeats
+        print(f"left of {folder}, tag {wanted.tag} on site {site['name']}: {len(left)} of {total} measurements, "
+              f"{about}")
+    else:
+        print(f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats, {about}")
     print('job:  ' + shlex.join(_salloc(wanted, site, options, shown)))
     print('modules:')
     for module in found:
@@ -263,11 +309,13 @@ def _show(runs, found, wanted, site, options):
         print(f"  {module.name:<26} srun gets {' '.join(words) or 'nothing'} from it")
     by_case = {}
     for run in shown:
-        by_case.setdefault((run.case, run.typed), []).append(run.module)
+        repeats = [repeat for one, repeat in left if one == run]
+        only = '' if len(repeats) == wanted.repeats else f' (repeat {ranges(repeats)})'
+        by_case.setdefault((run.case, run.typed), []).append(run.module + only)
     for (case, typed), names in by_case.items():
         print(f"\n{case.title}\n    {typed}\n    with {', '.join(names)}")
     reasons = {}
-    for run in runs:
+    for run in runs if not folder else ():
         if run.skip:
             reasons.setdefault(run.skip, []).append(run.name)
     if reasons:
@@ -277,19 +325,19 @@ def _show(runs, found, wanted, site, options):
     return 0
 
 
-def _estimate(runs, wanted):
-    """Return about how many seconds the runs take."""
-    return len(runs) * wanted.repeats * cases.GUESS + 10 * len(wanted.modules)
+def _estimate(left, wanted):
+    """Return about how many seconds measurements (list) take."""
+    return len(left) * cases.GUESS + 10 * len(wanted.modules)
 
 
 def _salloc(wanted, site, options, runs):
     """Return the command (list of str) that asks for the job, without what runs in it."""
     ranks = max(run.case.ranks for run in runs)
-    minutes = max(10, round(3 * _estimate(runs, wanted) / 60))
+    minutes = max(10, round(3 * _estimate(runs * wanted.repeats, wanted) / 60))
     if wanted.run:  # nobody knows how long it takes; at most this
         minutes = max(10, round(len(runs) * (wanted.repeats + 1) * wanted.run['limit'] / 60))
     return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}', f'--time={options.time or minutes}',
-            '--job-name=osu-container-bench',
+            '--job-name=osu-container-bench', '--kill-command=TERM',
             *reframe_settings.job_options(site, partition=wanted.partition, account=wanted.account)]
 
 
@@ -309,12 +357,18 @@ def _in_a_job(options, wanted, site, runs, folder, base):
     if (folder / files.NAME).exists():
         again += ['--resume', str(folder)]
     else:
-        again += ['--output', str(folder), *(_own_again(options) if wanted.run else ['--tag', wanted.tag]),
+        again += [*(['--output', str(folder)] if options.output else []),
+                  *(_own_again(options) if wanted.run else ['--tag', wanted.tag]),
                   '--repeats', str(wanted.repeats), '--nodes', str(wanted.nodes),
-                  *(['--budget', str(wanted.budget)] if wanted.budget else []),
                   *(['--validate'] if wanted.check else [])]
-        again += [word for name in wanted.modules for word in ('--module', name)] + ['--', *wanted.patterns]
+        again += [word for name in wanted.modules for word in ('--module', name)]
+    again += ['--budget', str(wanted.budget)] if wanted.budget else []
+    again += ['--', *wanted.patterns] if not options.resume else []
     command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
+    refused = job.refused([word for word in command[1:] if not word.startswith('--kill-command')], base)
+    if refused:
+        raise BenchError(f"Slurm does not take this job: {refused} ({shlex.join(command)}). Nodes, partition, time "
+                         "and account are those of the options --nodes, --partition, --time and --account")
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
     if not shutil.which('salloc', path=base.get('PATH')):
         raise BenchError("salloc is not there, and this is no job: start it in one (sbatch), or use --scheduler jobs")
@@ -330,17 +384,37 @@ def _own_again(options):
     return found
 
 
+def _made(folder):
+    """Make the folder of a new run, or one with a number behind its name where another run has it; return it (Path)."""
+    for number in itertools.count(1):
+        path = folder if number == 1 else folder.with_name(f'{folder.name}-{number}')
+        try:
+            path.mkdir(parents=True)
+            return path
+        except FileExistsError:
+            if not path.is_dir():
+                raise
+
+
 def _measure(options, wanted, found, base, folder):
     """Measure in this job; return the exit code."""
     screen = Screen()
-    session = Session(folder, wanted, found, base, say=screen.say, progress=screen.progress)
-    if (folder / files.NAME).exists():
-        session.resume()
-    else:
-        session.start(sys.argv[1:])
-    count = sum(not run.skip for run in session.runs)
-    screen.say(f"{folder}: {count} runs of {len(found)} modules, {wanted.repeats} repeats, tag {wanted.tag}")
-    counts = session.go()
+    if not options.output and not options.resume:
+        folder = _made(folder)
+    with holding.Hold(folder, screen.say):
+        session = Session(folder, wanted, found, base, say=screen.say, progress=screen.progress)
+        if (folder / files.NAME).exists():
+            session.resume()
+        else:
+            session.start(sys.argv[1:])
+        options.after_interrupt = go_on = (f"what was measured is kept; to go on: osu-container bench --resume "
+                                           f"{folder}")
+        count = sum(not run.skip for run in session.runs)
+        screen.say(f"{folder}: {count} runs of {len(found)} modules, {wanted.repeats} repeats, tag {wanted.tag}")
+        try:
+            counts = session.go()
+        except (BenchError, OSError) as err:
+            raise BenchError(f"{err}\n{go_on}") from err
     screen.say(f"{counts['ok']} measured, {counts['failed']} failed, {counts['skipped']} left out"
                + (f", in {time.monotonic() - screen.begin:.0f} s"))
     for failure in _failures(folder):
@@ -349,12 +423,14 @@ def _measure(options, wanted, found, base, folder):
         screen.say(line)
     for line in _strange_lines(folder):
         screen.say(line)
+    if counts['left']:
+        screen.say(f"{counts['left']} measurements are left; {go_on}")
     screen.say(f"results: {folder / files.NAME}")
     names = list(dict.fromkeys(run.series for run in session.runs if not run.skip))
     sides = [f'{folder}:{name}' for name in reversed(names[:2])] if wanted.run and 'native' not in names else [folder]
     screen.say(f"next:    osu-container compare {' '.join(map(str, sides))}")
     screen.say(f"         osu-container report {folder} -o report.html")
-    return 1 if counts['failed'] or not counts['ok'] else 0
+    return 1 if counts['failed'] or not counts['ok'] or not session.complete else 0
 
 
 def _strange_lines(folder):

@@ -7,12 +7,11 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from ClusterShell.NodeSet import NodeSet  # comes with ReFrame
-
 from osu_container.proof import judging
 
-from .. import osu_output, record, why
+from .. import osu_output, record
 from ..results import model
+from ..why import search
 
 #: Characters of output that are searched for known messages, from the end
 SEARCHED = 200000
@@ -101,7 +100,7 @@ def reason(problem, text):
 
     :param problem: str, what was seen; text: str, what it printed
     """
-    known = why.explain(text[-SEARCHED:])
+    known = search.explain(text[-SEARCHED:])
     if known:
         first = known[0]
         return f"{problem}. {first['cause']} {first['remedy']}"
@@ -114,6 +113,8 @@ def slurm_facts(env):
     Return what Slurm says of the job that env (dict) belongs to: job, partition, cluster (str or None), nodes (list of
     str, their names; [] outside of a job).
     """
+    from ClusterShell.NodeSet import NodeSet  # comes with ReFrame; a machine without Slurm need not have it
+
     names = {'job': 'SLURM_JOB_ID', 'partition': 'SLURM_JOB_PARTITION', 'cluster': 'SLURM_CLUSTER_NAME'}
     return dict({key: env.get(name) for key, name in names.items()},
                 nodes=list(NodeSet(env.get('SLURM_JOB_NODELIST', ''))))

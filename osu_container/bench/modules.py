@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import BASES
+from osu_container.core.data.sites import BASES, SITES
 from osu_container.core.deciding.settings import FAMILY as FAMILY_ELSEWHERE
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import ElfError, elf_facts
@@ -31,6 +31,8 @@ from . import BenchError
 CONTAINER, NATIVE = 'osu-container', 'osu-native'
 #: What every module of the easyblocks sets: its installation, in which settings.json lies
 ROOT = 'OSU_MODULE_ROOT'
+#: What is asked of the entry of a site that no data holds
+ENTRY = ('gpu', 'gpu_binding', 'jobs')
 #: What programs are linked with that were built for GPUs: configure of OSU 7.4 looks for these with --enable-rocm,
 #: --enable-cuda and --enable-sycl, and the compiler of --enable-openacc brings its own
 GPU_LIBRARIES = re.compile(r'lib(amdhip64|cuda|cudart|sycl|ze_loader|acc\w*)\.so')
@@ -157,7 +159,7 @@ class Module:
         found = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
             found[f'image of {self.name}'] = image['sha256']
-        paths = [bind['path'] for bind in recorded(self.environment, SETTINGS).get('binds', [])]
+        paths = [bind['path'] for bind in recorded(self.environment, SETTINGS).get('binds') or ()]
         if not self.container:
             files = self._native_files()
             found[f'programs of {self.name}'] = record.digest('\n'.join(map(sha256_of, files)))
@@ -198,12 +200,43 @@ SETTINGS, FACTS = 'settings.json', 'facts.json'
 
 
 def recorded(env, name):
-    """Return what a file (str, SETTINGS or FACTS) of the loaded module says (dict), {} if it cannot be read."""
+    """
+    Return what a file (str, SETTINGS or FACTS) of the loaded module says (dict); {} if it is not there.
+
+    Raises BenchError if it is damaged.
+    """
+    path = Path(env.get(ROOT, '/nonexistent')) / name
     try:
-        found = json.loads((Path(env.get(ROOT, '/nonexistent')) / name).read_text())
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(path.read_text(encoding='utf-8'))
+        problem = _damage(found)
+    except FileNotFoundError:
         return {}
-    return found if isinstance(found, dict) else {}
+    except (OSError, ValueError, RecursionError) as err:
+        problem = str(err)
+    if problem:
+        raise BenchError(f"{path} is damaged: {problem}. Install the module again: eb ... --rebuild")
+    return found
+
+
+def _damage(settings):
+    """Return what is wrong with the content of settings.json or facts.json (str), None if bench can read it."""
+    if not isinstance(settings, dict):
+        return "it is no object"
+    for name, kind in (('site', str), ('approach', str), ('programs', list), ('binds', list), ('site_entry', dict),
+                       ('image', dict)):
+        if not isinstance(settings.get(name), (kind, type(None))):
+            return f"{name} is {str(settings[name])[:60]!r}"
+    if settings.get('approach') not in (None, *APPROACHES):
+        return f"there is no approach {settings['approach'][:60]!r}"
+    if not all(isinstance(name, str) for name in settings.get('programs') or ()):
+        return "programs is no list of names"
+    if not all(isinstance(bind, dict) and isinstance(bind.get('path'), str) for bind in settings.get('binds') or ()):
+        return "a bind has no path"
+    entry, site = settings.get('site_entry'), settings.get('site')
+    if entry is not None:
+        lacks = [key for key in ENTRY if not isinstance(entry.get(key), dict) or 'value' not in entry[key]]
+        return f"site_entry lacks {', '.join(lacks)}" if lacks else None
+    return None if site is None or site in SITES else f"there is no site {site[:60]!r}, and site_entry is not there"
 
 
 def load(name, base=None):
@@ -222,13 +255,11 @@ def load(name, base=None):
         raise BenchError(f"module {name} is none of this project's, or was installed by an older version: `module load "
                          f"{name}` does not set {ROOT}. Install it again: eb ... --rebuild")
     settings = recorded(env, SETTINGS)
-    programs, entry = settings.get('programs'), settings.get('site_entry')
-    if not (isinstance(settings.get('site'), str) and settings.get('approach') in list(APPROACHES)
-            and isinstance(programs, list) and all(isinstance(one, str) for one in programs)
-            and isinstance(entry, (dict, type(None)))):
-        raise BenchError(f"module {loaded} does not say its site, approach and programs (settings.json in its "
-                         "installation): that is damaged, or of an older version. Install it again: eb ... --rebuild")
-    return Module(loaded, settings['approach'], settings['site'], env, set(programs), entry)
+    if None in (settings.get('site'), settings.get('approach'), settings.get('programs')):
+        raise BenchError(f"module {loaded} does not say its site and approach (settings.json in its installation): it "
+                         "was installed by an older version. Install it again: eb ... --rebuild")
+    return Module(loaded, settings['approach'], settings['site'], env, set(settings['programs']),
+                  settings.get('site_entry'))
 
 
 def approach_of(version):

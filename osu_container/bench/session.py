@@ -7,6 +7,7 @@ A run of `osu-container bench`: its folder, one ReFrame session a repeat, and go
     <folder>/plan-<repeat>.json   what the session of a repeat runs
     <folder>/reframe-<repeat>.log, .json   what ReFrame said, its report
     <folder>/reframe/             ReFrame's stage and output folders
+    <folder>/running.json         while somebody measures: who (holding.py)
 """
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from osu_container.proof import judging
 from .. import osu_output, record
 from ..image.progress import end_group, write_file
 from ..results import files, select
-from . import BenchError, cases, measure, modules, plan, reframe_settings
+from . import BenchError, cases, holding, job, measure, modules, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')
 RANK_PROOF = CHECKS.parents[1] / 'rank-proof'
@@ -35,6 +36,10 @@ ASK_PROGRAM = ('osu_latency', '-m', '8', '-i', '4000', '-x', '1', 'H', 'H')
 ASK_LIMIT = 300
 #: ReFrame's main function; its package has no __main__
 REFRAME = 'import sys; from reframe.frontend.cli import main; sys.exit(main())'
+
+
+class JobLost(BenchError):
+    """The job in which the runs are made is gone: what is missing is not recorded, and can be measured in another."""
 
 
 @dataclass
@@ -73,6 +78,7 @@ class Session:
         self.runs = plan.runs_of(wanted, found, self.site)
         self.writer = files.Writer(self.folder / files.NAME)
         self.begin = time.monotonic()
+        self.complete = False  # all that was wanted is in the file
         self.unusable = {}  # name of a module -> why none of its runs is tried
 
     # ---- the file ----------------------------------------------------------------------------------------------------
@@ -97,10 +103,11 @@ class Session:
 
     def done(self):
         """Return {(name of a run, repeat)} of what is in the file already."""
-        entries, _ = files.lines(self.writer.path)
-        names = {(run.module, run.case): run.name for run in self.runs}
-        return {(names.get((entry['module'], files.model.Case(**entry['case']))), entry['repeat'])
-                for _, entry in entries if entry['kind'] == 'measurement'}
+        return done_of(self.writer.path, self.runs)
+
+    def left(self):
+        """Return what is not in the file yet (list of (plan.Run, repeat))."""
+        return left_of(self.writer.path, self.runs, self.wanted.repeats)
 
     def resume(self):
         """
@@ -117,14 +124,15 @@ class Session:
             raise BenchError(f"{self.folder} was begun with something else than what is installed now: "
                              f"{', '.join(changed)} changed. Begin a new run instead of --resume")
 
-    def ended(self):
-        """Return True if the run in the folder has its last line."""
-        return any(entry['kind'] == 'end' for _, entry in files.lines(self.writer.path)[0])
-
     # ---- running -----------------------------------------------------------------------------------------------------
 
     def go(self):
-        """Measure what is not in the file yet; return {'ok', 'failed', 'skipped': counts}."""
+        """
+        Measure what is not in the file yet; return {'ok', 'failed', 'skipped': counts, 'left': how many are not there}.
+
+        The last line is written when all is there that was wanted: with a budget the repeats that fit into it.
+        Raises BenchError, JobLost.
+        """
         reframe_settings.write(self.folder / 'settings.py', self.site, scheduler=self.wanted.scheduler,
                        partition=self.wanted.partition, account=self.wanted.account,
                        database=self.logs() / 'reframe.db', perflogs=self.logs() / 'perflogs')
@@ -133,12 +141,13 @@ class Session:
         for run in self.runs:
             if run.skip and (run.name, 1) not in done:
                 self.writer.add('measurement', **_without_numbers(run, 1, 'skipped', run.skip))
-        begin, measured = time.monotonic(), 0
+        begin, measured, in_time = time.monotonic(), 0, True
         for repeat in range(1, self.wanted.repeats + 1):
             so_far = time.monotonic() - begin
             if self.wanted.budget and measured and so_far * (measured + 1) / measured > self.wanted.budget:
                 self.say(f"{repeat - 1} of {self.wanted.repeats} repeats: the next would pass "
                          f"{self.wanted.budget:.0f} s")
+                in_time = False
                 break
             left = [run for run in plan.rotated([run for run in self.runs if not run.skip], repeat)
                     if (run.name, repeat) not in done]
@@ -148,8 +157,10 @@ class Session:
             if left:
                 self.repeat(repeat, left)
                 measured += 1
-        counts = self.counts()
-        self.writer.add('end', ended=record.now(), **counts)
+        counts = dict(self.counts(), left=len(self.left()))
+        self.complete = not counts['left'] or not in_time
+        if self.complete:
+            self.writer.add('end', ended=record.now(), **counts)
         return counts
 
     def logs(self):
@@ -164,13 +175,16 @@ class Session:
 
     def ask_modules(self):
         """Start each module once, unmeasured: does it run, what do its ranks load, over which network?"""
-        known = {entry['name'] for _, entry in files.lines(self.writer.path)[0] if entry['kind'] == 'module'}
+        known = {entry['name']: entry.get('problem') for _, entry in files.lines(self.writer.path)[0]
+                 if entry['kind'] == 'module'}
+        self.unusable.update({name: problem for name, problem in known.items() if problem})
         for number, module in enumerate(self.modules, 1):
             if module.name in known:
                 continue
             self.progress(f"starting {module.name}, module {number} of {len(self.modules)}")
             network, problem = self.ask(module)
             if problem:
+                self.check_job()
                 self.unusable[module.name] = problem
                 self.say(f"{module.name} does not run: {problem}")
                 self.writer.add('module', **module.facts, network=network, problem=problem)
@@ -190,7 +204,8 @@ class Session:
         proofs = self.folder / 'proof' / label
         limit, ranks = (self.wanted.run['limit'], mine.case.ranks) if mine else (ASK_LIMIT, 2)
         try:
-            code = _run_into(raw, errors, self.ask_command(mine, proofs), {**module.environment, **ASK}, limit)
+            code = _run_into(raw, errors, self.ask_command(mine, proofs),
+                             {**module.environment, **ASK, holding.PLAN: str(self.folder / 'plan-start.json')}, limit)
         except subprocess.TimeoutExpired:
             return nobody, f"it did not end within {limit} s ({errors})"
         text = raw.read_text(errors='replace')
@@ -236,16 +251,18 @@ class Session:
         command = [sys.executable, '-c', REFRAME, '-C', str(self.folder / 'settings.py'), '-c', str(CHECKS), '-r',
                    '--exec-policy=serial', '--nocolor', f'--prefix={self.folder / "reframe"}',
                    f'--report-file={report}']
-        env = {**self.base, 'OSU_CONTAINER_PLAN': str(plan_file), 'RFM_SAVE_LOG_FILES': 'no',
-               'PYTHONUNBUFFERED': '1'}
+        env = {**self.base, holding.PLAN: str(plan_file), 'RFM_SAVE_LOG_FILES': 'no', 'PYTHONUNBUFFERED': '1'}
+        report.unlink(missing_ok=True)  # of a session that was interrupted
         log = self.folder / f'reframe-{number}.log'
         with open(log, 'a') as out:
             child = subprocess.Popen(command, env=env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out,
-                                     stderr=subprocess.STDOUT, start_new_session=True)
+                                     stderr=subprocess.STDOUT, start_new_session=True,
+                                     preexec_fn=holding.end_with_parent)
             try:
                 self.follow(child, number, runs)
             except BaseException:  # interrupted: ReFrame ends its test, srun its step
                 _interrupt(child)
+                holding.end_left_behind(self.folder)
                 raise
         self.explain_missing(number, runs, report, log, child.returncode)
 
@@ -266,28 +283,54 @@ class Session:
             self.progress(f"repeat {number} of {self.wanted.repeats}, run {here + 1} of {len(runs)}: "
                           f"{run.case.title} {run.series}; about {_time(left)} left")
 
+    def check_job(self):
+        """Raise JobLost if the job in which the runs are made is gone: what failed then says nothing of its module."""
+        gone = job.lost(os.environ) if self.wanted.scheduler == 'local' else None
+        if gone:
+            raise JobLost(gone)
+
     def explain_missing(self, number, runs, report, log, code):
         """
         Record why runs of a session left no line: ReFrame gave them up, or could not run at all.
 
-        Raises BenchError if the session as a whole did not work.
+        Raises BenchError if the session as a whole did not work, JobLost.
         """
+        if {(run.name, number) for run in runs} - self.done():
+            self.check_job()
         try:
             reported = {entry['name'].rpartition('case=')[2]: entry
                         for entry in json.loads(report.read_text())['runs'][-1]['testcases']}
         except (OSError, ValueError, KeyError, IndexError):
             tail = [line for line in log.read_text(errors='replace').splitlines() if line.strip()][-10:]
+            holding.end_left_behind(self.folder)  # it was killed, and its test runs on
             raise BenchError(f"ReFrame ended with exit code {code} and left no report. The end of {log}:\n"
                              + '\n'.join('    ' + line for line in tail)) from None
         done = self.done()
         for run in runs:
             entry = reported.get(run.name, {})
             said = f"{(entry.get('fail_reason') or 'ReFrame did not run it').strip()} (phase {entry.get('fail_phase')})"
-            if (run.name, number) not in done:
+            if job.ENDED in said:
+                self.say(f"{run.name}, repeat {number}: {said}; it is measured again with --resume")
+            elif (run.name, number) not in done:
                 self.writer.add('measurement', **_without_numbers(
                     run, number, 'failed', measure.reason(said, _stage_output(entry))))
             elif entry.get('fail_phase') not in (None, 'sanity'):  # measured, but missing in ReFrame's own logs
                 self.say(f"{run.name}, repeat {number}: {said}; its numbers are kept, see {log}")
+
+
+def done_of(path, runs):
+    """Return {(name of a run, repeat)} of runs (list of plan.Run) that the results file path has."""
+    entries, _ = files.lines(path)
+    names = {(run.module, run.case): run.name for run in runs}
+    return {(names.get((entry['module'], files.model.Case(**entry['case']))), entry['repeat'])
+            for _, entry in entries if entry['kind'] == 'measurement'}
+
+
+def left_of(path, runs, repeats):
+    """Return what of runs (list of plan.Run) the results file path lacks: list of (plan.Run, repeat)."""
+    done = done_of(path, runs)
+    return [(run, repeat) for repeat in range(1, repeats + 1) for run in runs
+            if not run.skip and (run.name, repeat) not in done]
 
 
 def _run_into(out, err, command, environment, limit):
@@ -298,7 +341,7 @@ def _run_into(out, err, command, environment, limit):
     """
     with open(out, 'w') as stdout, open(err, 'w') as stderr:
         child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
-                                 start_new_session=True)
+                                 start_new_session=True, preexec_fn=holding.end_with_parent)
         try:
             return child.wait(timeout=limit)
         except BaseException:

@@ -197,7 +197,9 @@ def recorded(folder):
     try:
         with open(path, encoding='utf-8') as handle:
             return checked(json.load(handle))
-    except (OSError, ValueError, RecursionError, FactsError) as err:
+    except FactsError as err:
+        raise DifferError("%s is damaged: %s" % (path, err))
+    except (OSError, ValueError, RecursionError) as err:
         raise DifferError("%s cannot be read: %s. Install the module again" % (path, err))
 
 

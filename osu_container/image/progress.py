@@ -91,8 +91,13 @@ def write_file(path, text):
     """Write a text file so that nobody ever sees half of it."""
     path = Path(path)
     new = path.with_name(f'.{path.name}.{os.getpid()}')
-    new.write_text(text)
-    os.replace(new, path)
+    try:
+        new.write_text(text)
+        os.replace(new, path)
+    except BaseException:  # the disk is full
+        with contextlib.suppress(OSError):
+            new.unlink()
+        raise
 
 
 def run(what, command, log, cwd=None, env=None, alive=None):

@@ -20,6 +20,7 @@ import time
 
 from osu_container.core.writing.terminal import one_line, shown
 
+from .. import streams
 from . import judging, text
 from .judging import ProofError
 
@@ -56,6 +57,7 @@ def main(options):
                              % options.prog)
     if len(words) == 1 and (os.path.isdir(words[0]) or not shutil.which(words[0])):
         return read(words[0], options)
+    promise_for(judging.Run('', [], None, [], []), options)  # what it does not take it says before anything runs
     if options.json:
         options.parser.error("--json is for a folder: run the command first, then %s FOLDER --json" % options.prog)
     return run(words, options)
@@ -243,13 +245,14 @@ def stand_alone():
     parser = argparse.ArgumentParser(prog='osu-proof', description="Show what every rank of a run really loaded and "
                                                                    "used.")
     add_arguments(parser)
+    streams.prepare()
     with shown():
         options = parser.parse_args()
-        try:
-            return options.function(options)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
-        except options.errors as err:
-            print("osu-proof: error: %s" % err, file=sys.stderr)
-            return 1
+
+        def call():
+            try:
+                return options.function(options)
+            except ProofError as err:
+                streams.say("osu-proof: error: %s" % err)
+                return 1
+        return streams.guarded('osu-proof', call)

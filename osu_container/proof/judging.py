@@ -10,11 +10,13 @@ import glob
 import json
 import os
 import re
+import stat
 import time
 from collections import namedtuple
 
 from osu_container.core.data.approaches import APART
 
+from . import layout
 from .loaded import ENDED, LATE
 from .network import TCP, providers_wanted
 from .sample import FORMAT
@@ -38,6 +40,8 @@ AFTER = 5.0
 SETTLED = 1.5
 #: Settings that keep an MPI from reading the memory of other ranks: another value of the same variable may allow it
 TOLD_APART = sorted((entry['name'], entry['value']) for entry in APART)
+#: Bytes of the file of a rank; those of real ones have some thousands
+LARGEST = 8000000
 #: How a problem begins that is no contradiction
 UNPROVED = 'Nothing is proved'
 
@@ -48,22 +52,44 @@ class ProofError(Exception):
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
-def _load(path, rank):
-    """Return the proof (dict) in the file path. Raises ProofError."""
+def _text_of(path):
+    """Return what the file path holds (str). Raises OSError; ValueError for what is no file of a rank."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe without a writer would hold us up
     try:
-        with open(path) as handle:
-            proof = json.load(handle)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ValueError("it is no regular file")
+        with os.fdopen(handle, 'rb', closefd=False) as stream:
+            data = stream.read(LARGEST + 1)
+    finally:
+        os.close(handle)
+    if len(data) > LARGEST:
+        raise ValueError("it has more than %d bytes" % LARGEST)
+    return data.decode('utf-8')
+
+
+def _load(path, rank):
+    """Return the proof (dict) in the file path: each key has its type, what is not there is None. Raises ProofError."""
+    try:
+        proof = json.loads(_text_of(path), parse_constant=_no_constant)
     except OSError as err:
         raise ProofError("rank %d left no proof of what it loaded: %s: %s. Is python3 on the nodes, and the folder "
                          "visible from them?" % (rank, path, err.strerror))
     except ValueError as err:
         raise ProofError("%s is damaged: %s" % (path, err))
+    except RecursionError:
+        raise ProofError("%s is damaged: it is nested too deep" % path)
     if not isinstance(proof, dict) or proof.get('format') != FORMAT:
-        found = proof.get('format') if isinstance(proof, dict) else 'none'
+        found = repr(proof.get('format'))[:20] if isinstance(proof, dict) else 'none'
         raise ProofError("%s has format %s, wanted %s" % (path, found, FORMAT))
-    if 'found' not in proof or proof['found'] and not {'libraries', 'node', 'rank', 'container'} <= set(proof):
-        raise ProofError("%s is damaged: it lacks keys of a proof" % path)
-    return proof
+    try:
+        return layout.checked(proof, rank)
+    except ValueError as err:
+        raise ProofError("%s is damaged: %s" % (path, err))
+
+
+def _no_constant(text):
+    """Refuse NaN and Infinity, which are no JSON but which Python's reader takes."""
+    raise ValueError("%s is no number" % text)
 
 
 def read_proofs(directory, ranks):
@@ -366,7 +392,7 @@ def singletons(proofs, pmi=None):
              and ((proof['world']['tasks'] or 1) > 1 or len(proofs) > 1)]
     if not alone:
         return None
-    families = sorted({proof['libraries']['libmpi']['family'] or '' for proof in alone})
+    families = sorted({(proof['libraries'].get('libmpi') or {}).get('family') or '' for proof in alone})
     right = pmi or next((PMI_OF[family] for family in families if family in PMI_OF), None)
     tasks = alone[0]['world']['tasks'] or len(proofs)
     used = sorted({proof.get('variables', {}).get('SLURM_MPI_TYPE') or 'none' for proof in alone})

@@ -29,11 +29,13 @@ LIBRARIES = {
     'libpals': re.compile(r'libpals\.so(\.|$)'),
     'libhsa-runtime64': re.compile(r'libhsa-runtime64\.so(\.|$)'),
     'libamdhip64': re.compile(r'libamdhip64\.so(\.|$)'),
+    'libcuda': re.compile(r'libcuda\.so(\.|$)'),
     'librccl': re.compile(r'lib(rccl|nccl)\.so(\.|$)'),
     'librccl-net': re.compile(r'lib(rccl|nccl)-net(-\w+)*\.so(\.|$)'),
 }
-#: Loaded when the first communicator of RCCL is made, long after MPI_Init: not at the same look on all ranks
-LATE = ('librccl-net',)
+#: Loaded when the first communicator of RCCL is made, or when the first GPU is looked for, maybe long after MPI_Init:
+#: not at the same look on all ranks
+LATE = ('librccl-net', 'libcuda')
 #: Problem of a library whose process was gone before the file could be opened
 ENDED = 'the process ended before it could be read'
 #: Variables of the process that decide how MPI reaches the network

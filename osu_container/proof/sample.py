@@ -16,7 +16,6 @@ start.py runs it on the node of the rank. How it looks, and why so:
 
 Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """
-import errno
 import json
 import os
 import socket
@@ -222,10 +221,34 @@ def step_of(environment):
 def write_json(path, content):
     """Write content as JSON to path: complete or not at all, whoever reads it meanwhile. Raises OSError."""
     part = '%s.part-%d' % (path, os.getpid())
-    with open(part, 'w') as handle:
-        json.dump(content, handle, indent=1, sort_keys=True)
-        handle.write('\n')
-    os.replace(part, path)
+    try:
+        with open(part, 'w') as handle:
+            json.dump(content, handle, indent=1, sort_keys=True)
+            handle.write('\n')
+        os.replace(part, path)
+    except OSError:  # the disk is full
+        try:
+            os.remove(part)
+        except OSError:
+            pass
+        raise
+
+
+def say_unwritten(pid, directory, err):
+    """
+    Say that no proof is written into the folder directory (str), for the reason err (OSError).
+
+    On stderr of the program, process pid (int): a prolog of a task has none. A socket has no name to be opened by.
+    """
+    text = ("Nothing is proved: %s cannot be written: %s. Name another folder, which the nodes see as well: "
+            "OSU_PROOF=FOLDER\n" % (directory, err.strerror)).encode('utf-8', 'backslashreplace')
+    for path in ('/proc/%d/fd/2' % pid, '/proc/self/fd/2'):
+        try:
+            with open(path, 'ab', buffering=0) as stream:
+                stream.write(text)
+            return
+        except OSError:
+            pass
 
 
 def main(pid, directory):
@@ -233,6 +256,7 @@ def main(pid, directory):
     Watch the process pid (int) and write its file into the folder directory (str).
 
     This process has the environment and the open files of the program at its start: what it holds is inherited.
+    Where the folder cannot be written it says so on stderr, which it lets go then.
     """
     inherited = network.own_sockets()
     for number in network.descriptors(os.getpid()):
@@ -247,11 +271,6 @@ def main(pid, directory):
                'step': step_of(environment), 'promise': environment.get('OSU_PROMISE'),
                'started_pid': pid, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
     start = time.monotonic()
-    try:
-        os.makedirs(directory)
-    except OSError as err:
-        if err.errno != errno.EEXIST:
-            raise
     path = os.path.join(directory, 'rank-%d.json' % rank)
 
     def keep(complete=False):
@@ -260,7 +279,18 @@ def main(pid, directory):
     # What is read if Slurm kills this process with the step.
     content.update(found=False, reason="the step ended before its program had loaded an MPI library, or within moments "
                                        "after that")
-    keep()
+    try:
+        os.makedirs(directory, exist_ok=True)
+        keep()
+    except OSError as err:
+        if rank == 0:  # for all
+            say_unwritten(pid, directory, err)
+        return
+    finally:  # srun waits for the end of it
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 2)
+        if nothing > 2:
+            os.close(nothing)
     found, reason = sample(pid, inherited)
     if found is None:
         content.update(reason=reason)

@@ -8,6 +8,7 @@ import hpccm
 from hpccm.common import container_type
 from hpccm.primitives import baseimage, copy, label, raw, runscript, shell
 
+from osu_container.core.installing.native import OF_THE_LAUNCHER
 from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
@@ -176,7 +177,8 @@ def osu_ports(python, prefix='/opt/osu'):
         f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
         f'for port in {prefix}/libexec/ports/osu_*.py; do '
         f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
-        f'ln -s ../libexec/osu-port {prefix}/bin/osu_get_bw',  # of osu-port itself, mpi4py has none
+        # of osu-port itself, mpi4py has none
+        f'for port in {" ".join(OF_THE_LAUNCHER)}; do ln -s ../libexec/osu-port "{prefix}/bin/$port"; done',
         f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports'])
 
 

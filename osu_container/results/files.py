@@ -6,6 +6,7 @@ no other. The first line says which format and which run it is.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -237,16 +238,14 @@ class Writer:
         """Write the first line of a new run. Raises ResultsError if the file is there already."""
         entry = dict(kind='run', format=FORMAT, version=VERSION, **facts)
         try:
-            with open(self.path, 'x', encoding='utf-8') as handle:
-                self._write(handle, entry)
+            self._write('xb', entry)
         except FileExistsError as err:
             raise ResultsError(f"{self.path} is there already: a run is never written over. Go on with it by "
                                f"`osu-container bench --resume {self.path.parent}`, or name another folder") from err
 
     def add(self, kind, **facts):
         """Append a line of this kind (str, see LINES)."""
-        with open(self.path, 'a', encoding='utf-8') as handle:
-            self._write(handle, dict(kind=kind, **facts))
+        self._write('ab', dict(kind=kind, **facts))
 
     def mend(self):
         """Cut off a last line that a killed run left incomplete; return True if there was one."""
@@ -258,9 +257,21 @@ class Writer:
             handle.truncate(end)
         return True
 
-    @staticmethod
-    def _write(handle, entry):
-        """Write one line in one piece. Raises ValueError for NaN, which JSON has not."""
-        handle.write(json.dumps(entry, allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n')
-        handle.flush()
-        os.fsync(handle.fileno())
+    def _write(self, mode, entry):
+        """
+        Write one line in one piece, or nothing of it; mode: str, of open().
+
+        Raises OSError, FileExistsError; ValueError for NaN, which JSON has not.
+        """
+        line = json.dumps(entry, allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n'
+        data = line.encode(errors='backslashreplace')  # of a byte that is no UTF-8: \\udc80, which is JSON
+        with open(self.path, mode, buffering=0) as handle:
+            size = os.fstat(handle.fileno()).st_size
+            try:
+                while data:
+                    data = data[handle.write(data):]
+                os.fsync(handle.fileno())
+            except OSError:  # the disk is full: half a line would spoil the one that comes next
+                with contextlib.suppress(OSError):
+                    handle.truncate(size)
+                raise

@@ -2,10 +2,7 @@
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,13 +13,13 @@ from osu_container.core.deciding.conditions import site_words
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.results import files, references
 from osu_container.results.model import Case, has_sizes
+from tests.bench.conftest import PYTHON
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
-from tests.helpers.machine import PROJECT, compile_library, interruptible, run
+from tests.helpers.machine import PROJECT, compile_library, run
 from tests.helpers.samples import all_pairs, one_of_each
 from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
-PYTHON = PROJECT / '.workstation' / 'venv' / 'bin' / 'python'
 #: One system of each kind
 SOME = ['workstation', 'lumi-25.03', 'lumi-c-25.03', 'alps']
 GPU_SITES = [name for name in SITES if site_entry(name)['gpu']['value']]
@@ -324,29 +321,6 @@ def test_reframe_takes_the_settings_of_every_site(tmp_path, site, scheduler):
 
 # ---- running ---------------------------------------------------------------------------------------------------------
 
-@pytest.fixture(scope='module')
-def made(tmp_path_factory):
-    """Modules, srun and salloc, made once."""
-    root = tmp_path_factory.mktemp('bench')
-    bench_stand_in.make(root)
-    return root
-
-
-@pytest.fixture
-def bench(made, tmp_path):
-    """Function (arguments..., **variables) that runs `osu-container bench`; its folder of results is of this test."""
-    for path in (made / 'special').glob('*'):
-        path.unlink()
-    for path in made.glob('*.calls'):
-        path.unlink()
-
-    def call(*arguments, **variables):
-        env = {**bench_stand_in.environment(made), 'OSU_CONTAINER_RESULTS': str(tmp_path / 'results'), **variables}
-        return run([PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', *arguments], env=env)
-    call.root, call.results = made, tmp_path / 'results'
-    return call
-
-
 ARGUMENTS = ('--tag', 'demo', '--module', 'osu-native/1', '--module', 'osu-native/2')
 
 
@@ -495,76 +469,14 @@ def test_another_library_than_promised_is_a_failure(bench, tmp_path):
     assert wrong['proof'][0]['libraries']['libmpi']['where'] == 'host'
 
 
-# ---- going on --------------------------------------------------------------------------------------------------------
-
-def start(bench, *arguments):
-    """Start a run of two repeats whose second repeat is slow; return the child."""
-    env = {**bench_stand_in.environment(bench.root), 'OSU_CONTAINER_RESULTS': str(bench.results)}
-    command = [PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', *ARGUMENTS, '--repeats', '2', *arguments]
-    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            start_new_session=True, preexec_fn=interruptible)
-
-
-def wait_for_lines(path, count):
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if path.exists() and len(path.read_text().splitlines()) >= count:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f'{path} has fewer than {count} lines')
-
-
-@pytest.mark.parametrize('sign', [pytest.param(signal.SIGINT, marks=pytest.mark.full),
-                                  pytest.param(signal.SIGTERM, marks=pytest.mark.full), signal.SIGKILL])
-def test_an_interrupted_run_goes_on_with_what_is_missing(bench, tmp_path, sign):
-    folder = tmp_path / 'run'
-    child = start(bench, '-o', str(folder))
-    wait_for_lines(folder / files.NAME, 5)  # run, two modules, two measurements
-    if sign == signal.SIGKILL:
-        os.killpg(child.pid, sign)
-        run(['pkill', '-9', '-f', str(folder)])  # ReFrame is a session of its own
-    else:
-        child.send_signal(sign)
-    _, err = child.communicate(timeout=60)
-    assert child.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[sign]
-    if sign == signal.SIGINT:
-        assert 'interrupted; what was measured is kept; to go on: osu-container bench --resume' in err
-    before = (folder / files.NAME).read_text()
-    assert files.read(folder).problems[-1].endswith(f'to go on: osu-container bench --resume {folder}')
-    time.sleep(1)
-    assert run(['pgrep', '-f', f'{folder}/proof']).stdout == '', 'nothing of it runs any more'
-    if sign == signal.SIGKILL:  # as if it had been writing
-        (folder / files.NAME).write_text(before + '{"kind": "measu')
-    done = bench('--resume', folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (folder / files.NAME).read_text().startswith(before)
-    found = files.read(folder)
-    assert found.problems == [] and {one.repeats for one in found.series} == {2} and len(found.series) == 4
-    again = bench('--resume', folder)
-    assert again.returncode == 0 and 'has ended: nothing is left to measure' in again.stdout
-
-
-def test_a_run_does_not_go_on_with_another_module(bench, tmp_path):
-    folder = tmp_path / 'run'
-    child = start(bench, '-o', str(folder))
-    wait_for_lines(folder / files.NAME, 4)
-    child.send_signal(signal.SIGINT)
-    child.communicate(timeout=60)
-    path = bench.root / 'modules' / 'osu-native' / '2.lua'
-    text = path.read_text()
-    path.write_text(text + '-- changed\n')
-    try:
-        done = bench('--resume', folder)
-    finally:
-        path.write_text(text)
-    assert done.returncode == 1
-    assert 'module osu-native/2 changed. Begin a new run instead of --resume' in done.stderr
-
-
 def test_the_time_box_ends_after_a_whole_repeat(bench, tmp_path):
     done = bench(*ARGUMENTS, '--repeats', '5', '--budget', '1', '-o', tmp_path / 'run', '--', 'osu_bw')
     assert done.returncode == 0 and '1 of 5 repeats: the next would pass 1 s' in done.stdout
     assert {one.repeats for one in files.read(tmp_path / 'run').series} == {1}
+    assert files.read(tmp_path / 'run').problems == [], 'all that was to fit into the time is there'
+    left = bench('--resume', tmp_path / 'run', '--dry-run')
+    assert f"left of {tmp_path}/run, tag demo on site workstation: 8 of 10 measurements" in left.stdout
+    assert 'with osu-native/1 (repeat 2-5), osu-native/2 (repeat 2-5)' in left.stdout and 'job:  ' in left.stdout
 
 
 # ---- ReFrame by itself -----------------------------------------------------------------------------------------------
@@ -625,6 +537,26 @@ def test_what_cannot_be_run_is_said_plainly(bench, arguments, variables, says):
     done = bench(*arguments, **variables)
     assert done.returncode == 1 and says in done.stderr and 'Traceback' not in done.stderr
     assert not bench.results.exists()
+
+
+SETTINGS = {'site': 'workstation', 'approach': 'native', 'programs': ['osu_bw'], 'binds': []}
+
+
+@pytest.mark.parametrize('text, says', [
+    ('', 'Expecting value'), ('[' * 100000, 'recursion'), ('[1]', 'it is no object'),
+    (json.dumps(dict(SETTINGS, approach='x')), "there is no approach 'x'"),
+    (json.dumps(dict(SETTINGS, approach=['x'])), "approach is \"['x']\""),
+    (json.dumps(dict(SETTINGS, site='x')), "there is no site 'x', and site_entry is not there"),
+    (json.dumps(dict(SETTINGS, site='x', site_entry={'gpu': {}})), 'site_entry lacks gpu, gpu_binding, jobs'),
+    (json.dumps(dict(SETTINGS, programs=[1])), 'programs is no list of names'),
+    (json.dumps(dict(SETTINGS, binds=[{}])), 'a bind has no path')])
+def test_damaged_settings_of_an_installation_are_named(tmp_path, text, says):
+    (tmp_path / 'settings.json').write_text(text)
+    with pytest.raises(BenchError, match=re.escape(f'{tmp_path}/settings.json is damaged: ')) as caught:
+        modules.recorded({modules.ROOT: str(tmp_path)}, modules.SETTINGS)
+    assert says in str(caught.value) and str(caught.value).endswith('Install the module again: eb ... --rebuild')
+    (tmp_path / 'settings.json').write_text(json.dumps(SETTINGS))
+    assert modules.recorded({modules.ROOT: str(tmp_path)}, modules.SETTINGS) == SETTINGS
 
 
 def test_a_run_is_never_written_over(bench, tmp_path):

@@ -27,8 +27,9 @@ MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 #: What eb runs: its errors end an installation
 EASYBLOCKS = sorted([*(PROJECT / 'easyblocks/generic').glob('*.py'), PROJECT / 'osu_container/easyblock.py',
                      *(PROJECT / 'osu_container/core').rglob('*.py')])
-#: Its errors are never shown: who reads a library's release takes them for "not known"
-SILENT = [PROJECT / 'osu_container/core/reading/libraries.py']
+#: Their errors are never shown by themselves: who reads a library's release takes them for "not known", and who reads a
+#: file says of which one they are
+SILENT = [PROJECT / 'osu_container/core/reading' / name for name in ('libraries.py', 'files.py')]
 
 
 def without_code(text):

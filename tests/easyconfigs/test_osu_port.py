@@ -1,56 +1,22 @@
 """osu-port: mpi4py's ports of the OSU benchmarks behave like the C programs on the command line.
 
 The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were called with. The second
-part runs the real ports on the real mpi4py and MPICH, which it takes from sources/ or fetches from PyPI. Its mark is
-`slurm`, so that the fast tests stay off the network; the ranks are started by MPICH's own mpiexec.
+part runs the real ports on the real mpi4py and MPICH (tests/helpers/ports.py). Its mark is `slurm`, so that the fast
+tests stay off the network; the ranks are started by MPICH's own mpiexec. Buffers in GPU memory: test_osu_port_gpu.py.
 """
 
-import os
 import shutil
-import subprocess
-import tarfile
-import zipfile
-from pathlib import Path
 
 import pytest
 
 from osu_container import osu_output
-from osu_container.image import catalogue, fetch
-from tests.helpers.machine import PROJECT
+from osu_container.core.installing.native import OF_THE_LAUNCHER
+from tests.helpers import ports
+from tests.helpers.ports import PYTHON, run
 
-OSU_PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
-PYTHON = '/usr/bin/python3'  # of osu-port's first line
 PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',
          'scatter')
-OWN = ('get_bw',)  # of osu-port itself
-
-FAKE_MPI = """\
-import os
-class World:
-    def Get_rank(self): return int(os.environ.get('FAKE_RANK', '0'))
-    def Abort(self, code): print('aborted', code); raise SystemExit(code)
-class MPI:
-    COMM_WORLD = World()
-    started = False
-import sys
-sys.modules['mpi4py.MPI'] = MPI
-"""
-FAKE_PACKAGE = """\
-__version__ = '0.0'
-class rc: threads = True
-def __getattr__(name):
-    if name != 'MPI': raise AttributeError(name)
-    import os, mpi4py.fake
-    if not mpi4py.fake.MPI.started:
-        mpi4py.fake.MPI.started = True
-        print('MPI started, threads', rc.threads, os.environ['MPI4PY_LIBMPI'])
-    return mpi4py.fake.MPI
-"""
-FAKE_PORT = """\
-def {name}(BENCHMARH='title', {arguments}, MAX_MSG_SIZE=1 << 22):
-    print({{key: value for key, value in sorted(locals().items())}})
-    {last}
-"""
+OWN = ('get_bw', 'xccl_allreduce', 'xccl_bw', 'xccl_latency')  # of osu-port itself
 
 #: Runs the port with windows whose memory says where it is, and looks at what rank 0 has at the end of each size
 READ_BACK = '''
@@ -86,40 +52,10 @@ if MPI.COMM_WORLD.Get_rank() == 0:
 '''
 
 
-def run(command, **environment):
-    """Run a command; return (exit code, stdout, stderr)."""
-    done = subprocess.run([str(part) for part in command], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
-
-
-def prefix_with(folder, names):
-    """Make the tree that osu-port expects, with a space in its path. Return its prefix."""
-    prefix = folder / 'a prefix'
-    for below in ('bin', 'libexec/ports', 'lib/python/mpi4py'):
-        (prefix / below).mkdir(parents=True)
-    shutil.copy(OSU_PORT, prefix / 'libexec' / 'osu-port')
-    for name in names:
-        (prefix / 'bin' / name).symlink_to('../libexec/osu-port')
-    return prefix
-
-
 @pytest.fixture
 def fake(tmp_path):
     """Prefix with three ports that print their arguments; the last one fails."""
-    prefix = prefix_with(tmp_path, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown'])
-    ports = prefix / 'libexec' / 'ports'
-    both = 'skip=10, loop=100, skip_large=2, loop_large=20'
-    small = 'skip_small=10, loop_small=100, skip_large=2, loop_large=20'
-    for name, arguments, last in (('osu_bw', both, ''), ('osu_multi_lat', small, ''), ('osu_barrier', both, ''),
-                                  ('osu_fails', both, '1 / 0')):
-        (ports / f'{name}.py').write_text(FAKE_PORT.format(name=name, arguments=arguments, last=last))
-    package = prefix / 'lib/python/mpi4py'
-    (package / '__init__.py').write_text(FAKE_PACKAGE)
-    (package / 'fake.py').write_text(FAKE_MPI)
-    version = run([PYTHON, '-c', 'import sys; print("%d%d" % sys.version_info[:2])'])[1].strip()
-    (package / f'MPI.mpich.cpython-{version}-x86_64-linux-gnu.so').write_text('')
-    return prefix
+    return ports.tiny_prefix(tmp_path)
 
 
 @pytest.mark.parametrize('arguments, expected', [
@@ -164,9 +100,11 @@ def test_mpi_is_started_as_by_the_c_programs_and_versioned_library_first(fake):
 
 
 @pytest.mark.parametrize('name, arguments, message', [
-    ('osu_bw', ['D', 'D'], "'D' asks for buffers in GPU memory"),
-    ('osu_bw', ['H', 'D'], "'D' asks for buffers in GPU memory"),
-    ('osu_bw', ['M', 'M'], "without GPU support"),
+    ('osu_bw', ['-d', 'openacc'], "invalid choice: 'openacc'"),
+    ('osu_barrier', ['D', 'D'], 'D D: osu_barrier has no buffers'),
+    ('osu_barrier', ['-c'], '-c: osu_barrier sends no data'),
+    ('osu_fails', ['H', 'D'], 'H D: osu_fails is a collective, whose ranks all have the same kind of buffers'),
+    ('osu_xccl_bw', ['H', 'H'], 'H H: RCCL and NCCL send from GPU memory only: give D D'),
     ('osu_bw', ['X', 'X'], "unknown buffer place 'X'"),
     ('osu_bw', ['H'], '1 buffer place(s) given, 2 wanted'),
     ('osu_bw', ['H', 'H', 'H'], '3 buffer place(s) given, 2 wanted'),
@@ -198,6 +136,13 @@ def test_help_lists_arguments_and_ports(fake):
 def test_version(fake):
     assert run([fake / 'bin' / 'osu_bw', '--version']) == (
         0, 'osu_bw: mpi4py 0.0 port, not the C program of the OSU Micro-Benchmarks\n', '')
+
+
+def test_what_has_a_link_beside_the_ports_is_what_the_launcher_has_in_itself(fake):
+    _, _, errors = run([fake / 'libexec' / 'osu-port'])
+    links = {'osu_barrier', 'osu_bw', 'osu_fails', 'osu_multi_lat'} | set(OF_THE_LAUNCHER)
+    assert set(errors.split(': ')[-1].strip().split(', ')) == links and sorted(OF_THE_LAUNCHER) == OF_THE_LAUNCHER
+    assert {name[len('osu_'):] for name in OF_THE_LAUNCHER} == set(OWN)
 
 
 @pytest.mark.parametrize('name', ['bin/osu_unknown', 'libexec/osu-port'])
@@ -241,29 +186,12 @@ def test_modules_and_environments_of_the_user_do_not_reach_it(fake, tmp_path):
 def real(tmp_path_factory):
     """Return (prefix with the real ports and mpi4py, folder of MPICH 4.2.3)."""
     folder = tmp_path_factory.mktemp('real')
-    python = run([PYTHON, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'])[1].strip()
-    keys = ['mpich-4.2.3', 'mpi4py-source', f'mpi4py-{python}']
-    fetch.fetch(keys, PROJECT / 'sources', folder / 'fetch.log')
-    mpich, source, wheel = (PROJECT / 'sources' / catalogue.SOURCES[key]['file'] for key in keys)
-    prefix = prefix_with(folder, [f'osu_{name}' for name in PORTS + OWN])
-    with tarfile.open(source) as archive:
-        for member in archive:
-            if '/demo/osu_' in member.name:
-                target = prefix / 'libexec' / 'ports' / Path(member.name).name
-                target.write_bytes(archive.extractfile(member).read())
-    zipfile.ZipFile(wheel).extractall(prefix / 'lib' / 'python')
-    zipfile.ZipFile(mpich).extractall(folder / 'mpich')
-    installed = folder / 'mpich' / 'mpich-4.2.3.data' / 'data'
-    for program in (installed / 'bin').iterdir():
-        program.chmod(0o755)
-    return prefix, installed
+    return ports.real_prefix(folder, PORTS + OWN), ports.mpich(folder)
 
 
 def on_ranks(real, number, name, *arguments):
     """Run a port on ranks of this machine; return (exit code, stdout, stderr)."""
-    prefix, mpich = real
-    return run([mpich / 'bin' / 'mpiexec', '-n', number, prefix / 'bin' / name, *arguments],
-               LD_LIBRARY_PATH=str(mpich / 'lib'), FI_PROVIDER='tcp')
+    return ports.mpiexec(*real, number, name, *arguments)
 
 
 @pytest.mark.slurm
@@ -327,9 +255,17 @@ def test_wrong_number_of_ranks_is_the_port_s_own_error(real, ranks):
 
 
 @pytest.mark.slurm
-def test_no_gpu_buffers_on_two_ranks(real):
-    code, output, errors = on_ranks(real, 2, 'osu_bw', 'D', 'D')
-    assert (code, output) == (2, '') and 'GPU' in errors
+@pytest.mark.parametrize('name, ranks', [(name, 2) for name in PORTS + ('get_bw',) if name != 'barrier'] + [
+    (name, 3) for name in ('allgather', 'alltoall', 'alltoallv', 'bcast', 'gather', 'scatter')] + [('multi_lat', 4)])
+def test_data_is_checked_on_request_behind_the_numbers(real, name, ranks):
+    """As the C programs print it; the ports themselves are not edited for it."""
+    code, output, errors = on_ranks(real, ranks, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
+    assert code == 0, errors
+    title, *rows = output[output.index('# Size'):].splitlines()
+    sizes = [1 << power for power in range(7)]
+    assert title.endswith('  Validation')
+    assert [int(row.split()[0]) for row in rows if int(row.split()[0])] == sizes
+    assert [row.split()[2] for row in rows] == ['Pass'] * len(rows)
 
 
 @pytest.mark.slurm

@@ -383,6 +383,7 @@ def test_an_image_that_is_a_folder_is_no_host_library(tmp_path):
     ('libhsa-runtime64.so.1.14.60200', 'libhsa-runtime64'), ('libucp.so.0', 'libucp'), ('libpmi2.so.0.6.0', 'libpmi2'),
     ('libpmi.so.0', 'libpmi'), ('libpmix.so.2', 'libpmix'), ('libpals.so.0', 'libpals'), ('libxpmem.so.0', 'libxpmem'),
     ('librccl-net.so', 'librccl-net'), ('libnccl-net-ofi.so', 'librccl-net'), ('librccl.so.1', 'librccl'),
+    ('libcuda.so.1', 'libcuda'),
     ('libmpifort.so.12', None), ('libmpi_mpifh.so.40', None), ('libmpi_cxx.so.40', None), ('libmpi.py', None)])
 def test_names_of_libraries(name, known):
     assert [key for key, pattern in loaded.LIBRARIES.items() if pattern.match(name)] == ([known] if known else [])

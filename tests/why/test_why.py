@@ -419,6 +419,8 @@ MADE = {
     'osu-gpu-bind without a map', 'osu-gpu-bind outside of srun', 'part of the GPUs', 'GPUs of another node',
     'cores far from the GPU', 'unknown option of osu-gpu-bind', 'osu-explain without its data',
     'port not installed rightly', 'buffers of a Python benchmark',
+    'no GPU for the ports', 'GPU driver too old', 'GPUs of two vendors', 'MPI without GPU support',
+    'fewer GPUs than ranks', 'not enough GPU memory', 'NCCL or RCCL of the ports', 'wrong data',
     'proof without its program', 'Open MPI without PMIx', 'component of PMIx missing', 'mpirun in the container',
     'image without a signature', "image of LUMI's module gone", 'unknown module', 'module of another stack',
     'modules that exclude each other', 'host has changed', 'job is over', 'provider asked for by an old name',
@@ -595,9 +597,10 @@ def test_every_message_of_the_wrapper_and_of_the_binding_is_known(path):
 
 
 @pytest.mark.parametrize('arguments, wanted', [
-    (['osu_bw', 'D', 'D'], 'no GPU support'), (['osu_bw', 'X', 'H'], 'wrong arguments'),
+    (['osu_bw', 'D', 'D'], 'no GPU for the ports'), (['osu_bw', 'X', 'H'], 'wrong arguments'),
+    (['osu_xccl_bw', 'H', 'H'], 'wrong arguments'), (['osu_bw', 'D'], 'wrong arguments'),
     (['osu_bw', '-m', '8:1'], 'wrong arguments'), (['osu_bw', '-m', '2:8'], 'wrong arguments'),
-    (['osu_bw', '-i', '0'], 'wrong arguments'), (['osu_bw', '-c'], 'wrong arguments'),
+    (['osu_bw', '-i', '0'], 'wrong arguments'), (['osu_bw', '-d', 'x'], 'wrong arguments'),
     (['osu_nonesuch'], 'port not installed rightly'),
     (['osu_bw'], 'port not installed rightly'), (['no mpi4py'], 'port not installed rightly')])
 def test_every_message_of_the_ports_is_known(tmp_path, arguments, wanted):

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -563,6 +564,23 @@ def test_slurm_stop_ends_the_very_process_that_was_recorded(tree, sleeper):
     done = script(tree, 'slurm.sh', 'stop', **no_cluster())
     assert (done.returncode, done.stdout) == (0, '==> private Slurm: stopped\n')
     assert reaped(sleeper) == -signal.SIGTERM
+
+
+def test_slurm_stop_ends_a_daemon_that_a_killed_start_could_not_record(tree):
+    confs = [tree / '.workstation' / 'slurm' / 'slurm.conf', '/elsewhere/.workstation/slurm/slurm.conf']
+    daemons = [subprocess.Popen(['bash', '-c', f'exec -a /usr/sbin/slurmctld sh -c "read x" -f {conf}'],
+                                stdin=subprocess.PIPE) for conf in confs]
+    try:
+        for daemon in daemons:
+            while not Path(f'/proc/{daemon.pid}/cmdline').read_bytes().startswith(b'/usr/sbin/'):
+                time.sleep(0.01)
+        done = script(tree, 'slurm.sh', 'stop', **no_cluster())
+        assert done.returncode == 0 and 'ended 1 unrecorded daemons, left by a start that was killed' in done.stdout
+        assert daemons[0].wait(10) == -signal.SIGKILL and daemons[1].poll() is None
+    finally:
+        for daemon in daemons:
+            daemon.kill()
+            daemon.communicate()
 
 
 @pytest.fixture

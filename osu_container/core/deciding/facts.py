@@ -38,16 +38,17 @@ def checked(facts):
             continue  # of a native module
         for key, kind in wanted.items():
             if not isinstance(found, dict) or not isinstance(found.get(key), kind):
-                raise FactsError("%s.%s is %s, wanted %s" % (
+                raise FactsError("%s.%s is %s, wanted %s; install the module again" % (
                     part, key, ascii(found.get(key))[:40] if isinstance(found, dict) else 'not there',
                     {str: 'text', dict: 'an object', list: 'a list'}[kind]))
     libraries, runtime = facts['host'].get('injected', []), facts['host'].get('runtime')
     if not isinstance(libraries, list) or not all(isinstance(library, dict) and all(
             isinstance(library.get(key), str) for key in ('path', 'sha256')) for library in libraries):
-        raise FactsError("host.injected is no list of libraries with path and sha256")
+        raise FactsError("host.injected is no list of libraries with path and sha256; install the module again")
     if 'image' in facts and not (isinstance(runtime, dict) and all(isinstance(runtime.get(key), str)
                                                                    for key in ('command', 'name'))):
-        raise FactsError("host.runtime is %s, wanted an object with command and name" % ascii(runtime)[:40])
+        raise FactsError("host.runtime is %s, wanted an object with command and name; install the module again"
+                         % ascii(runtime)[:40])
     return facts
 
 

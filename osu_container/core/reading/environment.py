@@ -63,6 +63,9 @@ _LONGEST_CUT = 4096
 #: Work for one environment: characters of scripts, statements that run, variables that are compared. Those of real
 #: images take 50,000 at most; so many take some seconds at most
 _MOST_STEPS = 500000
+#: Why nothing is known of what the scripts set from there on
+_TOO_LONG = "the scripts of the image are too long, or call each other too often, to be followed"
+_TOO_LARGE = "a value with more than %d characters" % _LONGEST
 
 
 class _Return(Exception):
@@ -94,7 +97,7 @@ class _Shell(object):
         """Count steps (int) of work. Raises _TooMuch where it is too much for any image that works."""
         self.steps += steps
         if self.steps > _MOST_STEPS:
-            raise _TooMuch("the scripts of the image are too long, or call each other too often, to be followed")
+            raise _TooMuch(_TOO_LONG)
 
     # Variables
 
@@ -218,7 +221,7 @@ class _Shell(object):
                 return None, why, text
             text += value
             if len(text) > _LONGEST:
-                raise _TooMuch("a value with more than %d characters" % _LONGEST)
+                raise _TooMuch(_TOO_LARGE)
         return text, None, ''
 
     def value(self, word, line):

@@ -6,7 +6,9 @@ needs itself), so that an image of many gigabytes is never copied; an unpacked i
 """
 import binascii
 import errno
+import functools
 import hashlib
+import itertools
 import os
 import platform
 import posixpath
@@ -16,6 +18,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 from collections import OrderedDict
 
@@ -201,6 +204,10 @@ def no_room(folder, size, remedy='set TMPDIR to'):
         "with more room" % (folder, free >> 20, (size >> 20) + 1, remedy)
 
 
+#: That of names of files: as os.fsdecode(), which looks it up each time
+_ENCODING = sys.getfilesystemencoding()
+#: Types of files as ls has them
+_LETTERS = dict((letter.encode(), letter) for letter in 'dl-bcps')
 #: What unsquashfs says where it cannot write, by the C library
 FULL = re.compile(r'No space left on device|Disk quota exceeded')
 
@@ -214,42 +221,52 @@ class Squashfs(Tree):
         self.offset = offset
         # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target; of a device: 1,  3 in place of 1234. Nobody who
         # makes an image knows TOP: a line without it belongs to the name before, which has a line end
-        top = binascii.hexlify(os.urandom(16)).decode()
-        line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+\s+(\d+)(?:, *\d+)? \S+ \d{2}:\d{2} ' + top.encode() +
-                             br'(.*)', re.S)
-        listed, last = 0, None
-        for line in self._unsquashfs(['-lln', '-d', top]):
+        top = binascii.hexlify(os.urandom(8)).decode()
+        line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+ +(\d+)(?:, *\d+)? [\d-]+ [\d:]{5} ' + top.encode() +
+                             b'(.*)', re.S)
+        match, entries, listed, added, known, last = line_of.match, self.entries, 0, 0, False, None
+        for line in itertools.chain(self._unsquashfs(['-lln', '-d', top]), [b'']):
+            found = match(line)
             listed += len(line)
-            if listed > _MOST_LISTED:
-                raise ImageError("%s: the list of its files has more than %d MB: too long to look into"
-                                 % (self.path, _MOST_LISTED >> 20))
-            found = line_of.match(line)
-            if found:
-                if last:
-                    self._add(*last)
-                last = found.groups()
-            elif last:
-                last = last[:3] + (last[3] + line,)
-        if not last:
-            raise ImageError("%s: unsquashfs lists the files in a form that is not known: update squashfs-tools" % path)
-        self._add(*last)
+            if listed > _MOST_LISTED or added > MOST_FILES:
+                raise ImageError("%s holds more than %d files, or their list more than %d MB: too many to look into. "
+                                 "Use an image with fewer"
+                                 % (self.path, MOST_FILES, _MOST_LISTED >> 20))
+            if line and not found:
+                last = last and last[:3] + (last[3] + line,)
+                continue
+            if last:
+                kind, mode, size, name = last
+                if kind != b'l' and b'/..' not in name and 1 < len(name) <= _LONGEST_PATH:  # most of them
+                    path = name[:-1].decode(_ENCODING, 'surrogateescape')
+                    entries[path] = _LETTERS[kind], mode.decode(), '', int(size)
+                    added += 1
+                else:
+                    added += self._add(*last)
+                known = True
+            last = found and found.groups()
+        if not known:
+            raise ImageError("%s: unsquashfs lists the files in a form that is not known: update squashfs-tools"
+                             % self.path)
+        # unsquashfs before 4.5.1 does not look for that, and writes elsewhere: CVE-2021-41072
+        if added != len(self.entries):
+            raise ImageError("%s is damaged: its squashfs has two files of one name. Copy or make it again" % self.path)
 
     def _add(self, kind, mode, size, name):
-        """Add a file to entries: what unsquashfs lists of it (bytes), name with its target and a line end."""
-        name, target = name[:-1], b''
+        """Add what unsquashfs lists of a file (bytes; name with its target and a line end); return how many (int)."""
+        target = ''
         if kind == b'l':  # its size is that of its target, which may hold an arrow as well as the name
-            end = len(name) - int(size)
-            name, target = (name[:end - 4], name[end:]) if name[max(0, end - 4):end] == b' -> ' else (b'', b'')
+            end = len(name) - 1 - int(size)
+            target = name[max(0, end):-1].decode(_ENCODING, 'surrogateescape')
+            name = name[:end - 4] if name[max(0, end - 4):end] == b' -> ' else b''
+        else:
+            name = name[:-1]
         if not name or len(name) > _LONGEST_PATH:  # the top of the tree; what no program can open
-            return
-        path = os.fsdecode(name)
-        # unsquashfs before 4.5.1 does not look for these, and writes elsewhere: CVE-2021-40153, CVE-2021-41072
-        if path in self.entries or b'/..' in name and {b'..'} & set(name.split(b'/')):
-            raise ImageError("%s is damaged: its squashfs lists %s, which no file can have as name, or twice. Copy or "
-                             "make it again" % (self.path, path))
-        self.entries[path] = (kind.decode(), mode.decode(), os.fsdecode(target), int(size))
-        if len(self.entries) > MOST_FILES:
-            raise ImageError("%s holds more than %d files: too many to look into" % (self.path, MOST_FILES))
+            return 0
+        if b'/..' in name and b'..' in name.split(b'/'):  # as above: CVE-2021-40153
+            raise ImageError("%s is damaged: its squashfs has a file called '..'. Copy or make it again" % self.path)
+        self.entries[name.decode(_ENCODING, 'surrogateescape')] = _LETTERS[kind], mode.decode(), target, int(size)
+        return 1
 
     def _unsquashfs(self, options, files=()):
         """Yield the lines (bytes) of unsquashfs with options (list of str) for files (str, without leading /)."""
@@ -267,7 +284,7 @@ class Squashfs(Tree):
                 raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
                                  "squashfs-tools")
             try:
-                for line in iter(lambda: proc.stdout.readline(1 << 16), b''):
+                for line in iter(functools.partial(proc.stdout.readline, 1 << 16), b''):
                     yield line
             finally:
                 proc.stdout.close()  # it ends by that, where nobody reads on
@@ -305,7 +322,7 @@ class Squashfs(Tree):
             except ImageError as err:
                 if not FULL.search(str(err)):
                     raise
-                raise NoRoomError("%s is full: set TMPDIR to a folder with more room. %s" % (
+                raise NoRoomError("%s is full. Choose a folder with more room, by TMPDIR. %s" % (
                     os.path.dirname(folder), err))
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
@@ -318,8 +335,8 @@ class Squashfs(Tree):
             if kind != '-':
                 raise ImageError("%s: %s is no plain file" % (self.path, path))
             if size > _MOST_COPIED:
-                raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into"
-                                 % (self.path, path, size, _MOST_COPIED))
+                raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into. Use an image "
+                                 "without it" % (self.path, path, size, _MOST_COPIED))
         problem = no_room(os.path.dirname(folder), sum(self.entries[path][3] for path in paths))
         if problem:
             raise NoRoomError(problem)

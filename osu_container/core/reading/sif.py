@@ -105,7 +105,7 @@ def read_sif(path):
     described = [item for item in objects if item.kind == DATA_GENERIC_JSON]
     total = sum(item.size for item in described)
     if total > _MOST_LABELS:
-        raise ImageError("%s has %d bytes of labels, and at most %d are read: make it again with fewer"
+        raise ImageError("%s has %d bytes of labels, and at most %d are read. Use an image with fewer"
                          % (path, total, _MOST_LABELS))
     for item in described:
         labels.update(_labels(read_object(path, item)))

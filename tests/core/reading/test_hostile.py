@@ -122,7 +122,7 @@ def test_a_file_that_is_too_large_is_told_and_not_copied(root, tmp_path, monkeyp
 def test_a_list_that_is_too_long_is_told(root, monkeypatch):
     path = pack(root, root.parent / 'squashfs')
     monkeypatch.setattr(image, '_MOST_LISTED', 100)
-    with pytest.raises(ImageError, match='the list of its files'):
+    with pytest.raises(ImageError, match='or their list more than'):
         Squashfs(str(path), 0)
 
 

@@ -1,0 +1,50 @@
+"""Fixtures of the tests of `osu-container bench`."""
+import subprocess
+
+import pytest
+
+from tests.helpers import bench_stand_in
+from tests.helpers.machine import PROJECT, interruptible, run
+
+PYTHON = PROJECT / '.workstation' / 'venv' / 'bin' / 'python'
+
+
+@pytest.fixture(scope='session')
+def made(tmp_path_factory):
+    """Modules, srun, salloc and the questions to Slurm, made once."""
+    root = tmp_path_factory.mktemp('bench')
+    bench_stand_in.make(root)
+    return root
+
+
+@pytest.fixture
+def bench(made, tmp_path):
+    """
+    Function (arguments..., **variables) that runs `osu-container bench`; its folder of results is of this test.
+
+    Its attribute start takes the same and returns the Popen of a command that runs.
+    """
+    for path in (*(made / 'special').glob('*'), *made.glob('*.calls'), *made.glob('*.answer')):
+        path.unlink()
+
+    def parts(arguments, variables):
+        env = {**bench_stand_in.environment(made), 'OSU_CONTAINER_RESULTS': str(tmp_path / 'results'), **variables}
+        return [str(word) for word in (PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', *arguments)], env
+
+    def call(*arguments, **variables):
+        command, env = parts(arguments, variables)
+        return run(command, env=env)
+
+    def start(*arguments, **variables):
+        command, env = parts(arguments, variables)
+        child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 start_new_session=True, preexec_fn=interruptible)
+        started.append(child)
+        return child
+    started = []
+    call.root, call.results, call.start = made, tmp_path / 'results', start
+    yield call
+    for child in started:
+        if child.poll() is None:
+            child.kill()
+        child.communicate()

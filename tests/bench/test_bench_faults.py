@@ -1,0 +1,371 @@
+"""A run of `osu-container bench` that is interrupted, loses its job, or meets another one: nothing is lost or wrong."""
+import json
+import os
+import random
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from osu_container.bench import BenchError, cli, holding, job, session
+from osu_container.results import files
+from tests.bench.test_bench import ARGUMENTS, calls, measurements, module
+from tests.helpers.bench_stand_in import answer, special
+from tests.helpers.machine import PROJECT, STATE, run
+
+ASKED = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+def wait_for_lines(path, count, seconds=120):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if path.exists() and len(path.read_text().splitlines()) >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f'{path} has fewer than {count} lines')
+
+
+def running(folder):
+    """The command lines of the processes that have a folder in theirs: the samplers of ranks, which end by themselves,
+    left out."""
+    found = []
+    for path in Path('/proc').glob('[0-9]*/cmdline'):
+        try:
+            words = path.read_bytes().decode(errors='replace').replace('\0', ' ')
+        except OSError:
+            continue
+        if str(folder) in words and int(path.parent.name) != os.getpid() and 'start.py' not in words:
+            found.append(words)
+    return found
+
+
+def nothing_runs(folder, seconds=20):
+    """Wait until no process has a folder in its command line; return whether that came."""
+    end = time.monotonic() + seconds
+    while running(folder) and time.monotonic() < end:
+        time.sleep(0.1)
+    return running(folder) == []
+
+
+def is_whole(folder, repeats=2):
+    """Assert that a run of osu_bw with both modules has each measurement once, none failed, and its end."""
+    found = files.read(folder)
+    assert found.problems == [] and found.failures == []
+    assert {one.repeats for one in found.series} == {repeats} and len(found.series) == 2
+    assert len(measurements(folder)) == 2 * repeats, 'each was measured once'
+    assert [path.name for path in folder.glob('running.json')] == []
+
+
+# ---- interrupted -----------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('sign', [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.full) for one in ASKED
+                                                   if one != signal.SIGTERM)])
+def test_an_interrupted_run_says_how_to_go_on_and_goes_on_with_what_is_missing(bench, tmp_path, sign):
+    folder, hold = tmp_path / 'run', tmp_path / 'hold'
+    special(bench.root, '2', 'osu_bw', f"while os.path.exists('{hold}'): time.sleep(0.05)")
+    hold.write_text('')
+    child = bench.start(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
+    wait_for_lines(folder / files.NAME, 4)  # run, two modules, a measurement
+    refused = bench('--resume', folder)
+    assert refused.returncode == 1 and refused.stdout == ''
+    assert re.search(rf'{folder} is being measured by process {child.pid} on {socket.gethostname()} in job 7, since '
+                     r'20\S+Z\. Wait for its end', refused.stderr)
+    child.send_signal(sign)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}[sign]
+    assert f'what was measured is kept; to go on: osu-container bench --resume {folder}\n' in err
+    assert nothing_runs(f'{folder}/')
+    before = (folder / files.NAME).read_text()
+    assert files.read(folder).problems[-1].endswith(f'to go on: osu-container bench --resume {folder}')
+    assert '"failed"' not in before
+    hold.unlink()
+    shown = bench('--resume', folder, '--dry-run')
+    assert f'left of {folder}, tag demo on site workstation: 3 of 4 measurements' in shown.stdout
+    assert 'with osu-native/1 (repeat 2), osu-native/2\n' in shown.stdout
+    done = bench('--resume', folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (folder / files.NAME).read_text().startswith(before)
+    is_whole(folder)
+    again = bench('--resume', folder)
+    assert again.returncode == 0 and 'has ended: nothing is left to measure' in again.stdout
+
+
+MOMENTS = 20
+
+
+@pytest.mark.parametrize('seed', [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, MOMENTS))])
+def test_a_killed_run_leaves_nothing_running_and_goes_on(bench, tmp_path, seed):
+    chance = random.Random(seed)
+    folder = tmp_path / 'run'
+    child = bench.start(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
+    wait_for_lines(folder / files.NAME, chance.randrange(1, 7))
+    time.sleep(chance.random())
+    # at times ReFrame is killed with it, and its test runs on: the next one ends it
+    reframe = holding.left_behind(folder) if chance.random() < 0.5 else []
+    for pid in [child.pid, *reframe[:1]]:
+        os.kill(pid, signal.SIGKILL)
+    child.communicate()
+    assert reframe or nothing_runs(f'{folder}/'), running(f'{folder}/')
+    text = (folder / files.NAME).read_text()
+    if '"kind": "end"' not in text:
+        with open(folder / files.NAME, 'a') as handle:
+            handle.write('{"kind": "measu')  # as if it had been writing
+        done = bench('--resume', folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert 'the process that measured here before was killed' in done.stdout
+        assert (folder / files.NAME).read_text().startswith(text)
+        assert nothing_runs(f'{folder}/')
+        is_whole(folder)
+
+
+def test_a_killed_reframe_is_said_and_its_test_is_ended(bench, tmp_path):
+    special(bench.root, '2', 'osu_bw', 'time.sleep(300)')
+    folder = tmp_path / 'run'
+    child = bench.start(*ARGUMENTS, '--repeats', '1', '-o', folder, '--', 'osu_bw')
+    wait_for_lines(folder / files.NAME, 4)
+    reframe, = (pid for pid in holding.left_behind(folder)
+                if b'from reframe' in Path(f'/proc/{pid}/cmdline').read_bytes())
+    os.kill(reframe, signal.SIGKILL)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 1 and 'ReFrame ended with exit code -9 and left no report' in err
+    assert f'to go on: osu-container bench --resume {folder}' in err
+    assert nothing_runs(f'{folder}/')
+    assert [one['status'] for one in measurements(folder)] == ['ok']
+
+
+# ---- the job ends ----------------------------------------------------------------------------------------------------
+
+LOST = [('squeue', 'echo TIMEOUT; exit', 'job 7 has ended (TIMEOUT)'),
+        ('squeue', 'echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1',
+         'job 7 has ended (not known to Slurm any more)'),
+        ('sinfo', 'echo "node1 allocated"; echo "node2 down*"; exit', 'node node2 of job 7 is down*')]
+
+
+def test_a_failure_that_the_end_of_the_job_made_is_no_result(bench, tmp_path):
+    command, text, says = LOST[0]
+    special(bench.root, '2', 'osu_bw', f"if os.environ['SLURM_PROCID'] == '0': pathlib.Path(os.environ['ROOT'], "
+            f"'{command}.answer').write_text('{text}')\nsys.exit('step CANCELLED')")
+    folder = tmp_path / 'run'
+    done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
+    assert done.returncode == 1
+    assert f'{says}\nwhat was measured is kept; to go on: osu-container bench --resume {folder}\n' in done.stderr
+    assert [(one['status'], one['approach']) for one in measurements(folder)] == [('ok', '1')]
+    assert '"kind": "end"' not in (folder / files.NAME).read_text()
+    for path in (bench.root / f'{command}.answer', bench.root / 'special' / '2-osu_bw'):
+        path.unlink()
+    again = bench('--resume', folder)
+    assert again.returncode == 0, again.stdout + again.stderr
+    is_whole(folder)
+
+
+@pytest.mark.parametrize('command, text, says', LOST)
+def test_slurm_is_asked_whether_the_job_is_there(made, bench, command, text, says):
+    env = {'PATH': f'{made}/bin:{os.environ["PATH"]}', 'ROOT': str(made)}
+    inside = dict(env, SLURM_JOB_ID='7', SLURM_JOB_NODELIST='node[1-2]')
+    assert job.lost(inside) is None and job.ended('7', inside) is None
+    answer(made, command, text)
+    assert job.lost(inside) == says
+    assert job.lost(env) is None, 'outside of a job there is none to lose'
+
+
+def test_what_slurm_does_not_say_is_no_loss(made, bench):
+    env = {'PATH': f'{made}/bin:{os.environ["PATH"]}', 'ROOT': str(made), 'SLURM_JOB_ID': '7'}
+    answer(made, 'squeue', 'echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1')
+    assert job.lost(env) is None
+    assert job.lost(dict(env, PATH='/nonexistent')) is None
+    answer(made, 'sbatch', 'echo "sbatch: fatal: no configuration" >&2; exit 1')
+    assert job.refused(['-N2'], env) is None
+
+
+def test_a_job_that_slurm_would_never_start_is_not_waited_for(bench):
+    answer(bench.root, 'sbatch', 'echo "$*" >>"$ROOT/sbatch.calls"; '
+           'echo "allocation failure: Requested node configuration is not available" >&2; exit 1')
+    done = bench(*ARGUMENTS, '--nodes', '99')
+    assert done.returncode == 1 and calls(bench.root, 'salloc.calls') == []
+    assert 'Slurm does not take this job: Requested node configuration is not available (salloc -N99 ' in done.stderr
+    assert '--nodes, --partition, --time and --account' in done.stderr
+    assert calls(bench.root, 'sbatch.calls')[0].startswith('--test-only -N99 -n99 ')
+    assert not bench.results.exists()
+
+
+# ---- going on --------------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def kept(bench, tmp_path):
+    """The folder of a run of which nothing is measured, as a killed one leaves it."""
+    folder = tmp_path / 'run'
+    child = bench.start(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
+    wait_for_lines(folder / files.NAME, 1)
+    child.kill()
+    child.communicate()
+    return folder
+
+
+def test_a_run_goes_on_only_with_what_it_was_begun_with(bench, kept):
+    path = bench.root / 'modules' / 'osu-native' / '2.lua'
+    text = path.read_text()
+    path.write_text(text + '-- changed\n')
+    try:
+        done = bench('--resume', kept)
+    finally:
+        path.write_text(text)
+    assert done.returncode == 1
+    assert 'module osu-native/2 changed. Begin a new run instead of --resume' in done.stderr
+    other = bench('--resume', kept, '--repeats', '7', '--module', 'osu-native/1', 'osu_bw')
+    assert other.returncode == 1 and len(calls(bench.root, 'salloc.calls')) == 2
+    assert '--module, --repeats, osu_bw would change it' in other.stderr
+    (kept / files.NAME).write_text(re.sub('"wanted": {.*?}', '"wanted": {"x": 1}', (kept / files.NAME).read_text()))
+    damaged = bench('--resume', kept)
+    assert damaged.returncode == 1 and 'does not say what was wanted' in damaged.stderr
+
+
+def test_a_module_that_did_not_start_is_not_tried_again(tmp_path):
+    wanted = session.Wanted('demo', ['osu-native/9.9'], 2, [], 2)
+    one = session.Session(tmp_path, wanted, [module()], {}, say=print, progress=print)
+    one.writer.begin(run='x', started='now', site='workstation')
+    one.writer.add('module', name='osu-native/9.9', approach='native', container=False, problem='exit code 1')
+    one.ask_modules()
+    assert one.unusable == {'osu-native/9.9': 'exit code 1'}
+    assert len(one.left()) == 4
+
+
+# ---- two at once -----------------------------------------------------------------------------------------------------
+
+def note(folder, **changes):
+    """Write running.json of this process, with changes; what is None is left out."""
+    mine = {**holding._me(), **changes}
+    (folder / holding.NAME).write_text(json.dumps({key: value for key, value in mine.items() if value is not None}))
+
+
+@pytest.mark.parametrize('changes, there', [
+    ({}, True), ({'began': 1}, False), ({'pid': 2 ** 22 + 1}, False), ({'boot': 'another'}, False),
+    ({'space': 'pid:[1]'}, True), ({'host': 'elsewhere'}, True), ({'host': 'elsewhere', 'job': '7'}, False),
+    ({'pid': 'x'}, False)])
+def test_a_stale_note_of_who_measures_is_recognised(tmp_path, monkeypatch, changes, there):
+    monkeypatch.setattr(job, 'ended', lambda number, env: 'TIMEOUT' if number == '7' else None)
+    note(tmp_path, **changes)
+    assert bool(holding.holder(tmp_path)) == there
+    said = []
+    if there:
+        with pytest.raises(BenchError, match=f'is being measured by process {os.getpid()} on .*remove .*running.json'):
+            holding.Hold(tmp_path, said.append).__enter__()
+    else:
+        with holding.Hold(tmp_path, said.append):
+            assert holding.holder(tmp_path)['pid'] == os.getpid()
+        assert said == ['the process that measured here before was killed'] and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize('text', ['', '{"pid"', '[' * 100000, '[1]'])
+def test_a_damaged_note_holds_nobody_up(tmp_path, text):
+    (tmp_path / holding.NAME).write_text(text)
+    with holding.Hold(tmp_path, print):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_many_that_begin_at_once_one_measures(tmp_path):
+    script = ('import sys, time; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench import BenchError, holding\n'
+              'try:\n    with holding.Hold(sys.argv[2], print): time.sleep(2)\nexcept BenchError: sys.exit(3)')
+    children = [subprocess.Popen([sys.executable, '-c', script, str(PROJECT), str(tmp_path)]) for _ in range(4)]
+    assert sorted(child.wait(60) for child in children) == [0, 3, 3, 3]
+
+
+def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(tmp_path):
+    assert [cli._made(tmp_path / 'a' / 'run').name for _ in range(3)] == ['run', 'run-2', 'run-3']
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(FileExistsError):
+        cli._made(tmp_path / 'file')
+
+
+# ---- the disk --------------------------------------------------------------------------------------------------------
+
+def test_a_full_disk_leaves_whole_lines_only(tmp_path):
+    path = tmp_path / files.NAME
+    writer = files.Writer(path)
+    writer.begin(run='x', started='now', site='workstation')
+    before = path.read_bytes()
+    script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.results import files\n'
+              'try: files.Writer(sys.argv[2]).add("end", ended="x" * 5000)\nexcept OSError as err: print(err)')
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, len(before) + 100))
+    done = run([sys.executable, '-c', script, PROJECT, path], preexec_fn=limit)
+    assert 'File too large' in done.stdout and done.stderr == ''
+    assert path.read_bytes() == before
+    writer.add('end', ended='now')
+    assert len(files.lines(path)[0]) == 2
+
+
+def test_a_byte_that_is_no_text_is_kept(tmp_path):
+    writer = files.Writer(tmp_path / files.NAME)
+    writer.begin(run='x', started='now', site='workstation', command=[os.fsdecode(b'\xe4')])
+    assert files.lines(writer.path)[0][0][1]['command'] == ['\udce4']
+
+
+# ---- the real Slurm --------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def real(bench):
+    """Variables for the fixture bench with which the commands of the private Slurm are called."""
+    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert started.returncode == 0, started.stdout + started.stderr
+    return {'PATH': os.environ['PATH'], 'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')}
+
+
+@pytest.mark.slurm
+def test_a_real_job_that_ends_leaves_a_run_that_goes_on(bench, real, tmp_path):
+    env = {**os.environ, **real}
+    waits = f"while os.path.exists('{tmp_path}/hold'): time.sleep(0.05)"
+    for told in (True, False):  # salloc tells its command that the job has ended; a batch script finds out
+        folder, variables = tmp_path / f'run-{told}', dict(real)
+        (tmp_path / 'hold').write_text('')
+        special(bench.root, '2', 'osu_bw', waits)
+        if not told:
+            asked = run(['salloc', '--no-shell', '-N2', '-n2', '--time=5'], env=env)
+            number = re.search(r'Granted job allocation (\d+)', asked.stderr).group(1)
+            variables.update(SLURM_JOB_ID=number, SLURM_JOB_NODELIST='node[1-2]', SLURM_JOB_NUM_NODES='2')
+        child = bench.start(*ARGUMENTS, '--repeats', '1', '-o', folder, '--', 'osu_bw', **variables)
+        wait_for_lines(folder / files.NAME, 4)
+        time.sleep(1)
+        assert run(['scancel', '--user', str(os.getuid())], env=env).returncode == 0
+        _, err = child.communicate(timeout=120)
+        assert child.returncode == (143 if told else 1), err
+        assert f'to go on: osu-container bench --resume {folder}' in err
+        assert told or re.search(r'job \d+ has ended \(\w+', err)
+        assert [one['status'] for one in measurements(folder)] == ['ok'], 'the end of the job is no result'
+        (tmp_path / 'hold').unlink()
+    done = bench('--resume', folder, **real)
+    assert done.returncode == 0, done.stdout + done.stderr
+    is_whole(folder, repeats=1)
+
+
+@pytest.mark.slurm
+def test_a_rank_that_dies_is_a_result_and_too_many_nodes_are_refused(bench, real, tmp_path):
+    refused = bench(*ARGUMENTS, '--nodes', '99', **real)
+    assert refused.returncode == 1 and 'Slurm does not take this job: Requested node configuration' in refused.stderr
+    special(bench.root, '1', 'osu_bw', "os.environ['SLURM_PROCID'] == '1' and os.kill(os.getpid(), 9)")
+    done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw', **real)
+    assert done.returncode == 1 and '1 measured, 1 failed' in done.stdout, done.stdout + done.stderr
+    failure, = files.read(tmp_path / 'run').failures
+    assert failure.name == '1' and failure.reason.startswith('exit code 137')
+    assert files.read(tmp_path / 'run').problems == []
+
+
+@pytest.mark.slurm
+@pytest.mark.parametrize('prolog', [False, True])
+def test_under_slurm_one_rank_says_that_no_proof_is_written(real, tmp_path, prolog):
+    (tmp_path / 'file').write_text('')
+    program, env = ['sh', '-c', 'sleep 1; echo ran'], {**os.environ, **real, 'OSU_PROOF': f'{tmp_path}/file/x'}
+    if prolog:
+        env['SLURM_TASK_PROLOG'] = str(PROJECT / 'osu_container' / 'proof' / 'task-prolog')
+    else:
+        program = [PROJECT / 'osu_container' / 'rank-proof', '--asked', *program]
+    done = run(['srun', '-N2', '-n2', *program], env=env, timeout=60)
+    assert (done.returncode, done.stdout) == (0, 'ran\nran\n')
+    assert re.findall('Nothing is proved: (.*?)/file', done.stderr) == [str(tmp_path)]
