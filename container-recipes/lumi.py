@@ -102,7 +102,7 @@ fabric += slingshot.hwloc()
 fabric += slingshot.xpmem()
 if with_libcxi:
     fabric += slingshot.libcxi()
-fabric += slingshot.libfabric(libfabric, with_libcxi, slingshot.rocr(rocm), also=['lnx'] if with_cxi and
+fabric += slingshot.libfabric(libfabric, with_libcxi, slingshot.rocr(gpu), also=['lnx'] if with_cxi and
                               not slingshot.older(libfabric, '2.1') else [])
 fabric += common.packed(*network)
 
@@ -114,7 +114,7 @@ if slingshot.mpich_uses_gpu(mpich):
     mpi += slingshot.packages('hip-dev', 'hip-runtime-amd', 'hipcc', 'rocm-device-libs')
 mpi += common.copied('network', *network)
 mpi += slingshot.found_by_loader(*network, gpu)
-mpi += slingshot.mpich(mpich, rocm)
+mpi += slingshot.mpich(mpich, slingshot.hip(gpu, GPU))
 mpi += common.packed('/opt/mpich')
 
 if plugin:
@@ -134,7 +134,7 @@ benchmarks += common.copied('rocm', gpu)
 benchmarks += common.copied('network', *network)
 benchmarks += common.copied('mpi', '/opt/mpich')
 benchmarks += slingshot.found_by_loader('/opt/mpich', *network, gpu)
-benchmarks += slingshot.osu('/opt/mpich', slingshot.osu_with_rocm(rocm))
+benchmarks += slingshot.osu('/opt/mpich', slingshot.osu_with_rocm(gpu))
 benchmarks += common.packed('/opt/osu')
 
 runtime += slingshot.ubuntu('runtime', release)

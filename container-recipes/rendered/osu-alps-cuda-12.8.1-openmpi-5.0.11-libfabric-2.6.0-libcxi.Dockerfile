@@ -210,7 +210,7 @@ RUN echo "bf5f0a341d0ec7f465627a7570f4dcda3b931bc859256428a35f6c72f13462d0  /opt
     cd /opt/build/pmix && \
     ./configure --prefix=/opt/pmix \
         --with-hwloc=/opt/hwloc \
-        --with-libevent=/usr \
+        --with-libevent \
         --without-munge \
         --disable-static && \
     make -j "$(nproc)" && \
@@ -231,7 +231,7 @@ RUN echo "e668a3c4acd50c41dc204c8a6dd98a611e0f26af89cf677577fa9be8a2698003  /opt
         --with-ucx=/opt/ucx \
         --with-pmix=/opt/pmix \
         --with-hwloc=/opt/hwloc \
-        --with-libevent=/usr \
+        --with-libevent=external \
         --with-prrte=internal \
         --with-xpmem=/opt/xpmem \
         --with-slurm \

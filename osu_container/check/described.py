@@ -14,6 +14,7 @@ from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
 from osu_container.core.reading.environment import Environment, Variable
 from osu_container.core.reading.system import System
 from osu_container.core.reading.traits import single_copy
+from osu_container.recipes.versions import GPU_OF_DEBIAN
 
 X86_64 = MACHINE_NAMES['x86_64']
 
@@ -34,8 +35,8 @@ def fabric_verdef(libfabric):
 
 def fabric_verneed(libfabric):
     """Return the version names (set of str) that a program needs which was linked with a libfabric of a release."""
-    version = fabric_version(libfabric)
-    return {'FABRIC_1.0', 'FABRIC_1.3' if version == 'FABRIC_1.6' else version}
+    # what every MPI calls carried 1.3 until 1.20 (FABRIC_VERSIONS)
+    return {'FABRIC_1.0', 'FABRIC_1.3' if release(libfabric) < (1, 20) else fabric_version(libfabric)}
 
 
 def asked_by_mpich(mpich, libfabric):
@@ -207,10 +208,12 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
 
 
 #: Names of this project's images say what is in them (osu_container/recipes/images.py)
-_NAME = re.compile(r'(?:osu-)?(lumi|workstation|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
+_NAME = re.compile(r'(?:osu-)?(lumi|workstation|debian|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
                    r'-(mpich|openmpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?(?:\.sif)?$')
-#: glibc of the base of each family: Ubuntu 22.04, Debian 12, Ubuntu 24.04 (osu_container/recipes/versions.py)
-_GLIBC = {'lumi': UBUNTU_GLIBC, 'workstation': '2.36', 'abi': '2.36', 'alps': '2.39'}
+#: glibc of each family's base: Ubuntu 22.04, Debian 12, Debian 13, Ubuntu 24.04 (osu_container/recipes/versions.py)
+_GLIBC = {'lumi': UBUNTU_GLIBC, 'workstation': '2.36', 'abi': '2.36', 'debian': '2.41', 'alps': '2.39'}
+#: libfabric in MPICH's own archive, with which that of family debian is linked (osu_container/recipes/debian.py)
+_FABRIC_OF_MPICH = '1.13.1'
 
 
 def our_image(name, machine='x86_64'):
@@ -218,8 +221,8 @@ def our_image(name, machine='x86_64'):
     Return the DescribedImage of an image of this project, None if its name (str, with or without .sif) is none.
 
     :param machine: str as uname -m says it: Alps' image is of the machine that built it
-    What is not in the name follows from the recipes (container-recipes/lumi.py, alps.py, abi.py, workstation.py):
-    cxi is in an image with libcxi and in no other; RCCL's plugin in those with ROCm.
+    What is not in the name follows from the recipes (container-recipes/lumi.py, alps.py, abi.py, workstation.py,
+    debian.py): cxi is in an image with libcxi and in no other; RCCL's plugin in those with ROCm from AMD.
     """
     found = _NAME.match(name)
     if not found:
@@ -228,12 +231,14 @@ def our_image(name, machine='x86_64'):
     elf = MACHINE_NAMES[machine if family == 'alps' else 'x86_64']
     is_mpich = mpi_name == 'mpich'
     # those of the workstation have MPICH's wheel, built with the libfabric that is in it
-    of_mpi = mpi_described('MPICH' if is_mpich else 'Open MPI', release_of_mpi,
-                           libfabric if is_mpich and family in ('lumi', 'alps') else None)
+    built_with = {'lumi': libfabric, 'alps': libfabric, 'debian': _FABRIC_OF_MPICH}.get(family) if is_mpich else None
+    of_mpi = mpi_described('MPICH' if is_mpich else 'Open MPI', release_of_mpi, built_with)
+    if family == 'debian' and rocm:
+        rocm = GPU_OF_DEBIAN['rocm']['packages']['libhsa-runtime64-1']  # see Image.rocm()
     ch4 = of_mpi['device'] != ['ch3:nemesis']
     soname = 'libmpi.so.12' if is_mpich else 'libmpi.so.40'
     mpi, fabric, libc = '/opt/%s/lib/%s' % (mpi_name, soname), '/opt/libfabric/lib/libfabric.so.1', '/lib/libc.so.6'
-    verneed = fabric_verneed(libfabric)
+    verneed = fabric_verneed(built_with or libfabric)
     files = {
         mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if ch4 else ['libc.so.6'],
                      {'libfabric.so.1': verneed} if ch4 else {}, machine=elf),
@@ -242,7 +247,8 @@ def our_image(name, machine='x86_64'):
     }
     if libcxi:
         files['/opt/libcxi/lib/libcxi.so.1'] = library('/opt/libcxi/lib/libcxi.so.1', machine=elf)
-    plugin = '/opt/rccl-plugin/lib/librccl-net.so' if rocm and not (rocm == '6.0.3' and libfabric[0] == '2') else None
+    plugin = '/opt/rccl-plugin/lib/librccl-net.so' if rocm and family == 'lumi' and not (
+        rocm == '6.0.3' and libfabric[0] == '2') else None
     if plugin:
         files[plugin] = library(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
     traits = {

@@ -1,5 +1,6 @@
 """osu-container image ...: the command line of the images."""
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -170,16 +171,31 @@ def list_images(options):
             entry = IMAGES[name]
             marks = ('P' if entry['published'] else ' ') + ('D' if entry['default'] else ' ') + (
                 'R' if entry['recommended'] else ' ') + ('!' if entry['fails'] else ' ')
-            size = options.sources / f'{name}.sif'
-            size = f"{size.stat().st_size / 1e6:.0f} MB" if size.exists() else ''
-            line = f"  {name:{width}}  {marks}  {states[name][0]:8}  {size:>7}  {entry['purpose']}".rstrip()
+            size, made = _figures(entry, options.sources / f'{name}.sif')
+            line = f"  {name:{width}}  {marks}  {states[name][0]:8}  {size:>7}  {made:24}  {entry['purpose']}".rstrip()
             print(line if columns is None or len(line) <= columns else line[:columns - 3] + '...')
         print()
     print("P: a published combination; D: one that the published pipeline built by default; R: recommended today;\n"
           "!: its MPI does not load with its own libfabric, it is for bind and hybrid.\n"
           "built: from today's inputs; outdated: from older ones; here: not built by this command; unbuilt: our tests\n"
-          "do not build it, `osu-container image show NAME` says why.")
+          "do not build it, `osu-container image show NAME` says why. Of an image that is not here, size, day and\n"
+          "minutes are those of this project's own build, where it made one.")
     return 0
+
+
+def _figures(entry, sif):
+    """Return (size, when and in what time it was built) of an image, '' for what is not known."""
+    known = entry['built']
+    if sif.exists():
+        record = {}
+        with contextlib.suppress(OSError, ValueError):
+            record = json.loads(Path(f'{sif}.json').read_text())
+        known = {'megabytes': sif.stat().st_size / 1e6, 'date': record.get('built', '')[:len('2026-11-23')],
+                 'minutes': sum(record.get('seconds', {}).values()) / 60}
+    if not known:
+        return '', ''
+    made = f"built {known['date']}, {max(1, known['minutes']):.0f} min" if known['date'] else ''
+    return f"{known['megabytes']:.0f} MB", made
 
 
 def show(options):
@@ -190,7 +206,8 @@ def show(options):
         word, detail = state(name, options.sources, build.looks_current)
         lines = [('for', entry['purpose']), ('recommended', entry['recommended']),
                  ('published', sentence(entry)), ('state', f"{word}{detail and ': ' + detail}"),
-                 ('does not load', entry['fails'])]
+                 ('does not load', entry['fails']), ('built here', ', '.join(filter(None, _figures(
+                     entry, options.sources / f'{name}.sif'))))]
         start = entry['base']
         lines.append(('base', ' '.join(f'{kind} {value}' for kind, value in start.items())))
         for kind, variant in entry['variants'].items():

@@ -1,7 +1,7 @@
 """Every image that has a name: what is in it, for whom, and what its build takes. Plain data; the recipes do the work.
 
 IMAGES: name (of the SIF, without suffix) -> dict with
-    family        'lumi', 'workstation', 'alps', 'abi' or 'mpi4py'
+    family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
     recipe        file of this folder
     purpose       one line: for which approach and host
     published     (libcxi 'yes' or 'no', libfabric, MPICH) of the row in compatibility.csv, None if there is none
@@ -13,6 +13,8 @@ IMAGES: name (of the SIF, without suffix) -> dict with
     unbuilt       why our tests do not build it, '' if they do
     minutes       of the build on two cores, without downloads (measured for what our tests build, else estimated)
     gigabytes     of disk that the build needs beside the image (the same)
+    built         what came of this project's own build of an image that takes long: dict with date, megabytes of the
+                  SIF, minutes on two cores with downloads; {} for the others
     variants      by benchmark programs, 'c' (the C programs), 'mpi4py' (its ports of them) or 'python': dict with
         rendered      name of its definition file and Dockerfile (osu_container/recipes/render.py), without suffix
         arguments     of the recipe
@@ -22,6 +24,7 @@ IMAGES: name (of the SIF, without suffix) -> dict with
                       that the recipe unpacks and records in share/dpkg there
 """
 
+from osu_container.recipes.images_debian import IMAGES as OF_DEBIAN
 from osu_container.recipes.images_others import IMAGES as OTHERS
 from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_PARTS
 from osu_container.recipes.images_slingshot import IMAGES as SLINGSHOT
@@ -75,7 +78,7 @@ def _workstations():
 
 def _one_variant(name, entry):
     """Return the entry with the parts that may be left out where an image has one kind of programs."""
-    entry = {'published': None, 'default': False, 'recommended': '', 'fails': '', 'unbuilt': '', **entry}
+    entry = {'published': None, 'default': False, 'recommended': '', 'fails': '', 'unbuilt': '', 'built': {}, **entry}
     if 'variants' not in entry:
         variant = {'rendered': name, 'files': [], **{key: entry.pop(key) for key in (
             'arguments', 'sources', 'files', 'parts') if key in entry}}
@@ -86,6 +89,7 @@ def _one_variant(name, entry):
 IMAGES = {
     **SLINGSHOT,
     **dict(_workstations()),
+    **OF_DEBIAN,
     **OTHERS,
 }
 IMAGES = {name: _one_variant(name, entry) for name, entry in IMAGES.items()}
@@ -94,6 +98,7 @@ IMAGES['osu-workstation-mpich-4.2.3-libfabric-1.22.0']['recommended'] = "make de
 FAMILIES = {
     'lumi': "LUMI: MI250X and Slingshot 11, MPICH from source",
     'workstation': "any Linux machine: MPICH from its PyPI wheel, libfabric of the wheel or of Debian",
+    'debian': "GPUs of AMD and NVIDIA: every part from Debian and PyPI, MPI from Debian's source",
     'alps': "Alps: GH200 and Slingshot 11, Open MPI 5 from source",
     'abi': "MPI libraries that a host's libmpi.so.12 can replace, and Open MPI, which it cannot",
     'mpi4py': "mpi4py and NumPy on top of another image",

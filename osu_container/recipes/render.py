@@ -19,6 +19,8 @@ KEPT = (
     'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.def',
     'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.Dockerfile',
     'osu-abi-openmpi-5.0.11-libfabric-2.5.1.def',
+    'osu-debian-rocm-5.7.1-mpich-4.0.2-libfabric-2.1.0-ports.def',
+    'osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0-ports.def',
     'osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.def',
 )
 

@@ -20,7 +20,7 @@ from osu_container.core.data.osu_configure import with_rccl
 from osu_container.recipes import common
 from osu_container.recipes.common import BUILD, FILES
 from osu_container.recipes.images_slingshot import ALPS_PARTS, NEWEST_LIBFABRIC
-from osu_container.recipes.versions import GPU, ROCM, SOURCES, UBUNTU, newer
+from osu_container.recipes.versions import ROCM, SOURCES, UBUNTU, newer
 
 # What every build needs. python3: libcxi makes a header with it.
 TOOLS = ['autoconf', 'automake', 'bzip2', 'ca-certificates', 'file', 'g++', 'gcc', 'libc6-dev', 'libtool', 'make',
@@ -176,10 +176,13 @@ def rocm_libraries(rocm):
 
 # --- network ---
 
-def hwloc():
-    """Return the step that builds hwloc to /opt/hwloc: MPI asks it which network card is near. It needs no GPU."""
+def hwloc(key='hwloc'):
+    """Return the step that builds hwloc to /opt/hwloc: MPI asks it which network card is near. It needs no GPU.
+
+    key: of its source.
+    """
     without = ('cairo', 'cuda', 'gl', 'levelzero', 'libudev', 'libxml2', 'nvml', 'opencl', 'rsmi', 'static')
-    return shell(chdir=False, commands=from_source('hwloc', '/opt/hwloc', [f'--disable-{name}' for name in without]))
+    return shell(chdir=False, commands=from_source(key, '/opt/hwloc', [f'--disable-{name}' for name in without]))
 
 
 def xpmem():
@@ -215,18 +218,19 @@ def has_cxi(libfabric, cxi):
     return cxi and not older(libfabric, '1.21')
 
 
-def libfabric(version, cxi, gpu, also=()):
+def libfabric(version, cxi, gpu, also=(), xpmem=True, prepare=()):
     """Return the step that builds libfabric to /opt/libfabric.
 
-    cxi: whether /opt/libcxi is there. gpu: options for memory of GPUs. also: names of more providers.
+    cxi: whether /opt/libcxi is there. gpu: options for memory of GPUs. also: names of more providers. xpmem: whether
+    /opt/xpmem is there. prepare: commands before configure.
     """
     # Providers of other networks, which configure would take where it finds their libraries.
     unwanted = [name for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs') if name not in also]
     options = ['--disable-static', *gpu, *(f'--disable-{name}' for name in unwanted),
                *(f'--enable-{name}' for name in also)]
-    if not older(version, '1.21'):
+    if xpmem and not older(version, '1.21'):
         options.append('--enable-xpmem=/opt/xpmem')
-    prepare = []
+    prepare = list(prepare)
     if has_cxi(version, cxi):
         options += ['--enable-cxi=/opt/libcxi', 'CPPFLAGS=-I/opt/libcxi/include']
         if older(version, '2.1'):
@@ -235,9 +239,15 @@ def libfabric(version, cxi, gpu, also=()):
     return shell(chdir=False, commands=from_source(f'libfabric-{version}', '/opt/libfabric', options, prepare))
 
 
-def rocr(rocm):
-    """Return libfabric's options for GPU memory by ROCr, which is opened when needed and not linked."""
-    return [f'--with-rocr=/opt/rocm-{rocm}', '--enable-rocr-dlopen']
+def rocr(prefix):
+    """Return libfabric's options for GPU memory by ROCr of a prefix, which is opened when needed and not linked."""
+    return [f'--with-rocr={prefix}', '--enable-rocr-dlopen']
+
+
+def cuda(prefix, gdrcopy=True):
+    """Return libfabric's options for GPU memory by CUDA of a prefix, opened when needed. gdrcopy: in /opt/gdrcopy."""
+    return [f'--with-cuda={prefix}', '--enable-cuda-dlopen',
+            *(['--with-gdrcopy=/opt/gdrcopy', '--enable-gdrcopy-dlopen'] if gdrcopy else [])]
 
 
 # --- MPI ---
@@ -247,25 +257,38 @@ def mpich_uses_gpu(version):
     return not older(version, '4.0')
 
 
-def mpich(version, rocm):
-    """Return the step that builds MPICH to /opt/mpich, from 4.0 on with HIP for the GPU of versions.py.
+def hip(prefix, *gpus):
+    """Return MPICH's options for GPU memory by HIP of a prefix. GPUs, such as 'gfx90a', are named: see mpich()."""
+    return ['--without-cuda', '--without-ze'], [f'--with-hip={prefix}', f"--with-hip-sm={','.join(gpus)}"]
 
-    3.1 sends over TCP by itself (nemesis), as in the published image. The GPU is named: Yaksa in MPICH would look for
+
+def cuda_for_mpich(prefix, *gpus):
+    """Return MPICH's options for GPU memory by CUDA of a prefix. gpus: compute capabilities, such as '80'."""
+    return ['--without-hip', '--without-ze'], [f'--with-cuda={prefix}', f"--with-cuda-sm={','.join(gpus)}"]
+
+
+def mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=(), environment=()):
+    """Return the step that builds MPICH to /opt/mpich, from 4.0 on for memory of GPUs.
+
+    3.1 sends over TCP by itself (nemesis), as in the published image. GPUs are named: Yaksa in MPICH would look for
     one, or compile for every GPU that it has heard of.
+
+    gpu: options of hip() or cuda_for_mpich(). fabric: prefix of the libfabric that it is linked with. xpmem: whether
+    /opt/xpmem is there. prepare: commands before configure. environment: variables for configure, as NAME=VALUE.
     """
     prefix = '/opt/mpich'
+    without, with_gpu = gpu
     if older(version, '3.4'):
         options = ['--with-device=ch3:nemesis']
     else:
-        options = ['--with-device=ch4:ofi', '--with-libfabric=/opt/libfabric', '--without-ucx', '--without-cuda',
-                   '--without-ze']
+        options = ['--with-device=ch4:ofi', f'--with-libfabric={fabric}', '--without-ucx', *without]
     if mpich_uses_gpu(version):
-        options += ['--with-hwloc=/opt/hwloc', '--with-xpmem=/opt/xpmem', f'--with-hip=/opt/rocm-{rocm}',
-                    f'--with-hip-sm={GPU}', '--enable-fast=all,O3']
+        options += ['--with-hwloc=/opt/hwloc', *(['--with-xpmem=/opt/xpmem'] if xpmem else []), *with_gpu,
+                    '--enable-fast=all,O3', *environment]
     elif not older(version, '3.4'):
         options += ['--with-hwloc-prefix=/opt/hwloc']
     return shell(chdir=False, commands=[
-        *from_source(f'mpich-source-{version}', prefix, ['--disable-fortran', *options]), no_rpath(prefix)])
+        *from_source(f'mpich-source-{version}', prefix, ['--disable-fortran', *options], prepare), no_rpath(prefix)])
 
 
 def gdrcopy():
@@ -286,7 +309,7 @@ def gdrcopy():
 def ucx():
     """Return the step that builds UCX to /opt/ucx, for InfiniBand and OpenSHMEM. Checks for debugging are left out."""
     return shell(chdir=False, commands=from_source('ucx', '/opt/ucx', [
-        '--with-cuda=/usr/local/cuda', '--with-gdrcopy=/opt/gdrcopy', '--with-xpmem=/opt/xpmem', '--without-go',
+        f'--with-cuda={CUDA_PREFIX}', '--with-gdrcopy=/opt/gdrcopy', '--with-xpmem=/opt/xpmem', '--without-go',
         '--without-java', '--without-rocm', '--enable-mt', '--disable-assertions', '--disable-debug',
         '--disable-logging', '--disable-params-check', '--disable-static']))
 
@@ -297,10 +320,11 @@ def pmix():
     Without MUNGE: Slurm's side takes the security of the operating system (native) then.
     """
     return shell(chdir=False, commands=from_source('pmix', '/opt/pmix', [
-        '--with-hwloc=/opt/hwloc', '--with-libevent=/usr', '--without-munge', '--disable-static']))
+        '--with-hwloc=/opt/hwloc', '--with-libevent', '--without-munge', '--disable-static']))
 
 
-STUBS, STUBS_CONF = '/usr/local/cuda/lib64/stubs', '/etc/ld.so.conf.d/zz-cuda-stubs.conf'
+CUDA_PREFIX = '/usr/local/cuda'
+STUBS, STUBS_CONF = f'{CUDA_PREFIX}/lib64/stubs', '/etc/ld.so.conf.d/zz-cuda-stubs.conf'
 
 
 def stubs():
@@ -313,19 +337,31 @@ def no_stubs():
     return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
 
 
-def openmpi():
+#: Parts of Open MPI that are files to be opened when needed: they are linked with CUDA
+OPENMPI_CUDA_PARTS = 'accelerator-cuda,btl-smcuda,rcache-gpusm,rcache-rgpusm'
+
+
+def openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', oshmem=True):
     """Return the step that builds Open MPI to /opt/openmpi, with the CUDA parts as files that are opened when needed.
 
     So libmpi.so loads where no CUDA driver is (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?").
+
+    libevent is named without its folder: of /usr, configure looks into /usr/lib alone, where Debian and Ubuntu have
+    none (a build with Debian's 5.0.7 ended there).
+
+    key: of its source. network: what is there of UCX and XPMEM, each in /opt. pmix: prefix of PMIx, or 'internal' for
+    the one of its own archive. oshmem: with OpenSHMEM, which needs UCX.
     """
+    ucx_, xpmem_ = ([f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
+                    for name in ('ucx', 'xpmem'))
     return shell(chdir=False, commands=[
-        *from_source('openmpi-source', '/opt/openmpi', [
-            '--with-ofi=/opt/libfabric', '--with-ucx=/opt/ucx', '--with-pmix=/opt/pmix', '--with-hwloc=/opt/hwloc',
-            '--with-libevent=/usr', '--with-prrte=internal', '--with-xpmem=/opt/xpmem', '--with-slurm',
-            '--with-cuda=/usr/local/cuda', f'--with-cuda-libdir={STUBS}',
-            '--enable-mca-dso=accelerator-cuda,btl-smcuda,rcache-gpusm,rcache-rgpusm', '--enable-oshmem',
+        *from_source(key, '/opt/openmpi', [
+            '--with-ofi=/opt/libfabric', *ucx_, f'--with-pmix={pmix}', '--with-hwloc=/opt/hwloc',
+            '--with-libevent=external', '--with-prrte=internal', *xpmem_, '--with-slurm',
+            f'--with-cuda={CUDA_PREFIX}', f'--with-cuda-libdir={STUBS}',
+            f'--enable-mca-dso={OPENMPI_CUDA_PARTS}', '--enable-oshmem' if oshmem else '--disable-oshmem',
             '--enable-mpi-fortran=no', '--disable-static']),
-        no_rpath('/opt/openmpi', '/opt/pmix', '/opt/ucx')])
+        no_rpath('/opt/openmpi', *([pmix] if pmix != 'internal' else []), *(['/opt/ucx'] if 'ucx' in network else []))])
 
 
 # --- RCCL's plugin and the benchmarks ---
@@ -353,15 +389,15 @@ def osu(mpi, options):
         *common.OSU_BIN, no_rpath('/opt/osu')])
 
 
-def osu_with_rocm(rocm):
-    """Return options of the benchmarks for GPU memory by HIP, and for the programs that measure RCCL."""
-    return [f'--enable-rocm --with-rocm=/opt/rocm-{rocm}', with_rccl(f'/opt/rocm-{rocm}'),
+def osu_with_rocm(prefix):
+    """Return options of the benchmarks for GPU memory by HIP of a prefix, and for the programs that measure RCCL."""
+    return [f'--enable-rocm --with-rocm={prefix}', with_rccl(prefix),
             'CFLAGS="-O2 -D__HIP_PLATFORM_AMD__=1"', 'CXXFLAGS="-O2 -D__HIP_PLATFORM_AMD__=1"']
 
 
 def osu_with_cuda():
     """Return options of the benchmarks for GPU memory by CUDA; the driver's libraries are stubs in a build."""
-    return ['--enable-cuda --with-cuda-include=/usr/local/cuda/include --with-cuda-libpath=/usr/local/cuda/lib64',
+    return [f'--enable-cuda --with-cuda-include={CUDA_PREFIX}/include --with-cuda-libpath={CUDA_PREFIX}/lib64',
             'CFLAGS=-O2', 'CXXFLAGS=-O2', f'LDFLAGS=-L{STUBS}', 'LIBS="-lcuda -lnvidia-ml"']
 
 
@@ -376,9 +412,8 @@ ALPS_FOUND = ['/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network']]
 def alps_part(part):
     """Return the steps that build one of ALPS_PARTS; the tools and the parts before it are there."""
     steps = {
-        'network': [hwloc(), xpmem(), gdrcopy(), libcxi(), libfabric(NEWEST_LIBFABRIC, True, [
-            '--with-cuda=/usr/local/cuda', '--enable-cuda-dlopen', '--with-gdrcopy=/opt/gdrcopy',
-            '--enable-gdrcopy-dlopen'], also=['efa', 'lnx'])],
+        'network': [hwloc(), xpmem(), gdrcopy(), libcxi(), libfabric(NEWEST_LIBFABRIC, True, cuda(CUDA_PREFIX),
+                                                                        also=['efa', 'lnx'])],
         'mpi': [stubs(), ucx(), pmix(), openmpi(), no_stubs()],
         'benchmarks': [stubs(), osu('/opt/openmpi', osu_with_cuda()), no_stubs()],
     }

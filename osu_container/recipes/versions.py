@@ -8,6 +8,8 @@ SOURCES: key -> dict with
     licence         SPDX expression of the content, as the project states it
     commit, why     only where sha256 is None: commit from which the archive is made, and why no sum is known
     python          only for a wheel that fits one Python: its version, such as '3.11'
+    debian          only for the upstream archive of a Debian source package: the release whose signed lists have its
+                    sum (osu_container/recipes/debian_lists.py compares them)
 """
 
 # Goes up when an image changes for a reason that the versions below do not show.
@@ -79,6 +81,13 @@ def _mpich_source(version, sha256):
     """Return the entry of an MPICH release as source."""
     return _release('mpich', version, sha256, 'mpich2',
                     f'https://www.mpich.org/static/downloads/{version}/mpich-{version}.tar.gz')
+
+
+def _debian_source(name, version, release, file, sha256, licence):
+    """Return the entry of the upstream archive in a Debian source package; release: of Debian, whose lists have it."""
+    folder = name[:4] if name.startswith('lib') else name[0]
+    return {'name': name, 'version': version, 'sha256': sha256, 'licence': licence, 'file': file, 'debian': release,
+            'url': f'https://deb.debian.org/debian/pool/main/{folder}/{name}/{file}'}
 
 
 def _commit(name, version, repository, commit, licence, why):
@@ -263,6 +272,22 @@ SOURCES = {
     'pmix': _release(  # sum: EasyBuild's PMIx-5.0.8-GCCcore-14.3.0.eb, and Spack's package.py
         'pmix', '5.0.8', 'bf5f0a341d0ec7f465627a7570f4dcda3b931bc859256428a35f6c72f13462d0', 'BSD-3-Clause-Open-MPI',
         'https://github.com/openpmix/openpmix/releases/download/v5.0.8/pmix-5.0.8.tar.bz2'),
+    # --- images of Debian's parts (debian.py): sums of Debian's signed lists ---
+    'mpich-source-4.0.2': _debian_source(
+        'mpich', '4.0.2', 'bookworm', 'mpich_4.0.2.orig.tar.xz',
+        'b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860', 'mpich2'),
+    'mpich-source-4.2.1': _debian_source(
+        'mpich', '4.2.1', 'trixie', 'mpich_4.3.0+really4.2.1.orig.tar.xz',
+        '336c6609d6f9f5b6a668d9d8654f26eb381552de08ff853f41e6af27f5a99b9f', 'mpich2'),
+    'libfabric-2.1.0': _debian_source(
+        'libfabric', '2.1.0', 'trixie', 'libfabric_2.1.0.orig.tar.xz',
+        '1a66369772d5bb151737214af1c478993e969cf298e8f9ed369e7a2ab8d8c6df', 'BSD-2-Clause OR GPL-2.0-only'),
+    'hwloc-2.9.0': _debian_source(
+        'hwloc', '2.9.0', 'bookworm', 'hwloc_2.9.0.orig.tar.bz2',
+        'b3fb1a43a14d8fbcd8e976de5ede2ea7ce1d768ed173adb33c7ceaaf098dc970', 'BSD-3-Clause'),
+    'openmpi-source-5.0.7': _debian_source(
+        'openmpi', '5.0.7', 'trixie', 'openmpi_5.0.7.orig.tar.xz',
+        '97f10c04e9b9a1771db3fd005009e4c07afa3ce739f940e41eb0fc7397cb9473', 'BSD-3-Clause-Open-MPI'),
     'openmpi-source': _release(  # sum: several public recipes, Homebrew's formula among them
         'openmpi', '5.0.11', 'e668a3c4acd50c41dc204c8a6dd98a611e0f26af89cf677577fa9be8a2698003',
         'BSD-3-Clause-Open-MPI',
@@ -285,6 +310,15 @@ ROCM = {
     '6.4.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
 }
 GPU = 'gfx90a'  # MI250X
+
+# What Debian packages of GPU libraries: release of Debian, release of the stack, GPUs for which code is compiled, and
+# the packages whose versions the image's test compares. Debian's ROCm is of several releases: HIP has that of the name.
+GPU_OF_DEBIAN = {
+    'rocm': {'debian': 'trixie', 'release': '5.7.1', 'gpus': ['gfx90a', 'gfx942'],  # MI250X, MI300
+             'packages': {'libamdhip64-5': '5.7.1', 'libhsa-runtime64-1': '6.1.2', 'librccl1': '5.4.3'}},
+    'cuda': {'debian': 'trixie', 'release': '12.4.1', 'gpus': ['80', '90'],  # A100, H100 and GH200
+             'packages': {'libcudart12': '12.4.127', 'libnccl2': '2.22.3'}},
+}
 
 # CUDA release -> images of build and runtime by full tag, for x86_64 and aarch64.
 CUDA = {'12.8.1': {'build': 'nvidia/cuda:12.8.1-devel-ubuntu24.04', 'runtime': 'nvidia/cuda:12.8.1-base-ubuntu24.04'}}

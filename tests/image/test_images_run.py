@@ -21,7 +21,8 @@ from tests.runs.test_approaches import table
 
 #: Images stay from one run of the tests to the next; the builder makes anew what is not current.
 FOLDER = STATE / 'images-of-tests'
-BUILT = [name for name, entry in IMAGES.items() if not entry['unbuilt']]
+#: Those with a GPU stack take long: test_gpu_images.py
+BUILT = [name for name, entry in IMAGES.items() if not entry['unbuilt'] and entry['family'] != 'debian']
 #: Built by the set-up
 DEFAULT = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 #: tests/runs/test_abi.py makes an image from it

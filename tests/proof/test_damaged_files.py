@@ -110,7 +110,7 @@ def test_names_that_are_no_ascii_are_read_and_shown_everywhere(tmp_path, python)
         done = run([python, '-I', '-S', *words, tmp_path / '7.0'],
                    env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'})
         assert (done.returncode, done.stderr) == (0, ''), done.stderr
-        assert re.search(r'osu_(\u65e5|\\u65e5)\\udce4', done.stdout)
+        assert re.search(r'osu_(\u65e5|\\u65e5)\\(udc|x)e4', done.stdout)
 
 
 # ---- what the command does not take ----------------------------------------------------------------------------------

@@ -35,6 +35,9 @@ from osu_container.core.reading.files import open_plain, read_plain
 from osu_container.core.reading.sif import SQUASHFS, ImageError, NoRoomError, overlays, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 
+#: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the record of Debian's
+_OF_DISTRIBUTION = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
+_DPKG_STATUS = '/var/lib/dpkg/status'
 #: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
 #: Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12. Standard ABI: MPI 5.0,
 #: chapter "Application Binary Interface"; its number 0 is a mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867).
@@ -703,20 +706,43 @@ class Image(object):
         return found
 
     def rocm(self):
-        """Return the release of ROCm in the image (str, e.g. '6.0.3'), None if it has none or does not say."""
+        """
+        Return the release of ROCm in the image (str, e.g. '6.0.3'), None if it has none or does not say.
+
+        Debian has parts of several releases: then it is that of ROCr, which is what talks to the driver.
+        """
         for path in self.matching(r'/opt/rocm[^/]*/\.info/version'):
             found = re.match(r'\s*(\d+\.\d+\.\d+)', self.content(path).decode('utf-8', 'replace'))
             if found:
                 return found.group(1)
         names = [re.match(r'/opt/rocm-(\d+\.\d+\.\d+)$', path) for path in self.tree.entries]
         releases = sorted(found.group(1) for found in names if found)
-        return releases[-1] if releases else None
+        return releases[-1] if releases else self._package_of(_OF_DISTRIBUTION + r'libhsa-runtime64\.so\.1\.[\d.]+',
+                                                              'libhsa-runtime64-1')
+
+    def _package_of(self, pattern, name):
+        """
+        Return the upstream version (str) of a Debian package, None if the image has it not.
+
+        :param pattern: str, of a file of it, without which dpkg's record is not read; name: str, of the package
+        """
+        if not self.matching(pattern) or not self.matching(_DPKG_STATUS):
+            return None
+        found = re.search(r'(?m)^Package: %s$(?:\n.+)*?\nVersion: (?:\d+:)?(\d+(?:\.\d+)+)' % re.escape(name),
+                          self.content(_DPKG_STATUS).decode('utf-8', 'replace'))
+        return found.group(1) if found else None
 
     def cuda(self):
-        """Return the release of CUDA in the image (str, e.g. '12.8.1'), None if it has none."""
+        """
+        Return the release of CUDA in the image (str, e.g. '12.8.1'), None if it has none.
+
+        Debian has CUDA's libraries among its own; the name of the runtime's file has its version.
+        """
         if known(self.environment(), 'CUDA_VERSION'):  # NVIDIA's images set it
             return known(self.environment(), 'CUDA_VERSION')
         names = [re.match(r'/usr/local/cuda-(\d+)\.(\d+)$', path) for path in self.tree.entries]
+        names += [re.search(r'\.so\.(\d+)\.(\d+)', path)
+                  for path in self.matching(_OF_DISTRIBUTION + r'libcudart\.so\.\d+\.\d+\.\d+')]
         releases = sorted((int(found.group(1)), int(found.group(2))) for found in names if found)
         return '%d.%d' % releases[-1] if releases else None
 

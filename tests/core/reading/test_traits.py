@@ -524,3 +524,22 @@ def test_an_image_tells_rocm_and_cuda_by_its_folders(tmp_path, files, rocm, cuda
     folder.write('/opt/rocm-6.3.4/.info/version', '6.3.5-99\n')
     with image_facts.Image(str(folder), 'osu_') as image:
         assert image.rocm() == '6.3.5'
+
+
+@pytest.mark.parametrize('library, record, rocm, cuda', [
+    ('libhsa-runtime64.so.1.13.0', 'Package: libhsa-runtime64-1\nStatus: install ok installed\nVersion: 6.1.2-3\n',
+     '6.1.2', None),
+    ('libhsa-runtime64.so.1.13.0', 'Package: libc6\nVersion: 2.41-12\n\nPackage: libhsa-runtime64-1\n\nVersion: 7\n',
+     None, None),
+    ('libamdhip64.so.5.7.31921', 'Package: libhsa-runtime64-1\nVersion: 6.1.2-3\n', None, None),
+    ('libhsa-runtime64.so.1.13.0', None, None, None),
+    ('libcudart.so.12.4.127', None, None, '12.4'),
+])
+def test_an_image_tells_rocm_and_cuda_of_a_distribution(tmp_path, library, record, rocm, cuda):
+    """Debian's are among its own libraries; the release of ROCm is that of the part that talks to the driver."""
+    folder = ElfFolder(tmp_path / 'image')
+    folder.write(f'/usr/lib/x86_64-linux-gnu/{library}', '')
+    if record:
+        folder.write('/var/lib/dpkg/status', record)
+    with image_facts.Image(str(folder), 'osu_') as image:
+        assert (image.rocm(), image.cuda()) == (rocm, cuda)
