@@ -7,6 +7,7 @@ sha256, only after each node has found that sum; so what has the name is whole, 
 Python 3.6 and its standard library only: it runs in job scripts.
 """
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -70,25 +71,25 @@ def add_arguments(parser):
 
 
 def run(options):
-    """Stage or remove; return the exit code."""
-    try:
-        nodes = int(os.environ.get('SLURM_JOB_NUM_NODES', '0'))
-        if not nodes or not os.environ.get('SLURM_JOB_ID'):
-            raise StageError("this is no job: SLURM_JOB_ID and SLURM_JOB_NUM_NODES are not set. Call it in a job "
-                             "script or under salloc, before srun")
-        folders = [options.folder] if options.folder else None
-        image = image_of(options.what, folders) if options.what or not options.remove else Image(
-            '', '', folders or _loaded_folders())
-        candidates = [filled for filled in map(expanded, image.folders) if filled]
-        if options.remove:
-            for folder in candidates:
-                _refuse(on_nodes(REMOVE, nodes, [staging_folder(folder)]), "not removed")
-            print('removed from %s' % count(nodes, 'node'))
-        else:
-            print(staged(image, candidates, nodes))
-    except StageError as err:
-        print('osu-container stage: error: %s' % err, file=sys.stderr)
-        return 1
+    """Stage or remove; return 0. Raises StageError and OSError."""
+    nodes = os.environ.get('SLURM_JOB_NUM_NODES')
+    if not nodes or not os.environ.get('SLURM_JOB_ID'):
+        raise StageError("this is no job: SLURM_JOB_ID and SLURM_JOB_NUM_NODES are not set. Call it in a job script "
+                         "or under salloc, before srun")
+    if not re.match('[1-9][0-9]{0,8}$', nodes):
+        raise StageError("SLURM_JOB_NUM_NODES is '%s', wanted the number of nodes of the job, as Slurm sets it. Was "
+                         "it exported by hand? Unset it and call this in a job" % nodes)
+    nodes = int(nodes)
+    folders = [options.folder] if options.folder else None
+    image = image_of(options.what, folders) if options.what or not options.remove else Image(
+        '', '', folders or _loaded_folders())
+    candidates = [filled for filled in map(expanded, image.folders) if filled]
+    if options.remove:
+        for folder in candidates:
+            _refuse(on_nodes(REMOVE, nodes, [staging_folder(folder)]), "not removed")
+        print('removed from %s' % count(nodes, 'node'))
+    else:
+        print(staged(image, candidates, nodes))
     return 0
 
 
@@ -100,7 +101,7 @@ def image_of(what, folders):
     """
     if what and (os.path.isfile(what) or what.endswith('.sif')):
         if not os.access(what, os.R_OK):
-            raise StageError("the image %s is missing or cannot be read" % what)
+            raise StageError("the image %s is missing or cannot be read. Name a SIF file, or a module" % what)
         return Image(what, recorded_sum(what) or sha256_of(what), folders or list(STAGE_FOLDERS))
     if what:
         from osu_container.bench import BenchError, modules  # a newer Python than 3.6

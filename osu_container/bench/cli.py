@@ -88,10 +88,9 @@ def add_arguments(parser):
 
 def _count(text):
     """Return text as a whole number from 1 (for argparse)."""
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not re.fullmatch('0*[1-9][0-9]{0,8}', text):
+        raise argparse.ArgumentTypeError(f"found '{text}', wanted a whole number from 1 to 999999999")
+    return int(text)
 
 
 class Screen:
@@ -242,7 +241,7 @@ def _own(options, nodes):
     try:
         words = shlex.split(options.run)
     except ValueError as err:
-        raise BenchError(f"--run {options.run}: {err}") from err
+        raise BenchError(f"--run {options.run}: {err}. Close the quote, or put a \\ in front of it") from err
     if not words:
         raise BenchError("--run: the command is empty")
     return {'words': words, 'ranks': options.ranks or nodes, 'folder': os.getcwd(), 'figure': options.figure,

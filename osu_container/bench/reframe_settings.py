@@ -11,17 +11,15 @@ import pprint
 import shutil
 import subprocess
 
+from ..discover.write import comment
 from ..image.progress import write_file
 
 #: Lmod's function, which a batch script has not: ReFrame loads the modules with it
 MODULE_FUNCTION = 'module() { eval "$("$LMOD_CMD" bash "$@")"; }'
 
-_HEAD = '''"""
-ReFrame settings of site {site}, written by `osu-container bench`: {title}.
-
-Partition and options: {why} ({source}, {date}, {evidence}).
-"""
-site_configuration = '''
+#: Texts of the site data may be anything, so they are comments
+_HEAD = ('ReFrame settings of site {site}, written by `osu-container bench`: {title}.',
+         'Partition and options: {why} ({source}, {date}, {evidence}).')
 
 
 def job_options(site, *, partition=None, account=None):
@@ -89,6 +87,7 @@ def make(site, *, scheduler='local', partition=None, account=None, database=None
 def write(path, site, **options):
     """Write the settings of a site as a Python file to path (Path); options as for make()."""
     fact = site['jobs']
-    head = _HEAD.format(site=site['name'], title=site['title'],
-                        **{key: fact[key] for key in ('why', 'source', 'date', 'evidence')})
-    write_file(path, head + pprint.pformat(make(site, **options), width=118, sort_dicts=False) + '\n')
+    head = ''.join(comment(line.format(site=site['name'], title=site['title'], **{
+        key: fact[key] for key in ('why', 'source', 'date', 'evidence')}), follow='# ') for line in _HEAD)
+    made = pprint.pformat(make(site, **options), width=118, sort_dicts=False)
+    write_file(path, f'{head}site_configuration = {made}\n')

@@ -46,9 +46,17 @@ def write(folder, files, force):
     """
     Write files ({relative path (str): text}) to folder (Path) in one move; nothing is left of what was interrupted.
 
-    Raises ContributeError as check() does, OSError if it cannot be written.
+    Raises ContributeError, as check() does and if it cannot be written.
     """
-    folder = Path(os.path.abspath(folder))
+    try:
+        _write(Path(os.path.abspath(folder)), files, force)
+    except OSError as err:
+        raise ContributeError(f"{folder} cannot be written: {err.strerror}. Make room there, or name another folder "
+                              "by -o") from err
+
+
+def _write(folder, files, force):
+    """See write(). Raises OSError too."""
     check(folder, force)
     stage = Path(tempfile.mkdtemp(prefix=f'.{folder.name}.', dir=folder.parent))
     try:

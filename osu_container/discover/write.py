@@ -80,7 +80,7 @@ def _parts(text, room):
 def comment(text, begin='# ', follow='#   '):
     """Return text (str) as comment lines of at most WIDTH columns."""
     lines = [begin]
-    for word in text.split():
+    for word in ''.join(letter if letter.isprintable() or letter.isspace() else '?' for letter in text).split():
         if len(lines[-1]) + len(word) >= WIDTH and lines[-1].strip('# '):
             lines.append(follow)
         lines[-1] += word + ' '

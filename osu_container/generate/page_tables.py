@@ -17,6 +17,8 @@ it is, and what published recipes set there (site_recipes.py).
 docs/lumi-unknowns.md, <!-- lumi-paths --> and <!-- lumi-settings -->: what nobody has shown on LUMI (lumi_unknowns.py).
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/why.md, <!-- messages -->: what `osu-container why` knows.
+docs/bad-input.md, <!-- bad-input-count -->, <!-- bad-input --> and <!-- faults -->: what commands say of wrong input
+(tests/bad_input.json).
 docs/contribute.md, <!-- places --> and <!-- contribution-differences -->: who takes recipes, and in what a contributed
 module differs from ours;
 docs/scale.md, <!-- scale-... -->, and docs/pictures/starts.svg: the model of starts on many nodes (scale_page.py).
@@ -45,7 +47,7 @@ from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask, said
-from osu_container.generate import lumi_unknowns, picture, scale_page, what_works
+from osu_container.generate import bad_input_page, lumi_unknowns, picture, scale_page, what_works
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
@@ -389,6 +391,9 @@ TABLES = {
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
     PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
     PROJECT / 'docs' / 'why.md': {'messages': messages_tables},
+    PROJECT / 'docs' / 'bad-input.md': {
+        'bad-input-count': bad_input_page.count, 'bad-input': bad_input_page.bad_input,
+        'faults': bad_input_page.faults},
     PROJECT / 'docs' / 'examination.md': {
         'examination': examination_table, 'prediction': prediction_table},
     PROJECT / 'docs' / 'pairs.md': {

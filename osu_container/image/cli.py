@@ -3,6 +3,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -282,6 +283,9 @@ def build_images(options):
     names = find(options.names)
     if options.output and len(names) > 1:
         raise ImageError(f"--output names one file, but {len(names)} images are meant: {', '.join(names)}")
+    for item in options.build_arg:
+        if not re.match(r'[A-Za-z_]\w*=', item):
+            raise ImageError(f"--build-arg {item}: wanted NAME=VALUE")
     arguments = dict(item.partition('=')[::2] for item in options.build_arg)
     given = Options(
         osu=options.osu, osu_archive=options.osu_archive, osu_sha256=options.osu_sha256, download=options.download,
@@ -295,7 +299,8 @@ def build_images(options):
         try:
             minutes = build.entry['minutes']
             if options.within is not None and minutes > options.within:
-                raise ImageError(f"{name} takes about {minutes:g} min to build, --within allows {options.within:g}")
+                raise ImageError(f"{name} takes about {minutes:g} min to build, --within allows {options.within:g}. "
+                                 "Give it more, or leave --within out")
             if options.check:
                 problems = build.problems()
                 if problems:

@@ -1,6 +1,7 @@
 """SIFs to and from a registry (ORAS): checked before they go, and before they get their name here."""
 import contextlib
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -45,6 +46,8 @@ def pull(uri, path, sources, work, *, wanted, force, plain, log):
     ImageError.
     """
     _check_uri(uri, SCHEMES)
+    if wanted and not re.fullmatch('[0-9a-fA-F]{64}', wanted):
+        raise ImageError(f"--sha256 {wanted}: wanted the 64 digits (0-9, a-f) that sha256sum prints")
     target = path.absolute() if path else None
     if target and target.exists() and not force:
         raise ImageError(f"{target} is there. To replace it: --force")
@@ -58,7 +61,7 @@ def pull(uri, path, sources, work, *, wanted, force, plain, log):
         say(f"pulling {uri}")
         run('pulling', [program, 'pull', *(['--no-https'] if plain else []), new, uri], log)
         found = sha256_of(new)
-        if wanted and found != wanted:
+        if wanted and found != wanted.lower():
             raise ImageError(f"what came from {uri} is not the file that is meant, and was removed:\n"
                              f"    sha256 found   {found}\n    sha256 wanted  {wanted}")
         _report(new, program, work)

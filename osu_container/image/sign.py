@@ -45,6 +45,7 @@ def sign(sif, runtime, key=None):
     the key has a passphrase and no terminal is there to ask for it.
     """
     sif = Path(sif)
+    _signatures(sif)  # what is no SIF says so before anybody is asked for a key
     options = _key_options(runtime, key)
     asked = sys.stdin is not None and sys.stdin.isatty()
     with changed(sif) as new:
@@ -76,7 +77,8 @@ def _key_options(runtime, key):
         return ['--key', str(key)]
     keys = secret_keys(runtime)
     if not keys:
-        raise ImageError(f"no secret key in the keyring. Make one: {Path(runtime).name} key newpair")
+        no_file = '' if key is None else f"--key {key}: there is no such file, and "
+        raise ImageError(f"{no_file}no secret key in the keyring. Make one: {Path(runtime).name} key newpair")
     if key is None:
         return ['--keyidx', str(keys[0].index)]
     end = re.sub('^0X', '', str(key).upper().replace(' ', ''))

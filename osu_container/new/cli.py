@@ -229,6 +229,22 @@ def _look(options, site, host):
         return found, verdicts, image.labels
 
 
+def _put(new, path, force):
+    """
+    Give the file new (str) the name path (str). Raises OSError, NewError if it is there and force (bool) is not given.
+
+    It may have come since that was looked at: another `new` may write the same.
+    """
+    if not force:
+        try:
+            return os.link(new, path)
+        except FileExistsError:
+            raise NewError("%s is there already; --force writes over it" % path)
+        except OSError:  # a file system without such links
+            pass
+    os.replace(new, path)
+
+
 def _write(options, path, text, wanted):
     """
     Write the easyconfig text to path and say so; with --dry-run only show it.
@@ -251,7 +267,7 @@ def _write(options, path, text, wanted):
             wrong = [name for name, value in sorted(wanted.items()) if found.get(name) != value]
             if wrong:
                 raise ValueError("%s reads as %r, not as %r" % (wrong[0], found.get(wrong[0]), wanted[wrong[0]]))
-            os.replace(new, path)
+            _put(new, path, options.force)
         finally:
             if os.path.lexists(new):
                 os.remove(new)

@@ -218,10 +218,15 @@ def write_prolog(folder, users):
     if users and os.path.abspath(users) != path:
         lines.append('exec %s' % shlex.quote(users))
     part = '%s.part-%d' % (path, os.getpid())
-    with open(part, 'w') as handle:
-        handle.write('\n'.join(lines) + '\n')
-    os.chmod(part, 0o755)
-    os.replace(part, path)
+    try:
+        with open(part, 'wb') as handle:
+            handle.write(os.fsencode('\n'.join(lines) + '\n'))  # names of folders may be no text
+        os.chmod(part, 0o755)
+        os.replace(part, path)
+    except OSError as err:
+        if os.path.exists(part):
+            os.remove(part)
+        raise OSError(err.errno, err.strerror, path)
     return path
 
 

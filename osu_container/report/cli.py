@@ -1,6 +1,7 @@
 """osu-container report: one page of runs and of published figures."""
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -221,10 +222,13 @@ def _charts(section):
 
 
 def write_file(path, data):
-    """Write bytes to a file: complete or not at all, whoever reads it meanwhile. Raises OSError."""
+    """Write bytes to a file: complete or not at all, whoever reads it meanwhile. Raises ReportError."""
     part = path.with_name(f'.{path.name}.{os.getpid()}')
     try:
         part.write_bytes(data)
         os.replace(part, path)
+    except OSError as err:
+        raise ReportError(f"{path} cannot be written: {err.strerror}. Make room there, or name another place") from err
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a disk that can only be read
+            part.unlink(missing_ok=True)

@@ -278,8 +278,7 @@ def add(run_path, name, *, series='native', force=False, system=False):
         raise ReferenceFailure(f"${SITE_VARIABLE} is not set: it names the folders of the site's references")
     parent = site_folders()[0] if system else user_folder()
     target = parent / name
-    if target.exists() and not force:
-        raise ReferenceFailure(f"{target} is there already: use --force to replace it, or choose another name")
+    _check_free(target, force)
     header = dataset.facts
     about = {'format': FORMAT, 'version': VERSION, 'name': name, 'title': f"{series} on {header['site']}",
              'series': series, 'site': header['site'], 'source': f"run {header['run']}, {dataset.path.absolute()}",
@@ -287,21 +286,32 @@ def add(run_path, name, *, series='native', force=False, system=False):
              'evidence': f"measured, repeats: {max(one.repeats for one in kept.series)}", 'added': record.now(),
              'incomplete': dataset.problems}
     new, old = parent / f'.{name}.{os.getpid()}.new', parent / f'.{name}.{os.getpid()}.old'
-    parent.mkdir(parents=True, exist_ok=True)
     try:
+        parent.mkdir(parents=True, exist_ok=True)
         new.mkdir()
         (new / NAME).write_text(json.dumps(about, indent=1, ensure_ascii=False) + '\n', encoding='utf-8')
         _copy(dataset.path, new / files.NAME, series, ended=record.now())
         _added(new)  # what cannot be read again is never kept
+        _check_free(target, force)  # another one may have been added meanwhile
         if target.exists():
             os.replace(target, old)
         os.replace(new, target)
+    except OSError as err:
+        place = f"the first folder of ${SITE_VARIABLE}" if system else "$XDG_DATA_HOME"
+        raise ReferenceFailure(f"{target} cannot be written: {err.strerror}. Make room there, or name another place: "
+                               f"{place}") from err
     finally:
         if old.exists() and not target.exists():  # interrupted between the two
             os.replace(old, target)
         for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
     return target
+
+
+def _check_free(target, force):
+    """Raise ReferenceFailure if a reference is in target (Path) and may not be replaced; force: bool, it may."""
+    if target.exists() and not force:
+        raise ReferenceFailure(f"{target} is there already: use --force to replace it, or choose another name")
 
 
 def _copy(source, target, series, *, ended):

@@ -362,22 +362,6 @@ def test_it_says_the_same_on_python_3_6(place):
 
 # ---- images that are none, or not as one wants them
 
-def test_no_image_is_an_error_that_says_how():
-    assert 'no image named: osu-container check IMAGE.sif' in refused('--site', GPU)
-
-
-@pytest.mark.parametrize('name, content, text', [
-    ('none.sif', None, 'No such file'), ('empty.sif', b'', 'is not a SIF'), ('short.sif', b'x' * 100, 'is not a SIF'),
-    ('text.sif', b'FROM debian\n' * 100, 'is not a SIF'), ('elf.sif', b'\x7fELF' + bytes(200), 'is not a SIF'),
-])
-def test_what_is_no_sif_is_told(place, tmp_path, name, content, text):
-    path = tmp_path / name
-    if content is not None:
-        path.write_bytes(content)
-    message = refused(*place.here(path))
-    assert str(path) in message and text in message
-
-
 def test_a_squashfs_by_itself_is_no_sif(place):
     assert 'is not a SIF' in refused(*place.here(place.folder / 'squashfs'))
 

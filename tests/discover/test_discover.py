@@ -593,20 +593,6 @@ def test_easybuild_refuses_a_site_file_that_is_none(eb, tmp_path):
     assert eb.left_behind() == []
 
 
-@pytest.mark.parametrize('arguments, text', [
-    (['--name', 'a b'], 'wanted letters'), (['--sysroot', '/nowhere'], 'there is no such folder'),
-    (['--force'], '--force is for -o FILE'), (['--compare', 'a', '-o', 'b'], 'leave -o, --facts and --name out'),
-    (['--compare', 'a', 'b', 'c'], 'one or two'), (['--compare', '/nowhere/x'], 'neither a file, nor a folder'),
-    (['--compare', str(PROJECT)], 'has no facts.json'), (['--compare', str(PROJECT / 'README.md')], 'neither Python'),
-    (['--compare', str(PROJECT / 'osu_container/stand_in/systems.py')], 'does not say what a system was like'),
-    (['--compare', str(PROJECT / 'modules/workstation/facts.json')], 'does not say what a system was like'),
-    (['--patience', 'x'], 'invalid float'),
-])
-def test_wrong_usage_is_exit_code_2(arguments, text):
-    done = discover(None, *arguments)
-    assert (done.returncode, done.stdout) == (2, '') and text in done.stderr and 'Traceback' not in done.stderr
-
-
 @pytest.mark.parametrize('rocm, libfabric, plain, opensource', [
     ('/opt/rocm-6.0.3', '1.15.2.0', '6.0.3-mpich-4.2.3-libfabric-1.15.2', '6.0.3-mpich-4.2.3-libfabric-1.22.0-libcxi'),
     ('/opt/rocm-6.4.2', '2.3.1', '6.3.4-mpich-4.2.3-libfabric-1.22.0', '6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi'),

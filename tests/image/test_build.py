@@ -94,23 +94,6 @@ def test_images_are_found_by_name_family_and_pattern(patterns, number):
     assert len(found) == number or number is None and len(found) > 5
 
 
-@pytest.mark.parametrize(('arguments', 'code', 'message'), [
-    (['show', 'osu-workstation-mpich-4.2.3'], 1, 'Did you mean osu-workstation-mpich-4.2.3-libfabric-'),
-    (['build', 'nonsense'], 1, 'All names: osu-container image list'),
-    (['build', 'workstation', '--output', 'x.sif'], 1, f'names one file, but {len(WORKSTATION)} images are meant'),
-    (['build', 'workstation', '--osu', 'nonsense'], 2, 'invalid choice'),
-    (['build'], 2, 'required: NAME'),
-    (['verify', '/nowhere/x.sif'], 1, '/nowhere/x.sif'),
-    (['push', '/nowhere/x.sif', 'oras://localhost/x:1'], 1, 'no file /nowhere/x.sif'),
-    (['push', __file__, 'localhost/x:1'], 1, 'oras://REGISTRY/osu/NAME:1'),
-    (['pull', 'http://localhost/x'], 1, 'is no address of an image in a registry'),
-    (['nonsense'], 2, 'invalid choice')])
-def test_wrong_use_is_said_plainly(arguments, code, message):
-    done = command(*arguments)
-    assert done.returncode == code and message in re.sub(r'\s+', ' ', done.stderr), done.stderr
-    assert 'Traceback' not in done.stderr
-
-
 def test_help_names_every_command():
     text = command('--help').stdout
     for name in ('list', 'show', 'recipe', 'fetch', 'build', 'verify', 'sign', 'push', 'pull', 'clean'):

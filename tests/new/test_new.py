@@ -397,12 +397,6 @@ def test_a_folder_has_to_be_packed_first(place):
     assert 'is a folder, and a module holds one file' in place.refused(place.image().root)
 
 
-def test_unknown_approach_and_site(place):
-    sif = place.sif(place.image())
-    assert new(sif, '--approach', 'nonsense').returncode == 2
-    assert "unknown site 'nonsense'" in folded(new(sif, '--site', 'nonsense').stderr)
-
-
 # ---- bench --run
 
 def module(name, approach='pure', programs=('app',), root='/nowhere'):
@@ -474,24 +468,6 @@ def test_the_last_number_that_fits_is_the_figure(text, value):
 def test_what_is_no_figure_is_said(text, says):
     with pytest.raises(OutputError, match=says):
         measure.figure_of(text, r'Loop time of (\S+)', 'x.txt')
-
-
-@pytest.mark.parametrize('options, says', [
-    (['--ranks', '4'], '--ranks: only for a command of your own'),
-    (['--figure', '(x)', '--more-is-better'], '--figure, --more-is-better: only for a command'),
-    (['--run', 'app'], '--run: name the modules that have the command'),
-    (['--run', 'app', '-m', 'a/pure', 'b'], 'nothing to choose by b. Is the command in quotes?'),
-    (['--run', 'app', '-m', 'a/pure', '--unit', 'x'], 'of which number? --figure REGEX finds it'),
-    (['--run', 'app', '-m', 'a/pure', '--figure', '(x', '--unit', 'x'], 'is no regular expression'),
-    (['--run', 'app', '-m', 'a/pure', '--figure', 'x'], 'has 0 groups, wanted one'),
-    (['--run', 'app', '-m', 'a/pure', '--figure', '(x)', '--unit', 'a b'], 'wanted one word without : and ,'),
-    (['--run', "app 'x", '-m', 'a/pure'], 'No closing quotation'),
-    (['--run', ' ', '-m', 'a/pure'], 'the command is empty')])
-def test_options_of_a_command_that_do_not_fit_are_refused(options, says, monkeypatch):
-    monkeypatch.setenv('LMOD_CMD', '/usr/share/lmod/lmod/libexec/lmod')
-    monkeypatch.setenv('MODULEPATH', '/nowhere')
-    done = run([COMMAND, 'bench', *options])
-    assert done.returncode == 1 and says in folded(done.stderr) and 'Traceback' not in done.stderr, done.stderr
 
 
 # ---- nothing of the module is about the benchmarks

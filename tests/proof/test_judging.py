@@ -297,34 +297,6 @@ def test_what_is_expected_counts_more_than_the_module(tmp_path, options, code, s
     assert done.returncode == code and said in ' '.join(done.stdout.split())
 
 
-@pytest.mark.parametrize('words, code, says', [
-    ([], 2, 'give a folder of an earlier run, or -- and a command'),
-    (['/nowhere'], 1, '/nowhere is neither a folder of an earlier run nor a command on PATH'),
-    (['--', '/nowhere', 'x'], 1, '/nowhere is not on PATH'),
-    (['--json', '--', 'true', 'x'], 2, '--json is for a folder'),
-    (['-o', '/proc/nowhere', '--', 'true', 'x'], 1, '/proc/nowhere cannot be written'),
-    (['--', 'true', 'x'], 1, 'nothing is proved: `true x` started no step by srun'),
-    (['--', 'sh', '-c', 'exit 7'], 7, 'ended with exit code 7 before a step had begun'),
-    (['--', 'sh', '-c', 'kill -TERM $$'], 143, 'ended with exit code 143'),
-])
-def test_wrong_input_is_a_message_without_a_traceback(tmp_path, words, code, says):
-    done = command(*words, cwd=tmp_path)
-    assert done.returncode == code and says in done.stderr and 'Traceback' not in done.stderr
-    assert list(tmp_path.iterdir()) == [], 'nothing is left behind'
-
-
-@pytest.mark.parametrize('content, says', [
-    (None, 'holds no file of a rank'), ('{"form', 'is damaged'), ('[1]', 'has format none'),
-    ('{"format": 2}', 'has format 2, wanted 1'), ('{"format": 1, "found": true}', 'lacks keys'),
-])
-def test_files_that_are_no_proofs_are_named(tmp_path, content, says):
-    if content:
-        (tmp_path / 'rank-0.json').write_text(content)
-    done = command(tmp_path)
-    assert done.returncode == 1 and says in done.stderr and str(tmp_path) in done.stderr
-    assert 'Traceback' not in done.stderr
-
-
 def test_a_step_is_waited_for_until_its_files_are_complete(tmp_path):
     keep(tmp_path, [rank(0), rank(1, complete=False)])
     begin = time.monotonic()

@@ -378,18 +378,6 @@ def test_empty_folder_is_filled(tmp_path):
     assert make('lumi-c-25.03', tmp_path / 'tree').returncode == 0
 
 
-@pytest.mark.parametrize('arguments, text', [
-    (['lumi-1', 'x'], 'invalid choice'),
-    (['lumi-c-25.03', 'x', '--without', 'rocm'], "has no such part. It has: "),
-    (['lumi-25.03', 'a b'], 'has a space, comma or colon'),
-    (['lumi-25.03', 'x', '--update', 'libfabric=1', '--force'], '--update changes an existing tree'),
-])
-def test_wrong_arguments_are_refused(tmp_path, arguments, text):
-    done = make(*arguments, cwd=tmp_path)
-    assert done.returncode and text in done.stderr and 'Traceback' not in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize('site', GPU)
 def test_host_without_rocm(trees, tmp_path, site):
     tree = tmp_path / 'tree'

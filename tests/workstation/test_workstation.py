@@ -367,14 +367,6 @@ def test_host_mpi_below_a_quote_writes_a_file_that_is_read(tmp_path):
     assert 'Written by workstation/host_mpi.sh' in local['__doc__']
 
 
-@pytest.mark.parametrize('argument', ['5.1', 'newest', '../x'])
-def test_python_env_refuses_what_is_no_version(tree, argument):
-    done = script(tree, 'python_env.sh', argument)
-    assert done.returncode == 1
-    assert f'usage: python_env.sh [EASYBUILD_VERSION], got: {argument}' in done.stdout
-    assert not (tree / '.workstation').exists()
-
-
 def test_an_activated_environment_is_not_made_from_itself():
     choose = f'. {PROJECT}/workstation/common.sh; choose_python'
     own = PROJECT / '.workstation' / 'venv' / 'bin'

@@ -100,6 +100,8 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
     :param force: bool, go on although the verdict is that it fails
     Raises FactsError when image, host and approach do not fit.
     """
+    if isinstance(programs, str):
+        raise FactsError("programs is the text %r and no list. Put it into one: programs = [%r]" % (programs, programs))
     host = Host(root)
     missing = missing_on(approach, site, host)
     if missing:

@@ -294,6 +294,8 @@ class Squashfs(Tree):
                 text = errors.read(4096).decode('utf-8', 'replace').strip()
                 if proc.returncode == -signal.SIGXCPU:
                     text = "it took more than %d s of processor time" % _SECONDS
+                elif proc.returncode == -signal.SIGXFSZ:
+                    text = "a file of this shell may have too few bytes. Allow more: ulimit -f unlimited"
                 raise ImageError("cannot read the squashfs in %s: %s" % (
                     self.path, ' '.join(text.split()) or 'unsquashfs failed (%d)' % proc.returncode))
 

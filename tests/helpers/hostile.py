@@ -1,0 +1,182 @@
+"""
+Texts that others choose, made to be taken for more than text, and programs that read them back.
+
+A text of an image, a log, a file name or a result is data in every output: Lua, bash, JSON, HTML, a terminal, an
+easyconfig, a site file, a definition file. Readers here are those that will read the output: lua, bash, EasyBuild.
+"""
+import json
+import subprocess
+import unicodedata
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.machine import STATE
+
+#: What ends a text, or begins code, in one of the outputs
+PARTS = [
+    '" .. os.execute("touch owned") .. "', ']==] os.execute("touch owned") --[==[', '\\', '\\"', '"', "'",
+    '"""', "'''",
+    '$(touch owned)', '`touch owned`', '; touch owned; ', '${HOME}', '!!', '\n', '\r', '\r\n', '\t', '\n\n', '\0',
+    '</script><script>owned()</script>', '<img src=x onerror=owned()>', '<!--', ']]>', '&lt;', '&',
+    'javascript:owned()',
+    '%(name)s', '100%(foo)s', '%%(name)s', '%s', '%', '{{ name }}', '{name}', '{0}', '{', '}',
+    '\033[2J', '\033]0;owned\007', '\x9b31m', '\u202e', '\u200b', '\u2028', '\x85', '\x7f', '\udcff',
+    'é', '漢', '\U0001f600',
+    '\n%post\n    touch owned\n', '\nFROM other\n', '#', '# ', '--', '-- ', '|', '\\|', '[', ']', '*', '_', ' ', '  ',
+    '"); import os; os.system("touch owned") #', "'], 'more': ['", '\nkind: run', ',', ':', '=', '/', '..', '~', '-rf']
+#: Any text
+TEXTS = st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=6)), max_size=8).map(''.join)
+
+
+def _without(signs):
+    """Return texts without any character of signs (str)."""
+    return TEXTS.map(lambda text: ''.join(letter for letter in text if letter not in signs))
+
+
+#: What a path may be: any bytes but zero
+PATHS = _without('\0').map(lambda text: text.encode('utf-8', 'surrogatepass').decode('utf-8', 'surrogateescape'))
+#: A name of a file
+NAMES = PATHS.map(lambda text: text.replace('/', '')[:60]).filter(lambda name: name not in ('', '.', '..'))
+#: On one line, as names of images and of programs that are taken
+LINES = TEXTS.map(lambda text: ''.join(letter for letter in text if unicodedata.category(letter)[0] not in 'CZ'
+                                       or letter == ' '))
+
+
+def each(check, examples, **strategies):
+    """
+    Call check(**values) with so many (int) generated values, the same ones each time.
+
+    What fails is made as short as it can be. strategies: of the values, by the names of check's parameters.
+    """
+    given(**strategies)(settings(
+        max_examples=examples, derandomize=True, deadline=None, database=None,
+        suppress_health_check=list(HealthCheck))(check))()
+
+
+class Reader:
+    """A program that reads one JSON line and answers with one."""
+
+    def __init__(self, *command):
+        """command: of the program."""
+        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, encoding='ascii')
+
+    def __call__(self, question):
+        """Return the answer to question (JSON data)."""
+        self.process.stdin.write(json.dumps(question) + '\n')
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        assert answer, f'{self.process.args} ended at {question!r}'
+        return json.loads(answer)
+
+    def close(self):
+        """End the program."""
+        self.process.stdin.close()
+        self.process.wait(20)
+        self.process.stdout.close()
+
+
+#: Reads Lua code in hexadecimal digits; answers with what it does, calls of Lmod's functions, in such digits
+LUA = r'''
+local function hex(text) return (text:gsub(".", function(letter) return string.format("%02x", letter:byte()) end)) end
+for line in io.lines() do
+    local code = line:gsub('"', ""):gsub("..", function(two) return string.char(tonumber(two, 16)) end)
+    local calls = {}
+    local function record(name)
+        return function(...)
+            local row = {}
+            for _, value in ipairs({name, ...}) do
+                local text = type(value) == "table" and table.concat(value, "\1") or tostring(value)
+                row[#row + 1] = '"' .. hex(text) .. '"'
+            end
+            calls[#calls + 1] = "[" .. table.concat(row, ",") .. "]"
+        end
+    end
+    local known = {
+        os = {getenv = function() return nil end, date = os.date, time = os.time, execute = record("os.execute"),
+              exit = record("os.exit")},
+        io = {open = record("io.open"), popen = record("io.popen")},
+        pathJoin = function(one, two) return one .. "/" .. two end, mode = function() return "load" end,
+        isFile = function() return true end, isDir = function() return true end,
+        lfs = {attributes = function(_, what) return what and 1 or {size = 1, modification = 2, mode = "file"} end},
+        tostring = tostring, tonumber = tonumber, ipairs = ipairs, pairs = pairs, type = type, string = string,
+        table = table, math = math, next = next, select = select,
+    }
+    setmetatable(known, {__index = function(_, name) return record(name) end})
+    local chunk, problem = load(code, "text", "t", known)
+    if not chunk then
+        print('{"problem": "' .. hex(problem) .. '"}')
+    else
+        local good, value = pcall(chunk)
+        print('{"calls": [' .. table.concat(calls, ",") .. '], "value": "' .. hex(tostring(value)) .. '", "good": ' ..
+              tostring(good) .. '}')
+    end
+    io.flush()
+end
+'''
+
+
+class Lua(Reader):
+    """Lua, with Lmod's functions recorded in place of called."""
+
+    def __init__(self):
+        super().__init__('lua', '-e', LUA)
+
+    def __call__(self, code):
+        """Return (calls: list of list of str, value: str) of code (str). Raises AssertionError for what is no Lua."""
+        answer = super().__call__(code.encode('utf-8', 'surrogateescape').hex())
+        assert 'problem' not in answer, bytes.fromhex(answer['problem']).decode() + '\n' + code
+        assert answer['good'], bytes.fromhex(answer['value']).decode() + '\n' + code
+        return [[_text(part) for part in row] for row in answer['calls']], _text(answer['value'])
+
+
+def _text(digits):
+    return bytes.fromhex(digits).decode('utf-8', 'surrogateescape')
+
+
+#: Reads the text of an easyconfig as eb does, its templates resolved; or writes a module by EasyBuild's own generator
+EASYBUILD = r'''
+import json, sys, types
+from easybuild.framework.easyconfig.easyconfig import resolve_template
+from easybuild.framework.easyconfig.parser import EasyConfigParser
+from easybuild.tools.config import init_build_options
+from easybuild.tools.module_generator import ModuleGeneratorLua
+init_build_options({'silent': True})
+sys.path.insert(0, sys.argv[1])
+from osu_container.core.deciding.settings import settings_for, approach_entry
+from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.writing import module_text
+for line in sys.stdin:
+    question = json.loads(line)
+    try:
+        if 'easyconfig' in question:
+            found = EasyConfigParser(rawcontent=question['easyconfig']).get_config_dict()
+            found = {name: resolve_template(value, {'name': found['name'], 'version': found['version']})
+                     for name, value in found.items() if isinstance(value, (str, list))}
+        else:
+            site = dict(site_entry(question['site']), **question['replaced'])
+            made = settings_for(approach_entry(question['approach']), site, question['facts'])
+            generator = ModuleGeneratorLua(types.SimpleNamespace(installdir='/install'), fake=True)
+            found = module_text.common_text(generator, made, 'app') + module_text.container_text(
+                generator, made, ('app', 'APP'), question['facts']['image']['file'], 'apptainer', question['again'])
+            found = 'local root = "/install"\n' + found
+        print(json.dumps({'found': found}))
+    except Exception as err:
+        print(json.dumps({'problem': '%s: %s' % (type(err).__name__, err)}))
+    sys.stdout.flush()
+'''
+
+
+class EasyBuildReader(Reader):
+    """EasyBuild, which reads easyconfigs and writes modules."""
+
+    def __init__(self, project):
+        """project: Path, of the clone."""
+        super().__init__(STATE / 'venv' / 'bin' / 'python', '-c', EASYBUILD, project)
+
+    def __call__(self, **question):
+        """Return the answer. Raises AssertionError for what EasyBuild refuses."""
+        answer = super().__call__(question)
+        assert 'problem' not in answer, answer['problem']
+        return answer['found']

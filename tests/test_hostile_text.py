@@ -1,0 +1,335 @@
+"""Text of others is data in every output: what reads an output back finds the text that went in, and nothing beside."""
+import ast
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections import Counter
+
+import pytest
+from hypothesis import strategies as st
+
+from osu_container import cli
+from osu_container.bench import reframe_settings
+from osu_container.core.data.sites.schema import EVIDENCE
+from osu_container.core.deciding.site_choice import SiteFile, site_entry
+from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
+from osu_container.core.writing.module_text import lua_string
+from osu_container.discover.write import comment, literal, source_of
+from osu_container.generate import bad_input_page
+from osu_container.image import stages
+from osu_container.image.catalogue import recipe_text
+from osu_container.new import easyconfig
+from osu_container.proof.cli import write_prolog
+from osu_container.report import export
+from osu_container.results import files
+from osu_container.results.example_runs import CASES, make_run
+from tests.core.deciding.test_settings import facts
+from tests.helpers.hostile import LINES, NAMES, PATHS, TEXTS, EasyBuildReader, Lua, each
+from tests.helpers.machine import PROJECT, run
+from tests.proof.test_judging import rank
+from tests.report.test_report import Tables
+
+IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+CONTROL = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ud800-\udfff]')
+
+
+def examples(few, many):
+    """Return the decorator of a test with so many examples (int), and with many of them in `make test-all`."""
+    return pytest.mark.parametrize('number', [few, pytest.param(many, marks=pytest.mark.full)])
+
+
+@pytest.fixture(scope='module')
+def lua():
+    reader = Lua()
+    yield reader
+    reader.close()
+
+
+@pytest.fixture(scope='module')
+def easybuild():
+    reader = EasyBuildReader(PROJECT)
+    yield reader
+    reader.close()
+
+
+# ---- Lua
+
+@examples(300, 20000)
+def test_a_lua_string_is_the_text(lua, number):
+    each(lambda text: _same(lua('return ' + lua_string(text))[1], text), number, text=PATHS)
+
+
+def _same(found, text):
+    assert found == text
+
+
+@examples(60, 2000)
+def test_a_module_holds_texts_of_image_and_site_as_they_are(lua, easybuild, number):
+    """What it calls is what it calls with plain texts, but for the texts themselves."""
+    def module(name, folder, program, why):
+        known = facts()
+        known['image'].update(file=name, library_path=[folder], programs={program: folder}, mpi='MPICH 4.2.3',
+                              rccl_plugin_folder=folder)
+        known['host']['injected'][0].update(path=folder + '/libfabric.so.1', what='libfabric ' + why)
+        fact = {'value': 'cxi', 'why': why, 'source': why, 'date': '2026-11-23', 'evidence': EVIDENCE[0]}
+        return lua(easybuild(site='lumi-25.03', approach='hybrid', facts=known, replaced={'provider': fact},
+                             again='eb ' + shlex.quote(name)))[0]
+
+    def shape(calls):
+        return [(row[0], row[1] if row[0] in ('setenv', 'pushenv', 'prepend_path', 'append_path') else len(row))
+                for row in calls]
+    plain = module('x.sif', '/opt/lib', 'lmp', 'it is so')
+
+    def check(name, folder, program, why):
+        calls = module(name, '/' + folder, program, why)
+        assert shape(calls) == shape(plain)
+        assert 'os.execute' not in {row[0] for row in calls}
+        assert ['setenv', 'SIF', '/install/' + name] in calls
+    each(check, number, name=NAMES, folder=PATHS, program=NAMES, why=TEXTS)
+
+
+# ---- bash
+
+@examples(40, 1000)
+def test_the_prolog_of_a_proof_takes_any_folder_and_any_prolog_of_the_user(tmp_path, number):
+    """By bash, with what it starts taken away."""
+    stub = 'sample() { printf "%s\\0" "$@"; }\nfunction . { :; }\nexec() { printf "%s\\0" "$@"; }\nbuiltin . "$0"'
+
+    def check(name, users):
+        folder = os.path.join(str(tmp_path), name)
+        os.makedirs(folder, exist_ok=True)
+        environment = {'SLURM_TASK_PID': '7', 'SLURM_JOB_ID': '1', 'SLURM_STEP_ID': '2', 'PATH': os.environ['PATH']}
+        done = subprocess.run(['bash', '-c', stub, write_prolog(folder, users)], cwd=tmp_path, env=environment,
+                              capture_output=True)
+        assert done.returncode == 0 and done.stderr == b'', done.stderr
+        assert [os.fsdecode(word) for word in done.stdout.split(b'\0')[:-1]] == ['7', f'{folder}/1.2', users]
+    each(check, number, name=NAMES, users=NAMES.map('/'.__add__))
+    assert not (tmp_path / 'owned').exists()
+
+
+@examples(30, 1000)
+def test_run_in_container_takes_its_settings_as_text(tmp_path, number):
+    """call-settings of an installation: image, folders and programs of the image, defaults."""
+    root = tmp_path / 'module'
+    (root / 'bin').mkdir(parents=True)
+    os.symlink(PROJECT / 'easyconfigs/o/osu-container/run-in-container', root / 'bin' / 'app')
+    runtime = tmp_path / 'runtime'
+    runtime.write_text('#!/bin/sh\n# what it is called with\nprintf "%s\\0" "$@"; echo; env -0\n')
+    runtime.chmod(0o755)
+
+    def check(name, folder, value):
+        (root / name).write_text('')
+        rows = [('image', name), ('runtime', str(runtime)), ('prefix', 'APPTAINER'), ('path', '/' + folder),
+                ('library_path', '/' + folder), ('default', 'always FI_PROVIDER=' + value)]
+        (root / CALL_SETTINGS).write_text(''.join('%s %s\n' % row for row in rows), errors='surrogateescape')
+        done = run([root / 'bin' / 'app', 'a b', '$(touch owned)'], cwd=tmp_path, errors='surrogateescape',
+                   env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path), 'LC_ALL': 'C.UTF-8'})
+        assert done.returncode == 0 and done.stderr == '', done.stderr
+        words, _, variables = done.stdout.partition('\n')
+        assert words.split('\0')[-4:-1] == ['app', 'a b', '$(touch owned)']
+        variables = dict(line.partition('=')[::2] for line in variables.split('\0'))
+        assert str(root / name) in words.split('\0') and variables['FI_PROVIDER'] == value
+        assert variables['APPTAINERENV_LD_LIBRARY_PATH'].split(':')[0] == '/' + folder
+    # a blank at an end of a value is none of it; : parts folders, / ends names
+    text = LINES.map(lambda text: text.replace(':', '').replace(',', '').strip() or 'x')
+    each(check, number, name=text.map(lambda text: text.replace('/', '').lstrip('.')[:60] or 'x'), folder=text,
+         value=text)
+    assert not (tmp_path / 'owned').exists()
+
+
+@examples(200, 5000)
+def test_commands_that_new_prints_are_words_of_a_shell(number):
+    def check(path, option):
+        line = easyconfig.following(path, 'app', 'pure', 'lmp -in in.lj', ['--sourcepath=' + option])[0]
+        assert shlex.split(line) == ['eb', path, '--sourcepath=' + option]
+    each(check, number, path=NAMES, option=PATHS)
+
+
+# ---- JSON
+
+@examples(100, 3000)
+def test_results_are_read_back_as_they_were_written(tmp_path, number):
+    def check(texts):
+        path = tmp_path / files.NAME
+        path.unlink(missing_ok=True)
+        entry = dict(zip(('run', 'started', 'site', 'command'), texts))
+        files.Writer(path).begin(**entry)
+        files.Writer(path).add('end', ended=texts[4])
+        first, last = (json.loads(line) for line in path.read_bytes().decode().split('\n')[:-1])
+        found = [entry for _, entry in files.lines(path)[0]]
+        assert found == [first, last] and {key: first[key] for key in entry} == entry and last['ended'] == texts[4]
+    # half of a pair of UTF-16, or a byte of a name that is no UTF-8, cannot be written as UTF-8
+    whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
+    each(check, number, texts=st.lists(whole, min_size=5, max_size=5))
+
+
+# ---- HTML, Markdown, CSV
+
+@examples(4, 60)
+def test_texts_of_a_run_are_text_on_its_page(tmp_path, number):
+    """Tags and attributes are those of the page of a run with plain texts."""
+    made = {kind: tmp_path / f'report.{kind}' for kind in ('html', 'md', 'csv')}
+
+    def page(site, programs, reason, tag):
+        (tmp_path / 'run' / files.NAME).unlink(missing_ok=True)
+        make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES, repeats=1, sizes=(1, 64),
+                 site=site, programs=programs, tag=tag, failures=[('pure', CASES[0], 'failed: ' + reason)])
+        told = said('report', tmp_path / 'run', '--no-reference', '--force', '-o', made['html'],
+                    '--markdown', made['md'], '--csv', made['csv'])
+        assert 'report.html: ' in told, told
+        parsed = Tables(made['html'].read_text())
+        attributes = {(tag, name) for tag, found in parsed.attributes for name in found}
+        return Counter(parsed.tags), attributes, made['md'].read_text().count('\n')
+    plain = page('here', 'C programs', 'it broke', 'quick')
+
+    def check(site, programs, reason, tag):
+        found = page('a' + site, 'a' + programs, 'a' + reason, 'a' + tag)
+        assert found[1:] == plain[1:]
+        assert {name: count for name, count in found[0].items() if name not in ('br', 'wbr')} == {
+            name: count for name, count in plain[0].items() if name not in ('br', 'wbr')}
+        rows = list(csv.reader(io.StringIO(made['csv'].read_text(), newline='')))
+        assert {len(row) for row in rows} == {len(export.CSV)}
+    whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
+    each(check, number, site=whole, programs=whole, reason=whole, tag=whole)
+
+
+@examples(300, 10000)
+def test_a_cell_of_a_table_stays_one_cell(number):
+    def check(text):
+        cell = export._escape(text)
+        assert '\n' not in cell and len(re.findall(r'(?<!\\)(?:\\\\)*\|', cell)) == 0
+        assert len(re.split(r'(?<!\\)\|', bad_input_page._table([['a', 'b'], [bad_input_page._code(text), 'x']]).split(
+            '\n')[2])) == 4
+    each(check, number, text=TEXTS)
+
+
+# ---- easyconfigs, site files, definition files, settings of ReFrame
+
+@examples(100, 3000)
+def test_eb_reads_the_easyconfig_that_new_writes(easybuild, number):
+    def values(image, programs, example, title):
+        labels = {'org.opencontainers.image.title': title, 'org.opencontainers.image.url': title}
+        return easyconfig.values_of('app', 'pure', image, 'a' * 64, programs, example, 'no library of the host', labels)
+    plain = list(easybuild(easyconfig=easyconfig.text_of(values('x.sif', ['lmp'], 'lmp', 'LAMMPS'))))
+
+    def check(**texts):
+        wanted = values(**texts)
+        found = easybuild(easyconfig=easyconfig.text_of(wanted))
+        assert {name: found[name] for name in wanted} == wanted and list(found) == plain
+        assert not CONTROL.search(found['description'] + found['homepage'])
+    each(check, number, image=NAMES, programs=st.lists(NAMES, min_size=1, max_size=40), example=TEXTS, title=TEXTS)
+
+
+@examples(200, 5000)
+def test_a_literal_of_a_site_file_is_the_value(number):
+    plain = st.recursive(st.one_of(TEXTS, st.integers(), st.booleans(), st.none()), lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=4)), max_leaves=8)
+    each(lambda value: _same(ast.literal_eval(literal(value)), value), number, value=plain)
+
+
+@examples(200, 5000)
+def test_a_comment_of_a_site_file_is_nothing_but_comment(number):
+    def check(text):
+        assert ast.parse(comment(text)).body == []
+    each(check, number, text=TEXTS)
+
+
+@examples(40, 1000)
+def test_a_site_file_that_discover_writes_holds_the_texts_of_the_host(tmp_path, number):
+    entry = site_entry('workstation')
+    del entry['name']
+
+    def check(node, text, remark):
+        site = dict(entry, title=text)
+        found = {'name': 'here', 'node': node, 'date': '2026-11-23', 'root': '', 'site': site, 'format': 1,
+                 'kind': 'login', 'libraries': {text: {'path': text}}, 'seen': {'kernel': text}, 'remarks': [remark],
+                 'approaches': [('pure', None), ('bind', remark)],
+                 'missing': [{'what': text, 'consequence': remark, 'looked': text, 'matters': matters}
+                             for matters in (True, False)],
+                 'commands': [{'command': text, 'problem': remark, 'seconds': 0.1}]}
+        source = source_of(found)
+        kinds = [type(node).__name__ for node in ast.parse(source).body]
+        assert kinds == ['Expr'] + ['Assign'] * 4, source
+        path = tmp_path / 'site.py'
+        path.write_text(source, encoding='utf-8')
+        read = SiteFile(str(path))
+        assert (read.SITE, read.ROOT, read.SITES) == ('here', '', {'here': site})
+        assert read.more['DISCOVERED']['seen'] == {'kernel': text}
+    whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
+    each(check, number, node=whole, text=whole, remark=whole)
+
+
+@examples(40, 1000)
+def test_settings_of_reframe_are_data(tmp_path, number):
+    site = site_entry('lumi-25.03')
+
+    def check(account, partition, title):
+        path = tmp_path / 'settings.py'
+        changed = dict(site, title=title, jobs=dict(site['jobs'], why=title, source=title))
+        reframe_settings.write(path, changed, scheduler='squeue', account='a' + account, partition='a' + partition)
+        module = ast.parse(path.read_text(encoding='utf-8', errors='surrogateescape'))
+        assert [type(node).__name__ for node in module.body] == ['Assign']
+        value = ast.literal_eval(module.body[-1].value)
+        access = value['systems'][0]['partitions'][0]['access']
+        assert access[:2] == ['--partition=a' + partition, '--account=a' + account]
+    whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
+    each(check, number, account=whole, partition=whole, title=whole)
+
+
+@examples(100, 3000)
+def test_a_build_argument_begins_no_section_of_a_definition_file(number):
+    recipe = recipe_text(IMAGE, 'mpi4py', '.def')
+    names = sorted(set(stages.ARGUMENT.findall(recipe)))
+    assert names
+
+    def sections(parts):
+        return [re.findall(r'(?m)^%\w+', part.text) for part in parts]
+    plain = sections(stages.read(recipe, dict.fromkeys(names, 'x')))
+
+    def check(value):
+        found = stages.read(recipe, dict.fromkeys(names, value))
+        assert sections(found) == plain and all(value in part.text for part in found if 'x' in names)
+    each(check, number, value=LINES)
+
+
+# ---- the terminal
+
+def said(*arguments):
+    """Return all that a command says (str), as it goes to the terminal."""
+    raw = [io.TextIOWrapper(io.BytesIO(), 'utf-8', errors='backslashreplace', write_through=True) for _ in range(2)]
+    with contextlib.redirect_stdout(raw[0]), contextlib.redirect_stderr(raw[1]):
+        try:
+            cli.main([str(argument) for argument in arguments])
+        except SystemExit:
+            pass
+    return ''.join(one.buffer.getvalue().decode() for one in raw)
+
+
+@examples(15, 400)
+def test_no_command_sends_control_characters_of_others_to_the_terminal(tmp_path, number, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path / 'results'))
+
+    def check(name, text):
+        whole = text.encode('utf-8', 'replace').decode()
+        (tmp_path / 'run' / files.NAME).unlink(missing_ok=True)
+        make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES[:1], repeats=1, sizes=(1, 64),
+                 site='a' + whole, programs='a' + whole, failures=[('pure', CASES[0], 'failed: ' + whole)])
+        step = tmp_path / 'step'
+        step.mkdir(exist_ok=True)
+        proof = rank(0, 1, whole, executable=whole, image=whole, variables={'FI_PROVIDER': whole})
+        (step / 'rank-0.json').write_text(json.dumps(proof))
+        (tmp_path / 'job.out').write_text(f"a: {whole}: version `FABRIC_1.7' not found (required by {whole})\n")
+        found = said('check', name, '--site', 'workstation') + said('new', 'a' + name, '--name', 'a' + text)
+        found += said('proof', step) + said('why', 'job.out') + said('why', 'a' + name)
+        found += said('compare', 'run:native', 'run:pure') + said('compare', 'run', 'lumi-g-2025-03')
+        found += said('compare', 'a' + text, 'b') + said('reference', 'show', 'a' + text)
+        found += said('discover', '--name', '/' + text) + said('image', 'show', 'a' + text)
+        found += said('contribute', 'lumi', '--stack', 'a' + text) + said('bench', '--resume', 'a' + text)
+        assert found.count('\n') > 12 and not CONTROL.search(found), found
+    each(check, number, name=NAMES, text=PATHS)
