@@ -73,8 +73,10 @@ def check_sum(path):
     """Compare an image with the file beside it that has its sha256."""
     beside = Path(f'{path}.sha256')
     wanted = wanted_sha256(str(beside))
-    if wanted is None:
+    if wanted is None and not beside.exists():
         return NOT_CHECKED, f"no {beside.name} beside it"
+    if wanted is None:
+        return WRONG, f"{beside.name} is empty. To make it again: sha256sum {path.name} >{beside.name}"
     try:
         found = versions.sha256_of(path)
     except OSError as err:
