@@ -126,7 +126,7 @@ def test_run_in_container_takes_its_settings_as_text(tmp_path, number):
         (root / name).write_text('')
         rows = [('image', name), ('runtime', str(runtime)), ('prefix', 'APPTAINER'), ('path', '/' + folder),
                 ('library_path', '/' + folder), ('default', 'always FI_PROVIDER=' + value)]
-        (root / CALL_SETTINGS).write_text(''.join('%s %s\n' % row for row in rows), errors='surrogateescape')
+        (root / CALL_SETTINGS).write_text(''.join('{} {}\n'.format(*row) for row in rows), errors='surrogateescape')
         done = run([root / 'bin' / 'app', 'a b', '$(touch owned)'], cwd=tmp_path, errors='surrogateescape',
                    env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path), 'LC_ALL': 'C.UTF-8'})
         assert done.returncode == 0 and done.stderr == '', done.stderr

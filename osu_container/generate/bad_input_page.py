@@ -17,13 +17,13 @@ def _code(text):
     shown = html.escape(text, quote=False)
     for mark in '|`*_[]\\':
         shown = shown.replace(mark, f'&#{ord(mark)};')
-    return '<code>%s</code>' % '<br>'.join(' '.join(line.split()) for line in shown.splitlines())
+    return '<code>{}</code>'.format('<br>'.join(' '.join(line.split()) for line in shown.splitlines()))
 
 
 def _table(rows):
     """Return a table (str, Markdown) of rows (list of lists of str)."""
     rows = [rows[0], ['---'] * len(rows[0]), *rows[1:]]
-    return ''.join('| %s |\n' % ' | '.join(row) for row in rows)
+    return ''.join('| {} |\n'.format(' | '.join(row)) for row in rows)
 
 
 def read():

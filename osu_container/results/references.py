@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import fnmatch
 import functools
+import errno
 import json
 import os
 import re
@@ -297,6 +298,8 @@ def add(run_path, name, *, series='native', force=False, system=False):
             os.replace(target, old)
         os.replace(new, target)
     except OSError as err:
+        if err.errno in (errno.ENOTEMPTY, errno.EEXIST):  # in the very moment
+            _check_free(target, force)
         place = f"the first folder of ${SITE_VARIABLE}" if system else "$XDG_DATA_HOME"
         raise ReferenceFailure(f"{target} cannot be written: {err.strerror}. Make room there, or name another place: "
                                f"{place}") from err
