@@ -12,9 +12,9 @@ of the site in the folders that $OSU_CONTAINER_REFERENCES names, separated by co
 from __future__ import annotations
 
 import csv
+import errno
 import fnmatch
 import functools
-import errno
 import json
 import os
 import re
