@@ -24,7 +24,14 @@ from osu_container.core.reading.python_environments import opened_libfabric
 from osu_container.core.reading.scripts import started_by
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.system import LARGEST, read_cache
-from osu_container.core.reading.traits import PLUGIN, PROVIDERS, fabric_traits, mpi_traits, provider_of_file
+from osu_container.core.reading.traits import (
+    PLUGIN,
+    PROVIDERS,
+    fabric_traits,
+    mpi_traits,
+    plugin_release,
+    provider_of_file,
+)
 
 #: approach, site: entries (dict), the approach with that MPI of the host that the image's programs ask for;
 #: image, host: objects as Image and Host;
@@ -441,10 +448,11 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
     """
     Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
 
-    'inside': those in the library itself. 'foreign': {name: release of the image's libfabric beside the file, or None}
-    of those that are the image's while libfabric is the host's, whose release may not take them. Those of the host's
-    libfabric are not injected, so they count for nothing. A plug-in that does not load, as one that needs a version of
-    symbols which the host's libfabric lacks, is left out by libfabric without a word.
+    'inside': those in the library itself. 'files': {name: release of libfabric that the image's file is built with, or
+    None}; a file and the same provider inside: the newer one is taken. 'foreign': the same, where libfabric is the
+    host's, whose release may not take them. Those of the host's libfabric are not injected, so they count for nothing.
+    A plug-in that does not load, as one that needs a version of symbols which libfabric lacks, is left out by libfabric
+    without a word.
     """
     fabric, usable = of_name(process, 'libfabric.so.1'), {}
     if not traits or container.image.partial:
@@ -455,10 +463,10 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
         if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
                 of_name(whole, path) and len(version_problems(whole)) <= len(version_problems(process)):
             usable[provider_of_file(path)] = path
+    files = dict((name, _release_of_plugin(container, path)) for name, path in usable.items())
     if fabric.origin == 'host':
-        return dict(traits, foreign=dict((name, _release_of_plugin(container, path))
-                                         for name, path in usable.items()))
-    return dict(traits, providers=sorted(set(traits['providers']) | set(usable)))
+        return dict(traits, files=files, foreign=files)
+    return dict(traits, files=files, providers=sorted(set(traits['providers']) | set(usable)))
 
 
 #: The newest of these versions that a plug-in of libfabric needs -> the last release that it can have been built with
@@ -469,9 +477,12 @@ _BUILT_WITH = [('FABRIC_1.8', '2.4'), ('FABRIC_1.7', '1.22'), ('FABRIC_1.3', '1.
 def _release_of_plugin(container, path):
     """
     Return the newest release (str) of libfabric that a plug-in of the image (path) can be of, None where nothing tells:
-    that of the libfabric beside or above it, or the last one that its needs allow.
+    what it says itself, or else that of the libfabric beside or above it, or the last one that its needs allow.
     """
     image, (_, facts) = container.image, container.facts([path])[path]
+    own = image.traits(path, plugin_release)
+    if own:
+        return own
     needed = facts.verneed.get('libfabric.so.1', ())
     found = [last for name, last in _BUILT_WITH if name in needed][:1]
     folder = posixpath.dirname(path)

@@ -127,7 +127,9 @@ def intels_libfabric(image, environment, one):
             (known(environment, 'I_MPI_OFI_LIBRARY_INTERNAL') or '').lower() in ('0', 'no', 'off', 'false', 'disable'):
         return None
     paths = ['%s/%s/libfabric.so.1' % (one.prefix, folder) for folder in _INTELS_LIBFABRIC]
-    return next((fabric for fabric in paths if image.exists(fabric)), None)
+    there = [fabric for fabric in paths if image.exists(fabric)]
+    libraries = image.elf_facts(there)  # what is none cannot be opened
+    return next((fabric for fabric in there if fabric in libraries), None)
 
 
 def opened_libfabric(image, environment, program=None):

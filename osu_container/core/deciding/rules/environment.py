@@ -132,15 +132,15 @@ def _of_provider(trial, value, ours):
 def _plugins(trial, value, ours):
     """
     FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image and the same provider
-    in the host's libfabric the newer one is taken (ofi_register_provider() of libfabric's src/fabric.c): the host's own
-    runs. Of newer plug-ins that load, those of 1.18 end in "Function not implemented" in libfabric 1.17, and all run
-    in 1.11 (stand-in/pairs, Intel MPI 2021.2 to 2021.18 over libfabric 1.11 to 2.5.1, 2026-11-23).
+    in libfabric itself the newer one is taken (ofi_register_provider() of libfabric's src/fabric.c): where that is its
+    own, all is well. Of newer plug-ins that load, those of 1.18 end in "Function not implemented" in libfabric 1.17,
+    and all run in 1.11 (stand-in/pairs, Intel MPI 2021.2 to 2021.18 over libfabric 1.11 to 2.5.1, 2026-11-23).
     """
     fabric = trial.fabric or {}
-    foreign = set(parts_of(provider_of(trial) or '')) & set(fabric.get('foreign', {}))
-    if not foreign <= set(fabric.get('inside', [])):
+    both = set(parts_of(provider_of(trial) or '')) & set(fabric.get('files', {}))
+    if not both <= set(fabric.get('inside', [])):
         return _RIGHT
-    newest = max([release(fabric['foreign'][name]) or (999,) for name in foreign] or [()])
+    newest = max([release(fabric['files'][name]) or (999,) for name in both] or [()])
     own = release(fabric.get('release'))
     if newest[:2] == (1, 18) and own[:2] == (1, 17):
         return _Choice('fails', "libfabric takes the image's newer plug-in, of 1.18, and 1.17 cannot drive it")
