@@ -185,7 +185,7 @@ def list_images(options):
 
 def _figures(entry, sif):
     """Return (size, when and in what time it was built) of an image, '' for what is not known."""
-    known = entry['built']
+    known = entry.get('built')
     if sif.exists():
         record = {}
         with contextlib.suppress(OSError, ValueError):

@@ -80,12 +80,13 @@ def cuda_toolkit():
         'apt-get -q -o APT::Sandbox::User=root download '
         f'"nvidia-cuda-dev={release}*" "libcudart12={release}*" libnvidia-ml-dev nvidia-cuda-toolkit',
         'dpkg-deb --fsys-tarfile nvidia-cuda-dev_*.deb | '
-        f"tar -x -C {unpacked} --exclude=./usr/include/thrust --exclude=./usr/include/cub ./usr/include "
+        f"tar -x --no-same-owner -C {unpacked} --exclude=./usr/include/thrust --exclude=./usr/include/cub ./usr/include "
         f'.{LIBRARIES}/stubs .{LIBRARIES}/libcudart.so .{LIBRARIES}/libcudart_static.a .{LIBRARIES}/libcudadevrt.a',
         f'dpkg-deb -x libcudart12_*.deb {unpacked}',
         f'dpkg-deb -x libnvidia-ml-dev_*.deb {unpacked}',
         'dpkg-deb --fsys-tarfile nvidia-cuda-toolkit_*.deb | '
-        f'tar -x -C {unpacked} ./usr/bin ./usr/lib/nvidia-cuda-toolkit/bin ./usr/lib/nvidia-cuda-toolkit/libdevice',
+        f'tar -x --no-same-owner -C {unpacked} ./usr/bin ./usr/lib/nvidia-cuda-toolkit/bin '
+        './usr/lib/nvidia-cuda-toolkit/libdevice',
         f'mv {unpacked}/usr/include {CUDA_PREFIX}/include',
         f'mv {libraries}/libcudart* {libraries}/libcudadevrt.a {CUDA_PREFIX}/lib64/',
         f'mv {libraries}/stubs/libcuda.so {libraries}/stubs/libnvidia-ml.so {STUBS}/',

@@ -508,7 +508,7 @@ OF_THE_NETWORK = [
      'text': "process_vm_readv: Bad address",
      'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}Bad address"),
                   ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?14\b"),
-                  "invalid permissions for mapped object", "Signal code: Invalid permissions"],
+                  "invalid permissions for mapped object"],
      'cause': "MPI was given a buffer in GPU memory and takes it for host memory: its support for GPUs is off, or it "
               "was built without.",
      'remedy': "Cray MPICH: MPICH_GPU_SUPPORT_ENABLED=1 and the GTL library (module craype-accel-...); MPICH: "

@@ -393,7 +393,7 @@ def test_names_of_libraries(name, known):
 
 @pytest.mark.parametrize('content, says', [
     (None, 'rank 1 left no proof'), ('{"form', 'is damaged'), ('{"format": 9}', 'has format 9, wanted 1'),
-    ('[]', 'has format none, wanted 1'), ('{"format": 1, "found": true}', 'is damaged: it lacks keys'),
+    ('[]', 'has format none, wanted 1'), ('{"format": 1, "found": true}', 'is damaged: the proof lacks keys'),
     ('{"format": 1, "found": false, "reason": "the program ended"}', 'the program ended')])
 def test_a_rank_without_a_proof_is_an_error_that_names_the_file(tmp_path, content, says):
     (tmp_path / 'rank-0.json').write_text(

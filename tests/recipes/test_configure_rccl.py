@@ -13,7 +13,7 @@ from tests.helpers.machine import compile_library, run
 NATIVE = {name: (site_entry(name)['native']['value'] or {}).get('configopts', '') for name in SITES}
 #: Every place that builds for RCCL -> its options, and what stands there for the folder of ROCm
 OPTIONS = {**{name: (options, '$ROCM_PATH') for name, options in NATIVE.items() if '--enable-rcclomb' in options},
-           'image': (' '.join(osu_with_rocm('6.3.4')), '/opt/rocm-6.3.4')}
+           'image': (' '.join(osu_with_rocm('/opt/rocm-6.3.4')), '/opt/rocm-6.3.4')}
 
 
 @pytest.fixture(scope='module')

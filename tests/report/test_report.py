@@ -1,8 +1,10 @@
 """osu-container report: what it says is what was measured; files are written whole, and over nothing."""
 import csv
+import errno
 import html.parser
 import io
 import json
+import os
 import re
 import statistics
 import sys
@@ -321,10 +323,10 @@ def test_figures_are_png_and_svg_of_every_chart_and_nothing_is_written_over(tmp_
 
 def test_an_error_on_the_way_leaves_no_file(folder, tmp_path, monkeypatch, capsys):
     def broken(*_):
-        raise OSError("no space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     monkeypatch.setattr(report_cli.os, 'replace', broken)
     assert report(folder, '--csv', tmp_path / 'r.csv') == 1
-    assert list(tmp_path.iterdir()) == [] and 'no space left' in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [] and 'No space left' in capsys.readouterr().err
 
 
 def test_a_drawing_library_that_cannot_be_had_is_an_error_not_a_page_without_charts(tmp_path, monkeypatch, capsys):

@@ -998,7 +998,7 @@ def modules(slurm, tmp_path_factory):
     ('module load osu-container/pure; srun --mpi=none -N2 -n2 osu_bw H H', 'ranks without PMI'),
     ('module load osu-container/pure; FI_PROVIDER=nonesuch srun -N2 -n2 osu_latency H H', 'no provider'),
     ('module load osu-container/pure; srun -N1 -n1 osu-exec nonesuch', 'program not in the image'),
-    ('module load osu-container/pure; srun -N2 -n2 osu_bw D D', 'no GPU support'),
+    ('module load osu-container/pure; srun -N2 -n2 osu_bw D D', 'no GPU for the ports'),
     ('module load osu-container/pure; srun -N2 -n3 osu_bw H H', 'wrong number of ranks'),
     # by its path in the image, which the module's own command would refuse
     ('module load osu-container/pure; srun --mpi=none -N2 -n2 apptainer exec "$SIF" /opt/osu/bin/osu_bw H H',

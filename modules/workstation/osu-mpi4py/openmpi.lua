@@ -20,8 +20,9 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
             osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
             osu_py_allgather osu_py_alltoall osu_py_alltoallv osu_py_barrier
             osu_py_bcast osu_py_bibw osu_py_bw osu_py_gather osu_py_get_bw
-            osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter pip
-            python python3 (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
+            osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter
+            osu_xccl_allreduce osu_xccl_bw osu_xccl_latency pip python python3
+            (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
 variables:  FI_LNX_PROV_LINKS FI_PROVIDER FI_SHM_USE_XPMEM OMPI_MCA_btl
             OMPI_MCA_mpi_yield_when_idle OMPI_MCA_mtl OMPI_MCA_mtl_ofi_av
             OMPI_MCA_opal_common_ofi_provider_include OMPI_MCA_pml PMIX_MCA_gds
