@@ -235,7 +235,10 @@ class Session:
         The proof of all its repeats is taken here: a measured program may be over before anybody could look at it.
         """
         out, err = self.files(run, 'check')
-        program = (run.program[0], '-c', '-i', '100', *run.program[1:])
+        # longer than the 2 s after which a process without libfabric is known (osu_container/proof/sample.py, SETTLE):
+        # messages of 4 MiB take their time anyway
+        count = '2000' if '-m' in run.program else '200'
+        program = (run.program[0], '-c', '-i', count, *run.program[1:])
         code = self.start_it(run, program, self.proofs(run), out, err)
         text = out.read_text(errors='replace')
         if code == 0 and ' Pass' in text and ' Fail' not in text:
