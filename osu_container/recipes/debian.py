@@ -80,7 +80,8 @@ def cuda_toolkit():
         'apt-get -q -o APT::Sandbox::User=root download '
         f'"nvidia-cuda-dev={release}*" "libcudart12={release}*" libnvidia-ml-dev nvidia-cuda-toolkit',
         'dpkg-deb --fsys-tarfile nvidia-cuda-dev_*.deb | '
-        f"tar -x --no-same-owner -C {unpacked} --exclude=./usr/include/thrust --exclude=./usr/include/cub ./usr/include "
+        f'tar -x --no-same-owner -C {unpacked} --exclude=./usr/include/thrust --exclude=./usr/include/cub '
+        './usr/include '
         f'.{LIBRARIES}/stubs .{LIBRARIES}/libcudart.so .{LIBRARIES}/libcudart_static.a .{LIBRARIES}/libcudadevrt.a',
         f'dpkg-deb -x libcudart12_*.deb {unpacked}',
         f'dpkg-deb -x libnvidia-ml-dev_*.deb {unpacked}',
