@@ -122,6 +122,10 @@ docs: python-env ## build the documentation as a site, with strict checks of its
 	@NO_MKDOCS_2_WARNING=1 $(PYTHON_ENV)/python -m mkdocs build --strict --quiet
 	@echo "docs: open $(CURDIR)/$(WORK)/site/index.html"
 
+.PHONY: release
+release: prerequisites python-env ## make the files of a release and try them on clean Debian 12 and 13 (docs/release.md)
+	@workstation/release.sh
+
 .PHONY: lumi
 lumi: ## on LUMI: link easyblocks and easyconfigs into your EasyBuild tree (docs/install-lumi.md)
 	@lumi/link

@@ -16,15 +16,16 @@ def files_below(folder, target):
             for place, _, names in sorted(os.walk(folder)) if names]
 
 
-def version():
-    """Return the version (str) that the package names; it cannot be imported where pip builds it."""
+def named(name):
+    """Return what the package says by a name (str), such as its version; it cannot be imported where pip builds it."""
     with open(os.path.join('osu_container', '__init__.py')) as handle:
-        return re.search(r"^__version__ = '(.+)'$", handle.read(), re.M).group(1)
+        return re.search(rf"^{name} = '(.*)'$", handle.read(), re.M).group(1)
 
 
 setup(
     name='osu-container',
-    version=version(),
+    version=named('__version__'),
+    url=named('REPOSITORY'),
     description='MPI containers as EasyBuild modules, with the OSU Micro-Benchmarks',
     license='MIT',
     python_requires='>=3.6',

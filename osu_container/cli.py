@@ -15,7 +15,8 @@ from pathlib import Path
 from osu_container import __version__
 from osu_container.core.writing import terminal
 
-from . import streams
+from . import exit_codes, streams
+from .exit_codes import MISSING
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
@@ -28,6 +29,7 @@ COMMANDS = {
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
     'stage': ('osu_container.stage', "copy an image to the nodes of a job: start of thousands of ranks"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
+    'import': ('osu_container.results.import_cli', "make a run of outputs of OSU, IMB and ReFrame"),
     'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),
@@ -36,8 +38,6 @@ COMMANDS = {
 ASKS = (signal.SIGTERM, signal.SIGHUP)
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
-#: Exit code where a library is missing: 1 is an answer of compare
-MISSING = 3
 #: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
 SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
           errno.ENOMEM: 'ulimit -v'}
@@ -65,8 +65,51 @@ def _like(word, known):
     return f' Did you mean {close[0]}?' if close else ''
 
 
+class Help(argparse.HelpFormatter):
+    """As argparse's, in the width of the terminal; of texts, lines that begin with a blank stay as they are."""
+
+    def _fill_text(self, text, width, indent):
+        """Return text (str) with its paragraphs filled to width (int), behind indent (str)."""
+        found = []
+        for part in re.split(r'\n\s*\n', text.strip('\n')):
+            kept, others = [], []
+            for line in part.splitlines():
+                if line[:1] == ' ' or kept:
+                    kept.append(indent + line)
+                else:
+                    others.append(line)
+            found.append('\n'.join(([super()._fill_text(' '.join(others), width, indent)] if others else []) + kept))
+        return '\n\n'.join(found)
+
+
+class Version(argparse.Action):
+    """As argparse's version, which would break a long path into lines."""
+
+    def __init__(self, **options):
+        """See argparse."""
+        super().__init__(nargs=0, default=argparse.SUPPRESS, **options)
+
+    def __call__(self, parser, *_):
+        """Print the version and where it is; exit."""
+        print(f'osu-container {__version__} ({Path(__file__).resolve().parent.parent})')
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
     """As argparse's; its errors name the command, option or value that may have been meant."""
+
+    def __init__(self, *arguments, **options):
+        """See argparse."""
+        options.setdefault('formatter_class', Help)
+        super().__init__(*arguments, **options)
+
+    def say_codes(self, command):
+        """Let the help of this parser, that of a command (str), and of those below it name their exit codes."""
+        below = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        for name, parser in below[0].choices.items() if below else ():
+            parser.say_codes(f'{command} {name}')
+        if not below:
+            self.epilog = '\n\n'.join(filter(None, [(self.epilog or '').strip('\n'), exit_codes.text_of(command)]))
 
     def called(self, arguments):
         """Return the parser (Parser) of the subcommand that arguments (list of str) call; this one if there is none."""
@@ -106,8 +149,7 @@ def _run(arguments):
     """See main()."""
     parser = Parser(prog='osu-container', description="MPI containers with the OSU Micro-Benchmarks: see README.md",
                     epilog="osu-container COMMAND --help has the options of a command and its exit codes.")
-    parser.add_argument('--version', action='version', version=f'osu-container {__version__} '
-                        f'({Path(__file__).resolve().parent.parent})', help="print the version and where it is")
+    parser.add_argument('--version', action=Version, help="print the version and where it is")
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument only from Python 3.7 on
     for name, (module, text) in COMMANDS.items():
@@ -116,13 +158,15 @@ def _run(arguments):
         if arguments[:1] == [name]:
             try:
                 importlib.import_module(module).add_arguments(below)
+                below.say_codes(name)
             except ModuleNotFoundError as err:
                 if (err.name or '').partition('.')[0] == 'osu_container':
                     raise
                 folder = Path(__file__).resolve().parent.parent
-                print(f"osu-container {name}: error: the Python package {err.name} is missing. Install it: "
-                      f"`make -C {folder} python-env`, or: {sys.executable} -m pip install -r "
-                      f"{folder / REQUIREMENTS}", file=sys.stderr)
+                clone = f"`make -C {folder} python-env`, or: " if (folder / 'Makefile').is_file() else ''
+                print(f"osu-container {name}: error: the Python package {err.name} is missing. Install it: {clone}"
+                      f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/pip install -r {folder / REQUIREMENTS} && "
+                      "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python", file=sys.stderr)
                 return MISSING
     if not arguments:
         parser.print_help()
@@ -141,7 +185,7 @@ def _call(options):
     except BrokenPipeError:
         raise
     except options.errors as err:
-        streams.say(f"{options.prog}: error: {err}")
+        streams.say(f"{options.prog}: error: {streams.problem(err) if isinstance(err, OSError) else err}")
         return 1
     except Ended as err:
         streams.say(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from osu_container import demo_table, record
+from osu_container.arguments import seconds
 from osu_container.bench import BenchError
 from osu_container.bench import modules as bench_modules
 from osu_container.core.deciding.site_choice import site_entry
@@ -404,7 +405,7 @@ def arguments(argv):
                         help='begin with this step: ' + ', '.join(name for name, _ in Demo.STEPS))
     parser.add_argument('--rerun', action='store_true', help='measure again, although fitting results are there')
     parser.add_argument('--repeats', type=int, default=5, metavar='N', help='how often each benchmark is measured (5)')
-    parser.add_argument('--budget', type=float, default=240.0, metavar='SECONDS',
+    parser.add_argument('--budget', type=seconds, default=240.0, metavar='SECONDS',
                         help='start no repeat that would end later than this after the first one began (240)')
     settings = parser.parse_args(argv)
     if settings.repeats < 1:

@@ -1,5 +1,5 @@
 """
-The table of a run: one row a module, as plain text for a terminal of 100 columns and as Markdown for notes.
+The table of a run: one row a module, as plain text for a terminal and as Markdown for notes.
 
 A module that failed, or did not run what it promises, has no row: check() raises TableError, and whoever prints has no
 table to show.
@@ -7,16 +7,16 @@ table to show.
 from __future__ import annotations
 
 import statistics
-import textwrap
 
+from osu_container import columns
 from osu_container.proof import judging
+from osu_container.results import ratios
 
 #: (benchmark, size in bytes, title) of the columns
 COLUMNS = [('osu_bw', 1, '1 B'), ('osu_bw', 65536, '64 KiB'), ('osu_bw', 4194304, '4 MiB'),
            ('osu_latency', 1, '1 B'), ('osu_latency', 65536, '64 KiB')]
 GROUPS = [('bandwidth, MB/s (ratio)', 3), ('latency, µs (ratio)', 2)]
 GAP = '  '
-WIDTH = 100
 #: Spread, (most - least) / median, above which differences between rows are not worth a look
 RESTLESS = 0.25
 
@@ -76,13 +76,11 @@ def _short(library):
     return f"{library['release'] or 'unknown'} {library['where'] or 'unknown'}"
 
 
-def _ratios(run, name, benchmark, size):
-    """Return the ratios to native (list of float) at a size, within each repeat; [] if native was not run."""
-    native, series = _series(run, 'native', benchmark), _series(run, name, benchmark)
-    if native is None or series is None:
-        return []
-    other = native.values.get(size, {})
-    return [value / other[repeat] for repeat, value in series.values.get(size, {}).items() if repeat in other]
+def _with_native(run, name, benchmark, size):
+    """Return the values of a series and of native at a size ({repeat: value} each); ({}, {}) if one has none."""
+    both = [_series(run, one, benchmark) for one in (name, 'native')]
+    found = [one.values.get(size) for one in both if one is not None]
+    return tuple(found) if len(found) == 2 and all(found) else ({}, {})
 
 
 def rows(run):
@@ -92,9 +90,9 @@ def rows(run):
     for name in run.names:
         cells = []
         for benchmark, size, _ in COLUMNS:
-            ratios = _ratios(run, name, benchmark, size)
+            mine, native = _with_native(run, name, benchmark, size)
             cells.append((number(_series(run, name, benchmark).median(size)),
-                          f"{statistics.median(ratios):.2f}" if ratios else '-'))
+                          ratios.text(ratios.ratio(mine, native, paired=True)) if mine else '-'))
         libraries = _first_proof(run, name)['libraries']
         found.append((name, cells, _short(libraries.get('libmpi')), _short(libraries.get('libfabric'))))
     return found
@@ -146,36 +144,49 @@ def _worst_spread(run):
     found = [(0.0, 'no ratios')]
     for name in run.names:
         for benchmark, size, title in COLUMNS:
-            ratios = _ratios(run, name, benchmark, size)
-            if ratios:
-                found.append(((max(ratios) - min(ratios)) / statistics.median(ratios), f"{name} {benchmark} {title}"))
+            each = ratios.within_repeats(*_with_native(run, name, benchmark, size))
+            if each:
+                found.append(((max(each) - min(each)) / statistics.median(each), f"{name} {benchmark} {title}"))
     return max(found)
 
 
 def plain(run):
-    """Return the table of a run (model.Dataset) as text of at most 100 columns. Raises TableError."""
+    """
+    Return the table of a run (model.Dataset) as text. Raises TableError.
+
+    What the terminal has no room for stands in tables below, with the approaches once more.
+    """
     body = rows(run)
-    titles = [title for _, _, title in COLUMNS]
-    value_widths = [max(len(row[1][n][0]) for row in body) for n in range(len(titles))]
-    ratio_widths = [max(len(row[1][n][1]) for row in body) for n in range(len(titles))]
-    widths = [max(value + 1 + part, len(title))
-              for value, part, title in zip(value_widths, ratio_widths, titles)]
-    first = max([len(row[0]) for row in body] + [len('approach')])
-    mpi = max([len(row[2]) for row in body] + [len('MPI')])
-    top, start = ' ' * first, 0
+    first = ['approach', *(row[0] for row in body)]
+    blocks, start = [], 0
     for name, count in GROUPS:
-        top += GAP + f' {name} '.center(sum(widths[start:start + count]) + len(GAP) * (count - 1), '-')
+        cells = [_numbers([row[1][n] for row in body], COLUMNS[n][2]) for n in range(start, start + count)]
+        lines = [GAP.join(line) for line in zip(*cells)]
+        blocks.append([f' {name} '.center(len(lines[0]), '-'), *lines])
         start += count
-    head = GAP.join(['approach'.ljust(first)] + [title.rjust(width) for title, width in zip(titles, widths)]
-                    + ['MPI'.ljust(mpi), 'libfabric'])
-    lines = [top + GAP + 'loaded by the ranks', head]
-    for name, cells, libmpi, libfabric in body:
-        texts = [f"{value} {part.rjust(part_width)}".rjust(width)
-                 for (value, part), part_width, width in zip(cells, ratio_widths, widths)]
-        lines.append(GAP.join([name.ljust(first)] + texts + [libmpi.ljust(mpi), libfabric]))
-    for note in [''] + notes(run):
-        lines += textwrap.wrap(note, WIDTH) or ['']
-    return '\n'.join(line.rstrip() for line in lines) + '\n'
+    loaded = [_left(['MPI', *(row[2] for row in body)]), ['libfabric', *(row[3] for row in body)]]
+    blocks.append(_left(['loaded by the ranks', *(GAP.join(line) for line in zip(*loaded))]))
+    tables = []
+    for block in blocks:
+        wider = [GAP.join(line) for line in zip(tables[-1], block)] if tables else []
+        if wider and max(len(line.rstrip()) for line in wider) <= columns.width():
+            tables[-1] = wider
+        else:
+            tables.append([GAP.join(line) for line in zip(_left(['', *first]), block)])
+    lines = [line.rstrip() for table in tables for line in [*table, '']]
+    return '\n'.join([*lines, *(columns.fill(note) for note in notes(run))]) + '\n'
+
+
+def _left(cells):
+    """Return cells (list of str) of one width, their text on the left."""
+    return [cell.ljust(max(map(len, cells))) for cell in cells]
+
+
+def _numbers(cells, title):
+    """Return a column (list of str of one width): its title (str), and its cells of (value, ratio), aligned."""
+    most = max(len(part) for _, part in cells)
+    texts = [title, *(f'{value} {part.rjust(most)}' for value, part in cells)]
+    return [text.rjust(max(map(len, texts))) for text in texts]
 
 
 def markdown(run):

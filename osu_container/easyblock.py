@@ -28,6 +28,7 @@ from osu_container.core.installing.staged import (
     lock_problem,
     remove_empty_folders,
 )
+from osu_container.core.reading.files import read_json
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
 from osu_container.core.writing import call_settings, job_script
@@ -171,7 +172,7 @@ class SiteEasyBlock(EasyBlock):
             raise EasyBuildError("%s is not there, so nothing is known of image and host: install first, or give "
                                  "--try-amend=facts=FILE", path)
         try:
-            return checked(json.loads(read_file(path)))
+            return checked(read_json(path))
         except (ValueError, FactsError) as err:
             raise EasyBuildError("%s is damaged: %s. To type: %s", path, err, self.to_type([]))
 

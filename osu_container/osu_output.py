@@ -35,7 +35,7 @@ _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
 _BROKEN = re.compile(rf'\s*\d+\s+(?:{_NUMBER}|-?nan|-?inf)|.*\S\s*\d+\s+\d+\.\d+\s*$', re.I)
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
 #: What OSU's programs print first: in C, with '-CUDA' or the like where buffers are in GPU memory; in Python
-_IN_C = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.]*)\s*$')
+_IN_C = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
 _IN_PYTHON = re.compile(r'# OMB(?:-Py| Python) ', re.I)
 #: 'Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)'; one-sided: 'Rank 0 Memory on ...'; managed memory has
 #: letters behind its M that say where it lies (print_header of c/util in OSU 7.4). 7.5 prints its first line alone
@@ -96,7 +96,7 @@ class OsuOutput:
         return next((title.group(1) for title in titles if title.group(1)), None)
 
 
-def parse(text, *, benchmark, source, largest=None, buffers='', check=False):
+def parse(text, *, benchmark, source, largest=None, buffers='', check=False, first=None):
     """
     Return the OsuOutput in text.
 
@@ -106,27 +106,30 @@ def parse(text, *, benchmark, source, largest=None, buffers='', check=False):
     :param largest: int, size in bytes at which the table must end (-m), None: the size is not checked
     :param buffers: str, where they were asked to be, 'D D'; the program must say so unless all are in host memory
     :param check: bool, the program was asked to check what arrived (-c), and must say that it did
+    :param first: int, number of the first line in source, which messages name then
     Raises OutputError if there is no table, if it stops before largest, if its sizes are not ascending, if its buffers
     are not where they should be, or if data arrived that was not sent.
     """
     output, marks = OsuOutput(benchmark, unit_of(benchmark), {}, None), []
-    for line in text.splitlines():
+    title = source if first is None else f'{source}:{first}'
+    for number, line in enumerate(text.splitlines(), first or 0):
+        where = source if first is None else f'{source}:{number}'
         if line.startswith('#'):
             output.comments.append(line)
-            port, title = _PORT.match(line), _IN_C.match(line)
+            port, in_c = _PORT.match(line), _IN_C.match(line)
             output.port = port.group(1) if port else output.port
-            output.release = title.group(2) if title else output.release
+            output.release = in_c.group(2) if in_c else output.release
             output.python = output.python or bool(_IN_PYTHON.match(line))
-        elif not _take_number(output, line, source, marks) and line.strip():
+        elif not _take_number(output, line, where, marks) and line.strip():
             (output.broken if _BROKEN.match(line) else output.foreign).append(line)
-    _check_data(output, marks, source, check)
+    _check_data(output, marks, title, check)
     titles = [line for line in output.comments if re.match(r'# .*\bTest\b', line)]
     if len(titles) > 1:
-        raise OutputError(f"{source}: {len(titles)} headers of a table: {ALONE}")
+        raise OutputError(f"{title}: {len(titles)} headers of a table: {ALONE}")
     if not output.values:
         strange = output.broken + output.foreign
-        hint = f"; it says: {strange[-1].strip()}" if strange else ''
-        raise OutputError(f"{source}: no number from {benchmark} in {len(text.splitlines())} line(s){hint}")
+        hint = f"; it says: {strange[-1].strip()[:200]}" if strange else ''
+        raise OutputError(f"{title}: no number from {benchmark} in {len(text.splitlines())} line(s){hint}")
     last = max([*output.values, *output.zeros])
     if largest is not None and benchmark not in WITHOUT_SIZES and last != largest:
         raise OutputError(f"{source}: the table of {benchmark} ends at {last} bytes, wanted {largest}: "

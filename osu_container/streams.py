@@ -3,9 +3,15 @@ The standard streams of a command: closed ones, names that an encoding lacks, a 
 
 Python 3.6 and its standard library only: the commands of installed modules use it too.
 """
+import errno
 import io
 import os
 import sys
+import threading
+import time
+
+from osu_container import columns
+from osu_container.core.writing.terminal import one_line
 
 
 def prepare():
@@ -46,6 +52,15 @@ def drop_output():
         pass
 
 
+def problem(err):
+    """Return what an OSError says (str): of what, what is wrong, and what to do where no file is named."""
+    if err.filename is not None:
+        return "%s: %s" % (err.filename, err.strerror)
+    if err.errno == errno.ENOENT:  # of all that is asked of the system only this has no name
+        return "the current folder was removed. Go to another one: cd FOLDER"
+    return "the standard output: %s. Send it to a file or a disk that takes it" % (err.strerror or err)
+
+
 def guarded(prog, function):
     """
     Call function (without arguments) and see that all it prints arrives; return its exit code (int).
@@ -62,9 +77,61 @@ def guarded(prog, function):
     except BrokenPipeError:
         drop_output()
     except MemoryError:
-        say("%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)" % prog)
+        # by the first word: chance decides whether memory ends before the rest is known
+        say("%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)" % prog.split()[0])
     except OSError as err:
         drop_output()
-        what = err.filename or 'the standard output'
-        say("%s: error: %s: %s" % (prog, what, err.strerror or err))
+        say("%s: error: %s" % (prog, problem(err)))
     return 1
+
+
+class Progress:
+    """
+    Says on a terminal what is being done, in a line that is written over, once it takes longer than people wait.
+
+    As a context manager: the line is gone at its end, or when stop() is called before something is printed. Only where
+    stderr is a terminal: a file has no use for it.
+    """
+
+    QUIET, EVERY = 2.0, 0.5  # seconds before the first word, and between two looks at the clock
+
+    def __init__(self, text):
+        """text: str, what is being done; calling it changes that."""
+        self.text, self.begin, self.ended, self.thread = text, time.monotonic(), threading.Event(), None
+
+    def __call__(self, text):
+        """Take text (str) for what is being done from now on."""
+        self.text = text
+
+    def __enter__(self):
+        """Begin."""
+        if sys.stderr is not None and sys.stderr.isatty():
+            self.thread = threading.Thread(target=self._show, args=(sys.stderr,), daemon=True)
+            self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        """End, whatever happened."""
+        self.stop()
+
+    def stop(self):
+        """Take the line away."""
+        self.ended.set()
+        if self.thread:
+            self.thread.join()
+
+    def _show(self, stream):
+        """Write the line to stream until the end comes."""
+        write = getattr(stream, 'obeyed', stream.write)
+        wait, shown = self.QUIET, False
+        while not self.ended.wait(wait):
+            line = '[%3.0f s] %s' % (time.monotonic() - self.begin, one_line(self.text))
+            try:
+                write('\r\033[K' + line[:columns.width() - 1])
+                stream.flush()
+            except (OSError, ValueError):  # the terminal is gone
+                return
+            wait, shown = self.EVERY, True
+        if shown:
+            write('\r\033[K')
+            stream.flush()

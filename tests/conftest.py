@@ -16,7 +16,7 @@ ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_bench_faults'
 #: Files whose tests start programs again and again, mostly EasyBuild, Lmod, ReFrame or a browser; `make test-fast`
 #: leaves them out
 LONG = [*ALONE, 'test_demo', 'test_tree', 'test_package', 'test_link', 'test_discover', 'test_workstation',
-        'test_loaded', 'test_network', 'test_image_of_site']
+        'test_loaded', 'test_network', 'test_tools', 'test_image_of_site']
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,12 +31,14 @@ def pytest_collection_modifyitems(items):
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}
         group = item.path.stem if item.path.stem in ALONE else str(item.path.relative_to(PROJECT))
-        if 'slurm' in marks or 'shell' in item.fixturenames:
+        if marks & {'slurm', 'ci'} or 'shell' in item.fixturenames:
             group = 'slurm'
         elif 'apptainer' in marks and group not in ALONE:
             group = 'containers'
         if 'as_user' in marks and os.getuid() == 0:
             item.add_marker(pytest.mark.full)  # tests/runs/test_ordinary_user.py runs them, and sees more
+        if 'ci' in marks and not os.environ.get('CI'):
+            item.add_marker(pytest.mark.full)
         item.add_marker(pytest.mark.xdist_group(group))
         if item.path.stem in LONG:
             item.add_marker(pytest.mark.long)
@@ -44,9 +46,10 @@ def pytest_collection_modifyitems(items):
     order = ['slurm', 'containers', *ALONE]
 
     def place(item):
-        # images are built first, and run last
+        # images are built first, and run last; those that compile for a quarter of an hour do it when all else is over
         images = 'built' in item.fixturenames
-        return order.index(groups[item]) if groups[item] in order else len(order), images == (groups[item] == 'slurm')
+        return (order.index(groups[item]) if groups[item] in order else len(order),
+                item.get_closest_marker('ci') is not None, images == (groups[item] == 'slurm'))
     items.sort(key=place)
 
 

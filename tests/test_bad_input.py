@@ -4,19 +4,24 @@ Bad input, and a fault around a command, end in a plain message and a right exit
 tests/bad_input.json holds what is said of each case. To take what is said now:
 OSU_APPROVE=1 pytest -n 0 tests/test_bad_input.py, then read the difference, then `make modules` for docs/bad-input.md.
 """
+import functools
 import hashlib
 import json
 import os
+import random
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from osu_container import cli
 from osu_container.core.deciding.site_choice import site_entry
-from tests.helpers.bad_inputs import CASES
+from tests.helpers.bad_inputs import CASES, HOST, good, run_with
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image
 from tests.helpers.faults import AROUND, FAULTS
+from tests.helpers.killed import changes, killed
 from tests.helpers.machine import LMODS, PROJECT, STATE, run
 from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU
@@ -234,3 +239,95 @@ def test_a_fault_is_told_plainly_and_nothing_is_lost(case, place, clock):
         'fault': case.fault, 'typed': case.typed, 'code': done.returncode,
         'said': '' if case.works else said.strip('\n'),
         'left': ', '.join(case.made) or NOTHING})
+
+
+#: A clause that says what to do begins with one of these verbs
+VERBS = ('add|allow|ask|build|call|choose|close|convert|copy|correct|did you mean|export|fetch|free|get|give|go|'
+         'install|keep|leave|load|look|make|measure|move|name|pack|put|read|remove|replace|run|send|set|start|submit|take|try|'
+         'use|wait|write')
+REMEDY = re.compile('|'.join((
+    rf'(?:^|[.:;,?(] |[.:;,?]\n|\n *| or | and |then )(?:to )?(?:{VERBS})\b',
+    # or what would have been right: what is wanted, what is known, what there is
+    r'\b(?:wanted|must|needs|only for|takes one or two|invalid \w+ value|required|usage)\b',
+    r'\b(?:known(?: \w+)?|it has|there are(?: those of)?): ', r'\bchoose from ', r'^  \w+: \S',
+    # or the command, or the option with its kind of value, to type
+    r"(?::| by:?| with| such as|\n) [`']?\S*(?:osu-container|eb|zcat|apptainer|rmdir|chmod|srun) ",
+    r"`osu-container [a-z]+ ", r"-[a-z-]+ '?[A-Z]{3,}", '--force', '--help lists', 'makes one', 'check the spelling')),
+    re.I | re.M)
+#: Said of one that the user has ended: there is nothing to do
+ENDED = re.compile(r'ended by SIG|: interrupted; ')
+#: EasyBuild's own words, before it asks anything of this project
+OF_EASYBUILD = re.compile('Failed to create directory ')
+
+
+def recorded():
+    """Yield pytest's parameters of all that is recorded: what is typed and what is said (str)."""
+    for table, found in json.loads(SAID.read_text()).items():
+        for name, case in found.items():
+            if case['said'] and not ENDED.search(case['said']) and not OF_EASYBUILD.match(case['said']):
+                yield pytest.param(case['typed'], case['said'], id=f'{table}: {name}')
+
+
+@pytest.mark.parametrize('typed, said', recorded())
+def test_every_message_says_what_to_do_and_names_options_that_there_are(typed, said):
+    assert REMEDY.search(said), said
+    named = set(re.findall(r'(?<![\w-])--[a-z][a-z_-]+', said)) - set(typed.split())
+    assert named <= options(), named - options()
+
+
+@functools.lru_cache
+def options():
+    """Return the options (set of str) that the sources of this project know, with those of eb, srun and sbatch."""
+    known = {'--rebuild', '--try-amend', '--installpath', '--mem', '--mpi', '--gpus-per-node', '--ignore_cache',
+             '--task-prolog'}
+    for path in [*PROJECT.glob('osu_container/**/*.py'), *PROJECT.glob('easyconfigs/o/*/osu-*'),
+                 PROJECT / 'lumi/link', PROJECT / 'Makefile']:
+        if path.is_file() and path.suffix != '.eb':
+            known |= set(re.findall(r"(?:add_argument\(|[(\[,] *|\| *|^ *)'?(--[a-z][a-z-]+)", path.read_text(), re.M))
+    return known
+
+
+#: What writes files over older ones: the words, what makes the place, a file that it writes
+WRITERS = [
+    (f'new good.sif {HOST} --approach pure --force', good, 'here/good-pure.eb'),
+    ('discover --sysroot host -o site.py --force', good, 'here/site.py'),
+    ('discover --sysroot host --facts facts.json --force', good, 'here/facts.json'),
+    ('report run -o page.html --force --markdown page.md --csv page.csv', run_with(), 'here/page.html'),
+    ('contribute easybuild -o mine --force', None, 'here/mine/README.md'),
+    ('reference add run --name mine --force', run_with(), 'home/osu-container/references/mine/results.jsonl'),
+]
+#: What a killed one leaves: hidden, with the name of what it wrote
+LEFT = re.compile(r'(here|home/osu-container/references)/\.(good-pure|site|facts|page|mine)\.')
+#: Moments of each
+MOMENTS = 20
+
+
+@pytest.mark.parametrize('line, make, writes, moments', [pytest.param(
+    *writer, moments, id=' '.join(writer[0].split()[:4]) + f': {moments} moments',
+    marks=pytest.mark.full if moments == MOMENTS or 'page' in writer[0] else ())  # pages take seconds
+    for writer in WRITERS for moments in (3, MOMENTS)])
+def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch, line, make, writes, moments):
+    """By kill -9, at moments that chance has chosen, of a command that writes over what it wrote before."""
+    if make:
+        make(place)
+    monkeypatch.chdir(place.folder)
+    for name, folder in (('HOME', 'home'), ('XDG_DATA_HOME', 'home'), ('TMPDIR', 'tmp')):
+        monkeypatch.setenv(name, str(place.above / folder))
+    monkeypatch.setattr(tempfile, 'tempdir', None)
+    folders, written = (f'{place.folder}/', f"{place.above / 'home'}/"), place.above / writes
+
+    def command():  # its words on stdout are none of this test's
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        assert cli.main(line.split()) in (0, None)
+
+    def is_whole():
+        return written.read_bytes().count(b'\n') == lines
+    assert changes(folders, command)
+    before, lines = set(place.kept()), written.read_bytes().count(b'\n')
+    number = changes(folders, command)
+    for moment in random.Random(line).sample(range(number), min(moments, number)):
+        assert killed(moment, folders, command)
+        after = set(place.kept())
+        assert before <= after and is_whole(), f'lost at change {moment}'
+        assert {name for name in after - before if not name.startswith('tmp/') and not LEFT.match(name)} == set()
+    assert changes(folders, command) and is_whole()

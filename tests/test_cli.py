@@ -1,13 +1,20 @@
 """What the command osu-container answers to a wrong word, to none, and to --version."""
+import argparse
 import ast
+import importlib
+import json
 import os
 import re
+import sys
 
 import pytest
 
-from osu_container import __version__
-from osu_container.cli import COMMANDS, main
+from osu_container import __version__, exit_codes
+from osu_container.check.cli import CODES
+from osu_container.cli import COMMANDS, Parser, main
+from osu_container.compare import cli as compare
 from tests.helpers.machine import PROJECT, PYTHON_36, run
+from tests.proof.test_judging import keep, rank
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 
@@ -49,13 +56,131 @@ def test_the_version_is_that_of_the_package_and_of_setup(capsys, monkeypatch):
     assert ended.value.code == 0 and capsys.readouterr().out == f'osu-container {__version__} ({PROJECT})\n'
     monkeypatch.chdir(PROJECT)  # as pip builds it; setup() itself would look at every folder
     only, = (node for node in ast.parse((PROJECT / 'setup.py').read_text()).body
-             if isinstance(node, ast.FunctionDef) and node.name == 'version')
+             if isinstance(node, ast.FunctionDef) and node.name == 'named')
     names = {'os': os, 're': re}
     exec(compile(ast.Module([only], []), 'setup.py', 'exec'), names)
-    assert names['version']() == __version__
+    assert names['named']('__version__') == __version__
+
+
+def all_commands():
+    """Return the commands (list of str), with their subcommands where they have some."""
+    found = []
+    for name, (module, _) in COMMANDS.items():
+        parser = Parser(prog=f'osu-container {name}')
+        importlib.import_module(module).add_arguments(parser)
+        below = next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), None)
+        found += [f'{name} {one}' for one in below] if below else [name]
+    return found
+
+
+ALL = all_commands()
+
+
+@pytest.mark.parametrize('command', ALL)
+def test_the_help_of_every_command_names_its_exit_codes_and_wrong_usage_is_one(command, capsys, monkeypatch):
+    monkeypatch.setenv('COLUMNS', '70')
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), '--help'])
+    said = capsys.readouterr().out
+    assert ended.value.code == 0 and said.count('Exit codes:') == 1 and 'xit code:' not in said
+    codes = ' '.join(said.partition('Exit codes:')[2].split())
+    for code, meaning in exit_codes.of(command):
+        assert f'{code} {meaning}' in codes
+    assert codes.endswith(exit_codes.STOPPED + '.') and ' 2 wrong usage' in codes
+    filled = [line for line in said.splitlines() if not line.startswith('  ') and '|' not in line]
+    assert max(map(len, filled)) <= 70, 'in the width of the terminal'
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), '--xyzzy'])
+    assert ended.value.code == exit_codes.WRONG_USAGE
+
+
+#: What is longer than a line may be: a command, which is pasted whole, or one word, such as a path
+UNBROKEN = re.compile(r' *(?:\w* *\S{30,}|(?:\S+ +){0,3}?(?:eb|osu-container) .*)')
+
+
+@pytest.mark.parametrize('width', [60, 80])
+@pytest.mark.parametrize('arguments', [
+    ['discover'], ['image', 'list'], ['image', 'show', 'osu-debian-cuda-12.4.1-openmpi-5.0.7-libfabric-2.1.0'],
+    ['check', '--published'], ['check', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'lumi-25.03'],
+    ['reference', 'list'], ['reference', 'show', 'lumi-g-2025-03'], ['compare', 'lumi-g-2025-03:opensource']])
+def test_what_is_printed_fits_the_terminal(arguments, width):
+    done = run([COMMAND, *arguments], env={**os.environ, 'COLUMNS': str(width)})
+    assert done.stdout and 'rror' not in done.stderr, done.stderr
+    assert [line for line in done.stdout.splitlines() if len(line) > width and not UNBROKEN.fullmatch(line)] == []
+
+
+def test_man_pages_and_completion_are_those_of_the_parsers():
+    done = run([sys.executable, '-m', 'osu_container.generate.tools', '--check'], cwd=PROJECT)
+    assert done.returncode == 0, done.stderr
+    pages = PROJECT / 'share' / 'man' / 'man1'
+    names = {path.name for path in pages.iterdir()}
+    assert names == {'osu-container.1', *(f'osu-container-{one}.1' for one in COMMANDS)}
+    for path in (PROJECT / 'share').rglob('*'):
+        assert path.is_dir() or str(PROJECT) not in path.read_text()
+    for name in COMMANDS:
+        text = (pages / f'osu-container-{name}.1').read_text()
+        assert text.startswith('.TH ') and 'Exit codes' in text or name in ('image', 'reference'), name
+
+
+def test_an_option_means_the_same_in_all_commands():
+    """Either it takes a value or it takes none; a letter is short for one option."""
+    takes, short = {}, {}
+    for command in ALL:
+        parser = Parser(prog='osu-container')
+        name, _, below = command.partition(' ')
+        importlib.import_module(COMMANDS[name][0]).add_arguments(parser)
+        for action in parser.called([below])._actions:
+            long = [option for option in action.option_strings if option.startswith('--')]
+            for option in long:
+                takes.setdefault(option, {}).setdefault(action.nargs != 0, []).append(command)
+            for option in set(action.option_strings) - set(long):
+                short.setdefault(option, {}).setdefault(long[0], []).append(command)
+    assert len(takes) > 60
+    assert {option: found for option, found in takes.items() if len(found) > 1} == ALLOWED
+    assert {option: found for option, found in short.items() if len(found) > 1} == {}
+
+
+#: Options of two forms, the same in meaning: printed, or written to a file that is named
+ALLOWED = {'--markdown': {False: ['compare'], True: ['report']}, '--csv': {True: ['report'], False: ['reference show']}}
+
+
+def test_the_table_of_exit_codes_is_of_commands_and_has_the_codes_that_these_give():
+    assert set(exit_codes.CODES) <= set(ALL)
+    assert dict(exit_codes.CODES['check']).keys() == {*CODES.values(), 1}
+    assert dict(exit_codes.CODES['compare']).keys() == {compare.FINE, compare.WORSE, compare.IMPOSSIBLE}
 
 
 @pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 on this machine')
 def test_it_guesses_on_the_python_of_compute_nodes_too():
     done = run([PYTHON_36, COMMAND, 'why', '--jsn'])
     assert done.returncode == 2 and done.stderr.endswith('Did you mean --json?\n')
+
+
+#: Commands that print facts -> a call of each that needs nothing of this machine
+FACTS = {
+    'check': ['osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'frontier'],
+    'discover': ['--sysroot', 'host'], 'why': ['--list'], 'image list': [], 'image show': ['workstation'],
+    'reference list': [], 'reference show': ['lumi-g-2025-03'],
+    'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run'],
+}
+#: Of these the tests of theirs look at it: they need modules
+ELSEWHERE = {'bench', 'image verify'}
+#: The others -> what they leave in place of facts
+OTHERS = {
+    'new': 'an easyconfig; what it found is what check --json says', 'contribute': 'files', 'stage': 'copies',
+    'report': 'a page; --csv has the figures', 'image recipe': 'a recipe', 'image fetch': 'files',
+    'image build': 'files', 'image sign': 'files', 'image push': 'a copy', 'image pull': 'a copy',
+    'image clean': 'room',
+    'reference add': 'a reference', 'reference remove': 'nothing',
+}
+
+
+@pytest.mark.parametrize('command', [name for name in ALL if name not in {*OTHERS, *ELSEWHERE}])
+def test_commands_that_print_facts_have_json_and_it_is_one_document(command, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'host').mkdir()
+    keep(tmp_path / '7.0', [rank(0), rank(1)])
+    (tmp_path / 'job.out').write_text('# OSU MPI Bandwidth Test v7.5\n1    2.00\n')
+    main([*command.split(), *FACTS[command], '--json'])
+    assert json.loads(capsys.readouterr().out)

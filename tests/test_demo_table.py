@@ -73,6 +73,22 @@ Ratio to native: for bandwidth more is better, for latency less.
 """
 
 
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch):
+    """A terminal that has room for the table."""
+    monkeypatch.setenv('COLUMNS', '100')
+
+
+@pytest.mark.parametrize('width', [60, 80, 120])
+def test_the_table_fits_the_terminal_and_loses_nothing(run, monkeypatch, width):
+    whole = set(table.plain(run).replace('-', ' ').split())
+    monkeypatch.setenv('COLUMNS', str(width))
+    text = table.plain(run)
+    assert max(map(len, text.splitlines())) <= width
+    assert set(text.replace('-', ' ').split()) == whole
+    assert text.count('approach ') == {60: 2, 80: 2, 120: 1}[width], 'each table names its rows'
+
+
 def test_the_whole_text(run):
     assert table.plain(run) == TEXT
 

@@ -1,10 +1,15 @@
 """Commands whose standard streams are closed, full or gone, and whose memory is limited."""
+import importlib
+import os
+import pty
+import select
 import signal
 import sys
+import time
 
 import pytest
 
-from osu_container import cli
+from osu_container import cli, streams
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
@@ -50,7 +55,7 @@ def test_too_little_memory_is_said():
               'sys.exit(streams.guarded("osu-container x", lambda: bytearray(1 << 32)))')
     done = shell('ulimit -v 500000; exec "$@"', sys.executable, '-c', script, PROJECT)
     assert done.returncode == 1
-    assert done.stderr.startswith('osu-container x: error: not enough memory. Give this shell more')
+    assert done.stderr.startswith('osu-container: error: not enough memory. Give this shell more')
 
 
 def test_a_hangup_that_is_ignored_stays_ignored(output, monkeypatch):
@@ -71,3 +76,37 @@ def test_a_program_that_is_asked_to_end_ends_with_the_number_of_the_signal(monke
     with pytest.raises(SystemExit) as ended:
         cli._end(signal.SIGHUP, None)
     assert (ended.value.code, ended.value.name) == (129, 'SIGHUP')
+
+
+@pytest.mark.parametrize('command', ['check', 'new'])
+@pytest.mark.parametrize('terminal', [True, False])
+def test_a_terminal_is_told_what_a_slow_command_does_and_a_file_is_not(command, terminal, tmp_path, monkeypatch):
+    image, log = tmp_path / 'app.sif', tmp_path / 'log'
+    image.write_bytes(b'')
+    master, slave = pty.openpty()
+    seen = []
+
+    def slow(*_):
+        """Stand for a reader that takes so long that the terminal has been told, then fails."""
+        if terminal:
+            assert select.select([master], [], [], 30)[0], 'nothing is said'
+            seen.append(os.read(master, 1000).decode())
+        else:
+            time.sleep(0.1)  # a word that is due at once would be there
+        raise OSError(5, 'slow', str(image))
+
+    monkeypatch.setattr(streams.Progress, 'QUIET', 0)
+    monkeypatch.setattr(importlib.import_module(f'osu_container.{command}.cli'), 'Image', slow)
+    with open(slave, 'w') if terminal else open(log, 'w') as stream:
+        monkeypatch.setattr('sys.stderr', stream)
+        assert cli.main([command, str(image), '--site', 'lumi-25.03']) == 1
+        monkeypatch.undo()
+        if terminal:
+            stream.flush()
+            seen.append(os.read(master, 10000).decode())
+    os.close(master)
+    if terminal:
+        assert ' s] ' in seen[0] and str(image)[:20] in seen[0] and seen[1].rstrip().startswith('\r\033[K'), seen
+    else:
+        os.close(slave)
+        assert 'slow' in log.read_text() and ' s] ' not in log.read_text()

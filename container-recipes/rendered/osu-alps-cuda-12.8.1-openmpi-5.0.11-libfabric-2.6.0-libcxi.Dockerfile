@@ -25,7 +25,7 @@ FROM nvidia/cuda:12.8.1-devel-ubuntu24.04 AS network
 
 
 
-RUN dpkg -s autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev >/dev/null 2>&1 || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
+RUN dpkg -s autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libtool-bin libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev >/dev/null 2>&1 || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libtool-bin libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
 
 COPY sources/gdrcopy-2.5.1.tar.gz /opt/files/gdrcopy-2.5.1.tar.gz
 COPY sources/hwloc-2.12.2.tar.gz /opt/files/hwloc-2.12.2.tar.gz
@@ -160,7 +160,7 @@ FROM nvidia/cuda:12.8.1-devel-ubuntu24.04 AS mpi
 
 
 
-RUN dpkg -s autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev >/dev/null 2>&1 || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
+RUN dpkg -s autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libtool-bin libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev >/dev/null 2>&1 || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libtool-bin libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
 
 COPY --from=network /opt/gdrcopy /opt/gdrcopy
 COPY --from=network /opt/hwloc /opt/hwloc
@@ -258,7 +258,7 @@ FROM nvidia/cuda:12.8.1-devel-ubuntu24.04 AS benchmarks
 
 
 
-RUN dpkg -s autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev >/dev/null 2>&1 || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
+RUN dpkg -s autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libtool-bin libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev >/dev/null 2>&1 || (apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y -o APT::Sandbox::User=root install --no-install-recommends autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libconfig-dev libcurl4-openssl-dev libevent-dev libfuse-dev libibverbs-dev libjson-c-dev libnl-3-dev libnuma-dev libpciaccess-dev libsensors-dev libtool libtool-bin libuv1-dev libyaml-dev make perl pkg-config python3 zlib1g-dev && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin)
 
 COPY --from=network /opt/gdrcopy /opt/gdrcopy
 COPY --from=network /opt/hwloc /opt/hwloc

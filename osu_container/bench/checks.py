@@ -109,10 +109,11 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
 
         A run that fails because its job is gone has given no result: it leaves no line, and no other test is tried.
         """
-        if not os.environ.get('SLURM_JOB_ID') and str(self.job.state) in job.ENDED_FROM_OUTSIDE:
-            return sn.assert_true(False, msg=f"{job.ENDED} ({self.job.state})")
-        seconds = time.monotonic() - self.begin
         stage = Path(self.stagedir)
+        unreached = job.unreached((stage / str(self.stderr)).read_text(errors='replace'))
+        if not os.environ.get('SLURM_JOB_ID') and (unreached or str(self.job.state) in job.ENDED_FROM_OUTSIDE):
+            return sn.assert_true(False, msg=f"{job.ENDED} ({unreached or self.job.state})")
+        seconds = time.monotonic() - self.begin
         if self.clock and (stage / self.clock).is_file():  # not there where the step was ended from outside
             seconds = int((stage / self.clock).read_text()) / 1e9
         self.raw.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +125,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         entry = measure.line(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
                              proofs=self.proofs, promise=PLAN['promises'][self.case.module], seconds=seconds,
                              folder=self.folder, command=self.command, slurm=slurm)
-        gone = job.lost(os.environ) if entry['status'] != 'ok' else None
+        gone = unreached or job.lost(os.environ) if entry['status'] != 'ok' else None
         if gone:
             raise ForceExitError(gone)
         if PLAN['folder']:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ from osu_container.core.writing import terminal
 from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
+from ..arguments import seconds
 from ..results import files, model, select
 from . import BenchError, cases, holding, job, modules, plan, reframe_settings
 from .session import Session, Wanted, left_of
@@ -27,19 +29,17 @@ EXAMPLES = """examples:
   osu-container bench                                 tag quick with every installed module
   osu-container bench --tag published --account project_465000000
   osu-container bench --module osu-native --module osu-container/hybrid --repeats 7 osu_bw osu_latency-HH
-  osu-container bench --resume latest                 go on after an interruption
+  osu-container bench --resume latest                 go on with the newest run that has not ended
   osu-container bench --module lammps/pure --module lammps/hybrid --run 'lmp -in in.lj' --ranks 8
                                                       a command of your own: docs/your-own-container.md
 
 Outside of a job it asks Slurm for one (salloc) and runs there. Afterwards: osu-container compare latest,
-osu-container report latest -o report.html. Exit code: 0 all ran, 1 a run failed or nothing could be run, 2 wrong
-arguments, 130 interrupted (129, 143: by SIGHUP, SIGTERM). A run that was interrupted, or has lost its job, goes on with
+osu-container report latest -o report.html. A run that was interrupted, or has lost its job, goes on with
 --resume."""
 
 
 def add_arguments(parser):
     """Add the options of `osu-container bench` to parser."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EXAMPLES
     parser.add_argument('patterns', nargs='*', metavar='PATTERN',
                         help="only runs whose name has this in it, or fits it with * ? [ ]: 'osu_bw', '*-HH-2x1-*'")
@@ -52,16 +52,21 @@ def add_arguments(parser):
                         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items()) + ')')
     parser.add_argument('--dry-run', '-n', action='store_true',
                         help='print what would run, with --resume what is left, and run nothing')
-    parser.add_argument('--resume', metavar='RUN', help='go on with a run: its folder, its name, or latest')
+    parser.add_argument('--json', action='store_true', help='with --dry-run: the same for programs')
+    parser.add_argument('--resume', metavar='RUN', help='go on with a run: its folder, its name, or latest, the newest '
+                        'that has not ended')
     parser.add_argument('--output', '-o', type=Path, metavar='DIR',
-                        help="folder of this run, which must not exist (the UTC time, in the folder of results)")
+                        help="folder of this run, which must not exist (the UTC time, in the folder of results: "
+                        f"${select.VARIABLE}, else .workstation/results of a clone that was set up, else "
+                        "$XDG_DATA_HOME/osu-container/results, where ~/.local/share stands for an unset "
+                        "$XDG_DATA_HOME)")
     parser.add_argument('--nodes', '-N', type=_count, default=None, metavar='N',
                         help="nodes of the job; what wants more is left out (2, or those of the job that it runs in)")
     parser.add_argument('--account', '-A', metavar='A',
                         help='account or project of the job ($SALLOC_ACCOUNT, $SBATCH_ACCOUNT or $SLURM_ACCOUNT)')
     parser.add_argument('--partition', '-p', metavar='P', help="partition of the job (the site's)")
     parser.add_argument('--time', metavar='T', help='time limit of the job, as for salloc (estimated)')
-    parser.add_argument('--budget', type=float, metavar='SECONDS',
+    parser.add_argument('--budget', type=seconds, metavar='SECONDS',
                         help='begin no repeat that would end later than this after the first one began')
     parser.add_argument('--validate', '-c', action='store_true',
                         help='the programs compare what arrives with what was sent (-c): a run in which data arrives '
@@ -81,7 +86,7 @@ def add_arguments(parser):
     own.add_argument('--unit', metavar='U', help='of the number (s)')
     own.add_argument('--more-is-better', action='store_true', help='of the number; default: less is better')
     own.add_argument('--limit', type=_count, metavar='SECONDS', help=f'it is given up after these ({cases.TIME_LIMIT})')
-    parser.set_defaults(function=main, prog='osu-container bench',
+    parser.set_defaults(function=main, prog='osu-container bench', parser=parser,
                         errors=(BenchError, files.ResultsError, select.SelectError, judging.ProofError, OSError),
                         after_interrupt='nothing was measured')
 
@@ -122,6 +127,8 @@ class Screen:
 
 def main(options):
     """Do what the options (argparse) say; return the exit code."""
+    if options.json and not options.dry_run:
+        options.parser.error("--json is for --dry-run; the figures of a run: osu-container compare RUN --json")
     base = modules.base_environment()
     folder = _resumed(options.resume) if options.resume else None
     wanted = _wanted(options, base, folder)
@@ -133,7 +140,7 @@ def main(options):
     left = left_of(folder / files.NAME, runs, wanted.repeats) if folder else [
         (run, repeat) for repeat in range(1, wanted.repeats + 1) for run in runs if not run.skip]
     if not left:
-        print(f"{folder} has ended: nothing is left to measure. Another run: --resume with its folder")
+        print(f"{folder} has ended: nothing is left to measure.{_others_left(folder)}")
         return 0
     if options.dry_run:
         return _show(runs, left, found, wanted, site, options, folder)
@@ -228,7 +235,8 @@ def _check_own(options):
         try:
             groups = re.compile(options.figure).groups
         except re.error as err:
-            raise BenchError(f"--figure '{options.figure}' is no regular expression: {err}") from err
+            raise BenchError(f"--figure '{options.figure}' is no regular expression: {err}. "
+                             "Put \\ in front of a sign that stands for itself") from err
         if groups != 1:
             raise BenchError(rf"--figure '{options.figure}' has {groups} groups, wanted one, around the number: "
                              r"'Loop time of (\S+)'")
@@ -243,7 +251,7 @@ def _own(options, nodes):
     except ValueError as err:
         raise BenchError(f"--run {options.run}: {err}. Close the quote, or put a \\ in front of it") from err
     if not words:
-        raise BenchError("--run: the command is empty")
+        raise BenchError("--run: the command is empty. Give one: --run 'COMMAND ARGUMENTS'")
     return {'words': words, 'ranks': options.ranks or nodes, 'folder': os.getcwd(), 'figure': options.figure,
             'variant': model.figure_variant(options.unit or 's', options.figure or 'time of the step',
                                             options.more_is_better),
@@ -267,9 +275,25 @@ def _resumed(text):
         found = select.runs()
         if not found:
             raise BenchError(f"there is no run in {select.results_folder()} to go on with")
-        return found[-1]
+        path = (_unfinished(found) or found)[-1]
+        return path.resolve() if path.is_symlink() else path
     path = Path(text) if Path(text).exists() else select.results_folder() / text
-    return files.find(path).parent.absolute()
+    folder = files.find(path).parent
+    return folder.resolve() if folder.is_symlink() else folder.absolute()
+
+
+def _unfinished(found):
+    """Return those of the runs (list of Path) that have no last line and can go on."""
+    return [path for path in found if not files.has_ended(path)]
+
+
+def _others_left(folder):
+    """Return a sentence (str) on runs that have not ended, where that in folder (Path) has; '' without such."""
+    others = [path for path in _unfinished(select.runs()) if path.resolve() != folder.resolve()]
+    if not others:
+        return f" Nor is a run of {select.results_folder()} unfinished"
+    return (f" Unfinished {'is' if len(others) == 1 else 'are'} {', '.join(path.name for path in others[-3:])}: "
+            f"osu-container bench --resume {others[-1]}")
 
 
 def _write_settings(options, site, scheduler):
@@ -293,7 +317,14 @@ def _show(runs, left, found, wanted, site, options, folder):
     :param left: list of (plan.Run, repeat); folder: Path of the run that would go on, None for a new one
     """
     shown = [run for run in runs if run in {one for one, _ in left}]
-    about = f"about {_estimate(left, wanted) / 60:.0f} min"
+    if options.json:
+        print(json.dumps({'site': site['name'], 'tag': wanted.tag, 'repeats': wanted.repeats,
+                          'resumes': folder and str(folder), 'job': _salloc(wanted, site, options, shown),
+                          'left': [{'run': run.name, 'module': run.module, 'repeat': repeat, 'typed': run.typed}
+                                   for run, repeat in left],
+                          'left_out': [{'run': run.name, 'why': run.skip} for run in runs if run.skip]}, indent=1))
+        return 0
+    about = _about(left, wanted, site['name'])
     if folder:
         total = sum(not run.skip for run in runs) * wanted.repeats
         print(f"left of {folder}, tag {wanted.tag} on site {site['name']}: {len(left)} of {total} measurements, "
@@ -325,8 +356,17 @@ def _show(runs, left, found, wanted, site, options, folder):
 
 
 def _estimate(left, wanted):
-    """Return about how many seconds measurements (list) take."""
+    """Return about how many seconds measurements (list) take, by a guess for each."""
     return len(left) * cases.GUESS + 10 * len(wanted.modules)
+
+
+def _about(left, wanted, site):
+    """Return in words (str) how long measurements (list) take: as the last run of the tag on site (str), or a guess."""
+    for folder in reversed(select.runs()):
+        found = files.seconds_each(folder)
+        if found and found[:2] == (site, wanted.tag):
+            return f"about {max(1, len(left) * found[2] / 60):.0f} min, as in {folder.name} ({found[2]:.1f} s each)"
+    return f"{max(1, _estimate(left, wanted) / 60):.0f} min by a guess of {cases.GUESS:g} s each"
 
 
 def _salloc(wanted, site, options, runs):
@@ -406,6 +446,7 @@ def _measure(options, wanted, found, base, folder):
             session.resume()
         else:
             session.start(sys.argv[1:])
+            select.remember(folder)
         options.after_interrupt = go_on = (f"what was measured is kept; to go on: osu-container bench --resume "
                                            f"{folder}")
         count = sum(not run.skip for run in session.runs)

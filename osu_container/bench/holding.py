@@ -20,6 +20,7 @@ import socket
 import time
 from pathlib import Path
 
+from osu_container.core.reading.files import read_json
 from osu_container.proof.loaded import environment_of, link, stat
 
 from .. import record
@@ -64,10 +65,10 @@ def holder(folder):
     be told either, it is taken to run.
     """
     try:
-        found = json.loads((Path(folder) / NAME).read_text())
+        found = read_json(Path(folder) / NAME)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get('pid'), int):  # the disk was full
         return None
@@ -138,7 +139,7 @@ class Hold:
 
     def __exit__(self, *_):
         with contextlib.suppress(OSError, ValueError):
-            if json.loads((self.folder / NAME).read_text()) == self.mine:
+            if read_json(self.folder / NAME) == self.mine:
                 (self.folder / NAME).unlink()
 
 

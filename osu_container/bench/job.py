@@ -16,6 +16,11 @@ GONE = frozenset(['DOWN', 'ERROR', 'FAIL', 'FUTURE', 'NO_RESPOND', 'POWERED_DOWN
 ENDED_FROM_OUTSIDE = frozenset(['BOOT_FAIL', 'CANCELLED', 'DEADLINE', 'NODE_FAIL', 'PREEMPTED', 'REVOKED'])
 #: How the failure of a test begins that lost its own job (--scheduler jobs)
 ENDED = 'its job was ended from outside'
+#: What srun says where a node of the job takes no step: its slurmd is gone. Slurm itself calls the node down only after
+#: SlurmdTimeout, 300 s where nothing else is set (slurm.conf(5)). The reasons: slurm_errno.c of Slurm
+_UNREACHED = re.compile(r'Task launch for StepId=\S+ failed on node (\S+): (Communication connection failure|'
+                        r'Communication shutdown failure|Message \w+ failure|Socket timed out on send/recv operation|'
+                        r'Zero Bytes were transmitted or received|Unable to contact \S+.*)')
 #: Seconds for an answer: a controller under load takes some
 PATIENCE = 30
 
@@ -63,6 +68,12 @@ def lost(env):
         if '*' in state or re.sub(r'\W+$', '', state).upper() in GONE:
             return f"node {name} of job {number} is {state}"
     return None
+
+
+def unreached(errors):
+    """Return which node took no step of the job (str), by what srun said (errors: str); None if all did."""
+    found = _UNREACHED.search(errors)
+    return f"node {found.group(1)} takes no step: {found.group(2)}" if found else None
 
 
 def refused(options, env):

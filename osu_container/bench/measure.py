@@ -29,7 +29,7 @@ def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder,
     :param seconds: float, how long it took; command: str, the line as it was run
     :param slurm: dict as slurm_facts() gives it, None: those of this process
     """
-    text, errors = _text(stdout), _text(stderr)
+    text, errors = text_of(stdout), text_of(stderr)
     entry = {
         'module': run.module, 'approach': run.series, 'case': asdict(run.case), 'repeat': repeat, 'typed': run.typed,
         'command': command, 'raw': str(stdout.relative_to(folder)), 'errors': str(stderr.relative_to(folder)),
@@ -120,7 +120,7 @@ def slurm_facts(env):
                 nodes=list(NodeSet(env.get('SLURM_JOB_NODELIST', ''))))
 
 
-def _text(path):
+def text_of(path):
     """Return the text of a file, '' if it is missing."""
     try:
         return Path(path).read_text(errors='replace')

@@ -7,7 +7,6 @@ says for which site it was made.
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import shlex
@@ -20,8 +19,10 @@ from osu_container.core.data.sites import BASES, SITES
 from osu_container.core.deciding.settings import FAMILY as FAMILY_ELSEWHERE
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.core.reading.files import read_json
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT, STATE
+from osu_container.proof.judging import promise_from
 from osu_container.proof.loaded import LIBRARIES
 
 from .. import record
@@ -146,8 +147,10 @@ class Module:
     def facts(self):
         """What results.jsonl says of it (dict); network is added once a run has shown it."""
         env = self.environment
+        promise = promise_from(env.get('OSU_PROMISE', ''))
         found = {'name': self.name, 'approach': self.approach, 'container': self.container,
-                 'comes_from': APPROACHES[self.approach]['comes_from'], 'variables': record.telling_variables(env),
+                 'comes_from': dict(APPROACHES[self.approach]['comes_from'], **promise.comes_from),
+                 'variables': record.telling_variables(env),
                  'module_file': record.file_entry(self.file, text=True) if self.file else None}
         if env.get('SIF'):
             found['image'] = record.image_entry(env['SIF'], env.get('MPI_CONTAINER_RUNTIME', 'apptainer'))
@@ -207,11 +210,11 @@ def recorded(env, name):
     """
     path = Path(env.get(ROOT, '/nonexistent')) / name
     try:
-        found = json.loads(path.read_text(encoding='utf-8'))
+        found = read_json(path)
         problem = _damage(found)
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, RecursionError) as err:
+    except (OSError, ValueError) as err:
         problem = str(err)
     if problem:
         raise BenchError(f"{path} is damaged: {problem}. Install the module again: eb ... --rebuild")

@@ -164,7 +164,7 @@ def make(tag, modules, site, *, nodes, patterns=(), check=False):
     :param nodes: int, how many nodes the job has
     :param patterns: keep the runs whose name fits one of these shell patterns (list of str), all if it is empty
     :param check: bool, the programs compare what arrives with what was sent
-    Raises BenchError if the tag is unknown or no run is left.
+    Raises BenchError if the tag is unknown, a pattern fits no run, or no run is left.
     """
     if tag not in cases.TAGS:
         raise BenchError(f"unknown tag '{tag}'; known tags: {', '.join(cases.TAGS)}")
@@ -183,11 +183,12 @@ def make(tag, modules, site, *, nodes, patterns=(), check=False):
                 if run.name not in {one.name for one in runs}:
                     runs.append(run)
     if patterns:
-        kept = [run for run in runs if any(_fits(run.name, pattern) for pattern in patterns)]
-        if not kept:
-            raise BenchError(f"no run of tag {tag} fits {' or '.join(patterns)}; its runs are named "
-                             f"{', '.join(run.name for run in runs[:4])}, ... (--dry-run lists all)")
-        runs = kept
+        strange = [pattern for pattern in patterns if not any(_fits(run.name, pattern) for run in runs)]
+        if strange:  # of several too: a slip beside a right name would measure less, or more, than was meant
+            raise BenchError(f"no run of tag {tag} fits {' or '.join(strange)}; its runs are named "
+                             f"{', '.join(run.name for run in runs[:4])}, ... (--dry-run lists all)" + (
+                                 '. Options stand in front of --' if strange[0].startswith('-') else ''))
+        runs = [run for run in runs if any(_fits(run.name, pattern) for pattern in patterns)]
     if not any(run.skip is None for run in runs):
         raise BenchError(f"nothing of tag {tag} can be run: " + '; '.join(dict.fromkeys(run.skip for run in runs)))
     return runs

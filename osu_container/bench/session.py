@@ -20,6 +20,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from osu_container.core.reading.files import read_json
 from osu_container.proof import judging
 
 from .. import osu_output, record
@@ -184,7 +185,7 @@ class Session:
             self.progress(f"starting {module.name}, module {number} of {len(self.modules)}")
             network, problem = self.ask(module)
             if problem:
-                self.check_job()
+                self.check_job(self.folder / 'raw' / f'{plan.series_names(self.modules)[module.name]}-start.err')
                 self.unusable[module.name] = problem
                 self.say(f"{module.name} does not run: {problem}")
                 self.writer.add('module', **module.facts, network=network, problem=problem)
@@ -252,7 +253,8 @@ class Session:
                    '--exec-policy=serial', '--nocolor', f'--prefix={self.folder / "reframe"}',
                    f'--report-file={report}']
         env = {**self.base, holding.PLAN: str(plan_file), 'RFM_SAVE_LOG_FILES': 'no', 'PYTHONUNBUFFERED': '1'}
-        report.unlink(missing_ok=True)  # of a session that was interrupted
+        for path in (report, *self.errors_of(number, runs)):  # of a session that was interrupted
+            path.unlink(missing_ok=True)
         log = self.folder / f'reframe-{number}.log'
         with open(log, 'a') as out:
             child = subprocess.Popen(command, env=env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out,
@@ -283,9 +285,20 @@ class Session:
             self.progress(f"repeat {number} of {self.wanted.repeats}, run {here + 1} of {len(runs)}: "
                           f"{run.case.title} {run.series}; about {_time(left)} left")
 
-    def check_job(self):
-        """Raise JobLost if the job in which the runs are made is gone: what failed then says nothing of its module."""
-        gone = job.lost(os.environ) if self.wanted.scheduler == 'local' else None
+    def errors_of(self, number, runs):
+        """Return the files (list of Path) for what runs (list of plan.Run) of a repeat (int) say on stderr."""
+        return [self.folder / 'raw' / f'{run.name}-{number}.err' for run in runs]
+
+    def check_job(self, *errors):
+        """
+        Raise JobLost if the job in which the runs are made is gone: what failed then says nothing of its module.
+
+        errors: Path, what runs that failed said on stderr; those that are not there are passed over
+        """
+        if self.wanted.scheduler != 'local':
+            return
+        gone = next(filter(None, (job.unreached(measure.text_of(path)) for path in errors)), None) or job.lost(
+            os.environ)
         if gone:
             raise JobLost(gone)
 
@@ -295,11 +308,13 @@ class Session:
 
         Raises BenchError if the session as a whole did not work, JobLost.
         """
-        if {(run.name, number) for run in runs} - self.done():
-            self.check_job()
+        done = self.done()
+        missing = [run for run in runs if (run.name, number) not in done]
+        if missing:
+            self.check_job(*self.errors_of(number, missing))
         try:
             reported = {entry['name'].rpartition('case=')[2]: entry
-                        for entry in json.loads(report.read_text())['runs'][-1]['testcases']}
+                        for entry in read_json(report, files.MOST)['runs'][-1]['testcases']}
         except (OSError, ValueError, KeyError, IndexError):
             tail = [line for line in log.read_text(errors='replace').splitlines() if line.strip()][-10:]
             holding.end_left_behind(self.folder)  # it was killed, and its test runs on

@@ -9,10 +9,11 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import ImageError
 
+from .. import streams
 from . import examination, text
 from .described import our_image
 from .host_facts import DescribedHost, HostFactsError, description_of
-from .site import SettingsError, add_site_arguments, this_host, this_runtime, this_site
+from .site import SettingsError, add_site_arguments, chosen_site, this_host, this_runtime, this_site
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
 CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
@@ -35,9 +36,8 @@ def add_arguments(parser):
     parser.add_argument('--json', action='store_true', help="the same for programs")
     parser.add_argument('--published', action='store_true', help="instead of an image: the published combinations, "
                         "predicted and seen")
-    parser.epilog = ("Nothing in the image is run. Exit codes, by the verdict on the approach or on the best one: 0 "
-                     "works, 4 works slowly, 5 unknown, 6 fails; 1 image or host cannot be read, 2 wrong usage.")
-    parser.set_defaults(function=main, prog='osu-container check',
+    parser.epilog = "Nothing in the image is run."
+    parser.set_defaults(function=main, prog='osu-container check', parser=parser,
                         errors=(CheckError, HostFactsError, ImageError, ElfError, SettingsError, OSError),
                         after_interrupt='nothing was changed')
 
@@ -55,13 +55,15 @@ def main(options):
         useless = [name for name in ('image', 'approach', 'program', 'sysroot', 'facts', 'site_file')
                    if getattr(options, name)]
         if useless:
-            raise CheckError("--published has its own images and hosts, %s cannot be given with it"
-                             % ', '.join(useless))
-        return examination.main(options)
+            options.parser.error("--published has its own images and hosts: leave %s out, or --published"
+                                 % ', '.join(useless))
+        with streams.Progress("judging the published combinations") as progress:
+            return examination.main(options, progress)
     if not options.image:
-        raise CheckError("no image named: osu-container check IMAGE.sif (or --published)")
+        options.parser.error("no image named: osu-container check IMAGE.sif (or --published)")
     if options.sysroot and not os.path.isdir(options.sysroot):
-        raise CheckError("--sysroot: there is no folder %s" % options.sysroot)
+        raise CheckError("--sysroot: there is no folder %s. "
+                         "Name the one that stands for the host's /" % options.sysroot)
     site, root = this_site(options.site, options.sysroot, options.site_file)
     ours = our_image(options.image, site.get('architecture', {}).get('value', 'x86_64'))
     if ours and options.site and not options.sysroot and not os.path.exists(options.image):
@@ -71,24 +73,38 @@ def main(options):
         host = this_host(options, site, '') if options.facts else DescribedHost(description_of(site))
         return judge(ours, site, host, options)
     host = this_host(options, site, root)
-    with Image(options.image, 'osu_') as image:
+    with streams.Progress("reading %s" % options.image) as progress, Image(options.image, 'osu_') as image:
         if several(image.mpis()) and not options.program and not image.programs:
             raise CheckError("%s holds more than one MPI: %s. Which one counts is the program's choice: name it by "
                              "--program PATH (in the image)"
                              % (options.image, ', '.join('%s (%s)' % item[1:] for item in image.mpis())))
-        return judge(image, site, host, options)
+        return judge(image, site, host, options, progress)
 
 
-def judge(image, site, host, options):
-    """Print the verdicts on an image and a host, opened or described; return the exit code."""
+def judge(image, site, host, options, progress=None):
+    """
+    Print the verdicts on an image and a host, opened or described; return the exit code.
+
+    progress: streams.Progress, which ends before something is printed, or None
+    """
     # of an image that has no entrypoint nobody asks what it would do
     names = [options.approach] if options.approach else [
         name for name in CONTAINERS if not approach_entry(name).get('entrypoint') or image.entrypoint()]
     runtime = this_runtime(site, host)
-    verdicts = [ask(approach_entry(name), site, image, host, options.program, runtime) for name in names]
+    verdicts = []
+    for name in names:
+        if progress:
+            progress("judging %s with %s" % (name, image.path))
+        verdicts.append(ask(approach_entry(name), site, image, host, options.program, runtime))
     facts = text.image_facts(image)
+    if progress:
+        progress.stop()
     if options.json:
         print(json.dumps(text.as_data(facts, site, host, runtime, verdicts, recommended(verdicts, site)), indent=1))
     else:
-        print(text.page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach)))
+        for_eb, for_us = chosen_site(options)
+        # of an image with several MPIs the program says which counts, to new as well
+        for_us += ['--command', options.program] if options.program else []
+        print(text.page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach),
+                        (for_eb, for_us)))
     return min(CODES[one.level] for one in verdicts)

@@ -15,6 +15,7 @@ from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.deciding.verdict import ask, level_of
 
+from .. import columns
 from .described import published_image
 from .host_facts import DescribedHost, description_of
 
@@ -163,13 +164,18 @@ def as_data(cell):
             'rules': [finding.rule for finding in cell.verdict.findings if finding.level != NOTE]}
 
 
-def main(options):
-    """Print a line a cell, the scores and the counts; return 0, or 1 if a prediction was wrong."""
+def main(options, progress):
+    """
+    Print a line a cell, the scores and the counts; return 0, or 1 if a prediction was wrong.
+
+    progress: streams.Progress, which ends before something is printed
+    """
     site = options.site or THEN
     if site not in HOSTS:
         from .cli import CheckError
         raise CheckError("--published: site %s is not described; described are %s" % (site, ', '.join(sorted(HOSTS))))
     cells = examination(site)
+    progress.stop()
     count = {word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')}
     if options.json:
         print(json.dumps({'site': site, 'measured': site == THEN, 'counts': count,
@@ -177,16 +183,18 @@ def main(options):
                           'cells': [as_data(cell) for cell in cells]}, indent=1))
         return 1 if count['wrong'] else 0
     if site != THEN:
-        print("A prediction for %s; nobody has run these images there (untested)." % site)
+        print(columns.fill("A prediction for %s; nobody has run these images there (untested)." % site))
         cells = [cell._replace(mark='') for cell in cells]
-    for cell in cells:
-        if site != THEN:
-            print('%-40s %-11s %-13s %s' % (cell.image, cell.approach, cell.verdict.level, cell.why))
-        elif cell.outcome != 'not measured':
-            print('%-8s %-40s %-11s seen %-13s predicted %-13s %s' % (
-                cell.outcome, cell.image, cell.approach, seen(cell.mark, cell.note), cell.verdict.level, cell.why))
+    if site != THEN:
+        table = [('image', 'approach', 'predicted', 'why')] + [
+            (cell.image, cell.approach, cell.verdict.level, cell.why) for cell in cells]
+    else:
+        table = [('outcome', 'image', 'approach', 'seen', 'predicted', 'why')] + [
+            (cell.outcome, cell.image, cell.approach, seen(cell.mark, cell.note), cell.verdict.level, cell.why)
+            for cell in cells if cell.outcome != 'not measured']
+    print('\n'.join(columns.table(table)))
     if site != THEN:
         return 0
-    print(scores_text(cells))
+    print('\n'.join(columns.fill(line, room=columns.width()) for line in scores_text(cells).splitlines()))
     print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
     return 1 if count['wrong'] else 0

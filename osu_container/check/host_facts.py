@@ -22,15 +22,13 @@ import re
 from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.trial import beside
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, ElfFacts
-from osu_container.core.reading.files import read_plain
+from osu_container.core.reading.files import read_json
 from osu_container.core.reading.traits import fabric_traits
 
 FORMAT = 1
 HOSTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'hosts')
 #: Functions of MPI by the release of the standard: 'MPI 3.1' -> names, without PMPI_
 FUNCTIONS = os.path.join(HOSTS, 'mpi-functions.json')
-#: No description is larger (bytes): what discover writes is below
-LARGEST = 16 << 20
 
 
 class HostFactsError(Exception):
@@ -150,7 +148,7 @@ def _check_library(data, name, path, statements):
 def read_description(path):
     """Return the description (dict) in the file path (str). Raises HostFactsError."""
     try:
-        data = json.loads(read_plain(path, LARGEST).decode('utf-8'))
+        data = read_json(path)
     except OSError as err:
         raise HostFactsError("%s cannot be read: %s. `osu-container discover --facts FILE` on the system writes one"
                              % (path, err.strerror or err))

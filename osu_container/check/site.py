@@ -26,6 +26,22 @@ def add_site_arguments(parser, what):
                       "--facts FILE` saw; default away from the site: what public sources say of it")
 
 
+def chosen_site(options):
+    """
+    Return what the options of add_site_arguments() say of the site, as words for two other commands.
+
+    A pair of lists of str: for eb, and for the commands of osu-container; both empty where nothing was said.
+    """
+    for_eb, for_us = [], []
+    if options.site or options.site_file:
+        for_eb.append('--try-amend=site=' + (options.site or os.path.abspath(options.site_file)))
+        for_us += ['--site', options.site] if options.site else ['--site-file', options.site_file]
+    if options.sysroot:
+        for_eb.append('--sysroot=' + os.path.abspath(options.sysroot))
+        for_us += ['--sysroot', options.sysroot]
+    return for_eb, for_us + (['--facts', options.facts] if options.facts else [])
+
+
 def local_file():
     """Return the path (str) of the local file that EasyBuild would use, else the workstation's, None without one."""
     for entry in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(','):

@@ -1,15 +1,13 @@
 """Verdicts as text for people and as data for programs."""
 import os
 import shlex
-import textwrap
 
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.verdict import said
 from osu_container.core.writing.terminal import one_line
 
+from .. import columns
 from .site import described
-
-WIDTH = 100
 
 
 def image_facts(image):
@@ -40,12 +38,11 @@ def as_data(facts, site, host, runtime, verdicts, best):
 
 def _wrapped(title, words):
     """Return lines of a paragraph with a title in front."""
-    return textwrap.fill(words, WIDTH, initial_indent='    %-10s' % title, subsequent_indent=' ' * 14,
-                         break_on_hyphens=False, break_long_words=False)
+    return columns.fill(words, '    %-10s' % title, ' ' * 14)
 
 
-def page(facts, site, host, verdicts, best, single):
-    """Return the text for people; single: bool, one approach was asked for."""
+def page(facts, site, host, verdicts, best, single, chosen=((), ())):
+    """Return the text for people; single: bool, one approach was asked for; chosen: as of site.chosen_site()."""
     others = [one for one in verdicts if not single and
               [finding.rule for finding in one.findings if finding.level == 'fails'][:1] == ['other MPI']]
     lines = _head(facts, site, host)
@@ -53,15 +50,15 @@ def page(facts, site, host, verdicts, best, single):
         if one not in others:
             lines += _verdict_lines(one)
     if others:
-        lines.append(textwrap.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
-            one.approach for one in others), WIDTH))
+        lines.append(columns.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
+            one.approach for one in others)))
         # what to do is the same for most of them: once is enough, with the shortest reason
         first = {}
         for one in sorted((one.findings[0] for one in others), key=lambda one: len(one.reason)):
             first.setdefault(one.remedy, one)
         lines += [line for one in first.values() for line in _finding_lines(one)] + ['']
     if not single:
-        lines += _advice(best, facts, verdicts)
+        lines += _advice(best, facts, verdicts, chosen)
     return '\n'.join(lines).rstrip()
 
 
@@ -74,14 +71,13 @@ def _head(facts, site, host):
         lines.append("    described by its name: nothing of it was looked into")
     lines.append("    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''))
     lines += ["    host: " + described(host)] if host.partial else []
-    return [one_line(line) for line in lines] + ['']
+    return [one_line(lines[0])] + [columns.fill(one_line(line).strip(), ' ' * 4, ' ' * 8) for line in lines[1:]] + ['']
 
 
 def _verdict_lines(verdict):
     """Return the lines (list of str) on one Verdict: its word, what would run, each finding."""
-    lines = [textwrap.fill(said(verdict).replace(verdict.level, verdict.level.upper(), 1), WIDTH, initial_indent='%-12s'
-                           % verdict.approach, subsequent_indent=' ' * 14, break_on_hyphens=False,
-                           break_long_words=False)]
+    lines = [columns.fill(said(verdict).replace(verdict.level, verdict.level.upper(), 1), '%-12s' % verdict.approach,
+                          ' ' * 14)]
     if verdict.mpi != 'none':
         lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (verdict.mpi, verdict.libfabric,
                                                                          verdict.launch)))
@@ -96,14 +92,15 @@ def _finding_lines(finding):
     return lines + ([_wrapped('do', finding.remedy)] if finding.remedy else [])
 
 
-def _advice(best, facts, verdicts):
-    """Return the last lines (list of str): what to install."""
+def _advice(best, facts, verdicts, chosen):
+    """Return the last lines (list of str): what to install, for the site that was chosen (see page())."""
     unknown = [one.approach for one in verdicts if one.level == 'unknown']
     if best is None:
         return ["No approach is recommended: none is known to work with this image here."]
     level = next(one.level for one in verdicts if one.approach == best)
     lines = ["Unknown, and faster if it runs: %s" % ', '.join(unknown)] if unknown and level == 'works slowly' else []
+    for_eb, for_us = (''.join(' ' + shlex.quote(word) for word in words) for words in chosen)
     if not facts['programs']:  # it is not for our easyconfigs
-        return lines + ["Recommended: %s\n    osu-container new %s" % (best, shlex.quote(facts['path']))]
-    return lines + ["Recommended: %s\n    eb osu-container-%s.eb -r --try-amend=image=%s" % (
-        best, best, shlex.quote(os.path.basename(facts['path'])))]
+        return lines + ["Recommended: %s\n    osu-container new %s%s" % (best, shlex.quote(facts['path']), for_us)]
+    return lines + ["Recommended: %s\n    eb osu-container-%s.eb -r --try-amend=image=%s%s" % (
+        best, best, shlex.quote(os.path.basename(facts['path'])), for_eb)]

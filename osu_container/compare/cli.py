@@ -13,18 +13,19 @@ from osu_container.core.writing import terminal
 from ..results import files, references, select
 from . import text, troubles
 from .statistics import ALPHA, CompareError, against_native, compare_datasets, without_verdict
-from .thresholds import margin_row
+from .thresholds import degrees_text, margin_row
 
 #: Exit codes. argparse gives 2 for wrong usage, the command osu-container 130 where it was interrupted
 FINE, WORSE, IMPOSSIBLE = 0, 1, 3
 #: verdicts that make the exit code WORSE, by --fail-on
-FAILS = {'worse': ('worse',), 'noisy': ('worse', 'noisy'), 'never': ()}
+FAILS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'), 'never': ()}
 ERRORS = (CompareError, select.SelectError, references.ReferenceFailure, files.ResultsError, OSError)
 
-EPILOG = """
+EPILOG = f"""
 A and B are runs (a folder, a results.jsonl, or latest), modules (osu-container/hybrid: its newest
-run), or published figures and kept references (osu-container reference list). :NAME behind a run or
-reference takes one approach or series of it.
+run), published figures and kept references (osu-container reference list), or outputs of programs
+(OSU, IMB, ReFrame: osu-container import --help). :NAME behind a run or reference takes one approach
+or series of it.
 A alone: every approach of a run against its native. With B: what both measured, A against each B.
 
   osu-container compare latest
@@ -38,15 +39,15 @@ A alone: every approach of a run against its native. With B: what both measured,
 
 A run against figures that were published for another machine: ratios without a verdict.
 
-Exit codes: 0 nothing of A is worse, 1 something is (see --fail-on), 2 wrong usage, 3 cannot
-compare (the reason is on stderr), 130 interrupted.
+How much better or worse, at the size where the difference is largest:
+{degrees_text()}.
+
 Method, margins and the known troubles: docs/compare.md.
 """
 
 
 def add_arguments(parser):
     """Add the options to the parser of `osu-container compare`."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     add = parser.add_argument
     add('a', metavar='A', help="what is judged: a run, a module, published figures")
@@ -123,8 +124,10 @@ def collect(a, others=(), *, only=(), lenient=False, thresholds=None):
     for one, other in pairs:
         one, other = _only(one, only), other and _only(other, only)
         native = one.facts.get('native') or 'native'
-        found = against_native(one, thresholds) if other is None else compare_datasets(one, other, thresholds,
-                                                                                       lenient=lenient)
+        # what an output does not say of itself, it must not be refused for; a note names it
+        unsaid = any(side.facts.get('imported') for side in (one, other) if side)
+        found = against_native(one, thresholds) if other is None else compare_datasets(
+            one, other, thresholds, lenient=lenient or unsaid)
         elsewhere = other is not None and references.other_machine(one, other)
         if elsewhere:
             found = [without_verdict(comparison, elsewhere) for comparison in found]
@@ -134,7 +137,7 @@ def collect(a, others=(), *, only=(), lenient=False, thresholds=None):
         comparisons += found
         sides += [one] if other is None else [one, other]
     _check_thresholds(thresholds, comparisons)
-    return {'comparisons': comparisons, 'troubles': text.troubles_of(_troubles(comparisons, sides)),
+    return {'comparisons': comparisons, 'troubles': text.troubles_of(_troubles(comparisons, sides), sides),
             'failed': list(dict.fromkeys(failed)), 'notes': alone + _notes(comparisons, sides), 'alpha': ALPHA}
 
 
@@ -196,13 +199,13 @@ def _failed(dataset, series, without=None):
 
 
 def _troubles(comparisons, sides):
-    """Return [(dataset name, Series, [Trouble])] of the curves that were compared."""
+    """Return [(Dataset, Series, [Trouble])] of the curves that were compared."""
     compared = {id(series) for one in comparisons for series in (one.a, one.b)}
     found = {}
     for side in sides:
         for series, shapes in troubles.of_dataset(side):
             if id(series) in compared:
-                found[id(series)] = (side.name, series, shapes)
+                found[id(series)] = (side, series, shapes)
     return list(found.values())
 
 

@@ -13,23 +13,24 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy
 
+from ..results import ratios
 from ..results.model import Case, Dataset, Series, size_text
-from .thresholds import margin_of
+from .thresholds import degree_of, margin_of
 
 #: Chance of a false verdict that is accepted, for all sizes of a curve together
 ALPHA = 0.05
 #: What is said of figures of two machines: neither is good or bad news about the software
 NOT_JUDGED = 'not judged'
 #: Worst first
-VERDICTS = ('worse', 'noisy', 'same', 'better', NOT_JUDGED)
+VERDICTS = ('worse', 'noisy', 'rounded', 'same', 'better', NOT_JUDGED)
 #: How those without a direction are said
-WORDS = {'noisy': 'within noise', 'same': 'same', NOT_JUDGED: NOT_JUDGED}
+WORDS = {'noisy': 'within noise', 'rounded': 'too few digits to tell', 'same': 'same', NOT_JUDGED: NOT_JUDGED}
 #: The programs print two decimals: the value behind a printed one is up to this far from it, in its unit
 ROUNDING = 0.005
 #: Parts of a curve whose mean ratio is shown: (key, words, least size, most size in bytes).
 #: Up to 128 B a message fits into the command to the card; at 8 KiB rendezvous may begin; from 1 MiB bandwidth counts
-REGIONS = (('small_ratio', '<= 128 B', 0, 128), ('middle_ratio', '8-16 KiB', 8192, 16384),
-           ('large_ratio', '>= 1 MiB', 1 << 20, 1 << 62))
+REGIONS = (('small_ratio', '<=128 B', 0, 128), ('middle_ratio', '8-16 KiB', 8192, 16384),
+           ('large_ratio', '>=1 MiB', 1 << 20, 1 << 62))
 #: From so many repeats on a difference is said as it was measured, without 'probably'. The tests take repeats for
 #: independent, and those of a busy machine are not: two repeats of OSU 7.4 showed 3.9 times, 22 of the same modules
 #: nothing (two nodes over TCP, 2026-11). bench makes five for whoever wants to tell.
@@ -51,12 +52,14 @@ class Point:
 
     size       bytes (int)
     a, b       medians over the repeats (float, in the unit of the case)
-    ratio      a / b
+    ratio      of a to b, see results.ratios
     low, high  confidence interval (90 %) of the ratio of the geometric means, None for single values
-    verdict    of a: 'better', 'worse', 'same' (equal within the margin), 'noisy' (cannot be told)
+    verdict    of a: 'better', 'worse', 'same' (equal within the margin), 'noisy' (the repeats scatter too much to
+               tell), 'rounded' (the program prints too few digits to tell)
     method     'paired', 'Welch', 'one-sample' or 'threshold only'
-    p          p-value of the verdict, adjusted over the sizes of the curve, None for 'threshold only' and 'noisy'
-    gain       logarithm of how many times better a is (float; below 0: worse), whatever is better in this benchmark
+    p          p-value of the verdict, adjusted over the sizes of the curve; None for 'threshold only', 'noisy' and
+               'rounded'
+    gain       logarithm of the ratio, turned so that more is better (float; below 0: a is behind)
     repeats    (of a, of b); for 'paired' those that both have
     repeats_needed  'noisy': about how many repeats would tell, None where repeats do not help or none were made
     """
@@ -89,10 +92,10 @@ class Comparison:
     a, b     Series
     points   list of Point, ascending by size
     margin   fraction that counts as equal
-    verdict  the worst of its points: 'worse', 'noisy', 'same', 'better'; all 'not judged' after without_verdict()
+    verdict  the worst of its points, in the order of VERDICTS; all 'not judged' after without_verdict()
     summary  dict: small_ratio, middle_ratio, large_ratio (geometric means of a / b over REGIONS, None where it has no
              such size), peak_ratio (best of a / best of b), worst_size, worst_ratio, worst_times (where a is furthest
-             behind b, or least ahead), and how many points are worse, noisy, same, better
+             behind b, or least ahead), and how many points have each of VERDICTS
     method   how it was decided, in words
     notes    what must be known beside it (list of str)
     only_a, only_b  sizes that the other side has not (list of int)
@@ -119,6 +122,34 @@ class Comparison:
         if self.a_from == self.b_from:
             return f'{self.a.name} against {self.b.name}'
         return f'{of(self.a, self.a_from)} against {of(self.b, self.b_from)}'
+
+    def degree(self, verdict=None):
+        """
+        Return how much worse or better (str of thresholds.DEGREES) its furthest point of this verdict (str) is.
+
+        None: its own verdict. '' for verdicts without a direction.
+        """
+        verdict = verdict or self.verdict
+        point = self.furthest(verdict)
+        return degree_of(point.times) if point and verdict in ('worse', 'better') else ''
+
+    def furthest(self, verdict=None):
+        """Return its Point of this verdict (str) that is furthest from equal, None without one. None: its own."""
+        return max((point for point in self.points if point.verdict == (verdict or self.verdict)),
+                   key=lambda point: point.times, default=None)
+
+    def by_how_much(self, verdict=None):
+        """Return 'up to 8.3 times at 64 B' (str) of its points of this verdict (str); '' of none. None: its own."""
+        point = self.furthest(verdict)
+        if point is None:
+            return ''
+        several = self.summary[point.verdict] > 1
+        label = self.label(point.size)
+        return f"{'up to ' * several}{_times(point)} times{f' at {label}' if label else ''}"
+
+    def graded(self, verdict=None):
+        """Return a verdict with its degree (str): 'much worse'; 'same'. None: its own verdict."""
+        return ' '.join(filter(None, (self.degree(verdict), verdict or self.verdict)))
 
     @property
     def repeats_needed(self):
@@ -150,17 +181,19 @@ class Comparison:
     @property
     def words(self):
         """
-        Return the verdict in a sentence (str): 'worse at 1 B .. 128 B: up to 8.3 times slower; same above'.
+        Return the verdict in a sentence (str): 'much worse at 1 B .. 128 B: up to 8.3 times slower; same above'.
 
-        Of few repeats: 'probably worse at 8 B: 3.9 times slower (2.1 to 7.2, by 2 repeats)'.
+        Of few repeats: 'probably much worse at 8 B: 3.9 times slower (2.1 to 7.2, by 2 repeats)'.
         """
         ranges, parts = self.ranges(), []
         probably = 'probably ' if self.few_repeats else ''
-        present = [verdict for verdict in ('worse', 'better', 'noisy', 'same', NOT_JUDGED) if self.summary[verdict]]
+        present = [verdict for verdict in ('worse', 'better', 'noisy', 'rounded', 'same', NOT_JUDGED)
+                   if self.summary[verdict]]
         for verdict in present:
             mine = [entry for entry in ranges if entry[0] == verdict]
             if verdict in ('worse', 'better'):
-                parts.append(probably + verdict + self._by_how_much(mine, 'slower' if verdict == 'worse' else 'faster'))
+                word = 'slower' if verdict == 'worse' else 'faster'
+                parts.append(probably + self.graded(verdict) + self._by_how_much(mine, word))
                 continue
             count = sum(point.verdict == verdict for point in self.points)
             if len(ranges) == 1:
@@ -219,13 +252,14 @@ def of(series, dataset):
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
-def compare_series(a, b, thresholds=None, *, paired=False, alpha=ALPHA):
+def compare_series(a, b, thresholds=None, *, paired=False, alpha=ALPHA, a_from='', b_from=''):
     """
     Compare two Series at the message sizes that both have; return a Comparison.
 
     :param thresholds: {benchmark: fraction} in place of the table's margins
     :param paired: bool, both come from one run, whose repeats alternate between them: repeat n belongs to repeat n
     :param alpha: chance of a false verdict that is accepted
+    :param a_from, b_from: names of their datasets (str)
     Raises CompareError if they are of different benchmarks or have no size in common.
     """
     if a.case.benchmark != b.case.benchmark:
@@ -241,12 +275,12 @@ def compare_series(a, b, thresholds=None, *, paired=False, alpha=ALPHA):
     tested = {key[0] for key in groups}
     repeated = not tested & {'one-sample', 'threshold only'}
     margin = margin_of(a.case.benchmark, repeated=repeated, overrides=thresholds)
-    points = _points(a, b, groups, math.log1p(margin), alpha)
+    points = _points(a, b, groups, math.log1p(margin), alpha, paired)
     comparison = Comparison(
         a.case, a, b, points, margin, min((point.verdict for point in points), key=VERDICTS.index),
         _summary(a, b, points), _method(a, b, tested, margin, alpha),
         only_a=[size for size in a.sizes if size not in b.values],
-        only_b=[size for size in b.sizes if size not in a.values])
+        only_b=[size for size in b.sizes if size not in a.values], a_from=a_from, b_from=b_from)
     comparison.notes = _notes(comparison)
     return comparison
 
@@ -283,8 +317,8 @@ def _kind(a, b, paired):
     return 'threshold only', tuple(a), tuple(b)
 
 
-def _points(a, b, groups, margin, alpha):
-    """Return the points (list of Point, ascending) of two series. margin: logarithm; groups: {_kind(): [sizes]}."""
+def _points(a, b, groups, margin, alpha, paired):
+    """Return the Points (list, ascending) of two series. margin: logarithm; groups: {_kind(): [sizes]}."""
     sign = 1.0 if a.case.more_is_better else -1.0
     rows = []
     for (method, of_a, of_b), sizes in groups.items():
@@ -295,7 +329,9 @@ def _points(a, b, groups, margin, alpha):
         found = _tests(method, log_a, log_b, margin, alpha)
         for index, size in enumerate(sizes):
             rows.append({'size': size, 'a': float(middle_a[index]), 'b': float(middle_b[index]), 'method': method,
-                         'repeats': (len(of_a), len(of_b)), **{key: found[key][index] for key in found}})
+                         'repeats': (len(of_a), len(of_b)),
+                         'ratio': ratios.ratio(a.values[size], b.values[size], paired=paired),
+                         **{key: found[key][index] for key in found}})
     rows.sort(key=lambda row: row['size'])
     with_p = [row for row in rows if row['worse'] is not None]
     for key in ('worse', 'better', 'same'):
@@ -308,14 +344,13 @@ def _points(a, b, groups, margin, alpha):
 
 def _tests(method, a, b, margin, alpha):
     """
-    Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or None; 'gain'; 'needed'}.
+    Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or None; 'needed'}.
 
     :param a, b: arrays of sizes x repeats, logarithms whose larger ones are better
     """
-    gain = a.mean(axis=1) - b.mean(axis=1)
     if method == 'threshold only':
-        nothing = [None] * len(gain)
-        return dict.fromkeys(('worse', 'better', 'same', 'low', 'high', 'needed'), nothing) | {'gain': gain}
+        return dict.fromkeys(('worse', 'better', 'same', 'low', 'high', 'needed'), [None] * len(a))
+    gain = a.mean(axis=1) - b.mean(axis=1)
     if method == 'Welch':
         def test(zero, alternative):
             return scipy.stats.ttest_ind(a - zero, b, axis=1, equal_var=False, alternative=alternative)
@@ -334,7 +369,7 @@ def _tests(method, a, b, margin, alpha):
              'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue)}
         interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * alpha)
     found = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
-    return dict(found, gain=gain, low=interval.low, high=interval.high, needed=_needed(gain, spread, margin, alpha))
+    return dict(found, low=interval.low, high=interval.high, needed=_needed(gain, spread, margin, alpha))
 
 
 def _needed(gain, spread, margin, alpha):
@@ -358,26 +393,28 @@ def _reach(alpha):
 
 def _point(row, sign, margin, alpha):
     """Return the Point of a row of _points(), whose p-values are adjusted."""
-    gain = float(row['gain'])
+    gain = sign * math.log(row['ratio'])
     # a difference counts if rounding to two decimals alone cannot make it
     beyond = margin + math.log1p(ROUNDING / row['a']) + math.log1p(ROUNDING / row['b'])
     if row['worse'] is None:
         same = abs(gain) <= margin * (1 + 1e-9)
-        verdict = 'same' if same else 'noisy' if abs(gain) <= beyond else 'better' if gain > 0 else 'worse'
+        verdict = 'same' if same else 'rounded' if abs(gain) <= beyond else 'better' if gain > 0 else 'worse'
     elif row['worse'] <= alpha and gain < -beyond:
         verdict = 'worse'
     elif row['better'] <= alpha and gain > beyond:
         verdict = 'better'
+    elif row['same'] <= alpha:
+        verdict = 'same'
     else:
-        verdict = 'same' if row['same'] <= alpha else 'noisy'
+        settled = min(row['worse'], row['better']) <= alpha
+        verdict = 'rounded' if settled and margin < abs(gain) <= beyond else 'noisy'
     low, high = row['low'], row['high']
     if low is not None:
         low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
     needed = None
-    if verdict == 'noisy' and row['needed'] is not None and max(row['worse'], row['better']) > alpha:
-        settled = min(row['worse'], row['better']) <= alpha  # only rounding stands in the way
-        needed = None if settled else max(int(row['needed']), max(row['repeats']) + 1)
-    return Point(row['size'], row['a'], row['b'], row['a'] / row['b'], low, high, verdict, row['method'],
+    if verdict == 'noisy':
+        needed = max(int(row['needed']), max(row['repeats']) + 1)
+    return Point(row['size'], row['a'], row['b'], row['ratio'], low, high, verdict, row['method'],
                  row.get(verdict), gain, row['repeats'], needed)
 
 
@@ -385,8 +422,8 @@ def _summary(a, b, points):
     """Return Comparison.summary (dict)."""
     found = {}
     for key, _, least, most in REGIONS:
-        ratios = [point.ratio for point in points if least <= point.size <= most]
-        found[key] = math.exp(np.log(ratios).mean()) if ratios and len(points) > 1 else None
+        part = [point.ratio for point in points if least <= point.size <= most]
+        found[key] = math.exp(np.log(part).mean()) if part and len(points) > 1 else None
     best = max if a.case.more_is_better else min
     worst = min(points, key=lambda point: point.gain)
     found.update(peak_ratio=best(point.a for point in points) / best(point.b for point in points),
@@ -412,16 +449,19 @@ def _notes(comparison):
     """Return what must be known beside a Comparison (list of str)."""
     notes = []
     a, b = comparison.a, comparison.b
+    names = [a.name, b.name]
+    if comparison.a_from != comparison.b_from:
+        names = [of(a, comparison.a_from), of(b, comparison.b_from)]
     releases = a.facts.get('release'), b.facts.get('release')
     if a.programs and b.programs and (a.programs != b.programs or all(releases) and releases[0] != releases[1]):
-        notes.append(f"{a.name} ran {a.ran}, {b.name} ran {b.ran}: they do not compare strictly")
+        notes.append(f"{names[0]} ran {a.ran}, {names[1]} ran {b.ran}: they do not compare strictly")
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}")
-    for name, sizes in ((a.name, comparison.only_a), (b.name, comparison.only_b)):
+    for name, sizes in zip(names, (comparison.only_a, comparison.only_b)):
         if sizes:
             shown = ', '.join(size_text(size) or '0 B' for size in sizes[:6]) + (', ...' if len(sizes) > 6 else '')
-            notes.append(f"{len(sizes)} sizes only in {name}, left out: {shown}")
+            notes.append(f"{len(sizes)} size{'s' * (len(sizes) > 1)} only in {name}, left out: {shown}")
     return notes
 
 
@@ -435,7 +475,9 @@ def fits(a, b, lenient=False):
 
 
 def same_run(a, b):
-    """Return True if two Datasets are parts of one run, so that their repeats alternate."""
+    """Return True if two Datasets are parts of one run, so that their repeats alternate: not those of outputs."""
+    if a.facts.get('imported'):
+        return False
     return a is b or (a.kind == b.kind == 'run' and a.name == b.name and a.path == b.path)
 
 
@@ -459,9 +501,8 @@ def compare_datasets(a, b, thresholds=None, *, lenient=False, alpha=ALPHA):
                 continue
             if not set(one.values) & set(other.values):
                 continue
-            comparison = compare_series(one, other, thresholds, paired=same_run(a, b), alpha=alpha)
-            comparison.a_from, comparison.b_from = a.name, b.name
-            found.append(comparison)
+            found.append(compare_series(one, other, thresholds, paired=same_run(a, b), alpha=alpha, a_from=a.name,
+                                        b_from=b.name))
     if not found:
         raise CompareError(_nothing_fits(a, b, by_name, lenient))
     return found

@@ -1,30 +1,31 @@
-"""What `osu-container compare` prints: for a terminal of 100 columns, as Markdown, and as JSON for programs."""
+"""What `osu-container compare` prints: for a terminal, as Markdown, and as JSON for programs."""
 from __future__ import annotations
 
 import os
-import textwrap
 
+from osu_container import columns
 from osu_container.core.writing import terminal
 
+from ..results import ratios
 from . import troubles as shapes
-from .statistics import FIRM, NOT_JUDGED, REGIONS, VERDICTS
+from .statistics import FIRM, NOT_JUDGED, REGIONS, VERDICTS, of
 
-WIDTH = 100
 #: ANSI colours of the verdicts; the word stands there in any case
-COLOURS = {'worse': '31', 'noisy': '33', 'better': '32'}
+COLOURS = {'worse': '31', 'noisy': '33', 'rounded': '33', 'better': '32'}
 #: Name and version of the layout of --json
 FORMAT, VERSION = 'osu-container comparison', 1
 GAP = '  '
+#: Columns that a label of the summary needs beside its cells
+_LEAST = 12
+#: What is said of a trouble of published figures that stand beside figures of the reader's own
+NOT_YOURS = 'Published figures, not your own, look like {}; docs/compare.md says what is known of it'
 #: Stands for our own orders to the terminal until all others are out of the text: nobody can write it into results
 _MARK = os.urandom(16).hex()
 
 
 def ratio(value):
-    """Return a ratio (float or None) as text with three digits that mean something: '0.045', '1.02', '10.9', '-'."""
-    if value is None:
-        return '-'
-    return f'{value:.3f}' if value < 0.1 else f'{value:.2f}' if value < 10 else f'{value:.1f}' if value < 100 \
-        else f'{value:.0f}'
+    """Return a ratio (float or None) as text, '-' for None."""
+    return '-' if value is None else ratios.text(value)
 
 
 def verdict_of(result):
@@ -37,11 +38,11 @@ def _cells(one):
     """Return the cells (list of str) of the summary row of a Comparison, after its label."""
     summary = one.summary
     where = one.label(summary['worst_size'])
-    return [one.verdict, *(ratio(summary[key]) for key, *_ in REGIONS),
+    return [one.graded(), *(ratio(summary[key]) for key, *_ in REGIONS),
             ratio(summary['worst_ratio']) + (f' at {where}' if where else '')]
 
 
-_HEADS = ['verdict', *(words for _, words, *_ in REGIONS), 'furthest behind']
+_HEADS = ['verdict', *(words for _, words, *_ in REGIONS), 'worst']
 
 
 def _pair(one, datasets):
@@ -84,7 +85,7 @@ def _told(comparisons):
 
 def plain(result, *, sizes=None, colour=False):
     """
-    Return a result of cli.collect() as text for a terminal of 100 columns.
+    Return a result of cli.collect() as text that fits the terminal.
 
     :param sizes: bool, with the table of every curve at every size; None: where there are two curves or fewer
     :param colour: bool, with ANSI colours
@@ -107,8 +108,7 @@ def plain(result, *, sizes=None, colour=False):
 
 def _paragraph(text, first='* '):
     """Return text wrapped to the width, with a bullet."""
-    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=' ' * len(first), break_long_words=False,
-                         break_on_hyphens=False)
+    return columns.fill(text, first, ' ' * len(first))
 
 
 def _painted(text, verdict, colour):
@@ -122,7 +122,9 @@ def _summary(comparisons, colour):
             for heading, entries in _groups(comparisons)]
     widths = [max(len(cells[n]) for _, entries in rows for *_, cells in entries) for n in range(len(_HEADS))]
     widths = [max(width, len(head)) for width, head in zip(widths, _HEADS)]
-    room = WIDTH - sum(widths) - len(GAP) * len(widths)
+    room = columns.width() - sum(widths) - len(GAP) * len(widths)
+    if room < _LEAST:
+        return '\n'.join(_in_words(rows, colour))
     labels = min(max(len(label) for _, entries in rows for label, *_ in entries) + 2, room)
 
     def line(label, cells, verdict=None):
@@ -134,15 +136,28 @@ def _summary(comparisons, colour):
     lines = []
     for number, (heading, entries) in enumerate(rows):
         lines.append(heading if number else heading.ljust(labels) + line('', _HEADS)[labels:]
-                     if len(heading) <= labels else heading)
+                     if len(heading) <= labels else columns.fill(heading, room=columns.width()))
         if not number and len(heading) > labels:
             lines.append(line('', _HEADS))
         for label, one, cells in entries:
             if len(label) + 2 > labels:
-                lines += textwrap.wrap(label, WIDTH, initial_indent='  ', subsequent_indent='    ')
+                lines.append(columns.fill(label, '  ', '    ', columns.width()))
                 label = ''
             lines.append(line('  ' + label if label else '', cells, one.verdict))
     return '\n'.join(lines)
+
+
+def _in_words(rows, colour):
+    """Return the lines (list of str) of the summary where the terminal has no room for a table."""
+    lines = []
+    for heading, entries in rows:
+        lines.append(columns.fill(heading))
+        for label, one, cells in entries:
+            told = columns.fill('; '.join([cells[0], *(f'{head} {cell}' for head, cell in zip(_HEADS[1:], cells[1:]))]),
+                                '    ', '      ')
+            lines += [columns.fill(label, '  ', '    '),
+                      told.replace(cells[0], _painted(cells[0], one.verdict, colour), 1)]
+    return lines
 
 
 def _sizes(one, colour):
@@ -155,11 +170,10 @@ def _sizes(one, colour):
     for point in one.points:
         rows.append([one.label(point.size), f'{point.a:.2f}', f'{point.b:.2f}', ratio(point.ratio), _interval(point),
                      f'{point.repeats[0]}, {point.repeats[1]}', point.verdict])
-    widths = [max(len(row[n]) for row in [heads] + rows) for n in range(len(heads))]
-    lines = textwrap.wrap(f'{one.case.title}: {one.title}, {one.case.unit}, margin {100 * one.margin:g} %', WIDTH)
-    for row in [heads] + rows:
-        cells = [cell.rjust(width) for cell, width in zip(row[:-1], widths)]
-        lines.append(GAP.join([*cells, _painted(row[-1], row[-1], colour)]))
+    lines = [columns.fill(f'{one.case.title}: {one.title}, {one.case.unit}, margin {100 * one.margin:g} %')]
+    for line in columns.table([heads, *rows], right=range(len(heads) - 1)):
+        verdict = next((word for word in COLOURS if line.endswith(GAP + word)), None)
+        lines.append(line[:-len(verdict)] + _painted(verdict, verdict, colour) if verdict else line)
     return '\n'.join(lines)
 
 
@@ -180,30 +194,36 @@ def _advice(one):
 
 def _trouble(entry):
     """Return what is said of a trouble: entry of troubles_of()."""
-    trouble, curves = entry['trouble'], entry['curves']
-    lines = [_paragraph(f"Looks like {trouble.title}", first='')]
-    lines += [_paragraph(f"{where}", first='    ') for where in curves]
+    trouble, curves = entry['trouble'], [_paragraph(where, first='    ') for where in entry['curves']]
+    if not entry['advice']:
+        return '\n'.join([_paragraph(NOT_YOURS.format(trouble.title), first=''), *curves])
+    lines = [_paragraph(f"Looks like {trouble.title}", first=''), *curves]
     for word, text in (('what', trouble.text), ('remedy', trouble.remedy), ('source', trouble.source)):
         lines.append(_paragraph(text, first=f'  {word}: '.ljust(11)))
     return '\n'.join(lines)
 
 
-def troubles_of(found):
+def troubles_of(found, sides):
     """
-    Return the troubles that curves look like: list of {'trouble': Trouble, 'curves': [str], 'series': [...]}.
+    Return the troubles that curves look like, those with advice first.
 
-    :param found: of (dataset name, Series, [Trouble]); a trouble with equal remedy is said once, with all its curves
+    Each is {'trouble': Trouble, 'curves': [str], 'series': [(dataset name, Series, Trouble)], 'advice': bool, whether
+    its remedy is for the reader, see troubles.advised}. A curve is named with its run where there are several.
+    :param found: of (Dataset, Series, [Trouble]); a trouble with equal remedy is said once, with all its curves
+    :param sides: all Datasets of the comparison
     """
-    groups = {}
+    groups, several = {}, len({side.name for side in sides}) > 1
     for dataset, series, troubles in found:
+        advice, name = shapes.advised(dataset, sides), of(series, dataset.name if several else '')
         for trouble in troubles:
-            entry = groups.setdefault((trouble.name, trouble.remedy), {'trouble': trouble, 'by_name': {}, 'series': []})
-            entry['by_name'].setdefault((series.name, shapes.sizes_text(trouble.sizes)), []).append(series.case)
-            entry['series'].append((dataset, series, trouble))
+            entry = groups.setdefault((not advice, trouble.name, trouble.remedy), {
+                'trouble': trouble, 'by_name': {}, 'series': [], 'advice': advice})
+            entry['by_name'].setdefault((name, shapes.sizes_text(trouble.sizes)), []).append(series.case)
+            entry['series'].append((dataset.name, series, trouble))
     for entry in groups.values():
         entry['curves'] = [f"{name}, {sizes}: {'; '.join(_cases_text(cases))}"
                            for (name, sizes), cases in entry.pop('by_name').items()]
-    return list(groups.values())
+    return sorted(groups.values(), key=lambda entry: not entry['advice'])
 
 
 def _cases_text(cases):
@@ -248,9 +268,12 @@ def markdown(result, *, sizes=None):
     for heading, entries in _groups(told) if told else []:
         lines += [f'* {heading}: {label}: {one.words}.{_advice(one)}' for label, one in entries]
     for entry in result['troubles']:
-        trouble = entry['trouble']
-        lines.append(f"* Looks like {trouble.title} ({' / '.join(entry['curves'])}). {trouble.text} "
-                     f"Remedy: {trouble.remedy} Source: {trouble.source}.")
+        trouble, curves = entry['trouble'], ' / '.join(entry['curves'])
+        if entry['advice']:
+            lines.append(f"* Looks like {trouble.title} ({curves}). {trouble.text} Remedy: {trouble.remedy} Source: "
+                         f"{trouble.source}.")
+        else:
+            lines.append(f"* {NOT_YOURS.format(trouble.title)} ({curves}).")
     lines += [f'* failed, {name}: {case.title}: {reason}' for name, case, reason in result['failed']]
     return '\n'.join(lines + [f'* {note}' for note in result['notes'] + [_end(result)]]) + '\n'
 
@@ -270,15 +293,15 @@ def as_json(result):
                   'release': one.a.facts.get('release')},
             'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs,
                   'release': one.b.facts.get('release'), 'case': _case(one.b.case)},
-            'verdict': one.verdict, 'words': one.words, 'method': one.method, 'margin': one.margin,
-            'summary': one.summary, 'repeats_needed': one.repeats_needed, 'few_repeats': one.few_repeats,
-            'notes': one.notes,
+            'verdict': one.verdict, 'degree': one.degree() or None, 'words': one.words, 'method': one.method,
+            'margin': one.margin, 'summary': one.summary, 'repeats_needed': one.repeats_needed,
+            'few_repeats': one.few_repeats, 'notes': one.notes,
             'sizes': [{'size': point.size, 'a': point.a, 'b': point.b, 'ratio': point.ratio, 'low': point.low,
                        'high': point.high, 'verdict': point.verdict, 'method': point.method, 'p': point.p,
                        'repeats': list(point.repeats)} for point in one.points],
             'only_a': one.only_a, 'only_b': one.only_b} for one in result['comparisons']],
-        'troubles': [{'name': entry['trouble'].name, 'title': entry['trouble'].title, 'remedy': entry['trouble'].remedy,
-                      'source': entry['trouble'].source,
+        'troubles': [{'name': entry['trouble'].name, 'title': entry['trouble'].title,
+                      'remedy': entry['trouble'].remedy, 'advice': entry['advice'], 'source': entry['trouble'].source,
                       'series': [{'dataset': dataset, 'name': series.name, 'case': _case(series.case),
                                   'sizes': list(trouble.sizes)} for dataset, series, trouble in entry['series']]}
                      for entry in result['troubles']],

@@ -1,5 +1,6 @@
 """
-How much slower is worse: the margin of each benchmark, as a fraction. Data only.
+How much slower is worse: the margin of each benchmark, as a fraction; and when a difference is called small or large.
+Data only.
 
 A margin holds at every message size of a benchmark: small messages and collectives are judged as strictly as large
 ones. It is meant as a factor: with 0.05 values are equal from 1 / 1.05 to 1.05 times the other, so that A against B and
@@ -45,9 +46,30 @@ MARGINS = (
     Margin('osu_*bw*', 0.05, 0.10, 'a loss of 5 % is more than two runs of one stack differ', _TWO_RUNS),
     Margin('osu_*latency*', 0.05, 0.10, 'the same for times', _TWO_RUNS),
     Margin('osu_*', 0.05, 0.10, _STRICT, _TWO_RUNS),
+    Margin('IMB *', 0.05, 0.10, 'the Intel MPI Benchmarks: times and bandwidths as those of `osu_*`', 'own choice, not '
+           'derived from published figures'),
     Margin('$ *', 0.05, 0.25, 'a command of your own (`bench --run`): a loss of 5 % is worth a look; its start is in '
            'its time, so a single value says little', 'own choice, not derived from published figures'),
 )
+
+
+#: How much better or worse, by how many times at the furthest size that is: (word, from so many times on). A quarter is
+#: what a run has to pay for before anybody changes a job for it; from twice on something else runs than was meant
+#: (TCP in place of the fast network is 10 times). Own choice, not derived from published figures
+DEGREES = (('slightly', 1.0), ('clearly', 1.25), ('much', 2.0))
+
+
+def degree_of(times):
+    """Return the word (str) of DEGREES for a difference of so many times (float, >= 1)."""
+    return next(word for word, least in reversed(DEGREES) if times >= least)
+
+
+def degrees_text():
+    """Return DEGREES in words (str): 'slightly: less than 1.25 times; clearly: 1.25 to 2 times; ...'."""
+    limits = [least for _, least in DEGREES[1:]]
+    parts = [f'{DEGREES[0][0]}: less than {limits[0]:g} times']
+    parts += [f'{word}: {least:g} to {most:g} times' for (word, least), most in zip(DEGREES[1:], limits[1:])]
+    return '; '.join([*parts, f'{DEGREES[-1][0]}: {limits[-1]:g} times or more'])
 
 
 def margin_row(benchmark):

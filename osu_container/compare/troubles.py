@@ -7,7 +7,6 @@ All rules are about a fast network (Slingshot): where TCP is all that the system
 """
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass
 from typing import Callable
 
@@ -260,6 +259,16 @@ RULES = (
 )
 
 
+def advised(dataset, beside):
+    """
+    Return True if what helps against a trouble of a Dataset is for whoever asks.
+
+    It is for curves of the user's own. Of published curves it is told only where nothing of the user's own stands
+    beside them (list of Dataset): else somebody sets on a laptop what helps a published machine.
+    """
+    return dataset.kind != 'published' or all(one.kind == 'published' for one in beside)
+
+
 def promised(dataset):
     """
     Return the libfabric provider (str) of the network that the system of a Dataset has, None if that is not known.
@@ -279,11 +288,10 @@ def _is_tcp(approach):
     return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)
 
 
-def recognise(series, reference=None, *, host=None, network=None):
+def recognise(series, *, host=None, network=None):
     """
     Return what a Series looks like: list of Trouble, [] if like none.
 
-    :param reference: Series of the same case to say how far it is from it, None without
     :param host: Series of the same benchmark, placement and name with buffers H H; without it 'staged' is not found
     :param network: libfabric provider that the system promises, see promised(). 'tcp': [], as a slow network is what
                     was promised and the other rules are about a fast one. None: not known, the shape alone counts
@@ -298,40 +306,30 @@ def recognise(series, reference=None, *, host=None, network=None):
             continue
         sizes = rule.test(curve, of_host)
         if sizes:
-            found.append(_said(rule.trouble, sizes, series, reference))
+            found.append(_said(rule.trouble, sizes, series))
     return found
 
 
-def _said(trouble, sizes, series, reference):
-    """Return the Trouble with its sizes, and how far the series is from the reference there."""
-    text = trouble.text
-    if reference is not None and any(size in reference.values for size in sizes):
-        ratios = [series.median(size) / reference.median(size) for size in sizes if size in reference.values]
-        text += f' Here {statistics.median(ratios):.2f} times the value of {reference.name}.'
+def _said(trouble, sizes, series):
+    """Return the Trouble with its sizes, and with the remedy for the approach of the series."""
     remedy = trouble.remedy
     if _is_tcp(series.name) and trouble.name in ('tcp', 'rccl-sockets'):
         remedy = (f"None: {series.name} takes nothing from the host, and TCP is all that it promises. For the fast "
                   "network take bind, hybrid or opensource.")
-    return Trouble(trouble.name, trouble.title, text, remedy, trouble.source, tuple(sizes))
+    return Trouble(trouble.name, trouble.title, trouble.text, remedy, trouble.source, tuple(sizes))
 
 
-def of_dataset(dataset, references=()):
-    """
-    Return [(Series, [Trouble])] of the series of a Dataset that look like a known trouble.
-
-    :param references: of Series; those of equal case are what a text compares with
-    """
+def of_dataset(dataset):
+    """Return [(Series, [Trouble])] of the series of a Dataset that look like a known trouble."""
     found, network = [], promised(dataset)
-    by_case = {one.case: one for one in references}
     hosts = {}
     for one in dataset.series:
         if one.case.buffers == 'H H':
             hosts[_pair(one, one.case.variant)] = one
             hosts.setdefault(_pair(one, None), one)  # numpy beside cupy: another variant, the same measurement
     for one in dataset.series:
-        reference = by_case.get(one.case)
-        troubles = recognise(one, None if reference is one else reference, network=network,
-                             host=hosts.get(_pair(one, one.case.variant), hosts.get(_pair(one, None))))
+        host = hosts.get(_pair(one, one.case.variant), hosts.get(_pair(one, None)))
+        troubles = recognise(one, network=network, host=host)
         if troubles:
             found.append((one, troubles))
     return found

@@ -11,7 +11,7 @@ from osu_container.core.deciding.site_choice import SettingsError, site_entry
 
 def add_arguments(parser):
     """Add the arguments of `osu-container contribute`."""
-    parser.add_argument('place', choices=PLACES, help="whose repositories: " + ', '.join(
+    parser.add_argument('place', choices=sorted(PLACES), help="whose repositories: " + ', '.join(
         f"{name} ({place['title']}{'' if place['takes'] else '; takes none, says why'})"
         for name, place in PLACES.items()))
     parser.add_argument('-o', '--output', metavar='FOLDER', type=Path, help="default: contribution-PLACE")
@@ -20,8 +20,7 @@ def add_arguments(parser):
     parser.add_argument('--date', metavar='YYYYMMDD', help="date of the images, in the names of LUMI's recipes; "
                         "default: that of their description")
     parser.add_argument('--force', action='store_true', help="write a contribution that is there anew")
-    parser.epilog = ("Writes a folder for a pull request, and sends nothing. Exit codes: 0 written, 1 not written, "
-                     "with the reason, 2 wrong usage.")
+    parser.epilog = "Writes a folder for a pull request, and sends nothing."
     parser.set_defaults(function=main, prog='osu-container contribute',
                         errors=(ContributeError, SettingsError, OSError), after_interrupt='nothing was written')
 

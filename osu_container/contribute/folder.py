@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 
 from osu_container.contribute import ContributeError
+from osu_container.core.installing.staged import exchange
+from osu_container.core.reading.files import read_plain
 
 #: Sums of all other files: what a later run may replace, and what whoever is given the folder can check
 SUMS = 'SHA256SUMS'
@@ -19,8 +21,8 @@ def contents(folder):
 def written_before(folder):
     """Return the files (set of str) that a contribution in folder (Path) says that it is of, with its list."""
     try:
-        lines = (folder / SUMS).read_text().splitlines()
-    except OSError:
+        lines = read_plain(folder / SUMS).decode().splitlines()
+    except (OSError, ValueError):  # not to be read, or no text
         return set()
     return {SUMS, *(line.partition('  ')[2] for line in lines)}
 
@@ -67,15 +69,17 @@ def _write(folder, files, force):
         (stage / SUMS).write_text(''.join(
             f'{hashlib.sha256(files[name].encode()).hexdigest()}  {name}\n' for name in sorted(files)))
         old = Path(f'{stage}.old')
-        if folder.exists():
-            folder.rename(old)
-        try:
+        if not folder.exists():
             stage.rename(folder)
-        except BaseException:
-            if old.exists():
+        elif not exchange(stage, folder):
+            folder.rename(old)
+            try:
+                stage.rename(folder)
+            except BaseException:
                 old.rename(folder)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
+                raise
+        for older in (old, stage):
+            shutil.rmtree(older, ignore_errors=True)
     except BaseException:  # also Ctrl-C
         shutil.rmtree(stage, ignore_errors=True)
         raise

@@ -12,8 +12,8 @@ from osu_container.contribute import ContributeError
 from osu_container.contribute.repositories import FOLDERS, GPU_FOLDERS, LIBEXEC
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.conditions import release, without_switches
+from osu_container.core.deciding.facts import entrypoint_folders
 from osu_container.core.deciding.settings import (
-    MORE_FOLDERS,
     approach_entry,
     host_libraries,
     image_of,
@@ -109,20 +109,8 @@ def host_facts(approach, site):
              'files': [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
                        for path in fact['value']]}
     if approach.get('entrypoint'):
-        facts['folders'] = entrypoint_folders(approach, site, injected)
+        facts['folders'] = entrypoint_folders(approach, site, [(one['soname'], one['path']) for one in injected])
     return facts
-
-
-def entrypoint_folders(approach, site, injected):
-    """Return the host's folders (list of dict path, target, why) in which the image's entrypoint looks."""
-    found = [{'path': os.path.dirname(site['libraries'][one['library']]['value']) if 'library' in one else one['path'],
-              'target': one['target'], 'why': one['why']} for one in approach['entrypoint']]
-    for library in injected:
-        folder = os.path.dirname(library['path'])
-        if not any(f'{folder}/'.startswith(known['path'] + '/') for known in found):
-            found.append({'path': folder, 'target': f'{MORE_FOLDERS}{len(found) + 1}',
-                          'why': f"{library['soname']} is in this folder, which is in none of the others"})
-    return found
 
 
 def facts_of(name, site):

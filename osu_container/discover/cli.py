@@ -14,6 +14,7 @@ import re
 import sys
 from collections import OrderedDict
 
+from ..arguments import seconds
 from .host import PATIENCE, Host
 
 FORMAT = 1
@@ -21,11 +22,7 @@ FORMAT = 1
 
 def add_arguments(parser):
     """Add the arguments of `osu-container discover`."""
-    import argparse
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = __doc__
-    parser.epilog = ("Exit codes: 0 looked (or, with --compare, no difference), 1 a difference (or the file cannot be "
-                     "written),\n2 wrong usage, or something that cannot be compared.")
     parser.add_argument('-o', '--output', metavar='FILE', help="write the site into FILE, in Python; in JSON where it "
                         "ends in .json")
     parser.add_argument('--facts', metavar='FILE', help="write what check needs of this host's libraries into FILE, in "
@@ -37,7 +34,7 @@ def add_arguments(parser):
     parser.add_argument('--json', action='store_true', help="everything, for programs and for --compare")
     parser.add_argument('--compare', nargs='+', metavar='A', help="how two looks differ: two files of this command, "
                         "one and this node now, or an installed module (name or folder) and this node now")
-    parser.add_argument('--patience', type=float, default=PATIENCE, metavar='SECONDS',
+    parser.add_argument('--patience', type=seconds, default=PATIENCE, metavar='SECONDS',
                         help="how long a command may take; all run at the same time (default: %(default)g)")
     parser.set_defaults(function=main, prog='osu-container discover', errors=(OSError,),
                         after_interrupt='nothing was written')

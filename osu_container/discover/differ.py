@@ -4,13 +4,12 @@ How two looks differ: login and compute node, a file of earlier and today, an in
 What is injected comes first, because a module rests on it.
 """
 import ast
-import json
 import os
 import re
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.facts import FactsError, checked
-from osu_container.core.reading.files import read_plain
+from osu_container.core.reading.files import MOST_JSON, parse_json, read_json, read_plain
 from osu_container.core.reading.libraries import sha256_of
 
 from .text import shown, wrapped
@@ -80,8 +79,7 @@ def read_look(path):
     """Return what a file of discover holds (dict: node, date, libraries, seen, ...). Raises DifferError."""
     wanted = "`osu-container discover -o FILE` and `osu-container discover --json >FILE` write what can be compared"
     try:
-        with open(path, encoding='utf-8', errors='replace') as handle:
-            text = handle.read()
+        text = read_plain(path, MOST_JSON).decode('utf-8', 'replace')
         if not path.endswith('.py') and not text.lstrip().startswith('{'):
             raise ValueError('it is neither Python (*.py) nor JSON')
         if path.endswith('.py'):
@@ -91,10 +89,10 @@ def read_look(path):
             found = dict((ast.literal_eval(values['DISCOVERED']) if 'DISCOVERED' in values else {}),
                          root=ast.literal_eval(values['ROOT']) if 'ROOT' in values else '')
         else:
-            found = json.loads(text)
+            found = parse_json(text)
     except SyntaxError as err:
         raise DifferError("%s is not valid Python: %s. %s" % (path, err, wanted))
-    except (OSError, ValueError, TypeError) as err:
+    except (OSError, ValueError, TypeError, RecursionError, MemoryError) as err:  # the last two: nested too deep
         raise DifferError("%s cannot be read: %s. %s" % (path, getattr(err, 'strerror', None) or err, wanted))
     if not isinstance(found, dict) or not isinstance(found.get('libraries'), dict) or 'seen' not in found:
         raise DifferError("%s does not say what a system was like when it was written. %s" % (path, wanted))
@@ -195,11 +193,10 @@ def recorded(folder):
     """Return the facts (dict) that an installation holds. Raises DifferError."""
     path = os.path.join(folder, 'facts.json')
     try:
-        with open(path, encoding='utf-8') as handle:
-            return checked(json.load(handle))
+        return checked(read_json(path))
     except FactsError as err:
-        raise DifferError("%s is damaged: %s" % (path, err))
-    except (OSError, ValueError, RecursionError) as err:
+        raise DifferError("%s is damaged: %s. Install the module again: eb --rebuild" % (path, err))
+    except (OSError, ValueError) as err:
         raise DifferError("%s cannot be read: %s. Install the module again" % (path, err))
 
 

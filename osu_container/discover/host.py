@@ -196,10 +196,14 @@ class Host(object):
 
         answers = {}
         threads = [threading.Thread(target=work, args=item, daemon=True) for item in commands.items()]
+        for thread, item in zip(threads, commands.items()):
+            try:
+                thread.start()
+            except RuntimeError:  # too little memory, or too many processes: one after the other then
+                work(*item)
         for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(self.patience + 2)
+            if thread.ident:
+                thread.join(self.patience + 2)
         for key, words in commands.items():
             if key not in answers:  # not even to be ended, as a process that waits for a dead file server
                 answers[key] = Said(words)

@@ -1,7 +1,6 @@
 """What was found, for a person: facts by section, what can be installed, what is not there and what follows."""
-import textwrap
+from .. import columns
 
-WIDTH = 118
 SECTIONS = [('runtime', 'Container runtime'), ('MPI', 'MPI'), ('network', 'Network'), ('PMI', 'Start of ranks'),
             ('GPU', 'GPU'), ('Slurm', 'Slurm'), ('files', 'Files'), ('modules', 'Modules'), ('system', 'System')]
 
@@ -16,9 +15,8 @@ def shown(value):
 
 
 def wrapped(text, first, follow):
-    """Return text on lines of WIDTH columns; paths are not cut."""
-    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=' ' * follow, break_on_hyphens=False,
-                         break_long_words=False)
+    """Return text on lines that fit the terminal; paths are not cut."""
+    return columns.fill(text, first, ' ' * follow)
 
 
 def report_of(found):
@@ -38,12 +36,12 @@ def report_of(found):
 
 
 def _head(found):
-    """Return the first line: which node, when, and how many facts of which evidence."""
+    """Return the first lines (str): which node, when, and how many facts of which evidence."""
     counts = ', '.join('%d %s' % (sum(fact['evidence'] == word for fact in found['facts'].values()), word)
                        for word in ('measured', 'derived', 'untested'))
-    return '%s (%s node), %s%s: %d facts (%s)' % (
+    return columns.fill('%s (%s node), %s%s: %d facts (%s)' % (
         found['node'], found['kind'], found['date'], ', below ' + found['root'] if found['root'] else '',
-        len(found['facts']), counts)
+        len(found['facts']), counts), follow='    ')
 
 
 def _part(title, lines):

@@ -1,7 +1,10 @@
 """A site as Python source that a person reads and edits, within 120 columns; written whole or not at all."""
+import errno
 import os
 import re
 import tempfile
+
+from osu_container.core.reading.files import not_replaced
 
 from .entry import easyconfig_of
 
@@ -138,6 +141,9 @@ def write_file(path, text, force):
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
         if force:
+            problem = not_replaced(path)
+            if problem:
+                raise OSError(errno.EINVAL, problem)
             os.rename(temporary, path)
             temporary = None
         else:

@@ -10,7 +10,8 @@ docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container ch
 docs/pairs.md, <!-- pairs-classes -->, <!-- pairs-unknown -->, <!-- pairs-grid -->: the same of random pairs that were
 run here (stand-in/pairs.json).
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
-docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, and which shapes are recognised.
+docs/compare.md, <!-- degrees -->, <!-- margins --> and <!-- troubles -->: when a curve counts as worse and how it is
+said by how much, and which shapes are recognised.
 docs/alps.md, docs/frontier.md, docs/setonix.md and docs/perlmutter.md, <!-- verdicts-SITE -->, <!-- rests-SITE --> and
 <!-- recipes-SITE -->: what `osu-container check` says of a system's images, where each fact of it is from and how sure
 it is, and what published recipes set there (site_recipes.py).
@@ -32,7 +33,7 @@ import sys
 from osu_container.check import examination
 from osu_container.check.described import our_image
 from osu_container.check.host_facts import DescribedHost, description_of
-from osu_container.compare.thresholds import MARGINS
+from osu_container.compare.thresholds import DEGREES, MARGINS
 from osu_container.compare.troubles import DEIC, RULES
 from osu_container.contribute import differences
 from osu_container.contribute.repositories import PLACES
@@ -244,6 +245,17 @@ def margins_table():
     return markdown(lines)
 
 
+def degrees_table():
+    """Return the table (str, Markdown) of how compare says how much better or worse a curve is."""
+    lines = [['word', 'at the size where the difference is largest'], ['---', '---']]
+    most = [least for _, least in DEGREES[1:]] + [None]
+    for (word, least), limit in zip(DEGREES, most):
+        span = f'{least:g} times or more' if limit is None else (
+            f'less than {limit:g} times' if word == DEGREES[0][0] else f'{least:g} times to less than {limit:g}')
+        lines.append([word, span])
+    return markdown(lines)
+
+
 def troubles_table():
     """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises, and DEIC."""
     lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
@@ -389,7 +401,7 @@ TABLES = {
     PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
-    PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
+    PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
     PROJECT / 'docs' / 'why.md': {'messages': messages_tables},
     PROJECT / 'docs' / 'bad-input.md': {
         'bad-input-count': bad_input_page.count, 'bad-input': bad_input_page.bad_input,

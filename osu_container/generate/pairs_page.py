@@ -51,7 +51,7 @@ def _counts(pairs):
 def by_class():
     """Return the counts by class (str, Markdown), and a line on where, when and with which seeds."""
     record = read()['random']
-    lines = [['class', '', *WORDS]]
+    lines = [['class', 'which', *WORDS]]
     for field, title in CLASSES.items():
         values = {}
         for pair in record['pairs']:

@@ -12,7 +12,9 @@ from osu_container.core.deciding.conditions import without_switches
 #: What a process is made of, from the program down to the library that drives Slingshot
 LAYERS = ('program', 'libmpi', 'libfabric', 'libcxi')
 #: Units of the picture; a phone shows one of them as about 0.9 pixels
-WIDTH, NAME, CELL, ROW, BAR, HEAD, FOOT = 416, 106, 60, 40, 30, 44, 40
+WIDTH, NAME, CELL, ROW, BAR, HEAD, FOOT = 416, 106, 60, 62, 30, 44, 40
+#: From the middle of a row's bars to the line of words below them
+BELOW = 25
 
 STYLE = """
   svg { --ground: #ffffff; --text: #1f2328; --quiet: #57606a; --line: #d0d7de;
@@ -47,6 +49,17 @@ def network(approach):
     return fixed[0].upper() if fixed else "site's"
 
 
+def how(approach):
+    """Return what the bars of an approach (dict) do not tell (str): its MPI, and who puts the host's libraries in."""
+    if not approach['container']:
+        return 'no container'
+    # An approach that needs a libfabric to put in or to use takes MPICH alone of those with its ABI
+    family = 'MPICH' if approach['requires'] and approach['mpi'] == 'MPICH ABI' else approach['mpi']
+    if 'entrypoint' in approach:
+        return f"{family}; the image's entrypoint takes the host's"
+    return f"{family}; the module puts the host's in" if approach['inject'] else f'{family}; nothing of the host'
+
+
 def bars(layers):
     """Return [(first, number, origin)] of layers (list) with neighbours of the same origin in one bar."""
     found = []
@@ -70,8 +83,9 @@ def svg():
     for number, layer in enumerate((*LAYERS, 'network')):
         lines.append(f'<text class="quiet middle" x="{middle(number):g}" y="{HEAD / 2:g}">{layer}</text>')
     for row, (name, approach) in enumerate(APPROACHES.items()):
-        y = HEAD + ROW * row + ROW / 2
-        lines += [f'<line class="line" x1="10" x2="{WIDTH - 10}" y1="{y - ROW / 2:g}" y2="{y - ROW / 2:g}"/>',
+        top = HEAD + ROW * row
+        y = top + ROW / 2 - BELOW / 2 + 2
+        lines += [f'<line class="line" x1="10" x2="{WIDTH - 10}" y1="{top:g}" y2="{top:g}"/>',
                   f'<text class="name" x="12" y="{y:g}">{escape(name)}</text>']
         layers = list(origins(approach).values())
         for first, number, origin in bars(layers):
@@ -82,6 +96,7 @@ def svg():
             lines.append(f'<text class="middle {origin or "quiet"}" x="{middle(number):g}" y="{y:g}">'
                          f'{origin or "–"}</text>')
         lines.append(f'<text class="middle" x="{middle(len(LAYERS)):g}" y="{y:g}">{escape(network(approach))}</text>')
+        lines.append(f'<text class="quiet" x="{NAME + 1}" y="{y + BELOW:g}">{escape(how(approach))}</text>')
     y = height - FOOT / 2
     for x, origin, text in ((12, 'image', 'comes with the image'), (208, 'host', 'comes from the host')):
         lines += [f'<rect class="{origin}" x="{x}" y="{y - 7:g}" width="22" height="14" rx="3"/>',
@@ -96,6 +111,7 @@ def words():
         found = origins(approach)
         said = [f'{", ".join(layer for layer in LAYERS if found[layer] == origin)} of the {origin}'
                 for origin in ('image', 'host') if origin in found.values()]
+        said.append(how(approach))
         said.append('over TCP' if network(approach) == 'TCP' else "over the site's network")
         parts.append(f'{name}: {"; ".join(said)}')
     return f'Who brings what. {". ".join(parts)}.'

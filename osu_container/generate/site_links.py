@@ -6,15 +6,18 @@ of a repository to lead to (a clone may live anywhere), and is to be read withou
 a page links to becomes a page repository/PATH: Markdown as it is, code with its lines numbered, a folder as its
 README.md or as the list of its files. Copies of Markdown may lead to further copies. None of them is in the search.
 """
+import os
 import posixpath
 import re
+from html import escape, unescape
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from mkdocs.structure.files import File
 from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
 
-from osu_container import places
+from osu_container import REPOSITORY, places
 
 #: Cells of tables with at least this many characters get the class "sentence" (site/site.css)
 SENTENCE = 40
@@ -24,6 +27,8 @@ COPIES = 'repository'
 PROJECT = places.PROJECT
 #: A link in Markdown: its target without white space, and an optional anchor
 LINK = re.compile(r'(?<=\]\()([^)\s#]+)(#[^)\s]*)?(?=\))')
+#: A code block without a language
+SESSION = re.compile(r'(<pre><span></span><code>|<pre><code>)(.*?)(</code></pre>)', re.S)
 #: Not searched for links: code blocks and code spans
 CODE = re.compile(r'^ {4}[^\n]*$|^(```+).*?^\1$|(?<!`)(`+)(?!`).+?(?<!`)\2(?!`)', re.M | re.S)
 
@@ -91,10 +96,25 @@ def copy_of(path):
     return f'{head}# `{path}`\n\n{fence}{{.{language} linenums="1"}}\n{text.rstrip()}\n{fence}\n', set()
 
 
+#: Address of the repository, '' where it is not known; OSU_CONTAINER_REPOSITORY is for a copy with one of its own
+ADDRESS = os.environ.get('OSU_CONTAINER_REPOSITORY', REPOSITORY).rstrip('/')
+
+
 def on_config(config):
-    """Take the folder of mkdocs.yml as the repository."""
+    """Take the folder of mkdocs.yml as the repository; link to its address and to the source of each page if known."""
     global PROJECT
     PROJECT = Path(config.config_file_path).resolve().parent
+    if ADDRESS:
+        host = urlsplit(ADDRESS).hostname or ''
+        config.repo_url, config.repo_name = ADDRESS, urlsplit(ADDRESS).path.strip('/') or host
+        # GitLab has its own pages below /-/
+        config.edit_uri = ('-/edit' if 'gitlab' in host else 'edit') + '/main/docs/'
+        config.theme['features'].append('content.action.edit')
+
+
+def on_post_page(output, **_):
+    """Take the mark away by which Material asks GitHub or GitLab for numbers: the site loads nothing from outside."""
+    return output.replace(' data-md-component="source"', '')
 
 
 def on_files(files, config):
@@ -120,10 +140,40 @@ def on_page_markdown(markdown, page, **_):
     return relinked(markdown, posixpath.join('docs', posixpath.dirname(page.file.src_uri)), page.file.src_uri)[0]
 
 
+def prompted(found):
+    """Return a code block (match of SESSION) with its prompts and answers marked, so that commands alone are copied."""
+    rows = found[2].split('\n')
+    if not any(row.startswith('$ ') for row in rows):
+        return found.group()
+    marked = [f'<span class="gp">$ </span>{row[2:]}' if row.startswith('$ ') else
+              f'<span class="go">{row}</span>' if row else row for row in rows]
+    return found[1] + '\n'.join(marked) + found[3]
+
+
+def stacked(found):
+    """
+    Return a table (match) that a phone shows cell below cell, each with the head of its column, if it needs that.
+
+    It does where a row has several sentences: one beside the other they leave the window.
+    """
+    table = found.group()
+    heads = [re.sub('<[^>]+>', '', head) for head in re.findall(r'<th\b[^>]*>(.*?)</th>', table, re.S)]
+    rows = re.findall(r'<tr>.*?</tr>', table, re.S)
+    if not any(row.count('<td class="sentence"') > 1 for row in rows):
+        return table
+
+    def labelled(row):
+        names = iter(heads)
+        return re.sub(r'<td\b', lambda _: f'<td data-head="{escape(unescape(next(names, "")))}"', row.group())
+
+    return re.sub(r'<tr>.*?</tr>', labelled, table, flags=re.S).replace('<table>', '<table data-stacked>', 1)
+
+
 def on_page_content(content, **_):
-    """Mark the cells of tables that hold sentences, so that they are not squeezed on a phone."""
+    """Mark the cells of tables that hold sentences, not to be squeezed on a phone, and prompts in code."""
     def marked(found):
         text = re.sub('<[^>]+>', '', found.group(1))
         return f'<td class="sentence">{found.group(1)}</td>' if len(text) >= SENTENCE else found.group()
 
-    return re.sub(r'<td>(.*?)</td>', marked, content)
+    content = re.sub(r'<td>(.*?)</td>', marked, content)
+    return SESSION.sub(prompted, re.sub(r'<table>.*?</table>', stacked, content, flags=re.S))

@@ -19,8 +19,10 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import NamedTuple
 
+from osu_container.core.reading.files import not_replaced
+
 from . import ImageError, base, engines, fetch, sbom, sign, stages
-from .catalogue import IMAGES, PROJECT, RECIPE_VERSION, SOURCES, recipe_text, sha256_of, shown
+from .catalogue import IMAGES, PROJECT, RECIPE_VERSION, SOURCES, recipe_text, record_of, sha256_of, shown
 from .contents import sif_file, unpack
 from .progress import Steps, duration, run, say, write_file
 
@@ -89,7 +91,8 @@ class Build:
             if options.osu not in ('auto', 'c'):
                 raise ImageError(f"--osu-archive and --osu {options.osu} contradict each other")
             if not options.osu_archive.is_file():
-                raise ImageError(f"--osu-archive: no file {options.osu_archive}")
+                raise ImageError(f"--osu-archive: there is no file {options.osu_archive}. "
+                                 "Name the archive of OSU's benchmarks, or leave it out")
             fetch.check_sum(options.osu_archive, options.osu_sha256, "Give its sum by --osu-sha256 if it is meant.")
             self.use('c', options.osu_archive)
         elif options.osu in variants and options.osu != 'c':
@@ -167,9 +170,8 @@ class Build:
             return {**start, 'made by': self.options.base, 'mirror': self.options.mirror,
                     'dpkg-options': list(base.DPKG_OPTIONS)}
         if 'image' in start:
-            below = Path(f"{self.below()}.json")
-            with contextlib.suppress(OSError, ValueError, KeyError):
-                return {**start, 'inputs': json.loads(below.read_text())['inputs']}
+            below = record_of(self.below())
+            return {**start, 'inputs': below['inputs']} if below else dict(start)
         return dict(start)
 
     def below(self):
@@ -190,11 +192,11 @@ class Build:
 
     def is_current(self):
         """Return whether the image was built from the same inputs and is undamaged."""
+        record = record_of(self.sif)
         try:
-            record = json.loads(self.record.read_text())
-            packed = self.options.compression in (None, record.get('compression', 'gzip'))
-            return packed and record['inputs'] == self.inputs() and record['sif-sha256'] == sha256_of(self.sif)
-        except (OSError, ValueError, KeyError):
+            return (bool(record) and self.options.compression in (None, record['compression'])
+                    and record['inputs'] == self.inputs() and record['sif-sha256'] == sha256_of(self.sif))
+        except OSError:
             return False
 
     # ---- before anything is done -----------------------------------------------------------------------------------
@@ -241,8 +243,9 @@ class Build:
         return f"sbatch {' '.join(site['job'])} --wrap={shlex.quote(inside)}"
 
     def not_writable(self):
-        """Return the folders in which the build could not write (list of str, each with the cure)."""
-        found = []
+        """Return where the build could not write (list of str, each with the cure)."""
+        problem = not_replaced(self.sif)
+        found = [f"{shown(self.sif)} cannot be written: {problem}. Name another file: --output FILE"] if problem else []
         for folder, option in ((self.sif.parent, '--output FILE'), (self.options.work, '--work FOLDER'),
                                (self.options.sources, '--sources FOLDER'), (self.log.parent, '--log FILE')):
             there = next(path for path in (folder, *folder.parents) if path.exists())
@@ -276,13 +279,13 @@ class Build:
         if 'image' in self.entry['base']:
             self.build_below()
         self.settle_programs()
+        self.tidy()  # also where the image turns out to be current
         if not options.force and self.is_there():
             return
         found = self.problems()
         if found:
             raise ImageError('\n'.join(found))
         self.log.write_bytes(b'')
-        self.tidy()
         say(f"{self.name}: {self.osu}, by {self.engine.why}; output of the programs in {shown(self.log)}")
         dropped = [name for name in engines.environment(options.work)[1] if 'BIND' in name or 'MOUNT' in name]
         if dropped:
@@ -331,7 +334,7 @@ class Build:
         """Return whether there is an image that need not or must not be built, after saying so."""
         if self.is_current():
             say(f"{shown(self.sif)} is current ({self.osu})")
-            write_sum(self.sif, json.loads(self.record.read_text())['sif-sha256'])
+            write_sum(self.sif, record_of(self.sif)['sif-sha256'])
             return True
         if self.sif.exists() and not self.record.exists():
             say(f"{shown(self.sif)} is there and was not built by this command: kept. To replace it: --force")
@@ -516,9 +519,8 @@ class Build:
         parts, entry = dict(self.variant['parts']), self.entry
         if 'image' in entry['base']:
             below = Build(entry['base']['image'], self.options._replace(output=None))
-            with contextlib.suppress(OSError, ValueError):
-                kind = kind_built(below.name, json.loads(below.record.read_text()))
-                parts = {**(below.entry['variants'][kind]['parts'] if kind else {}), **parts}
+            kind = kind_built(below.name, record_of(below.sif))
+            parts = {**(below.entry['variants'][kind]['parts'] if kind else {}), **parts}
         return parts
 
     def signature(self, new):
@@ -548,11 +550,10 @@ def changed_since_built(sif):
     """Bring sum and record of an image, where it has them, up to what the file is now, as after a signature."""
     total = sha256_of(sif)
     write_sum(sif, total)
-    record = Path(f'{sif}.json')
-    if record.exists():
-        known = json.loads(record.read_text())
+    known = record_of(sif)
+    if known:
         known.update({'sif-sha256': total, 'bytes': sif.stat().st_size})
-        write_file(record, json.dumps(known, indent=2) + '\n')
+        write_file(Path(f'{sif}.json'), json.dumps(known, indent=2) + '\n')
 
 
 def kind_built(name, record):

@@ -4,13 +4,13 @@ was published about the twelve combinations on LUMI (osu_container/check/compati
 """
 import difflib
 import fnmatch
-import json
 import os
 import re
 import shutil
 import sys
 from pathlib import Path
 
+from osu_container.core.reading.files import read_json
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT, STATE
 from osu_container.recipes.images import FAMILIES, IMAGES
@@ -23,7 +23,7 @@ from ..check.examination import rows as published_rows
 from . import ImageError
 
 __all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'RECIPES', 'RENDERED',
-           'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'recipe_text', 'sha256_of',
+           'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'record_of', 'recipe_text', 'sha256_of',
            'sentence', 'shown', 'state']
 
 #: The marks of the published table, in words
@@ -96,11 +96,33 @@ def state(name, folder, current):
     if not sif.exists():
         why = IMAGES[name]['unbuilt']
         return ('unbuilt', why) if why else ('not here', '')
-    try:
-        record = json.loads(Path(f'{sif}.json').read_text())
-    except (OSError, ValueError):
+    record = record_of(sif)
+    if not record:
         return 'here', 'not built by this command'
-    return ('built' if current(name, record) else 'outdated'), record.get('inputs', {}).get('osu', '')
+    return ('built' if current(name, record) else 'outdated'), record['inputs']['osu']
+
+
+#: What the record beside an image holds: types of its parts
+RECORD = {'sif-sha256': str, 'built': str, 'compression': str, 'seconds': dict, 'inputs': dict}
+#: The same of its inputs
+INPUTS = {'recipe': str, 'recipe-sha256': str, 'recipe-version': str, 'osu': str, 'sources': dict}
+
+
+def record_of(sif):
+    """
+    Return what the file IMAGE.json beside an image (Path) says of its build (dict: RECORD, INPUTS and more).
+
+    {} if there is none, or it is damaged: who builds the image again writes it anew.
+    """
+    try:
+        found = read_json(f'{sif}.json')
+        inputs = found['inputs']
+        whole = all(isinstance(part[name], kind) for part, kinds in ((found, RECORD), (inputs, INPUTS))
+                    for name, kind in kinds.items())
+        whole = whole and all(isinstance(one, (int, float)) for one in found['seconds'].values())
+        return found if whole else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def row_of(entry):

@@ -1,22 +1,19 @@
 """osu-container image ...: the command line of the images."""
-import argparse
-import contextlib
 import json
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 
 from osu_container.places import PROJECT, STATE
 
+from .. import columns
 from . import ImageError, base, engines
-from .catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, sentence, shown, state
+from .catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, record_of, sentence, shown, state
 from .progress import write_file
 
 EPILOG = """
 NAME is the name of an image (osu-container image list), a family such as workstation, or a pattern such as '*5.0.2*'.
-Exit codes: 0 done, 1 not possible or not right, with the reason on stderr, 2 wrong usage, 130 interrupted.
 """
 
 
@@ -26,8 +23,7 @@ def add_arguments(parser):
     commands.required = True  # an argument only from Python 3.7 on
 
     def command(name, function, text, after="repeat the command, it goes on with what is there"):
-        below = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG,
-                                    formatter_class=argparse.RawDescriptionHelpFormatter)
+        below = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG)
         below.set_defaults(function=function, prog=f'osu-container image {name}', after_interrupt=after,
                            errors=(ImageError, OSError))
         return below
@@ -39,6 +35,7 @@ def add_arguments(parser):
 
     below = command('show', show, "show what is in an image, what its build takes and how to run it")
     below.add_argument('names', nargs='+', metavar='NAME')
+    below.add_argument('--json', action='store_true', help="the same for programs")
     _add_sources(below)
 
     below = command('recipe', print_recipe,
@@ -66,6 +63,7 @@ def add_arguments(parser):
     below.add_argument('files', nargs='*', type=Path, metavar='FILE')
     below.add_argument('--installed', action='store_true', help="in place of FILE: the image of every installed module "
                        "in MODULEPATH, by the sum that was recorded, and the host's libraries")
+    below.add_argument('--json', action='store_true', help="the same for programs")
     below.add_argument('--sbom', type=Path, metavar='OUT', help="write the SBOM of the (one) file there, as SPDX 2.3")
     _add_work(below)
 
@@ -97,13 +95,18 @@ def add_arguments(parser):
 
 
 def _add_sources(parser):
-    parser.add_argument('--sources', type=_absolute, default=PROJECT / 'sources', metavar='DIR',
-                        help="where downloads and images are (default: sources in the project)")
+    kept = PROJECT / 'sources'
+    parser.add_argument('--sources', type=_absolute, default=kept if kept.is_dir() else Path.cwd(), metavar='DIR',
+                        help="where downloads and images are (default: sources in the project, of an installed command "
+                        "the current folder)")
 
 
 def _add_work(parser):
-    parser.add_argument('--work', type=_absolute, default=STATE / 'image', metavar='DIR',
-                        help="for bases, kept stages and temporary files (default: .workstation/image in the project)")
+    cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'osu-container'
+    parser.add_argument('--work', type=_absolute, metavar='DIR',
+                        default=(STATE if (PROJECT / 'Makefile').is_file() else cache) / 'image',
+                        help="for bases, kept stages and temporary files (default: .workstation/image in the project, "
+                        "of an installed command a folder in ~/.cache)")
 
 
 def _add_registry(parser):
@@ -160,26 +163,24 @@ def list_images(options):
                                                                  'recommended', 'fails', 'unbuilt')}}
                           for name in names], indent=1))
         return 0
-    width = max(map(len, names))
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for family, text in FAMILIES.items():
         mine = [name for name in names if IMAGES[name]['family'] == family]
         if not mine:
             continue
-        print(f"{family}: {text}")
+        print(columns.fill(f"{family}: {text}"))
+        rows = []
         for name in mine:
             entry = IMAGES[name]
             marks = ('P' if entry['published'] else ' ') + ('D' if entry['default'] else ' ') + (
                 'R' if entry['recommended'] else ' ') + ('!' if entry['fails'] else ' ')
             size, made = _figures(entry, options.sources / f'{name}.sif')
-            line = f"  {name:{width}}  {marks}  {states[name][0]:8}  {size:>7}  {made:24}  {entry['purpose']}".rstrip()
-            print(line if columns is None or len(line) <= columns else line[:columns - 3] + '...')
-        print()
-    print("P: a published combination; D: one that the published pipeline built by default; R: recommended today;\n"
-          "!: its MPI does not load with its own libfabric, it is for bind and hybrid.\n"
-          "built: from today's inputs; outdated: from older ones; here: not built by this command; unbuilt: our tests\n"
-          "do not build it, `osu-container image show NAME` says why. Of an image that is not here, size, day and\n"
-          "minutes are those of this project's own build, where it made one.")
+            rows.append((name, marks, states[name][0], size, made, entry['purpose']))
+        print('\n'.join([*columns.table(rows, right=[3], indent='  '), '']))
+    print(columns.fill("P: a published combination; D: one that the published pipeline built by default; R: "
+                       "recommended today; !: its MPI does not load with its own libfabric, so for bind and hybrid."))
+    print(columns.fill("built: from today's inputs; outdated: from older ones; here: not built by this command; "
+                       "unbuilt: our tests do not build it, `osu-container image show NAME` says why. Of an image that "
+                       "is not here, size, day and minutes are those of this project's own build, where it made one."))
     return 0
 
 
@@ -187,9 +188,7 @@ def _figures(entry, sif):
     """Return (size, when and in what time it was built) of an image, '' for what is not known."""
     known = entry.get('built')
     if sif.exists():
-        record = {}
-        with contextlib.suppress(OSError, ValueError):
-            record = json.loads(Path(f'{sif}.json').read_text())
+        record = record_of(sif)
         known = {'megabytes': sif.stat().st_size / 1e6, 'date': record.get('built', '')[:len('2026-11-23')],
                  'minutes': sum(record.get('seconds', {}).values()) / 60}
     if not known:
@@ -201,6 +200,10 @@ def _figures(entry, sif):
 def show(options):
     """Print all that is known of images."""
     from . import build
+    if options.json:
+        found = [_facts(name, options.sources, build.looks_current) for name in find(options.names)]
+        print(json.dumps(found, indent=1))
+        return 0
     for number, name in enumerate(find(options.names)):
         entry = IMAGES[name]
         word, detail = state(name, options.sources, build.looks_current)
@@ -212,19 +215,33 @@ def show(options):
         lines.append(('base', ' '.join(f'{kind} {value}' for kind, value in start.items())))
         for kind, variant in entry['variants'].items():
             lines.append((f'variant {kind}', f"osu-container image recipe {name} --osu {kind}"))
-            lines += [('', f"{SOURCES[key]['name']} {SOURCES[key]['version']} ({SOURCES[key]['licence']})"
-                       + ('' if SOURCES[key]['sha256'] else ', checked by its commit: no sha256 is published'))
-                      for key in variant['sources']]
+            parts = (f"{SOURCES[key]['name']} {SOURCES[key]['version']} ({SOURCES[key]['licence']})"
+                     + ('' if SOURCES[key]['sha256'] else ', checked by its commit: no sha256 is published')
+                     for key in variant['sources'])
+            lines += [('', part) for part in dict.fromkeys(parts)]  # source and wheel of one release are one
         lines += [('takes', f"about {entry['minutes']:g} min on two cores, {entry['gigabytes']:g} GB of disk"),
                   ('weighs', _weights(options.sources / f'{name}.sif')),
                   ('build', f"osu-container image build {name}"),
-                  ('by hand', f"see the head of what osu-container image recipe {name} prints")]
+                  ('by hand', "as the head of the recipe says")]
         print(('\n' if number else '') + name)
         for title, text in lines:
             for line in str(text).splitlines():
-                print(f"  {title:14} {line}")
+                print(f"  {title:14} {line}" if line.startswith('osu-container ') else  # to be copied
+                      columns.fill(line, f"  {title:14} ", ' ' * 17, columns.width()))
                 title = ''
     return 0
+
+
+def _facts(name, sources, current):
+    """Return all that show() tells of an image (str) as plain data (dict); sources: Path; current: as of state()."""
+    word, detail = state(name, sources, current)
+    entry, sif = IMAGES[name], sources / f'{name}.sif'
+    return {'name': name, 'state': word, 'detail': detail, 'weighs': _weights(sif) or None,
+            'built': list(_figures(entry, sif)), 'minutes': entry['minutes'], 'gigabytes': entry['gigabytes'],
+            'base': entry['base'], 'variants': {
+                kind: [{key: SOURCES[source][key] for key in ('name', 'version', 'licence', 'sha256')}
+                       for source in variant['sources']] for kind, variant in entry['variants'].items()},
+            **{key: entry[key] for key in ('family', 'purpose', 'published', 'recommended', 'fails')}}
 
 
 def print_recipe(options):
@@ -282,7 +299,8 @@ def build_images(options):
     from .build import Build, Options
     names = find(options.names)
     if options.output and len(names) > 1:
-        raise ImageError(f"--output names one file, but {len(names)} images are meant: {', '.join(names)}")
+        raise ImageError(f"--output names one file, but {len(names)} images are meant. Name one of them: "
+                         f"{', '.join(names)}")
     for item in options.build_arg:
         if not re.match(r'[A-Za-z_]\w*=', item):
             raise ImageError(f"--build-arg {item}: wanted NAME=VALUE")
@@ -328,12 +346,13 @@ def verify_files(options):
     if bool(options.files) == options.installed:
         raise ImageError("name SIF files, or give --installed for the images of all installed modules")
     if options.installed:
-        return _verify_installed()
+        return _verify_installed(options.json)
     options.work.mkdir(parents=True, exist_ok=True)
-    wrong = []
+    found, wrong = {}, []
     for path in options.files:
-        checks = verify.verify(path, engines.runtime(), options.work)
-        verify.print_report(path, checks)
+        checks = found[str(path)] = verify.verify(path, engines.runtime(), options.work)
+        if not options.json:
+            verify.print_report(path, checks)
         if any(state == 'wrong' for _, state, _ in checks):
             wrong.append(str(path))
         if options.sbom:
@@ -341,20 +360,31 @@ def verify_files(options):
             if document is None:
                 raise ImageError(f"{path} has no SBOM in it, so {options.sbom} was not written")
             write_file(options.sbom, json.dumps(document, indent=1) + '\n')
+    if options.json:
+        _print_checks(found)
     if wrong:
         raise ImageError(f"do not use {', '.join(wrong)}: see what is wrong above. Build or copy it again")
     return 0
 
 
-def _verify_installed():
-    """Check the installed modules; exit code 1 if anything is wrong with one."""
+def _print_checks(found):
+    """Print {what was looked at: [(check, state, text), ...]} as JSON."""
+    print(json.dumps([{'of': name, 'checks': [dict(zip(('check', 'state', 'found'), one)) for one in checks]}
+                      for name, checks in found.items()], indent=1))
+
+
+def _verify_installed(as_json):
+    """Check the installed modules; exit code 1 if anything is wrong with one. as_json: bool, for programs."""
     from . import installed, verify
-    sums, wrong = {}, []
+    sums, found, wrong = {}, {}, []
     for root, name in sorted(installed.installations(os.environ.get('MODULEPATH', '')).items()):
-        checks = installed.verify_installation(root, engines.runtime(), sums)
-        verify.print_report(f'{name} ({root})', checks)
+        checks = found[f'{name} ({root})'] = installed.verify_installation(root, engines.runtime(), sums)
+        if not as_json:
+            verify.print_report(f'{name} ({root})', checks)
         if any(state == 'wrong' for _, state, _ in checks):
             wrong.append(name)
+    if as_json:
+        _print_checks(found)
     if wrong:
         raise ImageError(f"do not use {', '.join(wrong)}: see what is wrong above. Install it again: eb ... --rebuild")
     return 0

@@ -1,11 +1,14 @@
 """Programs that run for long: their output in a log, a sign of life on the screen, and the time that is left."""
 import contextlib
+import errno
 import json
 import os
 import signal
 import subprocess
 import time
 from pathlib import Path
+
+from osu_container.core.reading.files import not_replaced, read_json
 
 from . import ImageError
 
@@ -44,7 +47,7 @@ class Steps:
     def _all(self):
         """Return what the file of times says of all images."""
         try:
-            known = json.loads(self.history.read_text())
+            known = read_json(self.history)
         except (OSError, ValueError):
             return {}
         return known if isinstance(known, dict) else {}
@@ -53,7 +56,8 @@ class Steps:
         """Return about how many seconds the current step and those behind it will take."""
         rest = self.titles[self.done:]
         seconds = sum(self.known.get(title, self.unknown) for title in rest)
-        return max(0.0, seconds - (time.monotonic() - self.begun if self.current else 0))
+        spent = time.monotonic() - self.begun if self.current else 0
+        return seconds - min(spent, self.known.get(self.current, self.unknown))
 
     def begin(self, title, note=''):
         """Say that a step begins. Steps come in the order of the titles; what was left out is passed over."""
@@ -84,12 +88,18 @@ class Steps:
 
     def alive(self, line):
         """Say that the current step still runs, with the last line of its output."""
-        say(f"  ... about {duration(self.left())} left | {line[:90]}")
+        spent, meant = time.monotonic() - self.begun, self.known.get(self.current, self.unknown)
+        time_left = f"about {duration(self.left())} left" if spent <= meant else \
+            f"this step runs for {duration(spent)}, longer than expected"
+        say(f"  ... {time_left} | {line[:90]}")
 
 
 def write_file(path, text):
-    """Write a text file so that nobody ever sees half of it."""
+    """Write a text file so that nobody ever sees half of it. Raises OSError, also where a device has that name."""
     path = Path(path)
+    problem = not_replaced(path)
+    if problem:
+        raise OSError(errno.EINVAL, problem, str(path))
     new = path.with_name(f'.{path.name}.{os.getpid()}')
     try:
         new.write_text(text)

@@ -5,6 +5,8 @@ import re
 import tempfile
 from pathlib import Path
 
+from osu_container.core.reading.files import not_replaced
+
 from . import ImageError, engines, sbom, verify
 from .build import write_sum
 from .catalogue import image_of, sha256_of, shown
@@ -27,7 +29,7 @@ def push(path, uri, work, plain, log):
     """
     _check_uri(uri, ('oras://', 'library://'))
     if not path.is_file():
-        raise ImageError(f"no file {path}")
+        raise ImageError(f"there is no file {path}. Name a SIF, such as one that osu-container image build has made")
     work.mkdir(parents=True, exist_ok=True)
     program = engines.runtime()
     _report(path, program, work)
@@ -51,6 +53,9 @@ def pull(uri, path, sources, work, *, wanted, force, plain, log):
     target = path.absolute() if path else None
     if target and target.exists() and not force:
         raise ImageError(f"{target} is there. To replace it: --force")
+    problem = target and not_replaced(target)
+    if problem:
+        raise ImageError(f"{target} cannot be written: {problem}. Name another file")
     folder = target.parent if target else sources
     if not folder.is_dir():
         raise ImageError(f"no folder {folder}. Make it, or name another file")

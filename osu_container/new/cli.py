@@ -1,6 +1,7 @@
 """The command osu-container new."""
+import errno
 import os
-import textwrap
+import shlex
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.rules.finding import NOTE
@@ -8,18 +9,18 @@ from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.verdict import ask, recommended, said
 from osu_container.core.installing import site_image
 from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.files import not_replaced, open_plain
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.writing.terminal import one_line
 
+from .. import columns, streams
 from ..check.cli import CONTAINERS
 from ..check.cli import several as several_builds
 from ..check.host_facts import HostFactsError
-from ..check.site import SettingsError, add_site_arguments, described, this_host, this_runtime, this_site
+from ..check.site import SettingsError, add_site_arguments, chosen_site, described, this_host, this_runtime, this_site
 from . import commands, easyconfig
-
-WIDTH = 100
 
 
 class NewError(Exception):
@@ -42,8 +43,7 @@ def add_arguments(parser):
     parser.add_argument('--dry-run', '-n', action='store_true', help="print the easyconfig and write nothing")
     parser.add_argument('--force', action='store_true', help="write over an easyconfig that is there, and write one "
                         "for an approach that fails")
-    parser.epilog = ("Writes N-<approach>.eb. Nothing in the image is run. Exit codes: 0 written, 1 not written, with "
-                     "the reason, 2 wrong usage.")
+    parser.epilog = "Writes N-<approach>.eb. Nothing in the image is run."
     parser.set_defaults(function=main, prog='osu-container new',
                         errors=(NewError, HostFactsError, ImageError, ElfError, SettingsError, OSError),
                         after_interrupt='nothing was written')
@@ -156,8 +156,7 @@ def _of_host(names, taken):
     """Return a warning (str) on programs of the image (names: list of str) that are called as commands of the host."""
     words = ("the module's %s will come before the host's, in scripts and for what Slurm or the runtime starts too" if
              taken else "left out, as a command of the host has the same name: %s. To take it all the same: --command")
-    return '\n' + textwrap.fill('warning: ' + words % ', '.join(names), WIDTH, subsequent_indent='    ',
-                                break_on_hyphens=False)
+    return '\n' + columns.fill('warning: ' + words % ', '.join(names), follow='    ')
 
 
 def _is_for_other_mpi(verdict):
@@ -167,22 +166,31 @@ def _is_for_other_mpi(verdict):
 
 def _row(mark, name, word, words):
     """Return a row (str) of the table of approaches, what is said of it (words) folded."""
-    return textwrap.fill(words, WIDTH, subsequent_indent=' ' * 28, break_on_hyphens=False, break_long_words=False,
-                         initial_indent='%s %-12s%-14s' % (mark, name, word))
+    return columns.fill(words, '%s %-12s%-14s' % (mark, name, word), ' ' * 28)
 
 
 def _target(options, name, approach, of_site):
     """
     Return the path (str) of the easyconfig; of_site: bool, the image is in a folder of the site, where users cannot
-    write. Raises NewError if it is there already.
+    write. Raises NewError if its folder is not there.
     """
     folder = options.output or not of_site and os.path.dirname(options.image) or '.'
     if not os.path.isdir(folder):
-        raise NewError("there is no folder %s (-o)" % folder)
-    path = os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
-    if os.path.exists(path) and not (options.force or options.dry_run):
-        raise NewError("%s is there already; --force writes over it" % path)
-    return path
+        raise NewError("there is no folder %s to write into: make it, or name another by -o" % folder)
+    return os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
+
+
+def _is_written(options, path, text):
+    """Return whether path (str) has this very text already. Raises NewError if it has another one, without --force."""
+    if options.force or options.dry_run or not os.path.lexists(path):
+        return False
+    try:
+        with open_plain(path) as handle:
+            if handle.read(len(text) + 1) == text.encode('ascii'):
+                return True
+    except (OSError, ValueError):
+        pass
+    raise NewError("%s is there already, and is another one than would be written; --force writes over it" % path)
 
 
 def _eb_options(options, path, verdict, of_site):
@@ -194,11 +202,7 @@ def _eb_options(options, path, verdict, of_site):
     folder = os.path.dirname(os.path.abspath(options.image))
     if not of_site and folder != os.path.dirname(os.path.abspath(path)):
         found.append('--sourcepath=' + folder)
-    if options.site or options.site_file:
-        found.append('--try-amend=site=' + (options.site or os.path.abspath(options.site_file)))
-    if options.sysroot:
-        found.append('--sysroot=' + os.path.abspath(options.sysroot))
-    return found + (['--force'] if verdict.level == 'fails' else [])
+    return found + chosen_site(options)[0] + (['--force'] if verdict.level == 'fails' else [])
 
 
 def _check(options):
@@ -207,7 +211,14 @@ def _check(options):
         raise NewError("%s is a folder, and a module holds one file: pack it first by apptainer build NAME.sif %s"
                        % (options.image, options.image))
     if options.sysroot and not os.path.isdir(options.sysroot):
-        raise NewError("--sysroot: there is no folder %s" % options.sysroot)
+        raise NewError("--sysroot: there is no folder %s. "
+                       "Name the one that stands for the host's /" % options.sysroot)
+
+
+def _sum_of(path):
+    """Return the sha256 (str) of the image path (str), which takes a while where it is large."""
+    with streams.Progress("reading %s for its sha256" % path):
+        return sha256_of(path)
 
 
 def _look(options, site, host):
@@ -216,14 +227,19 @@ def _look(options, site, host):
 
     found: list of Command; verdicts: list of Verdict, of every approach with a container; labels: dict of the image.
     """
-    with Image(options.image, '') as image:
+    with streams.Progress("looking for programs in %s" % options.image) as progress, Image(options.image, '') as image:
         found, others = _commands(image, options.command, None if host.partial else host.root)
         program = next((one.elf for one in found if one.elf), None)
         runtime = this_runtime(site, host)
-        verdicts = [ask(approach_entry(one), site, image, host, program, runtime) for one in CONTAINERS]
+        verdicts = []
+        for one in CONTAINERS:
+            progress("judging %s with %s" % (one, options.image))
+            verdicts.append(ask(approach_entry(one), site, image, host, program, runtime))
         wanted = options.approach or recommended(verdicts, site)
         chosen = next((one for one in verdicts if one.approach == wanted), None)
-        print(_page(image, found, site, host, verdicts, chosen))
+        page = _page(image, found, site, host, verdicts, chosen)
+        progress.stop()
+        print(page)
         if others:
             print(_of_host(others, bool(options.command)))
         return found, verdicts, image.labels
@@ -239,9 +255,15 @@ def _put(new, path, force):
         try:
             return os.link(new, path)
         except FileExistsError:
+            with open_plain(new) as ours, open_plain(path) as theirs:
+                if ours.read() == theirs.read():
+                    return None
             raise NewError("%s is there already; --force writes over it" % path)
         except OSError:  # a file system without such links
             pass
+    problem = not_replaced(path)
+    if problem:
+        raise OSError(errno.EINVAL, problem)
     os.replace(new, path)
 
 
@@ -290,9 +312,13 @@ def main(options):
     path = _target(options, name, verdict.approach, bool(of_site))
     example = options.example or found[0].name
     values = easyconfig.values_of(name, verdict.approach, of_site or os.path.basename(options.image),
-                                  sha256_of(options.image), options.command or commands.typed(found), example,
+                                  _sum_of(options.image), options.command or commands.typed(found), example,
                                   APPROACHES[verdict.approach]['title'], labels)
-    _write(options, path, easyconfig.text_of(values), values)
+    text = easyconfig.text_of(values)
+    if _is_written(options, path, text):
+        print('\nis there already, as it would be written: %s' % path)
+    else:
+        _write(options, path, text, values)
     other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
                   and one.level in ('works', 'works slowly')), None)
     print('\nNext:')
@@ -300,6 +326,6 @@ def main(options):
                                                                                     bool(of_site)), other):
         print('    ' + line)
     if other:
-        print('%s/%s, to compare with, is made by: osu-container new %s --approach %s' % (name, other, options.image,
-                                                                                        other))
+        print('%s/%s, to compare with, is made by: %s' % (name, other, ' '.join(map(shlex.quote, [
+            'osu-container', 'new', options.image, '--approach', other] + chosen_site(options)[1]))))
     return 0

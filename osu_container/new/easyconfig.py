@@ -105,7 +105,7 @@ def values_of(name, approach, image, sha256, programs, example, title, labels):
     return {
         'name': name, 'version': approach, 'image': image, 'image_sha256': sha256, 'programs': list(programs),
         'example': example,
-        'homepage': _label(labels, HOMEPAGE) or 'unknown: the image has no label that says it',
+        'homepage': _label(labels, HOMEPAGE) or 'none given (label %s of the image)' % HOMEPAGE[0],
         'description': '%s, in a container: %s.' % (_label(labels, DESCRIPTION).rstrip('.') or name, title)}
 
 

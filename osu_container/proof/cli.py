@@ -20,7 +20,7 @@ import time
 
 from osu_container.core.writing.terminal import one_line, shown
 
-from .. import streams
+from .. import exit_codes, streams
 from . import judging, text
 from .judging import ProofError
 
@@ -34,17 +34,19 @@ FIRST = 1.0
 def add_arguments(parser):
     """Add the arguments of the command to parser."""
     parser.add_argument('-o', '--output', metavar='DIR',
-                        help="folder for the files of the ranks, visible from the nodes (default: ./osu-proof-TIME)")
+                        help="keep the files of the ranks in this folder, visible from the nodes (default: a folder in "
+                        "the current one, kept only where something contradicts)")
     parser.add_argument('--approach', metavar='NAME', help="what should have happened, where no module of this project "
                         "says it: pure, bind, hybrid, opensource, openmpi or native")
     parser.add_argument('--expect', metavar='LIST', help="the same in detail, e.g. libmpi=image,libfabric=host,"
                         "provider=cxi; also container=yes|no and pmi=NAME")
     parser.add_argument('--json', action='store_true', help="print all that is known of a folder as JSON")
-    parser.add_argument('words', nargs='*', metavar='DIR | -- COMMAND',
-                        help="a folder of an earlier run, or -- and a command to run, as in: -- srun -N2 -n2 osu_bw")
-    parser.epilog = ("The report goes to stderr, and the exit code is the command's; where that is 0, 1 if something "
-                     "contradicts what was promised or ranks contradict each other. OSU_PROOF=1 in a job leaves the "
-                     "same files in ./osu-proof-JOB.STEP.")
+    # REMAINDER: options of the command are not looked at, so -- in front of it is not needed
+    parser.add_argument('words', nargs=argparse.REMAINDER, metavar='DIR | [--] COMMAND',
+                        help="a folder of an earlier run, or a command to run, as in: srun -N2 -n2 osu_bw H H")
+    parser.usage = '%(prog)s [OPTION...] DIR | [--] COMMAND'
+    parser.epilog = ("The report on a command goes to stderr. OSU_PROOF=1 in a job leaves the files of the ranks in "
+                     "./osu-proof-JOB.STEP.")
     parser.set_defaults(function=main, errors=(ProofError, OSError), prog=parser.prog, parser=parser,
                         after_interrupt='nothing was judged; the files of the ranks stay')
 
@@ -53,14 +55,25 @@ def main(options):
     """Run or read; return the exit code."""
     words = options.words[1:] if options.words[:1] == ['--'] else options.words
     if not words:
-        options.parser.error("give a folder of an earlier run, or -- and a command: %s -- srun -N2 -n2 osu_bw H H"
+        options.parser.error("give a folder of an earlier run, or a command: %s -- srun -N2 -n2 osu_bw H H"
                              % options.prog)
+    if words is options.words and words[1:] and os.path.isdir(words[0]):  # options behind a folder are ours
+        words = _behind_folder(words, options)
     if len(words) == 1 and (os.path.isdir(words[0]) or not shutil.which(words[0])):
         return read(words[0], options)
     promise_for(judging.Run('', [], None, [], []), options)  # what it does not take it says before anything runs
     if options.json:
         options.parser.error("--json is for a folder: run the command first, then %s FOLDER --json" % options.prog)
     return run(words, options)
+
+
+def _behind_folder(words, options):
+    """Read the options behind a folder (words: list of str) into options; return what is left of words."""
+    parser = options.parser
+    parser.parse_args(words[1:], options)
+    if options.words:
+        parser.error("one folder or one command, found behind %s: %s" % (words[0], ' '.join(options.words)))
+    return words[:1]
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
@@ -114,11 +127,12 @@ def judged(folders, options, own=None):
 def read(folder, options):
     """Judge a folder (str) of an earlier run; return the exit code. Raises ProofError."""
     if not os.path.isdir(folder):
-        raise ProofError("%s is neither a folder of an earlier run nor a command on PATH. In front of a command comes "
-                         "--, as in: %s -- srun -N2 -n2 osu_bw H H" % (folder, options.prog))
+        raise ProofError("%s is neither a folder of an earlier run nor a command on PATH. A command: %s -- srun -N2 "
+                         "-n2 osu_bw H H" % (folder, options.prog))
     folders = judging.runs_in(folder)
     if not folders:
-        raise ProofError("%s holds no file of a rank (rank-0.json, ...), nor does a folder in it" % folder)
+        raise ProofError("%s holds no file of a rank (rank-0.json, ...), nor does a folder in it. "
+                         "Name the folder that a proof has written (-o)" % folder)
     for step in folders:
         if time.time() - os.stat(step).st_mtime < judging.AFTER:  # the step may have ended a moment ago
             judging.wait_for(step)
@@ -141,7 +155,7 @@ def _name(folder):
 def run(command, options):
     """Run command (list of str) with every task of its steps watched; return the exit code. Raises ProofError."""
     if not shutil.which(command[0]):
-        raise ProofError("%s is not on PATH" % command[0])
+        raise ProofError("%s is not there. Name a command that is on PATH, or its whole path" % command[0])
     folder = os.path.abspath(options.output or time.strftime('osu-proof-%Y%m%dT%H%M%SZ', time.gmtime()))
     try:
         os.makedirs(folder, exist_ok=True)
@@ -161,8 +175,16 @@ def run(command, options):
         judging.wait_for(step)
     found = judged(steps, options, os.environ.get('OSU_PROMISE'))
     blocks = '\n'.join(text.text(_name(one[0]), *one[1:]) for one in found)
-    print('\n%sfiles: %s' % (blocks, os.path.relpath(folder)), file=sys.stderr)
-    return code or (1 if any(one[3] for one in found) else 0)
+    contradicts = any(one[3] for one in found)
+    if options.output or contradicts:
+        kept = os.path.relpath(folder)
+    else:
+        kept = 'not kept; -o DIR keeps them'
+        for step in steps:
+            shutil.rmtree(step, ignore_errors=True)
+        _remove_if_empty(folder)
+    print('\n%sfiles: %s' % (blocks, kept), file=sys.stderr)
+    return code or (1 if contradicts else 0)
 
 
 def _steps(folder):
@@ -185,7 +207,8 @@ def nothing_said(command, code):
     """Return why no rank of command (list of str) left a file, as text for people; code: int, its exit code."""
     typed = ' '.join(map(shlex.quote, command))
     if code:
-        return "nothing is proved: `%s` ended with exit code %d before a step had begun" % (typed, code)
+        return "nothing is proved: `%s` ended with exit code %d before a step had begun. Its own messages say " \
+               "why" % (typed, code)
     return ("nothing is proved: `%s` started no step by srun that could be watched. Here the ranks must be started by "
             "srun: sbatch only hands a script in (set OSU_PROOF=1 in it), mpiexec needs osu_container/rank-proof in "
             "front of the program. srun --task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with "
@@ -250,6 +273,7 @@ def stand_alone():
     parser = argparse.ArgumentParser(prog='osu-proof', description="Show what every rank of a run really loaded and "
                                                                    "used.")
     add_arguments(parser)
+    parser.epilog += ' ' + exit_codes.text_of('proof')
     streams.prepare()
     with shown():
         options = parser.parse_args()

@@ -14,7 +14,8 @@ import stat
 import time
 from collections import namedtuple
 
-from osu_container.core.data.approaches import APART
+from osu_container.core.data.approaches import APART, NO_LIBFABRIC
+from osu_container.core.reading.files import parse_json
 
 from . import layout
 from .loaded import ENDED, LATE
@@ -70,26 +71,19 @@ def _text_of(path):
 def _load(path, rank):
     """Return the proof (dict) in the file path: each key has its type, what is not there is None. Raises ProofError."""
     try:
-        proof = json.loads(_text_of(path), parse_constant=_no_constant)
+        proof = parse_json(_text_of(path))
     except OSError as err:
         raise ProofError("rank %d left no proof of what it loaded: %s: %s. Is python3 on the nodes, and the folder "
                          "visible from them?" % (rank, path, err.strerror))
     except ValueError as err:
-        raise ProofError("%s is damaged: %s" % (path, err))
-    except RecursionError:
-        raise ProofError("%s is damaged: it is nested too deep" % path)
+        raise ProofError("%s is damaged: %s. Run it again, or copy the folder again" % (path, err))
     if not isinstance(proof, dict) or proof.get('format') != FORMAT:
         found = repr(proof.get('format'))[:20] if isinstance(proof, dict) else 'none'
         raise ProofError("%s has format %s, wanted %s" % (path, found, FORMAT))
     try:
         return layout.checked(proof, rank)
     except ValueError as err:
-        raise ProofError("%s is damaged: %s" % (path, err))
-
-
-def _no_constant(text):
-    """Refuse NaN and Infinity, which are no JSON but which Python's reader takes."""
-    raise ValueError("%s is no number" % text)
+        raise ProofError("%s is damaged: %s. Run it again, or copy the folder again" % (path, err))
 
 
 def read_proofs(directory, ranks):
@@ -187,9 +181,10 @@ def promise_from(text, asked=False):
         name, sign, value = part.partition('=')
         if not sign or name not in ('approach', 'container', 'libmpi', 'libfabric', 'provider', 'pmi'):
             raise ProofError("'%s' is no promise: wanted approach=, container=yes|no, libmpi=host|image, "
-                             "libfabric=host|image, provider=NAME or pmi=NAME, as in "
+                             "libfabric=host|image|none, provider=NAME or pmi=NAME, as in "
                              "libmpi=image,libfabric=host,provider=cxi" % part)
-        allowed = {'container': ('yes', 'no'), 'libmpi': ('host', 'image'), 'libfabric': ('host', 'image')}.get(name)
+        allowed = {'container': ('yes', 'no'), 'libmpi': ('host', 'image'),
+                   'libfabric': ('host', 'image', NO_LIBFABRIC)}.get(name)
         if allowed and value not in allowed:
             raise ProofError("%s=%s: %s can be promised to be %s" % (name, value, name, ' or '.join(allowed)))
         values[name] = value
@@ -321,7 +316,8 @@ def broken_promises(proofs, comes_from, container, provider=None, asked=False):
             rank_text(group), 'in' if group[0]['container'] else 'outside of', 'in' if container else 'outside of'))
     for name, promised in sorted(comes_from.items()):
         wrong = [(proof['libraries'].get(name), proof) for proof in proofs]
-        wrong = [(library, proof) for library, proof in wrong if not library or library['where'] != promised]
+        wrong = [(library, proof) for library, proof in wrong
+                 if (library['where'] if library else NO_LIBFABRIC) != promised]
         gone = [proof for library, proof in wrong if library and library['problem'] == ENDED]
         wrong = [(library, proof) for library, proof in wrong if not library or library['problem'] != ENDED]
         if gone:
@@ -331,10 +327,12 @@ def broken_promises(proofs, comes_from, container, provider=None, asked=False):
             if library is None:
                 problems.append("%s loaded no %s; promised: that of the %s" % (rank_text(group), name, promised))
             else:
-                problems.append("%s loaded %s from %s (%s); promised: that of the %s%s" % (
-                    rank_text(group), name, library['where'] or 'an unknown place', library['path'], promised,
+                problems.append("%s loaded %s from %s (%s); promised: %s%s" % (
+                    rank_text(group), name, library['where'] or 'an unknown place', library['path'],
+                    NO_LIBFABRIC if promised == NO_LIBFABRIC else 'that of the ' + promised,
                     ', which was not injected' if promised == 'host' and library['where'] == 'image' else ''))
-    problems += wrong_providers(proofs, provider, asked)
+    if comes_from.get('libfabric') != NO_LIBFABRIC:
+        problems += wrong_providers(proofs, provider, asked)
     differ = disagreement(proofs)
     return problems + ([differ] if differ else [])
 

@@ -4,11 +4,12 @@ The proof of a run as text for people: one block for all ranks that are alike, w
 Python 3.6 and its standard library only.
 """
 import os
-import textwrap
 
+from osu_container.core.data.approaches import NO_LIBFABRIC
+
+from .. import columns
 from .judging import UNPROVED, merged, ranges
 
-WIDTH = 100
 #: Kinds of ranks and lines of domains that are shown; a report fits on a screen
 KINDS, DOMAINS = 3, 4
 #: Order of the libraries, others follow
@@ -96,8 +97,8 @@ def kept(promise, proofs):
     A provider that was not seen on every rank is left out.
     """
     parts = [] if promise.container is None else ['in a container' if promise.container else 'outside of any container']
-    parts += ['%s of the %s' % (name, promise.comes_from[name]) for name in ('libmpi', 'libfabric')
-              if name in promise.comes_from]
+    owners = [(name, promise.comes_from[name]) for name in ('libmpi', 'libfabric') if name in promise.comes_from]
+    parts += ['no ' + name if owner == NO_LIBFABRIC else '%s of the %s' % (name, owner) for name, owner in owners]
     seen = proofs and all((proof.get('network') or {}).get('layer') for proof in proofs)
     return ', '.join(parts + (['provider %s' % promise.provider] if promise.provider and seen else []))
 
@@ -106,8 +107,7 @@ def _sentences(word, texts):
     """Return texts (list of str) as wrapped lines, each behind a word (str or None)."""
     lines = []
     for text in texts:
-        lines += textwrap.wrap('%s: %s' % (word, text) if word else text, WIDTH, subsequent_indent='  ',
-                               break_long_words=False, break_on_hyphens=False)
+        lines += columns.fill('%s: %s' % (word, text) if word else text, follow='  ').split('\n')
     return lines
 
 

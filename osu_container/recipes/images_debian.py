@@ -55,13 +55,14 @@ _UNBUILT = ("the Debian mirror of our tests lists this source and does not hand 
             "image with MPICH 4.0.2")
 
 IMAGES = dict([
-    _debian('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server", minutes=30,
-            gigabytes=8),
+    _debian('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server", minutes=40,
+            gigabytes=8, built={'date': '2026-11-24', 'megabytes': 319, 'minutes': 41}),
     _debian('rocm', 'mpich', '4.2.1', "hybrid and bind with GPUs of AMD: knows the provider cxi", minutes=30,
             gigabytes=8, unbuilt=_UNBUILT),
     _debian('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry", minutes=30,
-            gigabytes=10),
+            gigabytes=10, built={'date': '2026-11-24', 'megabytes': 242, 'minutes': 29}),
     _debian('cuda', 'mpich', '4.2.1', "hybrid and bind with GPUs of NVIDIA: knows the provider cxi", minutes=30,
             gigabytes=10, unbuilt=_UNBUILT),
-    _debian('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA", minutes=20, gigabytes=10),
+    _debian('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA", minutes=20, gigabytes=10,
+            built={'date': '2026-11-23', 'megabytes': 231, 'minutes': 17}),
 ])

@@ -22,9 +22,10 @@ from osu_container.recipes.common import BUILD, FILES
 from osu_container.recipes.images_slingshot import ALPS_PARTS, NEWEST_LIBFABRIC
 from osu_container.recipes.versions import ROCM, SOURCES, UBUNTU, newer
 
-# What every build needs. python3: libcxi makes a header with it.
-TOOLS = ['autoconf', 'automake', 'bzip2', 'ca-certificates', 'file', 'g++', 'gcc', 'libc6-dev', 'libtool', 'make',
-         'perl', 'pkg-config', 'python3']
+# What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the release of `libtool`
+# beside each kernel (hiplt.sh, cudalt.sh), and without that libtool refuses the kernel as none of its own.
+TOOLS = ['autoconf', 'automake', 'bzip2', 'ca-certificates', 'file', 'g++', 'gcc', 'libc6-dev', 'libtool',
+         'libtool-bin', 'make', 'perl', 'pkg-config', 'python3']
 
 # Debian names of the libraries that ours are linked with: to build, and to run. Names with t64 at their end, as some
 # have on noble, are given without: apt finds them.

@@ -33,7 +33,7 @@ FONT = 'Liberation Sans, Arial, Helvetica, sans-serif'
 PAGE_FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 
 #: Columns of the rows of a curve, see content.Curve.rows(); of a breakdown, see content.Breakdown.rows()
-CURVE = ('series', 'bytes', 'value', 'low', 'high', 'repeats', 'ratio', 'verdict')
+CURVE = ('series', 'bytes', 'value', 'low', 'high', 'repeats', 'ratio', 'ratio_low', 'ratio_high', 'verdict')
 ADDED = ('series', 'range', 'value', 'low', 'high')
 
 #: Regions that are shown enlarged: key -> (title, least size, largest size in bytes)
@@ -47,6 +47,14 @@ ADDED_RANGES = {name: f'{size_text(least)} to {size_text(most)}' if most < 1 << 
 #: A logarithmic axis tells nothing where the values are within the first factor, and has room for powers of ten only
 #: where they are beyond the second
 LINEAR_WITHIN, STEPS_WITHIN = 5, 3000
+#: Bars of spread of one message size stand beside each other over this part of the way to the next power of two, but
+#: two of them no further apart than the second
+BARS_OVER, BARS_APART = 0.62, 0.16
+
+
+#: A picture for a column of a paper: 3.5 inches wide, in points of CSS (96 an inch), and its parts' heights. Type of 9
+#: and 10 points of CSS is 6.8 and 7.5 points of print
+COLUMN, COLUMN_HEIGHTS = 336, (170, 120)
 
 
 class _Units(dict):
@@ -120,6 +128,8 @@ def background_style(number, few=False):
 
 # ---- specifications --------------------------------------------------------------------------------------------------
 
+#: Which series are shown: those whose name is not in the parameter
+SHOWN = 'indexof(hidden, datum.series) < 0'
 #: Expressions of labels: a message size, a number
 SIZE = ("datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : "
          "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
@@ -129,12 +139,21 @@ NUMBER = "format(datum.value, ',~g')"
 TICKS = {scaled: [step * 10 ** exponent if exponent >= 0 else step / 10 ** -exponent
                    for exponent in range(-3, 9) for step in steps]
           for scaled, steps in (('decades', (1,)), ('steps', (1, 2, 5)))}
+#: Of ratios that are near one
+TICKS['fine'] = [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6, 2, 2.5]
+#: Ratios within this factor have the ticks 'fine'
+FINE_WITHIN = 3
+
+
+def _legend_columns(names):
+    """Return into how many columns a legend of names (list of str) goes so that a picture of COLUMN holds it."""
+    return max(1, min(3, (COLUMN - 46) // (24 + 6 * max(map(len, names)))))
 
 
 def _colour(names, styles, legend):
     """Return the encodings that tell series apart: colour, mark, dashes, width. Colours and marks are the theme's."""
-    one_legend = altair.Legend(title=None, orient='bottom', columns=3, labelLimit=0, symbolSize=80,
-                               symbolStrokeWidth=0, symbolDash=[1, 0]) if legend else None
+    one_legend = altair.Legend(title=None, orient='bottom', columns=_legend_columns(names), labelLimit=0,
+                               symbolSize=80) if legend else None
     return {
         'color': altair.Color('series:N', scale=altair.Scale(domain=names), legend=one_legend),
         'strokeDash': altair.StrokeDash('series:N', legend=None, scale=altair.Scale(
@@ -155,6 +174,20 @@ def _width(names, styles, own, background):
                                              for style in styles])
 
 
+def axis_title(unit, scaled):
+    """Return the title (str) of an axis of values: unit (str) and what scale it has; scaled: as of scaled()."""
+    return f"{unit} ({'linear' if scaled == 'linear' else 'log'})"
+
+
+def _beside(names, styles):
+    """Return an expression: by which factor the bar of a series stands beside its message size, so that all show."""
+    own = [name for name, style in zip(names, styles) if not style.background]
+    step = min(BARS_APART, BARS_OVER / max(1, len(own) - 1))
+    places = json.dumps({name: round(step * (number - (len(own) - 1) / 2), 4) for number, name in enumerate(own)},
+                        sort_keys=True)
+    return f'datum.bytes * pow(2, {places}[datum.series] || 0)'
+
+
 def _tooltip(unit, sized=True):
     """Return the lines that are shown for a point."""
     lines = [altair.Tooltip('series:N', title='series')]
@@ -163,7 +196,12 @@ def _tooltip(unit, sized=True):
     return lines + [altair.Tooltip('value:Q', title=f'median, {UNITS[unit]}', format=',.4~r'),
                     altair.Tooltip('spread:N', title='least to most'),
                     altair.Tooltip('repeats:Q', title='repeats'),
-                    altair.Tooltip('to_native:N', title='ratio to native')]
+                    altair.Tooltip('to_native:N', title='ratio to native'),
+                    altair.Tooltip('ratio_spread:N', title='ratio, least to most')]
+
+
+#: Lines of a tooltip that a ratio does not need
+OF_VALUES = ('value', 'spread')
 
 
 def _texts(chart):
@@ -171,63 +209,109 @@ def _texts(chart):
     return chart.transform_calculate(
         size=SIZE.replace('datum.value', 'datum.bytes'),
         spread="datum.repeats > 1 ? format(datum.low, ',.4~r') + ' to ' + format(datum.high, ',.4~r') : 'one value'",
-        to_native="isValid(datum.ratio) ? format(datum.ratio, '.3~f') + ', ' + datum.verdict : '–'")
+        to_native="isValid(datum.ratio) ? format(datum.ratio, '.3~f') + ', ' + datum.verdict : '–'",
+        ratio_spread="isValid(datum.ratio_low) ? format(datum.ratio_low, '.3~f') + ' to ' + "
+                     "format(datum.ratio_high, '.3~f') : '–'")
 
 
 @functools.cache
 def specification(kind, unit, names, styles, *, region=None, scaled='decades', spread=False, legend=False,
-                  interactive=True):
+                  interactive=True, margin=0.0, more_is_better=True):
     """
     Return the Vega-Lite specification (JSON text) of a kind of chart.
 
-    :param kind: 'curve' (value by size), 'single' (benchmarks without sizes), 'added' (latency breakdown)
+    :param kind: 'curve' (value by size), 'ratio' (to native, by size), 'single' (benchmarks without sizes), 'added'
+                 (latency breakdown)
     :param unit: 'MB/s', 'us' or 'ms'
     :param names, styles: of the series, tuple of str and tuple of Style
     :param region: key of ZOOMS or None for all sizes
-    :param scaled: axis of the values, see scaled(): 'linear', 'steps', 'decades'
+    :param scaled: axis of the values, see scaled(): 'linear', 'steps', 'decades'; of ratios also 'fine'
     :param spread: bool, there are repeats, whose least and most are shown
     :param legend: bool, with a legend in the chart; the page has its own, which a keyboard reaches
     :param interactive: bool, with a parameter 'hidden' (names not shown), and zoom in the chart of all sizes
+    :param margin, more_is_better: of a ratio: the fraction within which values are equal, and which ratios are good
     """
     names, styles = list(names), list(styles)
-    build = {'curve': _curve, 'single': _single, 'added': _added}[kind]
     with debug_mode(CHECKED):
-        chart = build(unit, names, styles, region=region, scaled=scaled, spread=spread, legend=legend,
-                      interactive=interactive)
+        if kind == 'ratio':
+            chart = _ratio(names, styles, scaled=scaled, spread=spread, margin=margin, more_is_better=more_is_better,
+                           legend=legend, interactive=interactive)
+        else:
+            build = {'curve': _curve, 'single': _single, 'added': _added}[kind]
+            chart = build(unit, names, styles, region=region, scaled=scaled, spread=spread, legend=legend,
+                          interactive=interactive)
         if interactive:
-            hidden = altair.param(name='hidden', value=[])
-            chart = chart.add_params(hidden).transform_filter("indexof(hidden, datum.series) < 0")
+            chart = chart.add_params(altair.param(name='hidden', value=[]))
+            if kind != 'ratio':  # its parts have data of their own, so it filters by itself
+                chart = chart.transform_filter(SHOWN)
         spec = chart.to_dict(validate=CHECKED)
     spec['autosize'] = {'type': 'fit', 'contains': 'padding'}
     spec.pop('config', None)  # Altair's own size of a view; the theme says the rest
     return json.dumps(spec, sort_keys=True, separators=(',', ':'))
 
 
-def _curve(unit, names, styles, *, region, scaled, spread, legend, interactive):
+def _curve(unit, names, styles, *, region, scaled, spread, legend, interactive, size=34, below=False):
+    """
+    Return the chart of values by message size; as of specification().
+
+    :param size: of a mark, in square points; below: bool, a chart below it has the names of the message sizes
+    """
     lines, marks = _colour(names, styles, legend)
     least, most = ZOOMS[region][1:] if region else (1, 1 << 62)
     sizes = [4 ** n for n in range(21)] if region != 'rendezvous' else [2 ** n for n in range(12, 17)]
-    axis = altair.Axis(values=sizes, labelExpr=SIZE, title=None if region else 'message size')
-    values = altair.Axis(labelExpr=NUMBER, title=UNITS[unit],
+    axis = altair.Axis(values=sizes, labelExpr=SIZE, title=None if region or below else 'message size',
+                       **({'labels': False} if below else {}))
+    title = axis_title(UNITS[unit], scaled)
+    values = altair.Axis(labelExpr=NUMBER, title=title,
                          **({'values': TICKS[scaled]} if scaled in TICKS else {'tickCount': 6}))
     scale = altair.Scale(nice=False, padding=10, **({'type': 'log'} if scaled in TICKS else {'zero': False}))
     base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter(
         f'datum.bytes >= {least} && datum.bytes <= {most}')
-    base = base.encode(x=altair.X('bytes:Q', axis=axis, scale=altair.Scale(type='log', base=2, nice=False, padding=8)),
-                       y=altair.Y('value:Q', axis=values, scale=scale))
-    bars = base.transform_filter('datum.repeats > 1').mark_rule(strokeWidth=5, opacity=0.28, strokeCap='butt').encode(
-        y=altair.Y('low:Q', axis=values, scale=scale, title=UNITS[unit]), y2='high:Q', color=lines['color'])
+    sized = altair.Scale(type='log', base=2, nice=False, padding=8)
+    base = base.encode(x=altair.X('bytes:Q', axis=axis, scale=sized), y=altair.Y('value:Q', axis=values, scale=scale))
+    # in their place: a bar moved sideways from a steep curve looks like a value of its own. Bars that lie on each other
+    # here are beside each other in the chart of ratios, whose curves are flat
+    bars = base.transform_filter('datum.repeats > 1').mark_errorbar(ticks=altair.MarkConfig(size=5),
+                                                                    thickness=1.3).encode(
+        y=altair.Y('low:Q', axis=values, scale=scale, title=title), y2='high:Q', color=lines['color'])
     curve = base.mark_line(interpolate='linear').encode(
         **lines, strokeWidth=altair.StrokeWidth('series:O', scale=_width(names, styles, 1.8, 1.1), legend=None))
     points = base.mark_point(filled=True, opacity=1).encode(
         color=lines['color'], **marks, tooltip=_tooltip(unit),
-        size=altair.Size('series:O', scale=_width(names, styles, 34, 7), legend=None))
+        size=altair.Size('series:O', scale=_width(names, styles, size, 7), legend=None))
     if interactive and not region:
         # a turn of the wheel scrolls the page, with Ctrl (a pinch on a touchpad) it zooms; a finger scrolls the page
         points = points.add_params(altair.selection_interval(
             name='zoom', bind='scales', zoom='wheel![event.ctrlKey]',
             translate='[mousedown, window:mouseup] > window:mousemove!'))
     return altair.layer(*([bars] if spread else []), curve, points)
+
+
+def _ratio(names, styles, *, scaled, spread, margin, more_is_better, legend, interactive, short=False):
+    """Return the chart of ratios to native by message size: marks and bars of the series beside each other."""
+    lines, marks = _colour(names, styles, legend)
+    axis = altair.Axis(values=[4 ** n for n in range(21)], labelExpr=SIZE, title='message size')
+    title = 'ratio to native (log)' + ('' if short else f", {'more' if more_is_better else 'less'} is better")
+    values = altair.Axis(labelExpr=NUMBER, title=title, values=TICKS[scaled])
+    scale = altair.Scale(type='log', nice=False, padding=10)
+    band = altair.Chart(altair.Data(values=[{'least': 1 / (1 + margin), 'most': 1 + margin}])).mark_rect().encode(
+            y=altair.Y('least:Q', axis=values, scale=scale), y2='most:Q')
+    one = altair.Chart(altair.Data(values=[{'one': 1}])).mark_rule(strokeWidth=1.4).encode(
+        y=altair.Y('one:Q', axis=values, scale=scale))
+    base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter(
+        'datum.bytes > 0 && isValid(datum.ratio)').transform_calculate(
+            at=_beside(names, styles))
+    if interactive:
+        base = base.transform_filter(SHOWN)
+    base = base.encode(x=altair.X('at:Q', axis=axis, scale=altair.Scale(type='log', base=2, nice=False, padding=8)),
+                       y=altair.Y('ratio:Q', axis=values, scale=scale))
+    bars = base.transform_filter('isValid(datum.ratio_low)').mark_errorbar(
+        ticks=altair.MarkConfig(size=4), thickness=1.3).encode(
+            y=altair.Y('ratio_low:Q', axis=values, scale=scale, title=title), y2='ratio_high:Q', color=lines['color'])
+    curve = base.mark_line(strokeWidth=1.1).encode(**lines)
+    tooltip = [one for one in _tooltip('MB/s') if one.shorthand.partition(':')[0] not in OF_VALUES]
+    points = base.mark_point(filled=True, opacity=1, size=26).encode(color=lines['color'], **marks, tooltip=tooltip)
+    return altair.layer(band, one, *([bars] if spread else []), curve, points)
 
 
 def _single(unit, names, styles, *, region, scaled, spread, legend, interactive):
@@ -270,6 +354,37 @@ def _added(unit, names, styles, *, region, scaled, spread, legend, interactive):
     return altair.layer(zero, bars, points)
 
 
+def column(unit, names, styles, *, scaled, ratios, spread, margin, more_is_better):
+    """
+    Return the Vega-Lite specification (dict) of a picture for a column of a paper: values, and ratios to native below.
+
+    :param unit, names, styles, spread, margin, more_is_better: as of specification()
+    :param scaled, ratios: axes of the values and of the ratios, see scaled() and ratio_scaled(); ratios None: no native
+    """
+    names, styles = list(names), list(styles)
+    with debug_mode(CHECKED):
+        parts = [_curve(unit, names, styles, region=None, scaled=scaled, spread=spread, legend=True,
+                        interactive=False, size=16, below=bool(ratios)).properties(width=1, height=COLUMN_HEIGHTS[0])]
+        if ratios:
+            below = _ratio(names, styles, scaled=ratios, spread=spread, margin=margin, more_is_better=more_is_better,
+                           legend=True, interactive=False, short=True)
+            parts.append(below.properties(width=1, height=COLUMN_HEIGHTS[1]))
+        chart = altair.vconcat(*parts, spacing=8).resolve_scale(x='shared', color='shared', shape='shared',
+                                                                strokeDash='shared')
+        spec = chart.to_dict(validate=CHECKED)
+    spec.pop('config', None)
+    return spec
+
+
+def column_theme(styles):
+    """Return the configuration (dict) of column(): as theme(), with type of a caption's size."""
+    found = theme(styles, background='white', overlap=True)
+    found['axis'] = dict(found['axis'], labelFontSize=9, titleFontSize=10, titlePadding=5, labelColor='#1a1a1a')
+    found['axisY'] = {'minExtent': 34}
+    found['legend'] = dict(found['legend'], labelFontSize=10, symbolSize=50, padding=0, offset=4)
+    return dict(found, padding=2)
+
+
 def scaled(values):
     """
     Return the axis that suits values (iterable of float, above 0).
@@ -279,6 +394,12 @@ def scaled(values):
     values = list(values)
     factor = max(values) / min(values)
     return 'linear' if factor < LINEAR_WITHIN else 'steps' if factor < STEPS_WITHIN else 'decades'
+
+
+def ratio_scaled(ratios):
+    """Return the axis that suits ratios to native (iterable of float): 'fine', 'steps' or 'decades'; 1 is on it."""
+    ratios = [1, *ratios]
+    return 'fine' if max(ratios) / min(ratios) < FINE_WITHIN else 'steps' if scaled(ratios) != 'decades' else 'decades'
 
 
 # ---- drawing ---------------------------------------------------------------------------------------------------------
@@ -296,13 +417,13 @@ def theme(styles, *, ink='#1a1a1a', soft='#5c6068', grid='#e6e7e9', background=N
         'view': {'stroke': None},
         'axis': {'gridColor': grid, 'domainColor': soft, 'tickColor': soft, 'labelColor': soft, 'titleColor': ink,
                  'labelFontSize': 11, 'titleFontSize': 12, 'titleFontWeight': 500, 'labelPadding': 4,
-                 'titlePadding': 8, 'labelOverlap': overlap},
+                 'titlePadding': 8, 'labelOverlap': overlap, 'labelSeparation': 4},
         'legend': {'labelColor': ink, 'labelFontSize': 12, 'symbolOpacity': 1},
         'title': {'color': ink, 'fontSize': 15, 'fontWeight': 500, 'anchor': 'start', 'offset': 10,
                   'subtitleColor': soft, 'subtitleFontSize': 11, 'subtitlePadding': 4},
         'range': {'category': [style.light for style in styles],
                   'symbol': [style.shape for style in styles]},
-        'point': {'strokeWidth': 0}, 'rule': {'color': soft},
+        'point': {'strokeWidth': 0}, 'rule': {'color': soft}, 'rect': {'color': grid},
     }
 
 
@@ -319,6 +440,8 @@ def complete(spec, columns, rows, *, width, height, config, title=None, subtitle
 _COORDINATES = re.compile(r' (?:d|transform)="[^"]*"')
 _DECIMALS = re.compile(r'(\.\d)\d+')
 _UNUSED = re.compile(r' (?:role|class|aria-[a-z]+|pointer-events)="[^"]*"')
+#: A mark of a legend has the dashes of its line as a rim, which makes a square look like a cross
+_RIM = re.compile(r'( fill="(#\w+)") stroke="\2" stroke-width="[\d.]+" stroke-dasharray="[\d.,]+"')
 _CLIP = re.compile(r'(?<=[#"])clip\d+(?=[)"])')
 
 
@@ -329,15 +452,50 @@ def svg(spec):
     Coordinates are rounded to a tenth of a pixel, what only a script would use is left out, and clip paths are numbered
     from 0: the drawing library goes on counting from picture to picture.
     """
-    text = _UNUSED.sub('', vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE))
+    text = _RIM.sub(r'\1', _UNUSED.sub('', vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)))
     text = _COORDINATES.sub(lambda found: _DECIMALS.sub(r'\1', found.group()), text)
     names = {name: f'clip{number}' for number, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
     return _CLIP.sub(lambda found: names[found.group()], text)
 
 
-def png(spec):
-    """Return a drawn specification (dict) as PNG, with two pixels a point."""
-    return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
+def png(text):
+    """Return an SVG (str) as PNG, with two pixels a point."""
+    return vl_convert.svg_to_png(text, scale=2)
+
+
+def fitted(spec, width):
+    """
+    Return a specification (dict) of charts below each other whose picture is as wide as width (points of CSS).
+
+    Only the drawing library knows how much room the labels take, so it is asked once.
+    """
+    found = json.loads(json.dumps(spec))
+    plot = width
+    for _ in range(2):
+        for part in found['vconcat']:
+            part['width'] = plot
+        plot -= size_of(svg(found))[0] - width
+    return found
+
+
+def size_of(text):
+    """Return (width, height) of an SVG (str) in points of CSS (two floats)."""
+    return tuple(float(re.search(rf'<svg[^>]* {name}="([\d.]+)"', text).group(1)) for name in ('width', 'height'))
+
+
+def sized(text, unit, per_point):
+    """Return an SVG (str) whose size is given in unit (str, '' for none), per_point (float) of it a point of CSS."""
+    width, height = (f'{size * per_point:.5g}{unit}' for size in size_of(text))
+    return re.sub(r' width="[\d.]+" height="[\d.]+"', f' width="{width}" height="{height}"', text, count=1)
+
+
+def pdf(text):
+    """
+    Return an SVG (str) as PDF (bytes) of the same size; vl-convert takes a number without unit for points of print.
+
+    Its bytes are not always the same: vl-convert writes parts that have names in any order.
+    """
+    return vl_convert.svg_to_pdf(sized(text, '', 72 / 96))
 
 
 _BUNDLE = """import sys, vl_convert

@@ -7,14 +7,20 @@ import sys
 import time
 from pathlib import Path
 
+from osu_container.core.reading.files import not_replaced
+
 from ..results import references, select
 from ..results.files import ResultsError
+from ..results.outputs import UNKNOWN
 from . import ReportError
 
+#: What means the standard output where a file is meant
+STDOUT = Path('-')
 EPILOG = """
-RUN is the folder of a run, its name, latest, latest:hybrid, a module, or the name of a published reference
-(osu-container reference list). Several runs are shown in the same charts. The page is one file that asks nothing of the
-network. Exit codes: 0 done, 1 not possible, with the reason on stderr, 2 wrong usage, 130 interrupted.
+RUN is the folder of a run, its name, latest, latest:hybrid, a module, the name of a published reference
+(osu-container reference list), or an output of OSU, IMB or ReFrame (osu-container
+import --help). Several runs are shown in the same charts. The page is one file that asks nothing of the
+network.
 """
 
 
@@ -27,9 +33,15 @@ def add_arguments(parser):
     add('runs', nargs='*', metavar='RUN', help="what is shown; several are shown in the same charts")
     add('--published', action='store_true', help="the published figures, in place of runs")
     add('-o', '--output', type=Path, metavar='FILE', help="write the page (HTML) there")
-    add('--markdown', type=Path, metavar='FILE', help="write the tables there as Markdown")
-    add('--csv', type=Path, metavar='FILE', help="write every value there as CSV: one row for each repeat and size")
+    add('--markdown', type=Path, metavar='FILE', nargs='?', const=STDOUT, help="print the tables as Markdown, or write "
+        "them to FILE")
+    add('--csv', type=Path, metavar='FILE', nargs='?', const=STDOUT, help="print every value as CSV, one row for each "
+        "repeat and size, or write them to FILE")
     add('--figures', type=Path, metavar='DIR', help="write each chart there as PNG and as SVG")
+    add('--picture', type=Path, metavar='FILE', help="write the picture for a column of a paper there, FILE.svg or "
+        "FILE.pdf: values and ratio to native by message size; its caption is written to FILE.caption.txt")
+    add('--case', metavar='PATTERN', help="with --picture: the case that is drawn, as in 'osu_latency D D*' (default: "
+        "bandwidth between two nodes)")
     add('--reference', action='append', metavar='NAME', help="published figures or a reference of your own to stand "
         "behind the curves (can be repeated; default: those that suit the site of the runs)")
     add('--no-reference', action='store_true', help="nothing behind the curves")
@@ -60,8 +72,10 @@ def _first_upper(text):
 
 def _title(datasets):
     """Return the title (str) of the page of these datasets: where and when."""
-    sites = list(dict.fromkeys(one.facts['site'] if one.kind == 'run' else one.name for one in datasets))
-    days = sorted({one.facts['started'][:10] for one in datasets if one.kind == 'run'})
+    known = {one.name: one.facts['site'] for one in datasets if one.kind == 'run' and one.facts['site'] != UNKNOWN}
+    sites = list(dict.fromkeys(known.get(one.name, one.name) for one in datasets))
+    days = sorted({one.facts['started'][:10] for one in datasets
+                   if one.kind == 'run' and not one.facts.get('imported')})
     when = '' if not days else f', {days[0]}' if len(days) == 1 else f', {days[0]} to {days[-1]}'
     return f"OSU benchmarks on {' and '.join(sites)}{when}"
 
@@ -80,10 +94,16 @@ class Progress:
 
 def _check(options):
     """Raise ReportError for what cannot be, before any work."""
-    outputs = [path for path in (options.output, options.markdown, options.csv) if path]
+    from . import picture
+    outputs = [path for path in (options.output, options.markdown, options.csv, options.picture) if path]
     if not outputs and not options.figures:
-        raise ReportError("nothing to write: name the page by -o FILE, or --markdown, --csv, --figures")
+        raise ReportError("nothing to write: name the page by -o FILE, or --markdown, --csv, --figures, --picture")
+    if outputs.count(STDOUT) > 1:
+        raise ReportError("one output can be printed: give a FILE to the others")
     _check_choice(options)
+    if options.picture:
+        picture.check(options.picture)
+        outputs.append(picture.caption_path(options.picture))
     for number, path in enumerate(outputs):
         if path.absolute() in [other.absolute() for other in outputs[:number]]:
             raise ReportError(f"{path} is named twice: each output needs a file of its own")
@@ -99,16 +119,23 @@ def _check_choice(options):
             "not both" if options.published else "`osu-container report latest -o report.html` shows the newest run"))
     if options.published and (options.reference or options.no_reference):
         raise ReportError("--published chooses what stands behind the curves: leave out --reference and --no-reference")
+    if options.case and not options.picture:
+        raise ReportError("--case chooses what --picture draws: name a picture, too")
     if options.reference and options.no_reference:
         raise ReportError("--reference and --no-reference contradict each other: leave out one")
 
 
 def _check_output(path, force):
     """Raise ReportError where the file path (Path) cannot be written; force: bool, it may replace one."""
+    if path == STDOUT:
+        return
     if path.is_dir():
         raise ReportError(f"{path} is a folder: wanted the name of a file")
     if path.exists() and not force:
         raise ReportError(f"{path} is there already: use --force to replace it, or choose another name")
+    problem = not_replaced(path)
+    if problem:
+        raise ReportError(f"{path} cannot be written: {problem}. Choose another name")
     if not path.absolute().parent.is_dir():
         raise ReportError(f"{path.absolute().parent} is no folder: make it first")
 
@@ -151,21 +178,32 @@ def published(title=None, progress=lambda text: None):
 
 def _write(options, made, progress):
     """Write what was asked for, once all of it is there; return the exit code."""
-    from . import export, page
+    from . import export, page, picture
     texts = []
+    said = sys.stderr if STDOUT in (options.csv, options.markdown, options.output) else sys.stdout
     if options.csv:
-        texts.append((options.csv, export.csv_text(made)))
+        texts.append((options.csv, export.csv_text(made).encode()))
     if options.markdown:
-        texts.append((options.markdown, export.markdown(made)))
+        texts.append((options.markdown, export.markdown(made).encode()))
+    if options.picture:
+        texts += picture.files(made.sections[0], options.picture, options.case)
     if options.output:
-        texts.append((options.output, page.html(made, progress)))
+        texts.append((options.output, page.html(made, progress).encode()))
     if options.figures:
         paths = figures(made, options.figures, options.force, progress)
-        print(f"{options.figures}: {len(paths)} files")
-    for path, text in texts:
-        write_file(path, text.encode())
-        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+        print(f"{options.figures}: {len(paths)} files", file=said)
+    for path, data in texts:
+        if path == STDOUT:
+            sys.stdout.write(data.decode())
+            continue
+        write_file(path, data)
+        print(f"{path}: {_size(len(data))}", file=said)
     return 0
+
+
+def _size(count):
+    """Return a number of bytes as text: '2.3 MB', '14 kB'."""
+    return f'{count / 1e6:.1f} MB' if count >= 1e5 else f'{-(-count // 1000)} kB'
 
 
 def figures(made, folder, force, progress):
@@ -185,9 +223,9 @@ def figures(made, folder, force, progress):
                           + ": use --force to replace them, or choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     for number, (key, specification) in enumerate(drawn, 1):
-        spec = specification()
-        write_file(folder / f'{key}.svg', charts.svg(spec).encode())
-        write_file(folder / f'{key}.png', charts.png(spec))
+        text = charts.svg(specification())
+        write_file(folder / f'{key}.svg', text.encode())
+        write_file(folder / f'{key}.png', charts.png(text))
         if number % 10 == 0:
             progress(f"{number} of {len(drawn)} figures")
     return paths

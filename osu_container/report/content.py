@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from .. import compare
 from ..compare import troubles
+from ..results import ratios
 from ..results.model import Case, Dataset, Series, has_sizes, is_command, size_text
 from . import ReportError, charts, details
 
@@ -67,13 +68,26 @@ class Curve:
         for size, (median, low, high, repeats) in self.stats.items():
             if size or zero:
                 point = points.get(size)
-                found.append((self.name, size, median, low, high, repeats, round(point.ratio, 4) if point else None,
-                              point.verdict if point else None))
+                found.append((self.name, size, median, low, high, repeats,
+                              *((_digits(point.ratio), *self.ratio_spread(point), point.verdict) if point else
+                                [None] * 4)))
         return found
+
+    def ratio_spread(self, point):
+        """Return the least and the most ratio within a repeat (two floats) of a compare.Point; two None without."""
+        if point.method != 'paired':
+            return None, None
+        found = ratios.within_repeats(self.series.values[point.size], self.comparison.b.values[point.size])
+        return _digits(min(found)), _digits(max(found))
 
     def peak(self):
         """Return the size at which its median is largest, the smallest of equals."""
         return max(self.stats, key=lambda size: (self.stats[size][0], -size))
+
+
+def _digits(ratio):
+    """Return a ratio (float) with the digits that a chart can show."""
+    return float(f'{ratio:.4g}')
 
 
 @dataclass
@@ -143,10 +157,22 @@ class Breakdown:
 
 @dataclass
 class Called:
-    """A trouble that was recognised: the Trouble, and the (View, Curve, sizes) that look like it."""
+    """
+    A trouble that was recognised: the Trouble, and the (View, Curve, sizes) that look like it.
+
+    advice: bool, whether its remedy is for the reader, see troubles.advised; runs: bool, whether to name the run of
+    each curve, as there are several
+    """
 
     trouble: object
     where: list
+    advice: bool = True
+    runs: bool = False
+
+    def name(self, curve):
+        """Return the name (str) of one of its Curves, with its run where there are several."""
+        which = curve.dataset.name
+        return f'{curve.name}, {which}' if self.runs and not curve.name.endswith(f', {which}') else curve.name
 
 
 @dataclass
@@ -201,9 +227,11 @@ class Section:
                 host = curve.dataset.of(replace(view.case, buffers='H H'), curve.series.name)
                 for trouble in troubles.recognise(curve.series, host=host[0] if host else None,
                                                   network=troubles.promised(curve.dataset)):
-                    called = found.setdefault((trouble.name, trouble.text, trouble.remedy), Called(trouble, []))
+                    advice = troubles.advised(curve.dataset, self.datasets)
+                    called = found.setdefault((trouble.name, trouble.remedy, advice),
+                                              Called(trouble, [], advice, len(self.datasets) > 1))
                     called.where.append((view, curve, trouble.sizes))
-        return list(found.values())
+        return sorted(found.values(), key=lambda called: not called.advice)
 
 
 @dataclass
@@ -326,7 +354,8 @@ def _compare(view):
     for curve in view.curves:
         native = view.native_of(curve)
         if native is not None and native is not curve and set(curve.stats) & set(native.stats):
-            curve.comparison = compare.compare_series(curve.series, native.series, paired=True)
+            curve.comparison = compare.compare_series(curve.series, native.series,
+                                                      paired=compare.same_run(curve.dataset, native.dataset))
 
 
 def _styles(datasets):

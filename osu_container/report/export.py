@@ -66,9 +66,9 @@ def markdown(report):
                           *tables.environment(dataset, section.details[dataset.name])]
         parts += [table(one) for one in found if one]
         for called in section.troubles():
-            trouble, names = called.trouble, sorted({curve.name for _, curve, _ in called.where})
-            parts.append(f"**{_escape(trouble.title)}** ({_escape(', '.join(names))}): {_escape(trouble.text)} "
-                         f"What to do: {_escape(trouble.remedy)}")
+            trouble, names = called.trouble, sorted({called.name(curve) for _, curve, _ in called.where})
+            parts.append(f"**{_escape(trouble.title)}** ({_escape(', '.join(names))}): {_escape(trouble.text)}"
+                         + (f" What to do: {_escape(trouble.remedy)}" if called.advice else ''))
     parts.append('## Notes, and what is not known')
     parts.append('\n'.join(f'* {_escape(note)}' for note in page.notes(report)))
     found = tables.sources(report)

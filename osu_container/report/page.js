@@ -7,7 +7,8 @@
   const drawn = new Map();   // key of a chart -> its Vega view
   const hidden = new Map();  // key of a card -> names that are not shown
 
-  // Rows are short in the page: number of the curve, size, median, ratio, verdict and, with repeats, least, most, repeats
+  // Rows are short in the page: number of the curve, size, median, ratio, verdict and, with repeats, least, most,
+  // repeats, least and most ratio within a repeat
   function rowsOf(card) {
     const columns = report.columns[card.kind];
     return card.rows.map(function (row) {
@@ -16,7 +17,8 @@
       if (card.kind === 'curve') {
         const repeated = row.length > 5;
         full = [name, row[1], row[2], repeated ? row[5] : row[2], repeated ? row[6] : row[2], repeated ? row[7] : 1,
-          row[3], row[4] === null ? null : report.verdicts[row[4]]];
+          row[3], repeated ? row[8] : null, repeated ? row[9] : null,
+          row[4] === null ? null : report.verdicts[row[4]]];
       }
       return Object.fromEntries(columns.map((column, index) => [column, full[index]]));
     });
@@ -127,7 +129,7 @@
     const lines = [['dataset', 'series', 'case', 'size', 'median', 'least', 'most', 'repeats', 'unit', 'ratio', 'verdict']];
     Object.keys(report.cards).forEach(function (key) {
       const card = report.cards[key];
-      if (card.kind !== 'curve') return;
+      if (card.kind !== 'curve' || card.part) return;
       const from = Object.fromEntries(card.curves);
       rowsOf(card).forEach((row) => lines.push([from[row.series], row.series, card.title, row.bytes, row.value, row.low,
         row.high, row.repeats, card.unit, row.ratio, row.verdict]));

@@ -10,7 +10,7 @@ from pathlib import Path
 import jinja2
 import markupsafe
 
-from . import charts, content, study, tables
+from . import charts, content, first, study, tables
 
 FOLDER = Path(__file__).resolve().parent
 #: Charts of a page are in it as pictures, too, for print and for browsers without scripts, if there are not more than
@@ -22,7 +22,8 @@ STILLS_OF_MANY = 24
 #: Summary tables that stand open, and cases of a section up to which all groups do
 OPEN_SUMMARIES, OPEN_CASES = 12, 24
 #: Size of the charts of a case: place -> (width, height) in points of its picture; the page takes its own width
-PLACES = {'main': (720, 380), 'zoom': (400, 260), 'single': (720, 0), 'added': (720, 320)}
+PLACES = {'main': (720, 380), 'ratio': (720, 280), 'first': (540, 270),
+          'zoom': (400, 260), 'single': (720, 0), 'added': (720, 320)}
 #: Marks of Vega in a box of 34 x 12, for the legends of the page
 SHAPES = {
     'circle': 'M13.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z', 'square': 'M14 3h6v6h-6z',
@@ -31,7 +32,7 @@ SHAPES = {
     'cross': 'M13 4.8h2.8v-2.8h2.4v2.8h2.8v2.4h-2.8v2.8h-2.4v-2.8h-2.8z',
 }
 #: The verdict in one letter, in the data of the page
-LETTERS = {'same': 's', 'better': 'b', 'worse': 'w', 'noisy': 'n'}
+LETTERS = {'same': 's', 'better': 'b', 'worse': 'w', 'noisy': 'n', 'rounded': 'r'}
 
 
 @dataclass
@@ -82,7 +83,11 @@ class Chart:
 
 @dataclass
 class Card:
-    """What is shown of a case: legend, charts, what compare says of each curve (list of (name, text)), tables."""
+    """
+    What is shown of a case: legend, charts, what compare says of each curve (list of (name, text)), tables.
+
+    link  address of the whole, of what is a part (str)
+    """
 
     key: str
     title: str
@@ -93,6 +98,7 @@ class Card:
     hidden: list
     size_count: int = 0
     words: list = field(default_factory=list)
+    link: str = ''
 
     @property
     def zooms(self):
@@ -150,6 +156,7 @@ def charts_of(view, *, legend=False, interactive=True):
     main = charts.scaled(row[2] for row in shown)
     found = [Chart(view.key + '-chart', 'main', '', words, spec('curve', scaled='steps' if main == 'linear' else main),
                    charts.CURVE, rows, curves, hidden)]
+    found += ratio_charts(view, legend=legend, interactive=interactive)
     for region, (title, least, most) in charts.ZOOMS.items():
         inside = [row for row in shown if least <= row[1] <= most]
         if max(([row[0] for row in inside].count(name) for name in names), default=0) < 3:
@@ -158,6 +165,31 @@ def charts_of(view, *, legend=False, interactive=True):
                            spec('curve', region=region, scaled=charts.scaled(row[2] for row in inside)),
                            charts.CURVE, rows, curves, hidden))
     return found
+
+
+def ratio_charts(view, *, legend=False, interactive=True, key='', place='ratio'):
+    """
+    Return the chart of the ratios to native of a View at every size (list of one Chart); [] where nothing has any.
+
+    :param key, place: of the Chart, in place of those of the card of the case
+    """
+    compared = [curve for curve in view.shown if curve.comparison]
+    rows = [row for curve in compared for row in curve.rows(zero=False) if row[6] is not None]
+    if not view.sized or not rows:
+        return []
+    # in the page all charts of a case have one order of colours; in a file of its own the legend has what is there
+    curves = view.curves if interactive else compared
+    names, styles = tuple(curve.name for curve in curves), tuple(curve.style for curve in curves)
+    margin = max(curve.comparison.margin for curve in compared)
+    spread = any(row[7] is not None for row in rows)
+    spec = charts.specification(
+        'ratio', view.case.unit, names, styles, scaled=charts.ratio_scaled(row[6] for row in rows), spread=spread,
+        legend=legend, interactive=interactive, margin=margin, more_is_better=view.case.more_is_better)
+    bars = '; bars: least to most of the repeats' if spread else ''
+    return [Chart(key or f'{view.key}-ratio', place,
+                  f'Ratio to native; grey: equal within {100 * margin:g}\u00a0%{bars}',
+                  f"{view.case.title}, ratio to native: {', '.join(one.name for one in compared)}. The values are in "
+                  "the table of the case.", spec, charts.CURVE, rows, curves)]
 
 
 def added_chart(view, rows, *, legend=False, interactive=True):
@@ -184,6 +216,28 @@ def _breakdown_card(view, rows):
                 [tables.breakdown(view, rows)], [])
 
 
+def _first(section, key='first'):
+    """
+    Return what stands on the first screen (dict): sentences, the Cards of its picture, their curves.
+
+    The picture are ratios to native, or the values where there is no native.
+    """
+    cards = []
+    for number, view in enumerate(first.lead_views(section)):
+        name = f'{key}-{number}'
+        made = ratio_charts(view, key=name, place='first')
+        if not made:
+            # benchmarks with one number have a chart as high as it has series
+            made = [replace(one, key=name, place='first' if view.sized else one.place, title=view.meaning)
+                    for one in charts_of(view)[:1]]
+        cards.append(Card(name, view.case.title, '', _legend(view.shown), made, [], made[0].hidden if made else [],
+                          link=view.key))
+    cards = [card for card in cards if card.charts]
+    known = {curve.name: curve for card in cards for curve in card.curves}
+    return {'compared': first.compared(section), 'conclusion': first.conclusion(section), 'cards': cards,
+            'curves': list(known.values())}
+
+
 def _address(svg):
     """Return an SVG as a data address (Markup) that can stand in an attribute between double quotes."""
     text = svg.replace("'", '&apos;').replace('"', "'")
@@ -208,9 +262,9 @@ def _compact(chart, number):
     if chart.columns is not charts.CURVE:
         return [[number[row[0]], *row[1:]] for row in chart.rows]
     found = []
-    for name, size, value, low, high, repeats, ratio, verdict in chart.rows:
+    for name, size, value, low, high, repeats, ratio, ratio_low, ratio_high, verdict in chart.rows:
         row = [number[name], size, value, ratio, LETTERS.get(verdict)]
-        found.append(row + [low, high, repeats] if repeats > 1 else row)
+        found.append(row + [low, high, repeats, ratio_low, ratio_high] if repeats > 1 else row)
     return found
 
 
@@ -226,6 +280,7 @@ def _data(cards, colour_names):
                 case = chart.curves[0].series.case
                 figures[card.key] = {
                     'kind': 'curve' if chart.columns is charts.CURVE else 'added', 'title': card.title,
+                    'part': bool(card.link),
                     'unit': charts.UNITS[case.unit], 'curves': curves, 'hidden': card.hidden,
                     'rows': _compact(chart, {name: index for index, name in enumerate(names)}),
                     'colours': [colour_names[curve.style] for curve in chart.curves],
@@ -283,11 +338,11 @@ def _called(called):
     for view, curve, sizes in called.where:
         case = view.case
         where = ', '.join(part for part in (case.placement, case.variant, content.sizes_text(sizes)) if part)
-        places = by_series.setdefault(curve.name, {}).setdefault((case.benchmark, where), [])
+        places = by_series.setdefault(called.name(curve), {}).setdefault((case.benchmark, where), [])
         places.append((case.buffers or case.benchmark, view.key))
     trouble = called.trouble
     return {'title': trouble.title[0].upper() + trouble.title[1:], 'text': _coded(trouble.text),
-            'remedy': _coded(trouble.remedy), 'source': trouble.source,
+            'remedy': _coded(trouble.remedy) if called.advice else None, 'source': trouble.source,
             'where': [(name, [(*key, links) for key, links in places.items()]) for name, places in by_series.items()]}
 
 
@@ -310,7 +365,7 @@ def _run(dataset, found):
              for approach, lines in found.typed.items()]
     return {'title': dataset.title, 'proof': proof, 'broken': broken, 'typed': typed,
             'repeat': f"{dataset.title[0].upper()}{dataset.title[1:]}, with {commit} of osu-container{changed}:",
-            'command': facts.get('command') or 'not recorded', 'modules': tables.modules(dataset),
+            'command': first.command_text(facts.get('command')) or 'not recorded', 'modules': tables.modules(dataset),
             'environment': tables.environment(dataset, found), 'variables': tables.variables(dataset)}
 
 
@@ -325,7 +380,8 @@ def lead(dataset, details=None):
                  ('source', 'source'), ('evidence', 'evidence')) if facts.get(key)]
     counts = details.counts if details else {}
     found = [('site', facts['site']),
-             ('time', f"{facts['started']} to {facts['ended']}" if facts.get('ended') else
+             ('time', f"not known; imported {facts['started']}" if facts.get('imported') else
+              f"{facts['started']} to {facts['ended']}" if facts.get('ended') else
               f"from {facts['started']}; the run has not ended"),
              ('nodes', tables.nodes_text(details.nodes) if details and details.nodes else 'not known'),
              ('what', ', '.join(filter(None, [
@@ -415,17 +471,19 @@ def html(report, progress=lambda text: None):
     Raises ReportError if the drawing library cannot be had.
     """
     with charts.javascript() as library:
-        sections, cards = [], []
+        sections = []
+        seen = _first(report.sections[0])
+        cards = list(seen['cards'])
         for section in report.sections:
             shown, own = _section(section)
             sections.append(shown)
             cards += own
         all_still = _draw_pictures(cards, progress)
-        return _fill(report, sections, cards, all_still, library())
+        return _fill(report, sections, seen, cards, all_still, library())
 
 
-def _fill(report, sections, cards, all_still, library):
-    """Return the page (str): the template with all that was made for it."""
+def _fill(report, sections, seen, cards, all_still, library):
+    """Return the page (str): the template with all that was made for it. seen: of the first screen, see _first()."""
     colour_names, colours = _colours(list(dict.fromkeys(curve.style for view in report.views for curve in view.curves)))
     script = (FOLDER / 'page.js').read_text(encoding='utf-8')
     for one in (library, script):
@@ -436,7 +494,7 @@ def _fill(report, sections, cards, all_still, library):
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     sources = tables.sources(report)
     return environment.get_template('template.html.j2').render(
-        report=report, sections=sections, lead=_introduction(report), contents=_contents(sections, sources),
+        report=report, sections=sections, first=seen, lead=_introduction(report), contents=_contents(sections, sources),
         notes=notes(report), sources=sources, policy=_policy(library, script),
         style=(FOLDER / 'style.css').read_text(encoding='utf-8'), colours=colours,
         colour_names=colour_names, shapes=SHAPES, verdicts=tables.VERDICTS,

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from osu_container.core.data.approaches import NO_LIBFABRIC
+
+from ..compare.thresholds import degrees_text
+from ..results import ratios
 from ..results.model import size_text
 from . import charts, content, details
 
 #: Verdicts of osu_container.compare as they are shown
-VERDICTS = {'same': 'same', 'better': 'better ▲', 'worse': 'worse ▼', 'noisy': 'noisy ~'}
+VERDICTS = {'same': 'same', 'better': 'better ▲', 'worse': 'worse ▼', 'noisy': 'noisy ~', 'rounded': 'rounded ≈'}
 MEANING = {
     'same': 'equal within the margin of the benchmark',
     'better': 'better than native by more than the margin and the noise',
     'worse': 'worse than native by more than the margin and the noise',
     'noisy': 'the repeats scatter too much to tell',
+    'rounded': 'the program prints too few digits to tell',
 }
 #: Series in one table of values; more of them are cut into several tables, which a printed page can hold
 WIDE = 6
@@ -35,6 +40,8 @@ class Cell:
     title    more words, shown when a pointer rests on it
     link     address within the page
     code     bool, text of a computer
+    spread   least and most of the repeats as text, '' of one value
+    degree   how much better or worse (str of compare.thresholds.DEGREES), '' where that is not said
     """
 
     text: str
@@ -44,21 +51,23 @@ class Cell:
     title: str = ''
     link: str = ''
     code: bool = False
+    spread: str = ''
+    degree: str = ''
 
     @property
     def ratio_text(self):
         """Return its ratio as text, '' without one."""
-        return '' if self.ratio is None else ratio_text(self.ratio)
+        return '' if self.ratio is None else ratios.text(self.ratio)
 
     @property
     def verdict_text(self):
         """Return its verdict as shown, '' without one."""
-        return VERDICTS[self.verdict] if self.verdict else ''
+        return f'{self.degree} {VERDICTS[self.verdict]}'.strip() if self.verdict else ''
 
     @property
     def plain(self):
         """Return all that it says in one line (str)."""
-        behind = ', '.join(part for part in (self.ratio_text, self.verdict_text) if part)
+        behind = ', '.join(part for part in (self.spread, self.ratio_text, self.verdict_text) if part)
         return f'{self.text} ({behind})' if self.text and behind else self.text or behind
 
 
@@ -120,12 +129,6 @@ def number(value):
     return f'{value:.2f}' if value >= 0.1 else f'{value:.2g}'
 
 
-def ratio_text(ratio):
-    """Return a ratio as text: '0.98', '0.047', '12'."""
-    return f'{ratio:.0f}' if ratio >= 100 else f'{ratio:.1f}' if ratio >= 10 else \
-        f'{ratio:.2f}' if ratio >= 0.0995 else f'{ratio:.2g}'
-
-
 def signed(value):
     """Return a difference as text: '+0.52', '−12.4', '0.00'."""
     text = f'{abs(value):.2f}' if abs(value) < 10 else number(abs(value))
@@ -144,7 +147,16 @@ def _measured(view, curve, size):
     median, low, high, repeats = curve.stats[size]
     point = curve.points.get(size)
     title = f'median of {repeats}, {low:.6g} to {high:.6g}' if repeats > 1 else ''
-    return Cell(number(median), median, point.ratio if point else None, point.verdict if point else '', title)
+    return Cell(number(median), median, point.ratio if point else None, point.verdict if point else '', title,
+                spread=f'{number(low)} to {number(high)}' if repeats > 1 else '')
+
+
+def _of_repeats(view):
+    """Return what stands below the medians of a View (str): ', least to most of 3 repeats'; '' of single values."""
+    counts = sorted({entry[3] for curve in view.shown for entry in curve.stats.values()})
+    if not counts or counts[-1] == 1:
+        return ''
+    return f", least to most of {counts[0] if counts[0] == counts[-1] else f'{counts[0]} to {counts[-1]}'} repeats"
 
 
 def _absent(section, case, name):
@@ -162,7 +174,8 @@ def verdicts(section):
                 if any(curve.name == name and curve.comparison for view in section.views for curve in view.shown)]
     methods = sorted({curve.comparison.method.rpartition('; ')[0] for view in section.views for curve in view.shown
                       if curve.comparison})
-    notes = ["The verdict over all sizes is the worst of its sizes, with how many of them have it.",
+    notes = ["The verdict over all sizes is the worst of its sizes, with how many of them have it, and by how many "
+             f"times the furthest of them differs ({degrees_text()}).",
              f"How it was decided: {' / '.join(methods)}."]
     found = []
     for start in range(0, len(compared), WIDE):
@@ -187,8 +200,11 @@ def _verdict_row(section, view, names):
         if comparison:
             count = comparison.summary[comparison.verdict]
             of = f'{count} of {len(comparison.points)} sizes' if view.sized else \
-                f'{ratio_text(comparison.points[0].ratio)} of native'
-            row.append(Cell(of, verdict=comparison.verdict, title=comparison.words))
+                f'{ratios.text(comparison.points[0].ratio)} of native'
+            degree = comparison.degree()
+            if degree and view.sized:
+                of += f', {comparison.by_how_much()}'
+            row.append(Cell(of, verdict=comparison.verdict, degree=degree, title=comparison.words))
         elif name in curves:
             row.append(Cell(NOTHING, title='no native to compare with'))
         else:
@@ -222,7 +238,8 @@ def _summary(section, benchmark, placement, variant, views):
             for name in section.names if any(_is_in(section, view, name) for view in views)]
     title = ', '.join(part for part in (benchmark, placement, variant) if part)
     more = 'more' if case.more_is_better else 'less'
-    return Table(f'{title}: {unit}, {more} is better', columns, rows, [],
+    spread = next(filter(None, map(_of_repeats, views)), '')
+    return Table(f'{title}: {unit}, {more} is better{spread}', columns, rows, [],
                  f'{section.key}-summary-{content.slug(title)}', 'summary')
 
 
@@ -270,7 +287,8 @@ def values(view):
         rows = [[Cell(label(view, size) or charts.UNITS[view.case.unit])]
                 + [_measured(view, curve, size) for curve in curves] for size in view.sizes]
         part = f", part {start // WIDE + 1}" if len(shown) > WIDE else ''
-        found.append(Table(f'{view.case.title}: median in {charts.UNITS[view.case.unit]}{part}',
+        unit = charts.UNITS[view.case.unit]
+        found.append(Table(f'{view.case.title}: median in {unit}{_of_repeats(view)}{part}',
                            [Column('message size' if view.sized else 'value')]
                            + [Column(curve.name, number=True) for curve in curves],
                            rows, [], f'{view.key}-values{start // WIDE or ""}', 'values'))
@@ -288,11 +306,13 @@ def breakdown(view, rows):
         for name, _, _ in ranges:
             if name in one.added:
                 median, least, most = one.added[name]
-                row.append(Cell(signed(median), median, title=f'{signed(least)} to {signed(most)} µs over the sizes'))
+                row.append(Cell(signed(median), median, title='median, least and most of the sizes',
+                                spread=f'{signed(least)} to {signed(most)}'))
             else:
                 row.append(Cell(NOTHING))
         body.append(row)
-    return Table(f'{view.case.title}: µs added to native', columns, body, [], f'{view.key}-added', 'breakdown')
+    return Table(f'{view.case.title}: µs added to native, median of the sizes, least to most', columns, body, [],
+                 f'{view.key}-added', 'breakdown')
 
 
 def _range_text(least, most, sizes):
@@ -309,7 +329,7 @@ def proof(dataset, found):
             continue
         libraries, promises = found.loaded[approach], entry.get('comes_from') or {}
         wanted = [name for name in dict.fromkeys((*details.LIBRARIES, *libraries))
-                  if name in libraries or name in promises]
+                  if name in libraries or promises.get(name, NO_LIBFABRIC) != NO_LIBFABRIC]
         inside = found.containers[approach]
         where = 'in a container' if inside == {True} else 'without a container' if inside == {False} else \
             'some ranks in a container'

@@ -1,22 +1,21 @@
 """osu-container reference ...: published figures, and the references of the user and the site."""
 from __future__ import annotations
 
-import argparse
 import csv
+import dataclasses
+import json
 import sys
-import textwrap
 from pathlib import Path
 
 from osu_container.demo_table import number
 
+from .. import columns
 from . import files, model, references, select
 
 EPILOG = """
 NAME is the name of a reference (osu-container reference list); NAME:SERIES is one of its series, which can be a
 pattern such as 'openmpi-5-*'. RUN is the folder of a run, its name, or `latest`.
-Exit codes: 0 done, 1 not possible, with the reason on stderr, 2 wrong usage.
 """
-WIDTH = 100
 #: Columns of --csv
 POINT = ('reference', 'series', 'benchmark', 'buffers', 'nodes', 'ranks', 'variant', 'bytes', 'repeat', 'value', 'unit')
 #: Facts of a dataset that `show` prints, in this order: (key, title)
@@ -30,18 +29,20 @@ def add_arguments(parser):
     commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
 
     def command(name, function, text):
-        below = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG,
-                                    formatter_class=argparse.RawDescriptionHelpFormatter)
+        below = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG)
         below.set_defaults(function=function, prog=f'osu-container reference {name}',
                            after_interrupt="nothing was changed",
                            errors=(references.ReferenceFailure, files.ResultsError, select.SelectError, OSError))
         return below
 
-    command('list', list_references, "show every reference: published ones, yours, and those of the site")
+    below = command('list', list_references, "show every reference: published ones, yours, and those of the site")
+    below.add_argument('--json', action='store_true', help="the same for programs")
 
     below = command('show', show, "show what a reference is, its cases and its values")
     below.add_argument('name', metavar='NAME[:SERIES]')
-    below.add_argument('--csv', action='store_true', help="print every point instead, as CSV")
+    layout = below.add_mutually_exclusive_group()
+    layout.add_argument('--csv', action='store_true', help="print every point instead, as CSV")
+    layout.add_argument('--json', action='store_true', help="the same for programs, with every point")
 
     below = command('add', add, "keep a native run as a reference, to compare later runs with it")
     below.add_argument('run', metavar='RUN')
@@ -70,14 +71,20 @@ def list_references(options):
             'site' if dataset.kind == 'reference' else dataset.kind)
         date = dataset.facts['date'].partition(';')[0].partition(' to ')[0][:10]
         rows.append((dataset.name, kind, date, str(_points(dataset)), dataset.title))
+    if options.json:
+        print(json.dumps([dict(zip(('name', 'kind', 'date', 'points', 'title'), (*row[:3], int(row[3]), row[4])))
+                          for row in rows], indent=1))
+        return _warn(options, problems)
     rows.insert(0, ('name', 'kind', 'date', 'points', 'what'))
-    widths = [max(len(row[n]) for row in rows) for n in range(4)]
-    for row in rows:
-        line = '  '.join([row[0].ljust(widths[0]), row[1].ljust(widths[1]), row[2].ljust(widths[2]),
-                          row[3].rjust(widths[3]), row[4]])
-        print(line.rstrip())
-    print("\nTo look at one: osu-container reference show NAME. To keep a native run of yours:\n"
-          "osu-container reference add RUN --name NAME. To compare: osu-container compare RUN NAME.")
+    print('\n'.join(columns.table(rows, right=[3])))
+    print('\n' + columns.fill("To look at one: osu-container reference show NAME. To keep a native run of yours: "
+                              "osu-container reference add RUN --name NAME. To compare: osu-container compare RUN "
+                              "NAME."))
+    return _warn(options, problems)
+
+
+def _warn(options, problems):
+    """Say what was wrong with references that were passed over (problems: list of str); return 0."""
     for problem in problems:
         print(f"{options.prog}: warning: {problem}", file=sys.stderr)
     return 0
@@ -94,6 +101,8 @@ def show(options):
     dataset = _get(options.name)
     if options.csv:
         return _print_points(dataset)
+    if options.json:
+        return _print_json(dataset)
     print(f"{dataset.name}: {dataset.title}")
     facts = dict(dataset.facts, kind=dataset.kind)
     for key, title in FACTS:
@@ -113,8 +122,7 @@ def show(options):
 
 def _print_fact(title, text, hang=0):
     """Print a fact (str) with its title (str), wrapped; further lines are indented by hang more columns."""
-    print('\n'.join(textwrap.wrap(str(text), WIDTH, initial_indent=f"  {title:9}  ",
-                                  subsequent_indent=' ' * (13 + hang), break_on_hyphens=False)))
+    print(columns.fill(str(text), f"  {title:9}  ", ' ' * (13 + hang)))
 
 
 def _print_cases(dataset):
@@ -131,13 +139,11 @@ def _print_cases(dataset):
         else:
             rows.append((case.title, str(len(curves)), least if least == most else f'{least}..{most}',
                          _range(first), _range(last), case.unit))
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    for row in rows:
-        print('  '.join([row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].ljust(widths[2]),
-                         row[3].rjust(widths[3]), row[4].rjust(widths[4]), row[5]]).rstrip())
-    print("\n#: how many series have the case. Values: at the smallest size; at the peak for bandwidths, at the\n"
-          "largest size for times; with several series the least and the most of them.\n"
-          f"One series: osu-container reference show {dataset.name}:SERIES")
+    print('\n'.join(columns.table(rows, right=[1, 3, 4])))
+    text = ("#: how many series have the case. Values: at the smallest size; at the peak for bandwidths, at the "
+            "largest size for times; with several series the least and the most of them.")
+    print('\n' + columns.fill(text))
+    print(columns.fill(f"One series: osu-container reference show {dataset.name}:SERIES"))
 
 
 def _print_sources(dataset):
@@ -150,13 +156,22 @@ def _print_sources(dataset):
                               for size, value in one.medians().items())
         told = [values, *(one.facts.get(key) for key in ('kind', 'node_type', 'source', 'note'))]
         text = f"{one.name}, {one.case.title}: {'; '.join(part for part in told if part)}"
-        print(textwrap.fill(text, WIDTH, initial_indent='  ', subsequent_indent='      ', break_on_hyphens=False))
+        print(columns.fill(text, '  ', '      '))
 
 
 def _range(values):
     """Return the least and the most of values (list of float) as text."""
     least, most = number(min(values)), number(max(values))
     return least if least == most else f'{least}..{most}'
+
+
+def _print_json(dataset):
+    """Print a dataset as JSON: its facts, and each curve with its points."""
+    print(json.dumps({'name': dataset.name, 'title': dataset.title, 'kind': dataset.kind, 'facts': dataset.facts,
+                      'curves': [{'series': one.name, 'case': dataclasses.asdict(one.case), 'unit': one.case.unit,
+                                  'facts': one.facts, 'values': {size: one.values[size] for size in one.sizes}}
+                                 for one in dataset.series]}, indent=1, default=str))
+    return 0
 
 
 def _print_points(dataset):
@@ -175,6 +190,9 @@ def _print_points(dataset):
 def add(options):
     """Keep a series of a run as a reference."""
     run = select.resolve(options.run)
+    if run.kind == 'run' and run.path is None:
+        raise select.SelectError(f"{options.run} is the output of a program: make a run of it by `osu-container import "
+                                 f"native={options.run}`, and name its folder")
     if run.kind != 'run' or (':' in options.run and not Path(options.run).exists()):
         raise select.SelectError(f"{options.run} is no run: name its folder, its name in {select.results_folder()} or "
                                  "`latest`, and the approach with --series")

@@ -94,7 +94,7 @@ def proof_of(approach, case, nodes):
 
 def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, repeats=5, seed=1, scale=None,
              noise=0.02, site='workstation', failures=(), run=RUN, tag='quick', programs=PROGRAMS, ended=True,
-             sizes=None):
+             sizes=None, command=None):
     """
     Write results.jsonl of a run into folder (Path, made if it is missing) and return folder.
 
@@ -106,6 +106,7 @@ def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, re
     :param failures: of (approach, Case, reason) that have no numbers; reason starting with 'skipped' makes them skipped
     :param sizes: of int, message sizes in place of those of the programs
     :param ended: bool, False: the run was interrupted before its last line
+    :param command: list of str, the words that the user typed behind osu-container
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,7 @@ def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, re
     writer = files.Writer(folder / files.NAME)
     writer.begin(
         run=run, started=STARTED, site=site, tag=tag, repeats=repeats,
-        command=f'osu-container bench --tag {tag} --repeats {repeats}',
+        command=command or ['bench', '--tag', tag, '--repeats', str(repeats)],
         project={'commit': 'f' * 40, 'changed': False},
         machine={'kernel': '6.1.0', 'architecture': 'x86_64', 'cpu': 'AMD EPYC', 'cores': 2,
                  'memory_bytes': 8 << 30, 'system': 'Debian GNU/Linux 12 (bookworm)'},

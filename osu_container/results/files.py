@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import statistics
+from datetime import datetime
 from pathlib import Path
 
 from osu_container.core.reading.files import open_plain, parse_json
@@ -50,7 +52,7 @@ def find(path):
             raise ResultsError(f"{path} has no {NAME}: wanted the folder of a run, as `osu-container bench` leaves it")
         return path / NAME
     if not path.exists():
-        raise ResultsError(f"{path}: no such file or folder")
+        raise ResultsError(f"{path}: no such file or folder. Name the folder of a run")
     return path
 
 
@@ -93,7 +95,7 @@ def _entries(path, problems):
                 empty = False
                 yield number, entry
     except OSError as err:
-        raise ResultsError(f"{path} cannot be read: {err}") from err
+        raise ResultsError(f"{path} cannot be read: {err.strerror or err}") from err
     if empty and problems:
         raise ResultsError(f"{path} holds no complete line: the run was killed at its start. Measure again")
     if empty:
@@ -109,6 +111,48 @@ def lines(path):
     """
     problems = []
     return list(_entries(find(path), problems)), problems
+
+
+def _ends(folder):
+    """Return (first line, last line) of the run in folder (Path) as dicts, None for one that cannot be read."""
+    found = []
+    try:
+        with open_plain(folder / NAME) as handle:
+            found.append(handle.readline(MOST))
+            handle.seek(max(0, handle.seek(0, os.SEEK_END) - (1 << 14)))  # the last line of a run that ended is short
+            found.append(handle.read().rstrip(b'\n').rpartition(b'\n')[2])
+    except OSError:
+        return None, None
+    entries = []
+    for row in found:
+        try:
+            entry = parse_json(row, _no_doubles)
+        except ValueError:
+            entry = None
+        entries.append(entry if isinstance(entry, dict) else None)
+    return tuple(entries)
+
+
+def has_ended(folder):
+    """Return whether the run in folder (Path) has its last line: all is there that was wanted."""
+    last = _ends(folder)[1]
+    return bool(last) and last.get('kind') == 'end'
+
+
+def seconds_each(folder):
+    """
+    Return (site, tag, seconds from one measurement to the next) of the run in folder (Path), None where it has too few.
+
+    The median: a run that was interrupted has waited once, and its repeats begin with a start of ReFrame.
+    """
+    try:
+        entries = [entry for _, entry in lines(folder)[0]]
+        ended = [datetime.fromisoformat(entry['ended'].replace('Z', '+00:00')) for entry in entries
+                 if entry['kind'] == 'measurement' and entry.get('ended')]
+        steps = [(after - before).total_seconds() for before, after in zip(ended, ended[1:])]
+        return entries[0]['site'], entries[0].get('tag'), statistics.median(steps)
+    except (ResultsError, AttributeError, TypeError, ValueError):
+        return None
 
 
 def _check_line(path, number, entry, *, first):
@@ -184,7 +228,21 @@ def read(path):
     """
     path, problems = find(path), []
     entries = _entries(path, problems)
-    header = next(entries)[1]
+    dataset = assemble(path, next(entries)[1], entries, problems)
+    if 'ended' not in dataset.facts:
+        dataset.problems.append(f"{path}: the run has not ended; to go on: osu-container bench --resume {path.parent}")
+    return dataset
+
+
+def assemble(path, header, entries, problems):
+    """
+    Return the Dataset of the lines of a run.
+
+    :param path: Path or str, the file, for messages; header: dict, its first line
+    :param entries: of (line number, dict), all other lines; problems: list of str, kept and added to
+    Raises ResultsError for what cannot have been measured.
+    """
+    problems.extend(header.get('not_said') or [])
     dataset = model.Dataset(header['run'], 'run', f"run {header['run']} on {header['site']}", header,
                             problems=problems, path=path)
     series, seen = {}, {}
@@ -222,8 +280,6 @@ def read(path):
             one.facts['proofs'].append(entry.get('proof') or [])
             for size, value in _values(where, entry, case).items():
                 one.values.setdefault(size, {})[repeat] = value
-    if 'ended' not in dataset.facts:
-        dataset.problems.append(f"{path}: the run has not ended; to go on: osu-container bench --resume {path.parent}")
     return dataset
 
 

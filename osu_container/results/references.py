@@ -21,11 +21,13 @@ import re
 import shutil
 from pathlib import Path
 
+from osu_container.core.installing.staged import exchange
 from osu_container.core.reading.files import parse_json, read_plain
 from osu_container.proof import judging
 
 from .. import record
 from . import files, model
+from .outputs import UNKNOWN
 
 DATA = Path(__file__).resolve().parent / 'data'
 #: Variable with the site's folders, separated by colons: read from first to last; add(system=True) writes to the first
@@ -216,7 +218,8 @@ def other_machine(a, b):
     for one, other in ((a, b), (b, a)):
         patterns = one.facts.get('sites') if one.kind == 'published' else None
         site = other.facts.get('site') if other.kind != 'published' else None
-        if patterns is not None and site and not any(fnmatch.fnmatchcase(site, pattern) for pattern in patterns):
+        known = patterns is not None and site not in (None, UNKNOWN)
+        if known and not any(fnmatch.fnmatchcase(site, pattern) for pattern in patterns):
             return (f"{other.name} is of site {site}, {one.name} of another machine ({one.facts['node_type']}): ratios "
                     "are shown, speed is not judged")
     return None
@@ -276,14 +279,16 @@ def add(run_path, name, *, series='native', force=False, system=False):
         raise ReferenceFailure(f"{dataset.path} has no measurement of {series}, only of: {there}. Measure it, or "
                                "choose another with --series")
     if system and not site_folders():
-        raise ReferenceFailure(f"${SITE_VARIABLE} is not set: it names the folders of the site's references")
+        raise ReferenceFailure(f"${SITE_VARIABLE} is not set: it names the folders of the site's references. "
+                               "Set it, or leave --system out")
     parent = site_folders()[0] if system else user_folder()
     target = parent / name
     _check_free(target, force)
     header = dataset.facts
     about = {'format': FORMAT, 'version': VERSION, 'name': name, 'title': f"{series} on {header['site']}",
              'series': series, 'site': header['site'], 'source': f"run {header['run']}, {dataset.path.absolute()}",
-             'date': header['started'], 'stack': _stack(dataset, series), 'node_type': _node_type(header),
+             'date': UNKNOWN if header.get('imported') else header['started'],
+             'stack': _stack(dataset, series), 'node_type': _node_type(header),
              'evidence': f"measured, repeats: {max(one.repeats for one in kept.series)}", 'added': record.now(),
              'incomplete': dataset.problems}
     new, old = parent / f'.{name}.{os.getpid()}.new', parent / f'.{name}.{os.getpid()}.old'
@@ -294,9 +299,11 @@ def add(run_path, name, *, series='native', force=False, system=False):
         _copy(dataset.path, new / files.NAME, series, ended=record.now())
         _added(new)  # what cannot be read again is never kept
         _check_free(target, force)  # another one may have been added meanwhile
-        if target.exists():
+        if not target.exists():
+            os.replace(new, target)
+        elif not exchange(new, target):
             os.replace(target, old)
-        os.replace(new, target)
+            os.replace(new, target)
     except OSError as err:
         if err.errno in (errno.ENOTEMPTY, errno.EEXIST):  # in the very moment
             _check_free(target, force)
@@ -338,7 +345,8 @@ def remove(name):
     Raises ReferenceNotFound if there is none, ReferenceFailure if it is a published one or one of the site, OSError.
     """
     if name in described():
-        raise ReferenceFailure(f"{name} is a published reference, which comes with the project: it stays")
+        raise ReferenceFailure(f"{name} is a published reference, which comes with the project: it stays. "
+                               "Name one of your own")
     folder = _folders().get(name)
     if folder is None:
         raise ReferenceNotFound(f"there is no reference {name}; yours are: "

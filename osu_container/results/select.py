@@ -1,7 +1,7 @@
 """
 What a user types where figures are meant -> Dataset.
 
-    PATH                  a run: its folder, or its results.jsonl
+    PATH                  a run: its folder, or its results.jsonl; or the output of a program (imported.py)
     20261121T131244Z      a run by its name, in the results folder
     latest                the newest run in the results folder
     osu-container/hybrid  a module: its figures in the newest run that has some; osu-native likewise
@@ -13,13 +13,14 @@ pattern, such as 'openmpi-5-*'.
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import os
 from pathlib import Path
 
 from osu_container.core.reading.files import open_plain, parse_json
 from osu_container.places import STATE
 
-from . import files, references
+from . import files, imported, references
 
 #: Variable with the folder of runs
 VARIABLE = 'OSU_CONTAINER_RESULTS'
@@ -31,12 +32,12 @@ class SelectError(Exception):
 
 
 def results_folder():
-    """Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else one in this folder."""
+    """Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else the user's."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE])
     if STATE.is_dir():
         return STATE / 'results'
-    return Path('osu-container-results')
+    return references.user_folder().with_name('results')
 
 
 def _started(folder):
@@ -55,6 +56,31 @@ def runs():
     except OSError:
         return []
     return sorted(found, key=lambda path: (_started(path), path.name))
+
+
+def remember(folder):
+    """
+    Link a run (Path of its folder) that lies elsewhere into the results folder, so that `latest` and its name mean it.
+
+    A link whose run is gone makes place for another of its name. Where the folder cannot be written, or is one in the
+    current folder that is not there, nothing is done: the run is as good without.
+    """
+    folder, results = Path(folder).resolve(), results_folder()
+    if results.resolve() in folder.parents or not (results.is_absolute() or results.is_dir()):
+        return
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        for number in itertools.count(1):
+            link = results / (folder.name if number == 1 else f'{folder.name}-{number}')
+            if link.is_symlink() and (not link.exists() or link.resolve() == folder):
+                link.unlink()
+            try:
+                link.symlink_to(folder)
+                return
+            except FileExistsError:
+                continue
+    except OSError:
+        return
 
 
 def _one(dataset, name, typed):
@@ -134,7 +160,8 @@ def resolve(text):
         return _one(references.get(first), name, text)
     for path, one in ((text, None), (first, name)):  # a path can have a colon in it
         if Path(path).exists():
-            return _one(files.read(path), one, text)
+            found = files.read(path) if imported.looks_like_results(Path(path)) else imported.read(path)
+            return _one(found, one, text)
     if (results_folder() / first / files.NAME).is_file():
         return _one(files.read(results_folder() / first), name, text)
     if name is None:

@@ -33,6 +33,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.files import read_json
 from osu_container.places import PROJECT, STATE
 from osu_container.recipes.versions import SOURCES
 from osu_container.stand_in.systems import HOSTS
@@ -567,7 +568,7 @@ class Tree:
 def read_marker(folder):
     """Return what the marker of a tree (Path) says (dict). Raises StandInError if this program did not make it."""
     try:
-        found = json.loads((folder / MARKER).read_text())
+        found = read_json(folder / MARKER)
         if found['made by'] == MADE_BY:
             return found
         raise ValueError
@@ -683,7 +684,8 @@ def main():
         if platform.machine() != 'x86_64':
             raise StandInError(f"the wheels of MPICH are for x86_64, this machine is {platform.machine()}")
         if re.search(r'[\s,:]', str(target)):
-            raise StandInError(f"'{target}' has a space, comma or colon in it, which lists of paths cannot hold")
+            raise StandInError(f"'{target}' has a space, comma or colon in it, which lists of paths cannot hold. "
+                               "Choose a path without")
         if settings.update:
             update(settings.site, target, settings.update)
         else:

@@ -6,7 +6,7 @@ Why: names cause and remedy of the messages in a job's output.
     osu-container why --list               all messages that are known
     python3 osu_container/why FILE         the same on a node that has this folder and Python
 
-messages.py   what is known: the table, by topics
+messages/     what is known: the tables, a file for each subject
 search.py     looks for it
 cli.py        the command
 __main__.py   the folder as a program

@@ -1,6 +1,7 @@
 """osu-container why: names cause and remedy of the messages in a job's output (see ../why/__init__.py)."""
 import json
 import os
+import shutil
 import sys
 import textwrap
 
@@ -19,7 +20,6 @@ def add_arguments(parser):
                         help="files with the output of jobs, or - for what is piped in (default)")
     parser.add_argument('--list', action='store_true', help="list all messages that are known, and read nothing")
     parser.add_argument('--json', action='store_true', help="the same for programs")
-    parser.epilog = "Exit codes: 0 something is known, 1 nothing is, or a file cannot be read, 2 wrong usage."
     parser.set_defaults(function=main, prog='osu-container why', errors=(OSError,),
                         after_interrupt='nothing was changed')
 
@@ -30,6 +30,8 @@ def _search_of(name):
         if os.path.isdir(name):
             raise ValueError("it is a folder: name the files in it, for example %s" % os.path.join(name, '*.out'))
         with open(name, 'rb') as handle:
+            if os.fstat(handle.fileno()).st_rdev and not handle.isatty():  # pipes and plain files have none
+                raise ValueError("it is a device, which may have no end. Name the file with a job's output")
             return search_in(handle)
     if sys.stdin.isatty():
         sys.stderr.write("osu-container why: paste the output, then type Ctrl-D\n")
@@ -42,8 +44,10 @@ def _say(text):
     print(text.encode(encoding, 'replace').decode(encoding))
 
 
-def _fill(words, title, width=100):
-    """Return words (str) in lines of a width (int), behind a title (str)."""
+def _fill(words, title):
+    """Return words (str) in lines that fit the terminal, behind a title (str)."""
+    # osu_container/columns.py does the same; this folder runs without it
+    width = min(100, max(40, shutil.get_terminal_size((80, 24)).columns))
     return textwrap.fill(words, width, initial_indent='  %-8s' % title, subsequent_indent=' ' * 10,
                          break_on_hyphens=False, break_long_words=False)
 
@@ -103,8 +107,9 @@ def main(options):
         except (OSError, ValueError) as err:
             failed = True
             sys.stdout.flush()
-            sys.stderr.write("osu-container why: error: %s: %s\n" % (printable(name),
-                                                                     getattr(err, 'strerror', None) or err))
+            said = getattr(err, 'strerror', None)
+            sys.stderr.write("osu-container why: error: %s: %s\n" % (
+                printable(name), said + ". Name the file with a job's output" if said else err))
             continue
         here = [dict(each, file=name) for each in search.found()]
         found += here
@@ -120,7 +125,7 @@ def main(options):
              "Empty: %s." % _some([name for name, _ in empty], SHOWN_OTHERS, ', '))
     if unknown and not several:
         _say("None of the %d messages that are known here is in these %d lines.\ndocs/why.md and %s list them; else "
-             "keep the text and open an issue." % (len(MESSAGES), unknown[0][1], DOCS))
+             "keep the text and send it (docs/support.md, Send a report)." % (len(MESSAGES), unknown[0][1], DOCS))
     elif unknown:
         _say("None of the %d messages that are known here is in: %s."
              % (len(MESSAGES), _some([name for name, _ in unknown], SHOWN_OTHERS, ', ')))

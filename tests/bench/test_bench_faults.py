@@ -4,6 +4,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.bench import BenchError, cli, holding, job, session
-from osu_container.results import files
+from osu_container.results import files, select
 from tests.bench.test_bench import ARGUMENTS, calls, measurements, module
 from tests.helpers.bench_stand_in import answer, special
 from tests.helpers.machine import PROJECT, STATE, run
@@ -96,6 +97,72 @@ def test_an_interrupted_run_says_how_to_go_on_and_goes_on_with_what_is_missing(b
     assert again.returncode == 0 and 'has ended: nothing is left to measure' in again.stdout
 
 
+def begun(folder, started, ended=False):
+    """Make a run of osu_bw with two modules that has nothing measured, as bench leaves it where it is ended at once."""
+    folder.mkdir(parents=True)
+    wanted = vars(session.Wanted('demo', ['osu-native/1', 'osu-native/2'], 1, ['osu_bw'], 2))
+    writer = files.Writer(folder / files.NAME)
+    writer.begin(run=folder.name, started=started, site='workstation', tag='demo', repeats=1, wanted=wanted, inputs={})
+    if ended:
+        for name in wanted['modules']:
+            writer.add('measurement', module=name, approach='native', repeat=1, status='ok', ended=started,
+                       case={'benchmark': 'osu_bw', 'buffers': 'H H', 'nodes': 2, 'ranks': 2})
+        writer.add('end', ended=started)
+    return folder
+
+
+def test_latest_goes_on_with_the_newest_run_that_has_not_ended_and_names_what_else_is_unfinished(bench, tmp_path):
+    none = bench('--resume', 'latest')
+    assert none.returncode == 1 and 'there is no run' in none.stderr
+    old = begun(bench.results / 'old', '2026-11-20T10:00:00Z')
+    night = begun(tmp_path / 'elsewhere' / 'night', '2026-11-21T10:00:00Z')
+    done = begun(bench.results / 'done', '2026-11-22T10:00:00Z', ended=True)
+    remembered(night, bench.results)
+    shown = bench('--resume', 'latest', '--dry-run')
+    assert shown.returncode == 0, shown.stderr
+    assert f'left of {night}, tag demo on site workstation: 2 of 2 measurements, ' in shown.stdout
+    assert 'left of' in bench('--resume', 'night', '--dry-run').stdout, 'by its name, too'
+    again = bench('--resume', 'done')
+    assert again.returncode == 0 and again.stdout == (
+        f'{done} has ended: nothing is left to measure. Unfinished are old, night: osu-container bench --resume '
+        f'{bench.results}/night\n'), 'it says what has not ended'
+    shutil.rmtree(old)
+    shutil.rmtree(night)
+    last = bench('--resume', 'latest')
+    assert last.returncode == 0 and last.stdout.endswith(f'Nor is a run of {bench.results} unfinished\n')
+
+
+def remembered(folder, results):
+    """Link a run as bench does when it begins one with -o."""
+    done = run([sys.executable, '-c', f'from osu_container.results import select; select.remember({str(folder)!r})'],
+               env={**os.environ, select.VARIABLE: str(results), 'PYTHONPATH': str(PROJECT)})
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_run_elsewhere_is_found_by_latest_and_by_its_name(tmp_path):
+    results, night = tmp_path / 'results', begun(tmp_path / 'a' / 'night', '2026-11-21T10:00:00Z')
+    other = begun(tmp_path / 'b' / 'night', '2026-11-22T10:00:00Z')
+    inside = begun(results / 'inside', '2026-11-20T10:00:00Z')
+    for one in (night, other, other, inside):
+        remembered(one, results)
+    assert {path.name: path.resolve() for path in results.iterdir()} == {
+        'night': night, 'night-2': other, 'inside': inside}
+    shutil.rmtree(night)
+    remembered(begun(tmp_path / 'c' / 'night', '2026-11-23T10:00:00Z'), results)
+    assert (results / 'night').resolve() == tmp_path / 'c' / 'night', 'a link to what is gone makes place'
+
+
+def test_the_time_that_is_foreseen_is_that_of_the_last_run(bench):
+    assert 'by a guess of 3 s each' in bench('--tag', 'quick', '--dry-run').stdout
+    folder = begun(bench.results / 'before', '2026-11-22T10:00:00Z')
+    writer = files.Writer(folder / files.NAME)
+    for ended in ('10:00:10', '10:00:16', '10:00:22', '18:00:00'):  # eight hours: it was interrupted
+        writer.add('measurement', module='osu-native/1', approach='native', case={'benchmark': 'osu_bw'}, repeat=1,
+                   status='ok', ended=f'2026-11-22T{ended}Z')
+    assert ' min, as in before (6.0 s each)\n' in bench('--tag', 'demo', '--dry-run').stdout
+    assert 'by a guess' in bench('--tag', 'quick', '--dry-run').stdout, 'another tag has other programs'
+
+
 MOMENTS = 20
 
 
@@ -159,6 +226,21 @@ def test_a_failure_that_the_end_of_the_job_made_is_no_result(bench, tmp_path):
     assert '"kind": "end"' not in (folder / files.NAME).read_text()
     for path in (bench.root / f'{command}.answer', bench.root / 'special' / '2-osu_bw'):
         path.unlink()
+    again = bench('--resume', folder)
+    assert again.returncode == 0, again.stdout + again.stderr
+    is_whole(folder)
+
+
+def test_a_node_that_takes_no_step_is_no_result_though_slurm_has_not_noticed(bench, tmp_path):
+    """What srun of Slurm 22.05 said after kill -9 of the slurmd of a node: squeue and sinfo know nothing of it."""
+    special(bench.root, '2', 'osu_bw', "sys.exit('srun: error: Task launch for StepId=7.5 failed on node node2: "
+            "Communication connection failure')")
+    folder = tmp_path / 'run'
+    done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
+    assert done.returncode == 1
+    assert 'node node2 takes no step: Communication connection failure\n' in done.stderr, done.stdout + done.stderr
+    assert [(one['status'], one['approach']) for one in measurements(folder)] == [('ok', '1')]
+    (bench.root / 'special' / '2-osu_bw').unlink()
     again = bench('--resume', folder)
     assert again.returncode == 0, again.stdout + again.stderr
     is_whole(folder)

@@ -38,6 +38,7 @@ REASONS = {
     'long': "sets up the machine, measures for minutes or is this very test run",
     'writes': "writes files that are checked in; tests compare these with what it would write",
     'foreign': "needs an image that is not ours; tests/new/test_new_run.py does the same with one",
+    'release': "needs the files of a release; `make release` does the same with them on clean systems",
     'destroys': "removes what the user has; tests/workstation/test_workstation.py runs it on copies",
 }
 #: How a command is run here
@@ -66,12 +67,19 @@ NOT_COMMANDS = {
 }
 #: What must be there before a command runs, because another block of its page makes it
 BEFORE = {
+    r'\b(mine|bare)\.txt': (
+        "printf '# OSU MPI Bandwidth Test v7.5\\n# Size Bandwidth (MB/s)\\n1 2.00\\n' >mine.txt; "
+        'sed s/2.00/2.02/ mine.txt >theirs.txt; cp mine.txt bare.txt; cp theirs.txt container.txt'),
+    r'compare imported$': (
+        "printf '# OSU MPI Bandwidth Test v7.5\\n# Size Bandwidth (MB/s)\\n1 2.00\\n' >one.txt; "
+        'sed s/2.00/2.02/ one.txt >two.txt; '
+        'bin/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
     r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
     r'(FILE|\w)\.sif .*--facts host\.json': '[ -e host.json ] || osu-container discover --facts host.json >facts.txt',
     r'reframe -C settings\.py': '[ -e settings.py ] || osu-container bench --settings settings.py',
     r'discover --sysroot frontier': '[ -e frontier ] || stand-in/make frontier frontier --facts-only >made.txt',
     r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
-    r'(--compare |=)site\.py': 'osu-container discover -o site.py >out.txt; cp site.py node.py',
+    r'(--compare |--site-file |=)site\.py': 'osu-container discover -o site.py >out.txt; cp site.py node.py',
 }
 BEFORE[r'check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0'] = (
     'osu-container image build osu-workstation-mpich-4.2.3-libfabric-1.17.0 --log build.log --output '
@@ -104,6 +112,16 @@ class Rule(NamedTuple):
 ON_LUMI = 'install-lumi'
 SYSTEMS = '/(alps|frontier|setonix|perlmutter)'
 COMMANDS = [
+    # For a site
+    Rule('run', r'bin/osu-container check FILE\.sif --site-file site\.py', 'for-your-site', (0, 4, 5, 6)),
+    Rule('system', r'module load osu-container-tools', 'for-your-site'),
+    Rule('modules', r'osu-container proof srun -N2 -n2 osu_latency H H', 'for-your-site'),
+    Rule('network', r'python3 -m venv /apps/\S+|/apps/\S+/pip install -r osu_container/requirements\.txt',
+         'for-your-site'),
+    # A release
+    Rule('long', r'((RELEASES|TRY)=\w* )*make release', 'CONTRIBUTING|release'),
+    Rule('release', r'sha256sum -c SHA256SUMS|tar xf osu-container-.*|osu-container-\S+/bin/osu-container --version|'
+                    r'pip install osu_container-.*', 'release'),
     # A container of the user's own
     Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own|README'),
     Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own|README'),
@@ -133,7 +151,7 @@ COMMANDS = [
     Rule('run', r'make (help|lumi|unlumi)'),
     # LUMI
     Rule('shell', r'export \w+=\S+'),
-    Rule('network', r'git clone <address of this repository> osu-container( && make -C osu-container lumi)?'),
+    Rule('network', r'git clone <address of this repository> osu-container( && (make -C osu-.* lumi|cd osu-.*))?'),
     Rule('network', r'cd sources && scp .*|cd osu-container && git pull && make lumi'),
     # Systems where nobody has run it
     Rule('network', r'cd osu-container|python3 -m pip install --user easybuild', SYSTEMS),
@@ -148,7 +166,7 @@ COMMANDS = [
     Rule('LUMI', r'make -C osu-container (lumi|unlumi)'),
     Rule('LUMI', r'module load LUMI/.*|module load LUMI PRoot|mkdir -p /scratch/project_46XXXXXXX/\S+'),
     Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
-    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi'),
+    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi|for-your-site'),
     Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
     Rule('GPU', r'srun .*osu-gpu-bind .*', f'{ON_LUMI}|README'),
     Rule('system', r'osu-container stage.*|srun osu_bw H H', '/scale'),
@@ -179,10 +197,10 @@ COMMANDS = [
     Rule('run', r'(\$ )?osu-container why (--list|slurm-\d+\.out( slurm-\d+\.out)?)'),
     # Discover
     Rule('run', r'stand-in/make frontier frontier --facts-only'),
-    Rule('run', r'(\$ )?osu-container discover( -o site\.py| --sysroot frontier| --facts host\.json)?'),
-    Rule('run', r'osu-container discover --compare (login\.json node\.json|site\.py( node\.py)?)', codes=(0, 1)),
+    Rule('run', r'(\$ )?(bin/)?osu-container discover( -o site\.py| --sysroot frontier| --facts host\.json)?'),
+    Rule('run', r'(bin/)?osu-container discover --compare (login\.json node\.json|site\.py( node\.py)?)', codes=(0, 1)),
     Rule('modules', r'(\$ )?osu-container discover --compare osu-container/hybrid'),
-    Rule('modules', r'srun -N1 osu-container discover -o node\.py'),
+    Rule('modules', r'srun -N1 (bin/)?osu-container discover -o node\.py'),
     Rule('batch', r'mpiexec -launcher pbs -n 2 apptainer exec FILE\.sif /opt/osu/bin/osu_latency', 'add-a-site'),
     # Pairs
     Rule('long', r'stand-in/pairs( --all --count 300| --kept| --grid)?'),
@@ -200,6 +218,7 @@ COMMANDS = [
     Rule('install', r'eb (osu-native\.eb )?OSU-Micro-Benchmarks-7\.5\.2-osu-\S+\.eb -r'),
     # Figures. compare: 1 says that something is worse
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
+    Rule('run', r'bin/osu-container (import|report) [^$]*\.txt .*'),
     Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*'),
     # Contributions
     Rule('run', r'osu-container contribute (lumi( --stack 25\.09 -o \S+)?|easybuild)'),
@@ -320,7 +339,7 @@ def scratch(tmp_path_factory):
     for seed, name in enumerate((OTHER_RUN, results_data.RUN)):
         results_data.make_run(folder / 'results' / name, run=name, seed=seed)
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': str(folder / 'home'),
-                   'XDG_DATA_HOME': 'share',
+                   'XDG_DATA_HOME': 'share', 'COLUMNS': '100',  # the width of the pages
                    'EASYBUILD_PREFIX': str(folder / 'easybuild'),
                    'EBU_USER_PREFIX': str(folder / 'lumi'), 'OSU_CONTAINER_RESULTS': str(folder / 'results')}
 
@@ -374,9 +393,9 @@ def test_python_examples_run(scratch, block):
 def test_easybuild_takes_the_options(scratch, line):
     done = scratch(f'{line.command} --dry-run')
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    module, approach = re.match(r'eb (osu-(?:native|container|mpi4py))(?:-(\w+))?', line.command).groups()
+    module, approach = re.match(r'eb (osu-(?:native|container(?:-tools)?|mpi4py))(?:-(\w+))?', line.command).groups()
     suffix = re.search(r'versionsuffix=(\S+)|$', line.command).group(1) or ''
-    wanted = 'osu-native/' if module == 'osu-native' else f'{module}/{approach}{suffix})'
+    wanted = f'{module}/' + (f'{approach}{suffix})' if approach else '')
     assert f'(module: {wanted}' in done.stdout
 
 

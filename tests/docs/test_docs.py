@@ -234,6 +234,22 @@ def test_every_error_of_an_installation_names_its_remedy_or_has_a_heading():
             if not REMEDY.search(found[1]) and not any(pattern.search(found[1]) for pattern in patterns)] == []
 
 
+def test_the_index_of_troubleshooting_has_every_subject_of_both_pages():
+    found = {(link.partition('#')[0] or TROUBLESHOOTING.name, anchor) for link, _, anchor in links(TROUBLESHOOTING)}
+    for page in (TROUBLESHOOTING, TROUBLESHOOTING.with_name('why.md')):
+        subjects = re.findall(r'^## (.+)$', page.read_text(), re.M)
+        assert len(subjects) > 4
+        for subject in subjects:
+            anchor = re.sub(r'[^\w\- ]', '', subject.lower()).replace(' ', '-')
+            assert (page.name, anchor) in found, subject
+
+
+@pytest.mark.parametrize('page', sorted((PROJECT / 'docs').rglob('*.md')), ids=lambda page: page.stem)
+def test_each_page_begins_with_what_its_reader_can_do(page):
+    first = page.read_text().split('\n\n')[1]
+    assert re.search(r'\b(you|your|yours)\b', first, re.I), f'{page}: {first}'
+
+
 # ---- claims
 
 def test_versions_in_contributing_are_those_that_are_tested():

@@ -24,9 +24,9 @@ WIDTHS = {'desktop': 1280, 'phone': 390}
 SCHEMES = ('light', 'dark')
 
 
-def build(folder, target):
+def build(folder, target, **variables):
     """Build the site of a project (Path) into target (Path) as `make docs` does; CompletedProcess."""
-    environment = dict(os.environ, NO_MKDOCS_2_WARNING='1')
+    environment = dict(os.environ, NO_MKDOCS_2_WARNING='1', **variables)
     return run([STATE / 'venv/bin/python', '-m', 'mkdocs', 'build', '--strict', '--config-file',
                 folder / 'mkdocs.yml', '--site-dir', target], env=environment, cwd=PROJECT)
 
@@ -71,11 +71,13 @@ def test_the_make_target_builds_as_the_tests_do():
 
 
 def settings_elsewhere():
-    """Return mkdocs.yml (str) for another folder, without the report, which takes its time."""
+    """Return mkdocs.yml (str) for another folder, which has neither a report nor the page of messages."""
     text = (PROJECT / 'mkdocs.yml').read_text()
-    links, report = (f'  - osu_container/generate/{name}.py\n' for name in ('site_links', 'site_report'))
-    assert text.count(links) == text.count(report) == 1
-    return text.replace(report, '').replace(links, f'  - {PROJECT}/osu_container/generate/site_links.py\n')
+    links, report, search = (f'  - osu_container/generate/{name}.py\n'
+                             for name in ('site_links', 'site_report', 'site_search'))
+    assert text.count(links) == text.count(report) == text.count(search) == 1
+    absolute = f'  - {PROJECT}/osu_container/generate/site_links.py\n'
+    return text.replace(report, '').replace(search, '').replace(links, absolute)
 
 
 def broken_link(text):
@@ -121,6 +123,24 @@ def test_a_page_that_the_navigation_lacks_stops_the_build(tmp_path):
     (tmp_path / 'mkdocs.yml').write_text(settings_elsewhere().replace('      - Design: design.md\n', ''))
     done = build(tmp_path, tmp_path / 'site')
     assert done.returncode != 0 and 'design.md' in done.stderr
+
+
+@pytest.mark.parametrize('address, edit', [
+    ('', None),
+    ('https://github.com/them/osu', 'https://github.com/them/osu/edit/main/docs/index.md'),
+    ('https://gitlab.com/us/osu', 'https://gitlab.com/us/osu/-/edit/main/docs/index.md')])
+def test_the_address_of_the_repository_is_one_setting(tmp_path, address, edit):
+    (tmp_path / 'docs').mkdir()
+    for name in ('site', 'pictures'):
+        shutil.copytree(PROJECT / 'docs' / name, tmp_path / 'docs' / name)
+    (tmp_path / 'mkdocs.yml').write_text(settings_elsewhere().partition('\nnav:')[0] + '\n')
+    (tmp_path / 'docs' / 'index.md').write_text('# First\n')
+    done = build(tmp_path, tmp_path / 'site', OSU_CONTAINER_REPOSITORY=address)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / 'site' / 'index.html').read_text()
+    outside = {link for link in Elements(text).links if urlsplit(link).netloc}
+    assert outside == ({address, edit} if address else set())
+    assert 'data-md-component="source"' not in text  # by which the page would ask their server
 
 
 def test_every_page_is_there_and_no_file_of_the_project_but_these(site):
@@ -272,7 +292,7 @@ def test_page_in_the_browser(site, open_page, name):
 def test_the_figure_is_large_enough_on_a_phone_and_no_poster_on_a_desktop(site, open_page):
     units = float(ElementTree.parse(PICTURE).getroot().get('viewBox').split()[2])
     for width in WIDTHS.values():
-        box = open_page(f'file://{site}/index.html', width).locator('article img').bounding_box()
+        box = open_page(f'file://{site}/index.html', width).locator('article img').first.bounding_box()
         assert box['width'] * 12 / units >= 9.5 and box['width'] <= 600  # 12: its smallest letters, units
 
 
@@ -314,3 +334,47 @@ def test_search_finds_a_variable_without_network(site, served, open_page, where,
     page.locator('.md-search-result__item a', has_text='Every variable on LUMI').first.click()
     page.wait_for_url(re.compile(r'/approaches\.html'))
     assert page.troubles == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize('message, page, row', [
+    ('PMI2_Init failed', 'What a message means', 'PMI2_Init failed'),
+    ('open_fabric:No data available', 'What a message means', 'open_fabric:No data available'),
+    ('no container runtime on PATH', 'Troubleshooting', 'no container runtime on PATH')])
+def test_a_message_is_found_first_by_its_words(site, open_page, message, page, row):
+    shown = open_page(f'file://{site}/index.html')
+    shown.keyboard.press('s')
+    shown.locator('.md-search__input').press_sequentially(message)
+    shown.locator('.md-search-result__item h2').first.wait_for()
+    first = shown.locator('.md-search-result__item').first
+    assert page in first.locator('h1').inner_text() and row in first.locator('h2').first.inner_text()
+    first.locator('h2').first.click()
+    shown.wait_for_url(re.compile('#.'))
+    target = unquote(urlsplit(shown.url).fragment)
+    assert shown.evaluate('id => document.getElementById(id) !== null', target) and shown.troubles == []
+
+
+@pytest.mark.browser
+def test_a_table_of_sentences_and_a_chart_can_be_read_on_a_phone(site, open_page):
+    """Cells stand in the window, each with the head of its column; the letters of a chart keep their size."""
+    page = open_page(f'file://{site}/why.html', WIDTHS['phone'])
+    cells = page.eval_on_selector_all('table[data-stacked] td', """all => all.slice(0, 60).map(one => [
+        one.getBoundingClientRect().right, one.dataset.head])""")
+    assert len(cells) == 60 and {head for _, head in cells} == {'message', 'cause', 'what to do'}
+    assert max(right for right, _ in cells) <= WIDTHS['phone']
+    page = open_page(f'file://{site}/results/index.html', WIDTHS['phone'])
+    for chart in page.locator('article img').all():
+        units = chart.evaluate('one => one.naturalWidth')
+        assert chart.bounding_box()['width'] * 11 / units >= 9.5  # 11: its smallest letters, units
+
+
+@pytest.mark.browser
+def test_a_command_is_copied_without_prompt_and_answer_and_its_button_hides_nothing(site, open_page):
+    page = open_page(f'file://{site}/check.html', WIDTHS['phone'])
+    session = page.locator('pre', has=page.locator('.gp')).first
+    copied = session.locator('code').evaluate("""one => {
+        one.setAttribute('data-md-copying', ''); const text = one.innerText; one.removeAttribute('data-md-copying');
+        return text }""")
+    assert copied.strip().startswith('osu-container check ') and len(copied.strip().splitlines()) == 1
+    button, lines = session.locator('.md-code__nav').bounding_box(), session.locator('code').bounding_box()
+    assert lines['x'] + lines['width'] <= button['x'] + 1

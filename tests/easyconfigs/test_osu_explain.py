@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from osu_container.core.installing.staged import install_proof
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 
 COMMAND = PROJECT / 'easyconfigs/o/osu-container/osu-explain'
@@ -19,11 +20,7 @@ def explain(tmp_path):
     """Function (text, or data for JSON) that writes settings.json and runs osu-explain of that installation."""
     (tmp_path / 'bin').mkdir()
     (tmp_path / 'bin' / 'osu-explain').symlink_to(COMMAND)
-    package = tmp_path / 'proof' / 'osu_container' / 'core' / 'writing'
-    package.mkdir(parents=True)
-    for folder in (package, package.parent, package.parent.parent):
-        (folder / '__init__.py').touch()
-    (package / 'terminal.py').symlink_to(PROJECT / 'osu_container/core/writing/terminal.py')
+    install_proof(str(tmp_path))
 
     def call(content):
         path = tmp_path / 'settings.json'
@@ -35,6 +32,15 @@ def explain(tmp_path):
 def test_what_is_whole_is_printed(explain):
     done = explain(GOOD)
     assert done.returncode == 0 and 'osu-container/pure on site x' in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize('width', [60, 80, 120])
+def test_what_is_printed_fits_the_terminal(explain, monkeypatch, width):
+    monkeypatch.setenv('COLUMNS', str(width))
+    long = {**VARIABLE, 'value': '/a/path/of/some/length/in/the/container', 'why': 'some words ' * 30}
+    done = explain({**GOOD, 'title': 'many words ' * 12, 'variables': [long], 'in_container': [long]})
+    assert done.returncode == 0 and max(map(len, done.stdout.splitlines())) <= width, done.stdout + done.stderr
+    assert done.stdout.count('some words') >= 30 and f"A={long['value']}" in done.stdout
 
 
 @pytest.mark.parametrize('content', [

@@ -201,7 +201,7 @@ def test_exit_code_and_arguments_are_those_of_the_program():
 
 
 @pytest.mark.parametrize('arguments, variables, message', [
-    (['osu_bw'], {}, 'OSU_GPU_MAP is not set: no module of this bundle is loaded, or it is for a site without GPUs'),
+    (['osu_bw'], {}, 'OSU_GPU_MAP is not set: no module of this bundle is loaded'),
     (['osu_bw'], {'OSU_GPU_MAP': REAL_MAP}, 'SLURM_LOCALID is not set: start it by srun'),
     (['osu_bw'], {'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1'},
      "the job has 1 of the node's 2 GPUs, and Slurm does not say which"),
@@ -224,3 +224,11 @@ def test_help_without_a_module():
 @pytest.mark.parametrize('approach', APPROACHES)
 def test_only_values_that_the_command_knows_are_in_the_data(approach):
     assert {entry['value'] for entry in APPROACHES[approach]['rank_variables']} <= {'gcd', 'nic'}
+
+
+def test_a_module_without_gpus_is_told_from_none():
+    none, workstation = gpu_bind('osu_bw', 'H'), gpu_bind('osu_bw', 'H', OSU_MODULE_ROOT='/installed')
+    assert none.returncode == workstation.returncode == 1
+    assert 'no module of this bundle is loaded' in none.stderr
+    assert 'the loaded module (/installed) is for a site without GPUs' in workstation.stderr
+    assert workstation.stderr.endswith('Leave osu-gpu-bind out: srun osu_bw H\n')

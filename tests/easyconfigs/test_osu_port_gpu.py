@@ -42,7 +42,8 @@ def hip(libraries, tmp_path):
 def refused(done, *words):
     """Return the message of a port that ended in an error; it has all words, is one line, and `why` knows it."""
     code, output, errors = done
-    assert code == 1 and not [line for line in output.splitlines() if not line.startswith('#')], done
+    # on some machines Intel MPI itself looks for GPUs, and says what it found
+    assert code == 1 and not [line for line in output.splitlines() if not line.startswith(('#', 'MPI startup()'))], done
     message, = {line for line in errors.splitlines() if ': error: ' in line}
     assert not [word for word in words if word not in message], message
     assert 'Traceback' not in errors

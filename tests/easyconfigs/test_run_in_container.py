@@ -97,6 +97,15 @@ def test_through_the_entrypoint_where_the_module_says_so(installed):
     assert done.stdout.startswith(f'{run}[{sif}]\n[env]\n[-u]\n[CXI_FORK_SAFE]\n[osu_bw]\n')
 
 
+@pytest.mark.parametrize('name', ['osu-exec', 'osu-shell'])
+@pytest.mark.parametrize('option', ['--help', '-h'])
+def test_help_is_ours_and_starts_nothing(installed, name, option):
+    done = installed(name, option)
+    assert (done.returncode, done.stderr) == (0, '') and done.stdout.startswith(f'usage: {name} ')
+    behind = installed('osu-exec', 'ls', option)
+    assert behind.stdout.startswith('[--quiet]\n') and f'[ls]\n[{option}]\n' in behind.stdout
+
+
 def test_osu_exec_without_a_command_says_what_to_give(installed):
     done = installed('osu-exec')
     assert done.returncode == 1 and 'give the command to run in the container' in done.stderr

@@ -101,19 +101,27 @@ def labelled(**labels):
 
 
 def special(name, kind='fifo'):
-    """Return what makes a named pipe, a socket or a link to itself."""
+    """Return what makes a named pipe, a link to itself or to a device, or a file of 1 TB, and the host."""
     def make(place):
         path = place.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        place.has('host')
+        if not (place.folder / 'host').exists():
+            place.has('host')
         if kind == 'fifo':
             os.mkfifo(path)
         elif kind == 'loop':
             path.symlink_to(path.name)
+        elif kind == 'device':
+            path.symlink_to('/dev/zero')
         elif kind == 'sparse':
             with open(path, 'wb') as handle:
                 handle.truncate(1 << 40)
     return make
+
+
+def both(*makes):
+    """Return what makes all that the functions makes do."""
+    return lambda place: [make(place) for make in makes]
 
 
 def shared(name, text):
@@ -183,7 +191,8 @@ def with_sum(place):
 #: By command, in the order of the table
 CASES = {
     'check': [
-        Case('no image', f'osu-container check {HOST}', make=good, names=('osu-container check IMAGE.sif',)),
+        Case('no image', f'osu-container check {HOST}', make=good, names=('osu-container check IMAGE.sif',),
+             code=2),
         Case('a file that is not there', f'osu-container check none.sif {HOST}', make=good, names=('none.sif',)),
         Case('an empty file', f'osu-container check empty.sif {HOST}', {'empty.sif': ''}, good, ('empty.sif',)),
         Case('a text', f'osu-container check text.sif {HOST}', {'text.sif': 'FROM debian\n'}, good, ('text.sif',)),
@@ -213,7 +222,7 @@ CASES = {
              "osu-container check $'\\033]0;title\\007\\033[31mred\\033[2J.sif' " + HOST, make=good, names=('red',)),
         Case('a name that is no text', rf"osu-container check $'\xff\xfe.sif' {HOST}", make=good, names=('.sif',)),
         Case('a name of 300 letters', f'osu-container check {"a" * 300} {HOST}', make=good, names=('aaa',)),
-        Case('a program that the image has not', f'osu-container check good.sif {HOST} --program /opt/none',
+        Case('a program that is not in the image', f'osu-container check good.sif {HOST} --program /opt/none',
              make=good, names=('/opt/none',)),
         Case('an approach that is not known', f'osu-container check good.sif {HOST} --approach magic', make=good,
              names=('magic', 'hybrid'), code=2),
@@ -229,6 +238,8 @@ CASES = {
              {'site.py': 'raise SystemExit(0)\n'}, good, ('site.py',)),
         Case('a site file that everybody may write', 'osu-container check good.sif --site-file site.py', make=shared(
             'site.py', "SITE = 'workstation'\n"), names=('site.py', 'chmod')),
+        Case('a site file that is a device', 'osu-container check good.sif --site-file zero',
+             make=both(good, special('zero', 'device')), names=('/dev/zero',)),
         Case('a site that is based on itself', 'osu-container check good.sif --site-file site.py',
              {'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'b'}, 'b': {'based_on': 'a'}}\n"}, good,
              ('based_on', 'a -> b -> a')),
@@ -239,8 +250,16 @@ CASES = {
         Case('a description of a host of another format',
              f'osu-container check good.sif --site {CPU} --facts host.json', {'host.json': '{"format": 7}'}, good,
              ('host.json', '7', '1')),
+        *(Case('a description of a host ' + what, f'osu-container check good.sif --site {CPU} --facts host.json',
+               {'host.json': text}, good, ('host.json',))
+          for what, text in (('of brackets without end', DEEP),
+                             ('with a number of 100 digits', '{"format": 1' + '0' * 100 + '}'),
+                             ('with no number for one', '{"format": NaN}'))),
+        Case('a description of a host that is a named pipe',
+             f'osu-container check good.sif --site {CPU} --facts pipe', make=lambda place: (
+                 place.has('good.sif'), special('pipe')(place)), names=('pipe',)),
         Case('an image beside --published', 'osu-container check good.sif --published', make=good,
-             names=('image',)),
+             names=('image',), code=2),
     ],
     'new': [
         Case('a site that is not known', 'osu-container new good.sif --site nowhere', make=good,
@@ -253,7 +272,7 @@ CASES = {
              names=('osu-native',)),
         Case('a name with code of Lua in it', rf"""osu-container new good.sif {HOST} --name 'a" .. os.exit() .. "'""",
              make=good, names=('os.exit()',)),
-        Case('a command that the image has not', f'osu-container new good.sif {HOST} --command lmp', make=good,
+        Case('a command that is not in the image', f'osu-container new good.sif {HOST} --command lmp', make=good,
              names=('lmp',)),
         Case('a command that the module has for itself', f'osu-container new good.sif {HOST} --command osu-explain',
              make=good, names=('osu-explain',)),
@@ -261,6 +280,8 @@ CASES = {
              names=('none',)),
         Case('an easyconfig that is there', f'osu-container new good.sif {HOST} --approach pure',
              {'good-pure.eb': 'mine'}, good, ('good-pure.eb', '--force')),
+        Case('an easyconfig whose name a device has', f'osu-container new good.sif {HOST} --approach pure --force',
+             make=both(good, special('good-pure.eb', 'device')), names=('good-pure.eb', 'a device')),
         Case('an approach that cannot run here', f'osu-container new good.sif {HOST} --approach openmpi', make=good,
              names=('openmpi',)),
     ],
@@ -284,6 +305,10 @@ CASES = {
         Case('show: a name that is not known', "osu-container image show $'a\\033[31m'", names=('31m',)),
         Case('fetch: a source that is not known', 'osu-container image fetch --source nothing', names=('nothing',),
              code=2),
+        Case('build: a device in place of the image', 'osu-container image build OSU_IMAGE --force --output zero '
+             '--log log', make=special('zero', 'device'), names=('zero', '--output')),
+        Case('pull: a device in place of the image', 'osu-container image pull oras://127.0.0.1:1/a:1 zero --force',
+             make=special('zero', 'device'), names=('zero', 'a device')),
         Case('verify: a file that is not there', 'osu-container image verify none.sif', names=('none.sif',),
              answer=True),
         Case('verify: an empty file', 'osu-container image verify empty.sif', {'empty.sif': ''},
@@ -315,6 +340,10 @@ CASES = {
              names=('none',)),
         Case('a folder in place of a file', 'osu-container discover --sysroot host -o host --force', make=good,
              names=('host',)),
+        Case('a device in place of a file', 'osu-container discover --sysroot host -o zero --force',
+             make=special('zero', 'device'), names=('zero', 'a device')),
+        Case('a named pipe in place of a file', 'osu-container discover --sysroot host --facts pipe --force',
+             make=special('pipe'), names=('pipe',)),
         Case('--facts and -o', 'osu-container discover --facts a.json -o b.py', names=('--facts',), code=2),
         Case('--compare: a file that is no look', 'osu-container discover --compare a.json', {'a.json': '{"a": 1}'},
              names=('a.json',), code=2),
@@ -330,6 +359,10 @@ CASES = {
              names=('text.md', 'Python'), code=2),
         Case('--compare: Python that is no look', 'osu-container discover --compare look.py', {'look.py': 'A = 1\n'},
              names=('look.py',), code=2),
+        Case('--compare: a named pipe', 'osu-container discover --compare pipe.json', make=special('pipe.json'),
+             names=('pipe.json',), code=2),
+        Case('--compare: brackets of Python without end', 'osu-container discover --compare look.py',
+             {'look.py': 'A = ' + DEEP}, names=('look.py',), code=2),
         Case('--compare: three files', 'osu-container discover --compare a b c', names=('3',), code=2),
     ],
     'bench': [
@@ -365,6 +398,10 @@ CASES = {
              names=('run/results.jsonl',), code=3),
         Case('results that are no text', 'osu-container compare run lumi-g-2025-03', {'run/results.jsonl': BINARY},
              names=('run/results.jsonl',), code=3),
+        Case('a named pipe', 'osu-container compare pipe lumi-g-2025-03', make=special('pipe'), names=('pipe',),
+             code=3),
+        Case('a run whose results are a named pipe', 'osu-container compare run lumi-g-2025-03',
+             make=special('run/results.jsonl'), names=('run',), code=3),
         Case('a file of something else', 'osu-container compare other.json lumi-g-2025-03', {'other.json': '{}'},
              names=('other.json',), code=3),
         Case('a value below zero', 'osu-container compare run:pure run:native',
@@ -383,6 +420,8 @@ CASES = {
         Case('a folder that is not there', 'osu-container report run -o none/page.html', make=run_with(),
              names=('none',)),
         Case('a folder in place of a page', 'osu-container report run -o page', {'page/': ''}, run_with(), ('page',)),
+        Case('a device in place of a page', 'osu-container report run -o zero --force', make=both(
+            run_with(), special('zero', 'device')), names=('zero', 'a device')),
         Case('a run whose unit is another one', 'osu-container report run -o page.html',
              make=run_with(lambda entry: entry.update(unit='furlongs')), names=('furlongs',)),
     ],
@@ -424,15 +463,18 @@ CASES = {
     'why': [
         Case('a file that is not there', 'osu-container why none.out', names=('none.out',)),
         Case('a folder', 'osu-container why logs', {'logs/': ''}, names=('logs',)),
+        Case('a device', 'osu-container why zero', make=special('zero', 'device'), names=('zero', 'a device')),
         Case('a compressed file', 'osu-container why job.out.gz', {'job.out.gz': b'\x1f\x8b\x08' + BINARY},
              names=('job.out.gz',)),
     ],
     'contribute': [
         Case('a place that is not known', 'osu-container contribute nowhere', names=('nowhere',), code=2),
-        Case('a stack that LUMI has not', 'osu-container contribute lumi --stack 99.99', names=('99.99',)),
+        Case('a stack that LUMI does not have', 'osu-container contribute lumi --stack 99.99', names=('99.99',)),
         Case('a date that is none', 'osu-container contribute lumi --date tomorrow', names=('tomorrow',)),
         Case('a folder that is there', 'osu-container contribute easybuild -o mine', {'mine/file': 'mine'},
              names=('mine', 'file')),
+        Case('a list of what may be replaced that is a named pipe', 'osu-container contribute easybuild -o mine '
+             '--force', make=special('mine/SHA256SUMS'), names=('mine',)),
     ],
     'stage': [
         Case('outside of a job', 'osu-container stage good.sif', make=good, names=('SLURM_JOB_ID',)),
@@ -464,6 +506,8 @@ CASES = {
         Case('settings that are gone', 'module/bin/osu-explain', make=explain(None), names=('settings.json',)),
         Case('settings of something else', 'module/bin/osu-explain', make=explain('[1, 2]'),
              names=('settings.json', 'eb')),
+        Case('settings that are a named pipe', 'module/bin/osu-explain', make=lambda place: (
+            explain(None)(place), special('module/settings.json')(place)), names=('settings.json',)),
         Case('settings that are no JSON', 'module/bin/osu-explain', make=explain('{"modu'),
              names=('settings.json',)),
     ],

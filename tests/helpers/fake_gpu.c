@@ -3,7 +3,7 @@
  *
  * One source, several libraries, chosen by -D:
  *   FAKE_CUDA       libcuda.so.1, the driver library of CUDA
- *   FAKE_HIP        libamdhip64.so.6, the runtime library of HIP
+ *   FAKE_HIP        libamdhip64.so.6 (or .so.5), the runtime library of HIP, as far as osu-port and MPICH call it
  *   FAKE_CUDART     libcudart.so.13, of which only the version is asked
  *   FAKE_CCL        libnccl.so.2 or librccl.so.1 on top of one of the first two, for ranks on one node
  *   FAKE_HIP_MPI    in front of an MPI that was built without HIP: says that it takes addresses of HIP
@@ -70,22 +70,37 @@ static int called(const char *name) {
 }
 #define CALLED() do { int told = called(__func__); if (told) return told; } while (0)
 
-static int devices(void) {
+/* Return how many devices are visible; where number is one of them, make it the number that the hardware has. */
+static int visible(int *number) {
     static const char *hiding[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"};
-    int count = atoi(setting("FAKE_GPU_COUNT", "2"));
+    enum { MOST = 64 };
+    int count = atoi(setting("FAKE_GPU_COUNT", "2")), left[MOST];
+    for (int n = 0; n < count; n++)
+        left[n] = n;
     for (int n = 0; n < 3; n++) {
         const char *shown = getenv(hiding[n]);
         if (shown) { /* numbers up to the first that is none */
-            int seen = 0;
-            while (*shown >= '0' && *shown <= '9' && atoi(shown) < count) {
-                seen++;
+            int seen = 0, before[MOST];
+            memcpy(before, left, sizeof left);
+            while (*shown >= '0' && *shown <= '9' && atoi(shown) < count && seen < MOST) {
+                left[seen++] = before[atoi(shown)];
                 shown += strcspn(shown, ",");
                 shown += *shown == ',';
             }
             count = seen;
         }
     }
+    if (number && *number < count)
+        *number = left[*number];
     return count;
+}
+static int devices(void) { return visible(NULL); }
+
+/* As on real machines, the address on the bus does not depend on what is hidden. */
+static int address_of(char *name, int size, const char *form, int device) {
+    visible(&device);
+    snprintf(name, size, form, device + 1);
+    return OK;
 }
 
 static size_t memory(void) { return strtoull(setting("FAKE_GPU_MEMORY", "1073741824"), NULL, 10); }
@@ -190,10 +205,37 @@ static const char *meaning(int code) {
     }
 }
 
-/* ---- libcuda.so.1 ------------------------------------------------------------------------------------------------ */
-#ifdef FAKE_CUDA
+/* What another process opens memory by: 64 bytes, as CUDA and HIP have them. */
 typedef struct { int owner, number; size_t size, offset; char rest[40]; } handle;
 
+static int handle_of(handle *made, void *address) {
+    struct block *block = block_of(address);
+    if (!block)
+        return INVALID;
+    *made = (handle){block->owner, block->number, block->size, 0, {0}};
+    return OK;
+}
+
+static int range_of(void **base, size_t *size, void *address) {
+    struct block *block = block_of(address);
+    if (!block)
+        return INVALID;
+    if (base)
+        *base = block->device;
+    if (size)
+        *size = block->size;
+    return OK;
+}
+
+static int move_later(void *to, const void *from, size_t size) {
+    move_bytes(to, from, size);
+    if (size && block_of(from) && *setting("FAKE_GPU_WRONG", "") == '1')
+        *real(to) ^= 1;
+    return OK;
+}
+
+/* ---- libcuda.so.1 ------------------------------------------------------------------------------------------------ */
+#ifdef FAKE_CUDA
 int cuInit(unsigned flags) { CALLED(); return devices() ? OK : NO_DEVICE; }
 int cuDriverGetVersion(int *version) { CALLED(); *version = atoi(setting("FAKE_GPU_VERSION", "12040")); return OK; }
 int cuDeviceGetCount(int *count) { CALLED(); *count = devices(); return OK; }
@@ -201,15 +243,15 @@ int cuDeviceGet(int *device, int number) { CALLED(); *device = number; return nu
 int cuDeviceGetName(char *name, int size, int device) { CALLED(); snprintf(name, size, "fake GPU"); return OK; }
 int cuDeviceGetPCIBusId(char *name, int size, int device) {
     CALLED();
-    snprintf(name, size, "0000:%02d:00.0", device + 1);
-    return OK;
+    return address_of(name, size, "0000:%02d:00.0", device);
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
     CALLED();
+    visible(&device);
     *value = attribute == 75 ? 9 : attribute == 33 ? device + 1 : 1; /* compute capability 9.1, PCI bus, "yes" */
     return OK;
 }
-int cuDeviceGetUuid(char *uuid, int device) { CALLED(); memset(uuid, device + 1, 16); return OK; }
+int cuDeviceGetUuid(char *uuid, int device) { CALLED(); visible(&device); memset(uuid, device + 1, 16); return OK; }
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
     CALLED();
     *flags = 0, *active = 1;
@@ -242,27 +284,11 @@ int cuMemAlloc_v2(void **address, size_t size) { CALLED(); return give(address, 
 int cuMemAllocManaged(void **address, size_t size, unsigned flags) { CALLED(); return give(address, size, 1); }
 int cuMemFree_v2(void *address) { CALLED(); return take_back(address); }
 int cuMemcpy(void *to, const void *from, size_t size) { CALLED(); return move_bytes(to, from, size); }
-int cuMemcpyAsync(void *to, const void *from, size_t size, void *stream) {
-    CALLED();
-    move_bytes(to, from, size);
-    if (size && block_of(from) && *setting("FAKE_GPU_WRONG", "") == '1')
-        *real(to) ^= 1;
-    return OK;
-}
+int cuMemcpyAsync(void *to, const void *from, size_t size, void *stream) { CALLED(); return move_later(to, from, size); }
 int cuMemsetD8_v2(void *to, unsigned char value, size_t size) { CALLED(); memset(real(to), value, size); return OK; }
 int cuMemHostRegister_v2(void *address, size_t size, unsigned flags) { CALLED(); return OK; }
 int cuMemHostUnregister(void *address) { CALLED(); return OK; }
-int cuMemGetAddressRange_v2(void **base, size_t *size, void *address) {
-    CALLED();
-    struct block *block = block_of(address);
-    if (!block)
-        return INVALID;
-    if (base)
-        *base = block->device;
-    if (size)
-        *size = block->size;
-    return OK;
-}
+int cuMemGetAddressRange_v2(void **base, size_t *size, void *address) { CALLED(); return range_of(base, size, address); }
 int cuPointerGetAttribute(void *data, int attribute, void *address) {
     CALLED();
     struct block *block = block_of(address);
@@ -288,14 +314,7 @@ int cuPointerGetAttributes(unsigned count, int *attributes, void **data, void *a
             memset(data[n], 0, 4);
     return OK;
 }
-int cuIpcGetMemHandle(handle *made, void *address) {
-    CALLED();
-    struct block *block = block_of(address);
-    if (!block)
-        return INVALID;
-    *made = (handle){block->owner, block->number, block->size, 0, {0}};
-    return OK;
-}
+int cuIpcGetMemHandle(handle *made, void *address) { CALLED(); return handle_of(made, address); }
 int cuIpcOpenMemHandle_v2(void **address, handle theirs, unsigned flags) {
     CALLED();
     return map(address, theirs.size, theirs.owner, theirs.number, 0);
@@ -331,8 +350,7 @@ int hipRuntimeGetVersion(int *version) {
 int hipGetDeviceCount(int *count) { CALLED(); *count = devices(); return *count ? OK : NO_DEVICE; }
 int hipDeviceGetPCIBusId(char *name, int size, int device) {
     CALLED();
-    snprintf(name, size, "0000:c%d:00.0", device + 1);
-    return OK;
+    return address_of(name, size, "0000:c%d:00.0", device);
 }
 int hipSetDevice(int device) { CALLED(); return choose(device); }
 int hipGetDevice(int *device) { CALLED(); *device = current; return OK; }
@@ -349,6 +367,52 @@ int hipMallocManaged(void **address, size_t size, unsigned flags) { CALLED(); re
 int hipFree(void *address) { CALLED(); return take_back(address); }
 int hipMemcpy(void *to, const void *from, size_t size, int kind) { CALLED(); return move_bytes(to, from, size); }
 int hipMemset(void *to, int value, size_t size) { CALLED(); memset(real(to), value, size); return OK; }
+/* What follows is called by MPICH and its Yaksa: nm -u of their objects. */
+int hipMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) {
+    CALLED();
+    return move_later(to, from, size);
+}
+/* As in HIP 5 (hip_runtime_api.h): 1 is device memory, and managed memory is said apart. */
+struct attributes { int type, device; void *device_pointer, *host_pointer; int managed; unsigned flags; };
+int hipPointerGetAttributes(struct attributes *found, void *address) {
+    CALLED();
+    struct block *block = block_of(address);
+    if (!block)
+        return INVALID;
+    *found = (struct attributes){1, current, address, block->managed ? address : NULL, block->managed, 0};
+    return OK;
+}
+int hipMemGetAddressRange(void **base, size_t *size, void *address) { CALLED(); return range_of(base, size, address); }
+int hipIpcGetMemHandle(handle *made, void *address) { CALLED(); return handle_of(made, address); }
+int hipIpcOpenMemHandle(void **address, handle theirs, unsigned flags) {
+    CALLED();
+    return map(address, theirs.size, theirs.owner, theirs.number, 0);
+}
+int hipIpcCloseMemHandle(void *address) { CALLED(); return take_back(address); }
+int hipHostMalloc(void **address, size_t size, unsigned flags) {
+    CALLED();
+    *address = malloc(size);
+    return *address ? OK : NO_MEMORY;
+}
+int hipHostFree(void *address) { CALLED(); free(address); return OK; }
+int hipHostRegister(void *address, size_t size, unsigned flags) { CALLED(); return OK; }
+int hipHostUnregister(void *address) { CALLED(); return OK; }
+int hipDeviceCanAccessPeer(int *can, int device, int other) { CALLED(); *can = 1; return OK; }
+int hipDeviceEnablePeerAccess(int other, unsigned flags) { CALLED(); return OK; }
+int hipGetDeviceProperties(void *properties, int device) { CALLED(); return OK; } /* of the kernels, which do not run */
+int hipStreamCreateWithFlags(void **stream, unsigned flags) { CALLED(); *stream = (void *)1; return OK; }
+int hipStreamDestroy(void *stream) { CALLED(); return OK; }
+int hipStreamSynchronize(void *stream) { CALLED(); return OK; }
+int hipStreamWaitEvent(void *stream, void *event, unsigned flags) { CALLED(); return OK; }
+int hipEventCreate(void **event) { CALLED(); *event = (void *)1; return OK; }
+int hipEventDestroy(void *event) { CALLED(); return OK; }
+int hipEventRecord(void *event, void *stream) { CALLED(); return OK; }
+int hipEventQuery(void *event) { CALLED(); return OK; }
+int hipLaunchKernel(void) { CALLED(); return 801; }
+void **__hipRegisterFatBinary(const void *binary) { static void *module; return &module; }
+void __hipUnregisterFatBinary(void **module) { }
+void __hipRegisterFunction(void) { }
+int __hipPopCallConfiguration(void) { CALLED(); return 801; }
 #endif
 
 #ifdef FAKE_CUDART

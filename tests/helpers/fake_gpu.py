@@ -2,8 +2,9 @@
 A GPU that is RAM (fake_gpu.c), compiled when a test asks for it, and what to set so that programs take it for one.
 
 How far it goes: the buffers of osu-port come from it, and Intel MPI, which opens libcuda.so, takes it for a GPU of
-NVIDIA: device memory goes through shared memory and through libfabric. MPICH and Open MPI that were built without CUDA
-and HIP cannot be deceived, and say so. NCCL itself cannot: its kernels would have to run.
+NVIDIA: device memory goes through shared memory and through libfabric. So does MPICH with HIP, of the image with ROCm
+(tests/image/test_gpu_images.py). MPICH and Open MPI that were built without CUDA and HIP cannot be deceived, and say
+so. NCCL itself cannot: its kernels would have to run.
 """
 from pathlib import Path
 
@@ -16,6 +17,7 @@ _CCL = {'cuda': ('libcuda.so.1', 'cuMemcpy', 'cuCtxGetDevice'),
 LIBRARIES = {
     'libcuda.so.1': ['-DFAKE_CUDA'],
     'libamdhip64.so.6': ['-DFAKE_HIP'],
+    'libamdhip64.so.5': ['-DFAKE_HIP'],
     'libcudart.so.13': ['-DFAKE_CUDART'],
     **{soname: ['-DFAKE_CCL', *(f'-DGPU_{what}="{name}"' for what, name in zip(
         ('LIBRARY', 'COPY', 'DEVICE'), _CCL[vendor]))]

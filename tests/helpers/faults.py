@@ -50,6 +50,9 @@ AROUND = {
     'umask 077': 'umask 077; {typed}',
     'eight open files': 'ulimit -n 8; {typed}',
     'files of at most 1 KB': 'ulimit -f 1; {typed}',
+    '30 MB of memory': 'ulimit -v 30000; {typed}',
+    'no room for a thread': 'ulimit -s 4000000 -v 3000000; {typed}',  # a thread takes as much as the stack
+    'files of tomorrow': 'find -L . -type f -exec touch -d tomorrow {{}} +; {typed}',
     'two at once': '{{ {typed}; }} >/dev/null 2>../first & one=$!; {{ {typed}; }} >/dev/null 2>../second; two=$?\n'
                    'wait $one; one=$?; cat ../first ../second >&2; rm ../first ../second; exit $((one + two))',
     # while the image is read: unsquashfs sends the signal to who has started it
@@ -97,11 +100,18 @@ FAULTS = [
     Fault('files of at most 1 KB', 'osu-container report run -o page.html', run_with(), ('page.html',)),
     Fault('two at once', 'osu-container reference add run --name mine', run_with(), ('mine',),
           made=(r'\.local',)),
-    Fault('two at once', NEW, good, ('good-pure.eb',), made=('good-pure.eb',)),
+    Fault('two at once', NEW, good, works=True, code=0, made=('good-pure.eb',)),  # they write the same
     Fault('two at once', 'osu-container discover --sysroot host -o site.py', good, ('site.py',), made=('site.py',)),
     *(Fault(fault, NEW, good, code=code) for fault, code in (('SIGTERM', 143), ('SIGHUP', 129), ('SIGINT', 130))),
     Fault('a clock set back by a year', 'osu-container report run -o page.html', run_with(), works=True, code=0,
           made=('page.html',)),
+    Fault('30 MB of memory', 'osu-container image list', None, ('ulimit -v',)),
+    Fault('no room for a thread', 'osu-container discover --sysroot host -o site.py', good, works=True, code=0,
+          made=('site.py',)),
+    Fault('files of tomorrow', 'osu-container report run -o page.html', run_with(), works=True, code=0,
+          made=('page.html',)),
+    Fault('umask 077', 'osu-container reference add run --name mine', run_with(), works=True, code=0,
+          made=(r'\.local',)),
     *(Fault(fault, 'EASYBUILD_PREFIX=$PWD/disk ' + EB + '--try-amend=image=$PWD/good.sif', good, ())
       for fault in ('a full disk', 'a read-only disk')),
 ]

@@ -709,6 +709,11 @@ SPEAKS = {
          'is not in the file'),
         ('a variable of the image', 'hybrid', each(image(mpi=asking(), environment={
             'MPIR_CVAR_CH4_OFI_MINOR_VERSION': '23'})), PLAIN, 'fails', 'API 1.23'),
+        *((f'MPICH {release} with FI_PROVIDER={names}', 'hybrid', each(
+            image(mpi=asking(release), environment={'FI_PROVIDER': names}), host(
+                libfabric=lambda it: it.fabric('1.21.0'))), PLAIN, word, said) for release, names, word, said in (
+                    ('5.0.1', '^shm', 'unknown', 'runs by chance'), ('5.0.1', 'tcp', 'fails', 'with a newer one'),
+                    ('4.3.2', '^shm', 'fails', 'with a newer one'))),
     ],
     'capability set': [
         (f'MPICH {version}', approach, image(mpi=lambda it, version=version: it.mpi(mpich(version))), GPU, 'fails',

@@ -1,12 +1,11 @@
 """
-Images with ROCm or CUDA of Debian's parts: built, every library loads, MPI runs, and check judges them on every site.
+Images with ROCm or CUDA of Debian's parts: every library loads, MPI runs, and check judges them on every site.
 
-Their builds take long, so `make test` has what needs no image, and `make test-all` all.
+Their builds take long: `make test` has what needs no image, in CI also the quickest of them, and `make test-all` all.
+That they run on two nodes is in test_images_run.py.
 """
 import contextlib
-import fcntl
 import re
-import subprocess
 
 import pytest
 
@@ -19,15 +18,23 @@ from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from osu_container.recipes.images import IMAGES
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers import fake_gpu
+from tests.helpers.machine import PROJECT, folded, run
+from tests.helpers.samples import one_of_each
+from tests.image.test_images_run import (  # noqa: F401, built and typed are fixtures
+    APPROACH_OF,
+    IN_TURN,
+    built,
+    install,
+    on_two_nodes,
+    typed,
+    with_gpu,
+)
 
-COMMAND = PROJECT / 'bin' / 'osu-container'
 NAMES = [name for name, entry in IMAGES.items() if entry['family'] == 'debian']
-BUILT = [name for name in NAMES if not IMAGES[name]['unbuilt']]
-FOLDER = STATE / 'images-of-tests'
-#: Of NVIDIA's driver, which is the host's; its functions answer that there is no GPU (CUDA_ERROR_NO_DEVICE)
+BUILT = one_of_each([case for case in IN_TURN if with_gpu(*case.values)])
+#: Of NVIDIA's driver, which is the host's
 DRIVER = 'libcuda.so.1'
-NO_DEVICE = 100
 
 
 def vendor(name):
@@ -35,55 +42,14 @@ def vendor(name):
     return 'AMD' if '-rocm-' in name else 'NVIDIA'
 
 
-@pytest.fixture(scope='session')
-def sif():
-    """Function (name) that returns the path of an image, built if it is not in sources/ and current."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-
-    def build(name):
-        with open(FOLDER / f'{name}.lock', 'w') as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            done = run([COMMAND, 'image', 'build', name, '--osu', 'mpi4py'], timeout=5400)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-        return PROJECT / 'sources' / f'{name}.sif'
-    return build
-
-
 @pytest.fixture
-def inside(sif, apptainer, tmp_path):
-    """
-    Function (name, script, driver) that runs a script in an image; with driver where libcuda.so.1 is one without GPUs.
-    """
-    def call(name, script, driver=False):
-        image, more = sif(name), []
-        if driver:
-            library = '/opt/mpich/lib/libmpi.so.12'
-            with open(tmp_path / 'libmpi.so', 'wb') as copy:
-                subprocess.run([apptainer, 'exec', image, 'cat', library], check=True, stdout=copy)
-            symbols = subprocess.run(['nm', '-D', '--undefined-only', tmp_path / 'libmpi.so'], check=True,
-                                     capture_output=True, text=True).stdout
-            names = re.findall(r' U (cu[A-Z]\w+)$', symbols, re.M)
-            assert names, 'libmpi needs no function of the driver: this test has no object any more'
-            (tmp_path / 'driver.c').write_text(''.join(f'int {one}(void) {{ return {NO_DEVICE}; }}\n' for one in names))
-            subprocess.run(['gcc', '-shared', '-fPIC', f'-Wl,-soname,{DRIVER}', '-o', tmp_path / DRIVER,
-                            tmp_path / 'driver.c'], check=True)
-            more = ['--bind', f'{tmp_path}:/driver', '--env', 'LD_LIBRARY_PATH=/driver']
-        return run([apptainer, 'exec', '--cleanenv', '--containall', *more, image, 'bash', '-c', script], timeout=300)
+def inside(built, apptainer):  # noqa: F811, a fixture
+    """Function (name, script, options of the runtime) that runs a script in an image."""
+    def call(name, script, *options):
+        return run([apptainer, 'exec', '--cleanenv', '--containall', *options, built(name), 'bash', '-c', script])
     return call
 
 
-@pytest.mark.full
-@pytest.mark.apptainer
-@pytest.mark.parametrize('name', BUILT)
-def test_image_is_built_and_what_the_catalogue_says_of_it_is_so(sif, name):
-    path, known = sif(name), IMAGES[name]['built']
-    megabytes = path.stat().st_size / 1e6
-    assert megabytes < 2500
-    assert known, f'built: {megabytes:.0f} MB; say so in osu_container/recipes/images_debian.py'
-    assert abs(megabytes - known['megabytes']) < 0.2 * known['megabytes'], 'osu_container/recipes/images_debian.py'
-
-
-@pytest.mark.full
 @pytest.mark.apptainer
 @pytest.mark.parametrize('name', BUILT)
 def test_every_library_of_the_image_loads_with_all_its_symbols(inside, name):
@@ -98,18 +64,36 @@ def test_every_library_of_the_image_loads_with_all_its_symbols(inside, name):
     assert vendor(name) == 'NVIDIA' or not done.stdout, done.stdout
 
 
-@pytest.mark.full
 @pytest.mark.apptainer
+@pytest.mark.parametrize('way', ['shared memory', 'libfabric'])
+@pytest.mark.parametrize('buffers', ['D D', 'H D', 'D H'])
+@pytest.mark.parametrize('name', [case for case in BUILT if vendor(*case.values) == 'AMD'])
+def test_device_memory_goes_through_mpich_with_hip_on_a_gpu_of_ram(inside, tmp_path, name, buffers, way):
+    """MPICH, its HIP parts and libfabric are the image's; in place of HIP's runtime stands tests/helpers/fake_gpu.c."""
+    fake = fake_gpu.compiled(tmp_path / 'fake', 'libamdhip64.so.5')
+    (tmp_path / 'memory').mkdir()
+    settings = (f"LD_LIBRARY_PATH=/fake FAKE_GPU_FOLDER=/memory FAKE_GPU_LOG=/memory/log FI_PROVIDER=tcp "
+                f"MPIR_CVAR_NOLOCAL={int(way == 'libfabric')}")
+    done = inside(name, f'export {settings}; /opt/mpich/bin/mpiexec -n 2 /opt/osu/bin/osu_bw -c -m 131072 -i 2 -x 1 '
+                        f'{buffers}', '--bind', f'{fake}:/fake', '--bind', f'{tmp_path}/memory:/memory')
+    rows = re.findall(r'^(\d+) +\S+ +(\w+)$', done.stdout, re.M)
+    assert done.returncode == 0 and rows[-1][0] == '131072' and {word for _, word in rows} == {'Pass'}, \
+        done.stdout + done.stderr
+    called = (tmp_path / 'memory' / 'log').read_text()
+    assert 'hipMemcpyAsync' in called and 'hipPointerGetAttributes' in called  # the port has neither
+
+
+@on_two_nodes
 @pytest.mark.parametrize('name', BUILT)
-def test_two_ranks_exchange_host_memory(inside, name):
-    cuda_mpich = vendor(name) == 'NVIDIA' and '-mpich-' in name
-    start = ('FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec' if '-mpich-' in name else
-             'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /opt/openmpi/bin/mpiexec '
-             '--map-by :oversubscribe')
-    done = inside(name, f'{start} -n 2 /opt/osu/bin/osu_latency H H -m 64 -i 20 -x 2', driver=cuda_mpich)
-    found = re.findall(r'^(\d+) +(\d+\.\d+)', done.stdout, re.M)
-    assert {'1', '64'} <= {size for size, _ in found} and all(float(value) > 0 for _, value in found), \
-        done.stdout[-2000:] + done.stderr[-2000:]
+def test_buffers_in_gpu_memory_are_refused_with_a_reason_where_no_gpu_is(built, typed, name):  # noqa: F811, fixtures
+    built(name)
+    approach = APPROACH_OF[name]
+    done = typed(f'{install(approach, name)} >&2 || exit 77; module load osu-container/{approach}; '
+                 'srun -N2 -n2 osu_bw D D')
+    said = folded(done.stderr)
+    assert done.returncode not in (0, 77) and not re.search(r'^\d+ +[\d.]+$', done.stdout, re.M), done.stdout + said
+    driver_of = {'NVIDIA': DRIVER, 'AMD': '/dev/kfd'}[vendor(name)]
+    assert driver_of in said and 'Traceback' not in said, said
 
 
 def verdicts(image, site):
@@ -133,6 +117,7 @@ EXPECTED = {
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'bind'): {'works'},
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'hybrid'): {'fails'},  # knows no cxi
     ('osu-debian-cuda-12.4.1-mpich-4.2.1-libfabric-2.1.0', 'perlmutter', 'hybrid'): {'works'},
+    ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'workstation', 'hybrid'): {'works'},  # no driver is needed
     ('osu-debian-rocm-5.7.1-mpich-4.2.1-libfabric-2.1.0', 'lumi-25.03', 'hybrid'): {'works slowly'},  # RCCL alone
 }
 
@@ -148,12 +133,11 @@ def test_check_judges_the_image_by_its_description(name):
             assert where != site or found[approach] in words, (site, approach, found)
 
 
-@pytest.mark.full
 @pytest.mark.apptainer
 @pytest.mark.parametrize('name', BUILT)
-def test_check_judges_the_image_as_its_description(sif, name):
+def test_check_judges_the_image_as_its_description(built, name):  # noqa: F811, a fixture
     """On every site that is described whole."""
-    with Image(str(sif(name)), 'osu_') as image:
+    with Image(str(built(name)), 'osu_') as image:
         for site in SITES:
             if (PROJECT / 'osu_container' / 'check' / 'hosts' / f'{site}.json').exists():
                 real, by_name = verdicts(image, site), described(name, site)

@@ -54,6 +54,10 @@ def test_every_module_is_looked_at_once_and_a_shared_image_is_read_once(modules,
     monkeypatch.setattr(installed, 'check_sum', lambda path, real=installed.check_sum: read.append(path) or real(path))
     assert verify('--installed') is None
     said = capsys.readouterr().out
+    assert verify('--installed', '--json') is None
+    first = json.loads(capsys.readouterr().out)[0]
+    assert first['of'] in said and {'check': 'sum', 'state': 'ok'}.items() <= first['checks'][0].items()
+    read = read[:2]
     for name in ('pure', 'hybrid', 'bind'):
         assert said.count(f'osu-container/{name} ({modules}/software/{name}):') == 1
     assert said.count('sum        ok') == 3 and len(read) == 2 and said.count('1 libraries of the host') == 1

@@ -106,6 +106,13 @@ def test_an_image_of_the_site_is_named_by_its_path_and_nothing_is_written_beside
 
 # ---- what is written
 
+def test_an_image_without_homepage_says_which_label_gives_one(place):
+    done = place.new(place.sif(place.image()), '--approach', 'pure')
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = values_of(place.folder / 'app-pure.eb')['homepage']
+    assert said == f'none given (label {easyconfig.HOMEPAGE[0]} of the image)'
+
+
 @pytest.mark.parametrize('approach', [name for name, entry in APPROACHES.items() if entry['container'] and
                                       entry['mpi'] == 'MPICH ABI' and 'entrypoint' not in entry])
 def test_an_easyconfig_of_the_same_easyblock_is_written_beside_the_image(place, approach):
@@ -134,7 +141,7 @@ def test_the_approach_is_the_one_that_check_recommends_and_all_are_shown(place):
     sif = place.sif(place.image())
     advice = run([COMMAND, 'check', sif, '--program', '/usr/bin/app', '--site', CPU, '--sysroot', place.host]).stdout
     best, following = re.search(r'^Recommended: (\w+)\n +(.+)$', advice, re.M).groups()
-    assert following == f'osu-container new {sif}'
+    assert following == f'osu-container new {sif} --site {CPU} --sysroot {place.host} --command /usr/bin/app'
     done = place.new(sif)
     assert (place.folder / f'app-{best}.eb').is_file()
     marks = {name: mark for mark, name in re.findall(r'^(->|  ) (\w+) +(?:works|fails|unknown)', done.stdout, re.M)}
@@ -161,9 +168,14 @@ def test_nothing_is_written_over_without_force(place):
     sif = place.sif(place.image())
     path = place.folder / 'app-hybrid.eb'
     path.write_text('mine')
-    assert 'app-hybrid.eb is there already; --force writes over it' in place.refused(sif, '--approach', 'hybrid')
+    said = place.refused(sif, '--approach', 'hybrid')
+    assert 'app-hybrid.eb is there already, and is another one than would be written; --force' in said
     assert path.read_text() == 'mine'
     assert place.new(sif, '--approach', 'hybrid', '--force').returncode == 0 and path.read_text() != 'mine'
+    before = path.stat()
+    again = place.new(sif, '--approach', 'hybrid')
+    assert again.returncode == 0 and f'is there already, as it would be written: {path}' in again.stdout
+    assert '\nNext:\n' in again.stdout and path.stat() == before, 'what was written before is no error'
 
 
 def test_dry_run_prints_what_would_be_written(place):

@@ -13,7 +13,7 @@ from osu_container.core.data.approaches import APART
 from osu_container.proof import judging, loaded
 from osu_container.proof import text as report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
-from tests.helpers.machine import PROJECT, PYTHON_36, run
+from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.proof.test_loaded import RANK_PROOF, compile_libfabric, compile_mpich
 
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
@@ -168,7 +168,25 @@ def test_a_provider_that_was_not_seen_is_no_contradiction_and_not_claimed():
         'none']
     found = Run('/run', proofs, 2, [], [])
     text = report.text('step 7.0', found, promise_from(HYBRID), problems, notes)
-    assert 'as promised by hybrid: in a container, libmpi of the image, libfabric of the host\n' in text
+    assert 'as promised by hybrid: in a container, libmpi of the image, libfabric of the host ' in folded(text) + ' '
+
+
+OF_UCX = 'approach=pure container=yes libmpi=image libfabric=none pmi=pmi2 provider='
+UCX_SEEN = {'layer': 'ucx', 'provider': None, 'domains': ['eth0'], 'opened': {}, 'how': 'it has memory segments of UCX'}
+
+
+def test_an_image_without_libfabric_keeps_its_promise_over_ucx_whatever_fi_provider_says():
+    ranks = [rank(number, promise=OF_UCX, libraries={'libfabric': None}, network=UCX_SEEN) for number in (0, 1)]
+    for one in ranks:
+        one['libraries'].pop('libfabric', None)
+    text = text_of(ranks, promise_from(OF_UCX))
+    assert 'CONTRADICTION' not in text
+    assert 'as promised by pure: in a container, libmpi of the image, no libfabric' in folded(text)
+
+
+def test_a_libfabric_that_was_not_promised_is_told():
+    text = text_of([rank(0, promise=OF_UCX), rank(1, promise=OF_UCX)], promise_from(OF_UCX))
+    assert 'CONTRADICTION: ranks 0-1 loaded libfabric from host' in text and 'promised: none' in folded(text)
 
 
 ALONE = {'size': 1, 'pmi': None, 'how': 'none of PMI_FD, PMI_PORT is set, and MPICH finds the other ranks by PMI only'}
@@ -231,7 +249,7 @@ def test_512_ranks_of_many_kinds_fit_on_a_screen():
         'libfabric': library('libfabric', f'1.{number}', 'host', f'{number:040}')}) for number in range(512)]
     text = text_of(proofs, promise_from(HYBRID))
     assert len(text.splitlines()) <= 45
-    assert 'and 509 more kinds of ranks' in text and 'and 508 more kinds' in text
+    assert 'and 509 more kinds of ranks' in folded(text) and 'and 508 more kinds' in folded(text)
 
 
 def test_a_library_of_the_host_is_shown_with_the_path_of_the_host():
@@ -258,8 +276,8 @@ def test_a_folder_is_judged_by_the_promise_of_its_module(tmp_path):
     done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]))
     assert (done.returncode, done.stderr) == (0, '')
     assert done.stdout.startswith('step 7.0: 2 ranks on 2 nodes (node1, node2), all alike\n')
-    assert done.stdout.endswith('as promised by hybrid: in a container, libmpi of the image, libfabric of the host, '
-                                'provider cxi\n')
+    assert folded(done.stdout).endswith(
+        'as promised by hybrid: in a container, libmpi of the image, libfabric of the host, provider cxi')
 
 
 def test_steps_come_in_their_order_and_one_contradiction_is_enough(tmp_path):
@@ -339,6 +357,69 @@ int main(void) {
     return read(0, &c, 1) != 0;
 }
 '''
+
+
+# ---- the command in front of another one
+
+#: In place of srun: it hands the task to the prolog, as slurmd does, and becomes the program behind its options
+SRUN = '''#!/bin/bash
+export SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 SLURMD_NODENAME=node1
+SLURM_TASK_PID=$$ "$SLURM_TASK_PROLOG" </dev/null >/dev/null
+while [[ $1 == -* ]]; do shift; done
+exec "$@"
+'''
+
+
+#: A program with MPI that lives until it was looked at
+WAITS = '''
+import ctypes, glob, sys, time
+ctypes.CDLL(sys.argv[1])
+end = time.monotonic() + 60
+while not any('"found": true' in open(name).read() for name in glob.glob('*/7.0/rank-0.json')):
+    assert time.monotonic() < end
+    time.sleep(0.05)
+'''
+
+
+@pytest.fixture
+def watched(tmp_path):
+    """Function (words of proof...) that runs it in an empty folder, which it returns with the CompletedProcess."""
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin' / 'srun').write_text(SRUN)
+    (tmp_path / 'bin' / 'srun').chmod(0o755)
+    mpi = compile_mpich(tmp_path / 'lib' / 'libmpi.so.12')
+    (tmp_path / 'here').mkdir()
+    program = [sys.executable, '-c', WAITS, mpi]
+
+    def call(*words):
+        env = {**os.environ, 'PATH': f"{tmp_path}/bin:{os.environ['PATH']}"}
+        return command(*words, *program, cwd=tmp_path / 'here', env=env), tmp_path / 'here'
+    return call
+
+
+@pytest.mark.parametrize('words', [['srun', '-N2', '--mpi=pmi2'], ['--', 'srun', '-N2'],
+                                   ['--expect', 'container=no', 'srun', '-N2']])
+def test_the_command_needs_no_dashes_in_front_and_nothing_is_left(watched, words):
+    done, folder = watched(*words)
+    assert done.returncode == 0, done.stderr
+    assert 'step 7.0: 1 rank on 1 node (node1)' in done.stderr
+    assert done.stderr.endswith('files: not kept; -o DIR keeps them\n') and list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize('options, code', [(['-o', 'kept'], 0), (['--expect', 'container=yes'], 1)])
+def test_files_stay_where_they_were_asked_for_or_show_a_contradiction(watched, options, code):
+    done, folder = watched(*options, 'srun', '-N1')
+    kept, = folder.iterdir()
+    assert done.returncode == code and done.stderr.endswith(f'files: {kept.name}\n'), done.stderr
+    assert json.loads((kept / '7.0' / 'rank-0.json').read_text())['found']
+
+
+def test_options_behind_a_folder_are_ours_and_two_folders_are_wrong_usage(tmp_path):
+    keep(tmp_path / '7.0', [rank(0), rank(1)])
+    assert json.loads(command(tmp_path, '--json').stdout)[0]['tasks'] == 2
+    for behind in (['--magic'], [tmp_path]):
+        done = command(tmp_path, *behind)
+        assert done.returncode == 2 and str(behind[0]) in done.stderr, done.stderr
 
 
 @pytest.mark.full

@@ -41,8 +41,8 @@ def run_page(tmp_path_factory):
 class Opened:
     """A page in the chromium, with what it said and what it asked for."""
 
-    def __init__(self, chromium, path, *, scheme='light', width=1200, **options):
-        self.context = chromium.new_context(viewport={'width': width, 'height': 900}, color_scheme=scheme, **options)
+    def __init__(self, chromium, path, *, scheme='light', width=1200, height=900, **options):
+        self.context = chromium.new_context(viewport={'width': width, 'height': height}, color_scheme=scheme, **options)
         self.page = self.context.new_page()
         self.said, self.asked = [], []
         self.page.on('console', lambda message: self.said.append((message.type, message.text)))
@@ -93,6 +93,8 @@ def expected_marks(data):
         for region, (_, least, most) in charts.ZOOMS.items():
             if name.endswith(f'-{region}'):
                 rows = [row for row in rows if least <= row[1] <= most]
+        if '"ratio:Q"' in json.dumps(data['specs'][chart['spec']]) or name.endswith('-ratio'):
+            rows = [row for row in rows if row[3] is not None and row[1]]
         found[name] = len(rows)
     return found
 
@@ -160,6 +162,18 @@ def test_theme_can_change_while_the_page_is_open(opened, run_page):
     light = page.evaluate(ask)
     page.emulate_media(color_scheme='dark')
     assert page.evaluate(ask) != light
+
+
+@pytest.mark.parametrize('width, height', [(1280, 800), (390, 844)])
+@pytest.mark.parametrize('which', one_of_each(['run', 'published']))
+def test_the_first_screen_has_conclusion_and_picture(which, width, height, opened, run_page, published_page):
+    page = opened(run_page if which == 'run' else published_page, width=width, height=height)
+    page.page.locator('#first-0 svg .mark-line').first.wait_for()
+    assert page.wide() <= 0 and page.page.evaluate('scrollY') == 0
+    for what in ('h1', '.compared', '.conclusion', '.opening .legend', '#first-0 svg'):
+        box = page.page.locator(what).first.bounding_box()
+        assert box['height'] > 10 and 0 <= box['x'] and box['x'] + box['width'] <= width, what
+        assert box['y'] + box['height'] <= height, what
 
 
 @pytest.mark.parametrize('which', one_of_each(['run', 'published']))
@@ -234,7 +248,7 @@ def test_a_name_of_the_legend_hides_and_shows_its_curve(how, opened, run_page):
     assert button.get_attribute('aria-pressed') == 'false'
     hidden = page.marks()
     changed = {name for name in before if hidden[name] != before[name]}
-    assert changed == {f'{key(CASES[0])}-{part}' for part in ('chart', 'small', 'rendezvous')}
+    assert changed == {f'{key(CASES[0])}-{part}' for part in ('chart', 'ratio', 'small', 'rendezvous')}
     assert before[f'{key(CASES[0])}-chart'] - hidden[f'{key(CASES[0])}-chart'] == 23
     press()
     assert button.get_attribute('aria-pressed') == 'true' and page.marks() == before

@@ -1,11 +1,14 @@
 """osu-container report: what it says is what was measured; files are written whole, and over nothing."""
 import csv
 import errno
+import html
 import html.parser
 import io
 import json
+import math
 import os
 import re
+import shlex
 import statistics
 import sys
 
@@ -14,8 +17,9 @@ import pytest
 
 from osu_container import cli as command_line
 from osu_container import compare
-from osu_container.generate.results_pages import FIGURES
-from osu_container.report import ReportError, charts, content, details, export, page, tables
+from osu_container.core.writing import terminal
+from osu_container.generate.results_pages import FIGURES, PICTURE
+from osu_container.report import ReportError, charts, content, details, export, first, page, tables
 from osu_container.report import cli as report_cli
 from osu_container.results import files, references
 from osu_container.results.example_runs import CASES, MORE_CASES, PROGRAMS, make_run
@@ -138,7 +142,8 @@ def test_values_of_a_case_are_the_medians_of_the_run_with_ratio_and_verdict(case
                 continue
             comparison = compare.compare_series(series, native, paired=True)
             point = next(one for one in comparison.points if one.size == size)
-            assert values[1] == point.ratio == pytest.approx(values[0] / native.median(size))
+            each = [math.log(value / native.values[size][repeat]) for repeat, value in series.values[size].items()]
+            assert values[1] == point.ratio == pytest.approx(math.exp(statistics.median(each)))
             assert tables.VERDICTS[point.verdict] in text
 
 
@@ -186,7 +191,9 @@ def test_breakdown_says_what_is_added_to_native(case, dataset, shown):
             added = statistics.median(series.median(size) - native.median(size) for size in series.sizes
                                       if least <= size <= most)
             assert values == [added]
-            assert text[0] == ('0' if text == '0.00' else '+' if added > 0 else '−')
+            first, _, spread = text.partition(' ')
+            assert first[0] == ('0' if first == '0.00' else '+' if added > 0 else '−')
+            assert re.fullmatch(r'[+−0].* to [+−0].*', spread)
 
 
 def test_failures_are_shown_with_reason_and_repeats(shown):
@@ -271,6 +278,8 @@ def test_markdown_has_the_tables_and_says_the_same(made, shown):
     text = (made / 'report.md').read_text()
     for name in ('20261121t131244z-summary-osu-bw-two-nodes', '20261121t131244z-verdicts', '20261121t131244z-failures'):
         assert f"**{export._escape(shown.tables[name]['caption'])}**" in text
+    # median, spread, ratio, verdict
+    assert re.search(r'\| opensource \| [\d.]+ \([\d.]+ to [\d.]+, [\d.]+, better', text)
     lines = [line for line in text.splitlines() if line.startswith('| opensource |')]
     cells = [cell.strip() for cell in lines[0].strip('|').split('|')]
     html_row = shown.tables['20261121t131244z-summary-osu-bw-two-nodes']['rows'][-1]
@@ -291,6 +300,17 @@ def test_output_is_the_same_every_time(folder, made, tmp_path):
         assert (tmp_path / f'again.{kind}').read_bytes() == (made / f'report.{kind}').read_bytes()
 
 
+@pytest.mark.parametrize('typed', [['-'], []], ids=['-', 'without FILE'])
+@pytest.mark.parametrize('option, kind', [('--markdown', 'md'), ('--csv', 'csv')])
+def test_tables_and_values_are_printed_where_no_file_is_named(option, kind, typed, folder, made, tmp_path, monkeypatch,
+                                                              capsys):
+    monkeypatch.chdir(tmp_path)
+    assert report(folder, '--reference', 'lumi-g-2025-03', option, *typed) == 0
+    written = terminal.lines((made / f'report.{kind}').read_text())  # what is printed is made safe for a terminal
+    assert capsys.readouterr().out.split() == written.split()
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize('option', ['-o', '--markdown', '--csv'])
 def test_nothing_is_written_over_without_force(option, folder, tmp_path, capsys):
     path = tmp_path / 'mine'
@@ -308,7 +328,7 @@ def test_figures_are_png_and_svg_of_every_chart_and_nothing_is_written_over(tmp_
     assert report(folder, '--figures', out) == 0
     names = {path.name for path in out.iterdir()}
     stem = key(CASES[0])
-    assert names == {f'{stem}-{what}.{kind}' for what in ('chart', 'small') for kind in ('svg', 'png')}
+    assert names == {f'{stem}-{what}.{kind}' for what in ('chart', 'small', 'ratio') for kind in ('svg', 'png')}
     assert (out / f'{stem}-chart.png').read_bytes().startswith(b'\x89PNG')
     drawn = (out / f'{stem}-chart.svg').read_text()
     assert CASES[0].title in drawn
@@ -349,6 +369,11 @@ def test_a_drawing_library_that_cannot_be_had_is_an_error_not_a_page_without_cha
     (['RUN', '-o', 'OUT'], 'is a folder'),
     (['RUN', '-o', 'OUT/none/r.html'], 'is no folder'),
     (['nothing-here', '-o', 'OUT/r.html'], 'neither a run'),
+    (['RUN', '--picture', 'OUT/r.png'], 'must end in .svg or .pdf'),
+    (['RUN', '--case', 'osu_bw', '-o', 'OUT/r.html'], 'name a picture'),
+    (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_nothing'], 'nothing of that name was measured, only osu_bw H H'),
+    (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_barrier*'], 'has one number and no message sizes'),
+    (['RUN', '--picture', 'OUT/r.svg', '--markdown', 'OUT/r.caption.txt'], 'named twice'),
 ])
 def test_what_cannot_be_is_said_before_anything_is_written(arguments, word, folder, tmp_path, capsys):
     words = [one.replace('RUN', str(folder)).replace('OUT', str(tmp_path)) for one in arguments]
@@ -388,6 +413,7 @@ def test_series_of_several_runs_carry_the_name_of_their_run_where_they_collide(t
     section = content.section('Runs', datasets)
     wanted = ['native, 20261121T131244Z', 'pure', 'native, 20261122T090000Z', 'hybrid']
     assert section.names == wanted
+    assert first.compared(section).startswith('Compared: pure and hybrid against native; 2 cases')
     for view in section.views:
         assert [curve.name for curve in view.shown] == wanted
         styles = [(curve.style.shape, curve.style.dash) for curve in view.shown]
@@ -493,12 +519,138 @@ def test_programs_that_are_not_the_c_programs_are_named(tmp_path):
 
 def test_how_to_repeat_has_what_was_typed_and_the_image(made, dataset):
     text = (made / 'report.html').read_text()
-    assert dataset.facts['command'] in text and dataset.facts['project']['commit'] in text
+    assert shlex.join(['osu-container', *dataset.facts['command']]) in text
+    assert dataset.facts['project']['commit'] in text
     for entry in dataset.modules.values():
         assert f"module load {entry['name']}" in text
         if entry['container']:
             assert entry['image']['sha256'] in text
     assert 'srun -N2 -n2 osu_bw H H' in text
+
+
+def test_a_command_can_be_pasted_into_a_shell(tmp_path):
+    words = ['bench', '--run', "lmp -in 'in put.lj' > $HOME/x", '--module', 'lammps/hybrid']
+    folder = make_run(tmp_path / 'run', cases=CASES[:1], repeats=1, command=words)
+    assert report(folder, '-o', tmp_path / 'r.html') == 0
+    shown = re.search(r'<code>(osu-container bench.*?)</code>', (tmp_path / 'r.html').read_text()).group(1)
+    assert shlex.split(html.unescape(shown)) == ['osu-container', *words]
+
+
+# ---- the first screen, ratios, the picture for a paper ---------------------------------------------------------------
+
+def test_the_page_begins_with_what_was_compared_and_what_came_out(made, dataset):
+    text = html.unescape((made / 'report.html').read_text())
+    header = text[text.index('<header>'):text.index('<nav')]
+    assert 'Compared: pure, bind, hybrid and opensource against native; 11 cases, 3 repeats' in header
+    sentence = re.search(r'<p class="conclusion">(.*)</p>', header).group(1)
+    worst = max((point for case in MORE_CASES for point in compare.compare_series(
+        of(dataset, case, 'pure'), of(dataset, case, 'native'), paired=True).points), key=lambda point: point.times)
+    assert f'Against native, pure is much slower, up to {worst.times:.1f} times (' in sentence
+    assert sentence.index('slower') < sentence.index('opensource is clearly faster')
+    assert header.count('data-chart=') == 2
+
+
+@pytest.mark.parametrize('factors, wanted', [
+    ({'pure': 1.0, 'hybrid': 1.0}, r'Against native, pure and hybrid are as fast\.'),
+    ({'pure': 0.8, 'hybrid': 0.1},
+     r'Against native, hybrid is much slower, up to 10(\.\d)? times \(.*\); '
+     r'pure clearly slower, up to 1\.2\d times \(.*\)\.'),
+    ({'pure': 1.15, 'hybrid': 1.0},
+     r'Against native, pure is slightly faster, up to 1\.1\d times \(.*\); hybrid is as fast\.'),
+])
+def test_the_conclusion_is_that_of_the_figures(factors, wanted, tmp_path):
+    folder = make_run(tmp_path / 'run', cases=CASES, repeats=8, scale=factors, noise=0.002)
+    assert re.fullmatch(wanted, first.conclusion(content.section('Run', [files.read(folder)])))
+
+
+def test_noise_and_a_missing_native_are_no_conclusion_that_all_is_well(tmp_path):
+    noisy = make_run(tmp_path / 'noisy', cases=CASES, repeats=3, noise=0.4)
+    said = first.conclusion(content.section('Run', [files.read(noisy)]))
+    assert 'as fast, as far as these figures tell' in said
+    alone = make_run(tmp_path / 'alone', approaches=('pure',), cases=CASES, repeats=2)
+    assert first.conclusion(content.section('Run', [files.read(alone)])) == ''
+
+
+def test_ratios_of_a_chart_are_those_of_compare_with_their_spread(dataset):
+    view = content.section('Run', [dataset]).views[0]
+    chart = page.ratio_charts(view)[0]
+    found = {(row[0], row[1]): row[6:9] for row in chart.rows}
+    assert {name for name, _ in found} == set(APPROACHES[1:])
+    native = view.natives[dataset.name].series.values
+    for curve in view.shown:
+        for size, point in curve.points.items():
+            within = [value / native[size][repeat] for repeat, value in curve.series.values[size].items()]
+            assert found[curve.name, size] == pytest.approx((point.ratio, min(within), max(within)), rel=1e-3)
+
+
+def test_a_single_value_has_a_ratio_without_spread(published):
+    chart = page.ratio_charts(published.sections[0].views[0])[0]
+    assert {row[7:9] for row in chart.rows} == {(None, None)} and all(row[6] > 0 for row in chart.rows)
+    assert 'bars' not in chart.title
+
+
+def bars(count):
+    """Return where the bars of count series at one message size stand (list of factors of the size), ascending."""
+    names = [f'series {number}' for number in range(count)]
+    text = charts._beside(names, [charts.style_of(name, number) for number, name in enumerate(names)])
+    return sorted(2 ** place for place in json.loads(re.search(r'\{.*\}', text).group()).values())
+
+
+@pytest.mark.parametrize('count', [1, 2, 5, 10, 14])
+def test_bars_of_many_curves_stand_beside_each_other_and_within_their_message_size(count):
+    places = bars(count)
+    assert len(set(places)) == count
+    assert places[0] > 2 ** -0.5 and places[-1] < 2 ** 0.5  # nearer to their own size than to its neighbours
+
+
+def test_an_axis_says_its_scale(published):
+    for view in published.views:
+        for chart in page.charts_of(view):
+            if chart.columns is charts.CURVE and view.sized:
+                for scale, title in axes_of(json.loads(chart.spec)):
+                    assert ('(log)' in title) == (scale == 'log') and ('(linear)' in title) == (scale != 'log')
+
+
+def axes_of(spec):
+    """Return {(type of the scale, title)} of the axes of values of a specification that have a title."""
+    found = set()
+    for layer in spec['layer']:
+        y = layer.get('encoding', {}).get('y', {})
+        title = y.get('title') or (y.get('axis') or {}).get('title')
+        if title:
+            found.add((y['scale'].get('type'), title))
+    assert found
+    return found
+
+
+def test_what_an_output_does_not_say_is_not_made_up(tmp_path):
+    output = tmp_path / 'out.txt'
+    output.write_text('# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1 2.5\n2 5.1\n4 10.0\n')
+    before = output.read_text()
+    assert report(output, '-o', tmp_path / 'r.html', '--picture', tmp_path / 'out.svg', '--force') == 0
+    said = re.search(r'<p class="lead compared">(.*?)</p>', (tmp_path / 'r.html').read_text()).group(1)
+    for text in (said, (tmp_path / 'out.caption.txt').read_text()):
+        assert 'not known' in text and not re.search(r'\b20\d\d-', text)
+    assert output.read_text() == before  # neither the picture nor its caption took its place
+
+
+@pytest.mark.parametrize('kind', ['svg', 'pdf'])
+def test_a_picture_is_as_wide_as_a_column_and_has_its_caption(kind, folder, tmp_path):
+    path = tmp_path / f'picture.{kind}'
+    assert report(folder, '--picture', path, '--case', 'osu_latency H H*') == 0
+    caption = (tmp_path / 'picture.caption.txt').read_text()
+    assert 'osu_latency H H, two nodes' in caption and 'medians of 3 repeats' in caption and 'workstation' in caption
+    if kind == 'svg':
+        text = path.read_text()
+        assert re.search(r'<svg[^>]* width="3\.5in"', text) and html.escape(caption.splitlines()[0]) in text
+        assert '>ratio to native (log)</text>' in text and '>µs (log)</text>' in text
+        for name in APPROACHES:
+            assert f'>{name}</text>' in text
+        assert report(folder, '--picture', path, '--case', 'osu_latency H H*', '--force') == 0
+        assert path.read_text() == text
+    else:
+        width = float(re.search(rb'/MediaBox \[0 0 ([\d.]+) ', path.read_bytes()).group(1))
+        assert width == pytest.approx(3.5 * 72, abs=0.5)
 
 
 def test_no_line_of_the_page_knows_the_hour(made):
@@ -573,7 +725,8 @@ def test_curves_and_verdicts_can_be_read(theme):
 
 
 def test_verdicts_are_words_with_signs():
-    assert tables.VERDICTS == {'same': 'same', 'better': 'better ▲', 'worse': 'worse ▼', 'noisy': 'noisy ~'}
+    assert tables.VERDICTS == {'same': 'same', 'better': 'better ▲', 'worse': 'worse ▼', 'noisy': 'noisy ~',
+                               'rounded': 'rounded ≈'}
     # within a run all is of one machine, so nothing is left unjudged
     judged = set(compare.statistics.VERDICTS) - {compare.statistics.NOT_JUDGED}
     assert set(tables.VERDICTS) == judged == set(page.LETTERS)
@@ -638,6 +791,28 @@ def test_published_approaches_have_native_of_2026_behind_them(published):
     assert [curve.series.name for curve in latency.behind][:1] == ['cray-mpich-9.0.1-hardware']
 
 
+def test_a_trouble_is_named_with_its_run_and_advice_is_for_the_users_own(tmp_path):
+    sizes = [2 ** n for n in range(23)]
+    slow = files.read(make_run(tmp_path / 'slow', site='lumi-25.03', scale={'hybrid': 0.15}, sizes=sizes))
+    made = content.Report('x', [content.section('x', [slow, references.get('lumi-g-2025-03')])])
+    by_advice = {}
+    for called in made.sections[0].troubles():
+        by_advice.setdefault(called.advice, []).extend(called.name(curve) for _, curve, _ in called.where)
+    assert set(by_advice[True]) == {f'hybrid, {slow.name}'}
+    assert by_advice[False] and all(name.endswith(', lumi-g-2025-03') for name in by_advice[False])
+    text = export.markdown(made)
+    assert 'FI_PROVIDER=cxi turns' in text and 'unset CXI' not in text.replace(chr(92), '')
+    alone = content.section('x', [references.get('lumi-g-2025-03')])
+    assert all(called.advice for called in alone.troubles())
+
+
+def test_the_verdict_of_a_case_says_how_much_and_at_which_size(published):
+    table, *_ = tables.verdicts(published.sections[0])
+    column = [column.title for column in table.columns].index('pure')
+    row = next(row for row in table.rows if row[0].text == 'osu_bw D D, two nodes')
+    assert re.fullmatch(r'23 of 23 sizes, up to [\d.]+ times at \S+ \w+ \(much worse ▼\)', row[column].plain)
+
+
 def test_published_troubles_are_called_out(published):
     found = {called.trouble.name: {curve.name for _, curve, _ in called.where}
              for called in published.sections[0].troubles()}
@@ -658,6 +833,18 @@ def test_figures_and_tables_in_the_documentation_are_what_the_command_makes():
     done = run([sys.executable, '-m', 'osu_container.generate.results_pages', '--check'], cwd=PROJECT)
     assert done.returncode == 0, done.stderr
     names = sorted(path.name for path in RESULTS.glob('*.svg'))
-    assert names == sorted(FIGURES)
+    assert names == sorted([*FIGURES, PICTURE])
     for name in names:
         assert f']({name})' in (RESULTS / 'index.md').read_text()
+    assert f'](docs/results/{PICTURE})' in (PROJECT / 'README.md').read_text().split('\n## ', maxsplit=1)[0]
+    assert f'](results/{PICTURE})' in (PROJECT / 'docs/index.md').read_text()
+
+
+def test_the_picture_of_lumi_shows_bind_as_native_and_pure_ten_times_slower():
+    """README says so below it; the marks of the picture are those of the published figures."""
+    view = content.section('x', [references.get('lumi-g-2025-03')]).views[0]
+    large = {curve.name: [point.ratio for size, point in curve.points.items() if size >= 1 << 20]
+             for curve in view.shown if curve.comparison}
+    for name in ('bind', 'hybrid', 'opensource'):
+        assert large[name] == pytest.approx([1] * 3, abs=0.02)
+    assert large['pure'] == pytest.approx([0.1] * 3, abs=0.02)

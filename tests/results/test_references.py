@@ -368,6 +368,7 @@ def test_an_interruption_between_the_old_and_the_new_keeps_the_old(native, place
 
     with monkeypatch.context() as patch:
         patch.setattr(os, 'replace', interrupted)
+        patch.setattr(references, 'exchange', lambda one, other: False)  # as on a disk that cannot
         with pytest.raises(KeyboardInterrupt):
             references.add(native, 'mine', series='pure', force=True)
     assert os.listdir(places['user']) == ['mine'] and references.get('mine').names == ['native']
@@ -556,11 +557,15 @@ def test_an_added_reference_can_be_selected(native):
     assert select.resolve('mine').kind == select.resolve('mine:native').kind == 'reference'
 
 
-def test_the_results_folder_follows_the_variable_then_the_clone_then_this_folder(monkeypatch, tmp_path):
+def test_the_results_folder_follows_the_variable_then_the_clone_then_the_users(monkeypatch, tmp_path):
     assert select.results_folder() == tmp_path / 'results'
     monkeypatch.delenv(select.VARIABLE)
     monkeypatch.setattr(select, 'STATE', tmp_path / '.workstation')
-    assert str(select.results_folder()) == 'osu-container-results'
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
+    assert select.results_folder() == tmp_path / 'data' / 'osu-container' / 'results'
+    monkeypatch.delenv('XDG_DATA_HOME')
+    monkeypatch.setenv('HOME', str(tmp_path / 'home'))
+    assert select.results_folder() == tmp_path / 'home' / '.local' / 'share' / 'osu-container' / 'results'
     (tmp_path / '.workstation').mkdir()
     assert select.results_folder() == tmp_path / '.workstation' / 'results'
 

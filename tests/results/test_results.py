@@ -247,7 +247,7 @@ def test_an_empty_file_is_refused(text, tmp_path):
 
 def test_a_folder_without_results_and_a_missing_file_are_refused(tmp_path):
     assert f'{tmp_path} has no results.jsonl: wanted the folder of a run' in refused(tmp_path)
-    assert refused(tmp_path / 'none') == f"{tmp_path / 'none'}: no such file or folder"
+    assert refused(tmp_path / 'none') == f"{tmp_path / 'none'}: no such file or folder. Name the folder of a run"
 
 
 def test_a_file_that_the_system_does_not_give_is_refused():

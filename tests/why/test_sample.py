@@ -1,11 +1,18 @@
 """
 osu-container why on messages from public issues (sample.json): the cause that it names first is the right one.
 
-An entry of sample.json: message, source (the address of the thread), right (the name of the entry of messages.py whose
+An entry of sample.json: message, source (the address of the thread), right (the name of the entry of why.messages whose
 cause is the thread's), judged_by ('thread': its answers say so; 'source': they do not, and the documentation or the
 source code of the program does), set. 60 were set aside by a seed before any rule was changed, and rules were then
 written for the others ('learned') alone: of those aside 15 were right before, 45 after. What they had shown was mended
-then, so what they give now is no blind figure.
+then, so what they give now is no blind figure. 60 more ('second') were drawn by subject afterwards, from threads that
+no rule knew: 16 were right, 9 wrong and 35 unknown before they were learned from as well. Of 19 more ('third'), drawn
+after that, 3 were right, 1 wrong and 15 unknown; these are learned from too. 60 more ('fourth') were drawn by
+ draw.py, with
+queries that had been put aside before the rules of that day were written: 29 were right, 15 wrong and 16 unknown, where
+an answer that names no cause, or repeats the message, counts as unknown. They are learned from since.
+
+Out of scope: compilers' errors in some package's source code, and what a program says of its own input.
 """
 import json
 from collections import Counter
@@ -64,6 +71,69 @@ ORDINARY = [
     ("Filesystem      Size  Used Avail Use% Mounted on\ntmpfs            62G   12K   62G   1% /dev/shm", 'df -h'),
     ("Allocated 8 GPUs; memory pool of 64 GB. The kernel is 5.14.21, glibc 2.31; no error was found.", 'a program'),
     ("Epoch 1/6\n60000/60000 - loss: 0.2512 - accuracy: 0.9231", 'Keras'),
+    ("Submitted batch job 4711\nsbatch: Submitted batch job 4712", 'sbatch'),
+    ("             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
+     "              4711 standard-g      osu       me PD       0:00      2 (Resources)", 'squeue'),
+    ("JobID           State ExitCode     MaxRSS\n4711         COMPLETED      0:0\n4711.0       COMPLETED      0:0   "
+     " 120K", 'sacct'),
+    ("PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\nstandard-g   up 2-00:00:00     12   idle "
+     "nid[005000-005011]", 'sinfo'),
+    ("salloc: Granted job allocation 4711\nsalloc: Nodes nid005000 are ready for job", 'salloc'),
+    ("Mon Nov 23 10:00:00 2026\n| NVIDIA-SMI 550.54.15     Driver Version: 550.54.15     CUDA Version: 12.4 |\n"
+     "| N/A   30C    P0    60W / 400W |      0MiB / 40960MiB |      0%      Default |\n|  No running processes "
+     "found  |",
+     'nvidia-smi'),
+    ("GPU[0]\t\t: Temperature (Sensor edge) (C): 38.0\n  Name:                    gfx90a\nROCk module is loaded",
+     'rocm-smi, rocminfo'),
+    ("libfabric:99:1700000000::core:core:ofi_register_provider():476<info> registering provider: cxi (122.0)\n"
+     "libfabric:99:1700000000::core:core:fi_getinfo_():1338<info> Since tcp can be used, sockets has been skipped.",
+     'FI_LOG_LEVEL=info'),
+    ("MPICH Version:      4.2.3\nMPICH Device:       ch4:ofi\nMPICH ABI:          16:3:4\nMPICH configure:    "
+     "--disable-error-messages",
+     'mpichversion'),
+    ("Open MPI: 5.0.11\n  MPI_T: yes\n  Thread support: posix (MPI_THREAD_MULTIPLE: yes, OPAL support: yes)\n"
+     "  MCA pml: ucx (MCA v2.1.0, API v2.1.0, Component v5.0.11)", 'ompi_info'),
+    ("PE 0: MPICH processor detected: AMD Trento\nMPI VERSION    : CRAY MPICH version "
+     "8.1.29\nMPICH_GPU_SUPPORT_ENABLED = 1",
+     'MPICH_VERSION_DISPLAY'),
+    ("[0] MPI startup(): Intel(R) MPI Library, Version 2021.11\n[0] MPI startup(): Rank    Pid      Node name  Pin "
+     "cpu", 'Intel MPI'),
+    ("==== backtrace support: yes ====\n# Library version: 1.16.0\n# API headers version: 1.16.0\n# Configured "
+     "with: --enable-mt",
+     'ucx_info -v'),
+    ("CA 'mlx5_0'\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 200", 'ibstat'),
+    ("#                                                              out-of-place                       in-place\n"
+     "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+     "#wrong\n"
+     "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 91.2", 'all_reduce_perf'),
+    ("n1:1:1 [0] NCCL INFO Channel 00/02 :    0   1\nn1:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 2 - Init COMPLETE\n"
+     "n1:1:1 [0] NCCL INFO Connected all rings", 'NCCL_DEBUG=INFO'),
+    ("INFO:    Environment variable SINGULARITY_TMPDIR is set\nINFO:    Build complete: image.sif", 'apptainer build'),
+    ("Getting image source signatures\nCopying blob sha256:abc done\nWriting manifest to image destination",
+     'apptainer pull'),
+    ("NAME=\"SLES\"\nVERSION=\"15-SP5\"\nPRETTY_NAME=\"SUSE Linux Enterprise Server 15 SP5\"", '/etc/os-release'),
+    ("  libmpi.so.12 => /opt/mpich/lib/libmpi.so.12 (0x00007f)\n  libfabric.so.1 => /host/lib/libfabric.so.1 "
+     "(0x00007f)", 'ldd'),
+    ("== processing EasyBuild easyconfig /x/osu-container-pure.eb\n== building and installing osu-container/pure...\n"
+     "== Results of the build can be found in the log file(s) /x/easybuild.log\n== Build succeeded for 1 out of 1",
+      'EasyBuild'),
+    ("---- /opt/modules ----\n   osu-container/hybrid (D)    osu-container/pure\n\n  Where:\n   D:  Default Module\n\n"
+     "Use \"module spider\" to find all possible modules and extensions.", 'module avail'),
+    ("The following have been reloaded\nCurrently Loaded Modules:\n  1) LUMI/25.03 (S)", 'module list'),
+    ("core file size          (blocks, -c) 0\nmax locked memory       (kbytes, -l) unlimited\nmax user processes "
+     "(-u) 4096\n"
+     "open files                      (-n) 1024", 'ulimit -a'),
+    ("Requirement already satisfied: numpy in ./env/lib\nSuccessfully installed mpi4py-4.1.0", 'pip'),
+    ("Step 100, Temp = 300.1, error norm 1.2e-9, failed steps 0, warnings 0\nConverged; 0 errors, 0 failures", 'a '
+     'solver'),
+    ("================= 12 passed, 1 skipped, 1 warning in 3.20s =================", 'pytest'),
+    ("checking for mpicc... /opt/mpich/bin/mpicc\nchecking for library containing dlopen... none required\n"
+     "checking whether the C compiler works... yes\nconfigure: creating ./config.status", 'configure'),
+    ("[100%] Built target osu_bw\n-- Found MPI_C: /opt/mpich/lib/libmpi.so (found version \"4.0\")\n-- Looking for "
+     "pthread_create - not found",
+     'cmake'),
+    ("Performing deadlock detection: on. Retrying is not needed; timeout is 60 s; rank 3 of 8 on nid000001", 'a '
+     'program'),
 ]
 
 
@@ -77,7 +147,8 @@ def test_95_of_100_messages_from_public_issues_get_the_right_cause_first():
     wrong = [(one['right'], named(one['message']), one['source']) for one in SAMPLE
              if named(one['message'])[:1] != [one['right']]]
     total = Counter(one['set'] for one in SAMPLE)
-    assert total['aside'] == 60 and total['learned'] >= 60
+    assert total['aside'] == total['second'] == total['fourth'] == 60
+    assert total['third'] == 19 and total['learned'] >= 60
     for which in total:
         assert right[which] >= SHARE * total[which], wrong
 
@@ -87,7 +158,8 @@ def test_each_message_of_the_sample_has_its_address_and_stands_once():
     for one in SAMPLE:
         assert set(one) == {'message', 'source', 'right', 'judged_by', 'set'}
         assert one['source'].startswith('github.com/') and one['source'].rpartition('/')[2].isdigit(), one
-        assert one['judged_by'] in ('thread', 'source') and one['set'] in ('learned', 'aside')
+        assert one['judged_by'] in ('thread', 'source') and one['set'] in ('learned', 'aside', 'second', 'third',
+                                                                                 'fourth')
 
 
 @pytest.mark.parametrize('text', [text for text, _ in ORDINARY], ids=[source[:30] for _, source in ORDINARY])

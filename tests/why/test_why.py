@@ -19,6 +19,8 @@ from osu_container.why import messages, search
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 
 SAMPLE = json.loads((PROJECT / 'tests' / 'why' / 'sample.json').read_text())['messages']
+#: What programs print according to their source code or documentation: name of the entry, text, source
+PRINTED = json.loads((PROJECT / 'tests' / 'why' / 'printed.json').read_text())
 NAMES = [entry['name'] for entry in messages.MESSAGES]
 WHY = PROJECT / 'osu_container' / 'why'
 BASH_COMMANDS = [PROJECT / 'easyconfigs/o/osu-container' / name for name in ('run-in-container', 'osu-gpu-bind')]
@@ -338,7 +340,7 @@ QUOTED = [
      "[nid200247:2144171] OPAL ERROR: Unreachable in file ext3x_client.c at line 111\nThe application appears to have "
      "been direct launched using \"srun\",\nbut OMPI was not built with SLURM's PMI support and therefore cannot\n"
      "execute.", 'github.com/open-mpi/ompi, issue 12146'),
-    (['Open MPI without PMIx'],
+    (['PMIx of two releases'],
      "[lxbk0553:30428] PMIX ERROR: PMIX TEMPORARILY UNAVAILABLE in file ptl_tcp.c at line 685",
      'github.com/apptainer/singularity, issue 3678'),
     (['MPICH without PMI'],
@@ -436,13 +438,15 @@ def names(text):
 def test_names_are_unique_and_every_message_is_tried_on_a_text():
     assert len(set(NAMES)) == len(NAMES)
     tried = MADE | {name for wanted, _, _ in QUOTED for name in wanted} | {one['right'] for one in SAMPLE}
+    tried |= {one['name'] for one in PRINTED}
     assert set(NAMES) == tried
 
 
 def test_entries_say_cause_remedy_source_and_how_sure():
     for entry in messages.MESSAGES:
         name = entry['name']
-        assert set(entry) - {'times', 'last', 'unless', 'also'} == {'name', 'text', 'patterns', 'cause', 'remedy',
+        assert set(entry) - {'times', 'last', 'general', 'unless', 'also'} == {'name', 'text', 'patterns', 'cause',
+         'remedy',
                                                                     'source', 'evidence'}, name
         _, groups, parts = next(one for one in search.PATTERNS if one[0] is entry)
         assert any(part.search(entry['text']) for part, _ in parts), f'{name}: no pattern finds the text'
@@ -475,6 +479,14 @@ def test_quoted_messages_are_known_whatever_stands_around_them(wanted, text, sou
         assert each['cause'][:1] != ' ' and each['source']
     for form in FORMS:
         assert names('\n'.join(form.format(line) for line in text.splitlines())) == wanted, form
+
+
+@pytest.mark.parametrize('one', PRINTED, ids=[f'{one["name"]}-{n}' for n, one in enumerate(PRINTED)])
+def test_what_programs_print_by_their_source_code_is_known_whatever_stands_around_it(one):
+    for form in FORMS:
+        found = search.explain('\n'.join(form.format(line) for line in one['text'].splitlines()) + '\n')
+        assert found and found[0]['name'] == one['name'] and one['source'], form
+        assert not re.search(r'\{\w+\}', found[0]['cause'] + found[0]['remedy'])
 
 
 @pytest.mark.parametrize('text', [
@@ -830,7 +842,8 @@ def test_what_cannot_be_read_is_said_and_the_other_files_are_read(logs, tmp_path
 
 def test_a_file_that_opens_and_cannot_be_read_is_an_error():
     done = command('/proc/self/mem')  # for root too
-    assert done.returncode == 1 and done.stderr == 'osu-container why: error: /proc/self/mem: Input/output error\n'
+    assert done.returncode == 1 and done.stderr == 'osu-container why: error: /proc/self/mem: Input/output error. ' \
+        "Name the file with a job's output\n"
 
 
 def test_the_list_has_every_message_and_is_what_the_page_shows():
@@ -931,10 +944,11 @@ def test_it_runs_with_the_python_of_the_system_alone(tmp_path, python):
 
 def test_it_needs_no_newer_python_than_3_6():
     import ast
-    for path in WHY.glob('*.py'):
+    for path in WHY.rglob('*.py'):
         ast.parse(path.read_text(), feature_version=(3, 6))
         imported = set(re.findall(r'^(?:import|from) ([\w.]+)', path.read_text(), re.M))
-        assert imported <= {'argparse', 'importlib', 'json', 'os', 're', 'sys', 'textwrap', '.messages', '.search'}
+        assert imported <= {'argparse', 'importlib', 'json', 'os', 're', 'shutil', 'sys', 'textwrap', '.messages',
+                            '.search', '.common', '.'}
 
 
 def test_a_copy_of_the_folder_is_enough(tmp_path):
@@ -963,7 +977,7 @@ def slurm():
     ('srun --mpi=nonesuch true', 'unknown MPI type'),
     ('srun -p nonesuch -N1 -n1 true', 'unknown partition'),
     ('srun -N1 -n1 --mem=900000G true', 'more than the partition has'),
-    ('srun -N1 -n1 --gpus=1 true', 'more than the partition has'),
+    ('srun -N1 -n1 --gpus=1 true', 'GPUs asked for in a way that Slurm refuses'),
     ('salloc -Q -N1 -n1 srun -n40 true', 'more than the job has'),
     ('salloc -Q -N1 -n1 srun -N2 -n2 true', 'more than the job has'),
     ('srun -N1 -n1 osu_nonesuch', 'program not found'),
@@ -975,7 +989,7 @@ def slurm():
     ('SLURM_CONF=/nonesuch timeout 3 srun true', 'no controller'),
     ('SLURM_JOB_ID=99999999 srun true', 'job is over'),
     ('salloc -Q -N1 -n1 -w node1 srun -w node2 -N1 -n1 true', 'more than the job has'),
-    ('salloc -Q -N1 -n1 srun --gres=gpu:1 true', 'more than the partition has'),
+    ('salloc -Q -N1 -n1 srun --gres=gpu:1 true', 'GPUs asked for in a way that Slurm refuses'),
 ])
 def test_what_slurm_says_is_known(slurm, script, wanted):
     text = slurm(script)

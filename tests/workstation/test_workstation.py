@@ -1,6 +1,7 @@
 """The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a state of its own."""
 import os
 import pwd
+import random
 import re
 import shutil
 import signal
@@ -667,6 +668,31 @@ def test_slurm_starts_again_after_a_crash(tree, start_slurm):
     assert not set(daemons(tree).values()) & set(crashed.values())
     # MPICH's shared memory has the job's number, and an aborted job leaves it behind
     assert abs(int(srun(tree, '-N2', '-n1', 'printenv', 'SLURM_JOB_ID').stdout) - job) > 1000
+
+
+@pytest.mark.slurm
+@pytest.mark.full
+def test_kills_of_srun_and_of_daemons_at_20_moments_of_chance_leave_a_slurm_that_starts_again(tree, start_slurm,
+                                                                                              moments=20):
+    """While a job runs; the next start brings back what was killed, ends what it left, and a job runs on both nodes."""
+    chance = random.Random(1)
+    for moment in range(moments):
+        done = start_slurm(tree)
+        assert done.returncode == 0, (moment, done.stdout)
+        job = subprocess.Popen(['srun', '-N2', '-n2', 'sleep', '300'], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True,
+                               env={**os.environ, 'SLURM_CONF': str(tree / '.workstation/slurm/slurm.conf')})
+        time.sleep(chance.random())
+        started = daemons(tree)
+        which = chance.choice(['srun', *sorted(started)])
+        os.kill(started.get(which, job.pid), signal.SIGKILL)
+        if which != 'srun':
+            job.kill()
+        job.wait(20)
+        done = start_slurm(tree)
+        assert done.returncode == 0, (moment, which, done.stdout)
+        again = srun(tree, '-N2', '-n2', '--overcommit', 'true')
+        assert again.returncode == 0, (moment, which, again.stderr)
 
 
 @pytest.mark.slurm

@@ -18,7 +18,7 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
             osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
             osu_scatter osu_xccl_allreduce osu_xccl_bw osu_xccl_latency
             (mpi4py 4.1.2 ports)
-variables:  FI_PROVIDER MPIR_CVAR_ENABLE_GPU; what you set yourself wins
+variables:  FI_PROVIDER; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every
             bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw H H shows what each rank really
@@ -68,8 +68,6 @@ setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
 default("FI_PROVIDER", "cxi")
--- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-25.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
-default("MPIR_CVAR_ENABLE_GPU", "0")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is

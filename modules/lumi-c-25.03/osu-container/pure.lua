@@ -67,7 +67,7 @@ setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 local function default(name, value) pushenv(name, os.getenv(name) or value) end
 -- without the host's libraries TCP is the only network that is everywhere [approach pure; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs of pure reach about 2 GB/s over TCP; 2025-03-07; measured]
 default("FI_PROVIDER", "tcp")
--- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-25.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
+-- the node has no GPU, and MPICH built with HIP or CUDA would look for one and end in a segmentation fault [approach pure; MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it; 2026-11-24; derived]
 default("MPIR_CVAR_ENABLE_GPU", "0")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))

@@ -80,7 +80,7 @@ default("FI_CXI_RDZV_THRESHOLD", "16384")
 if single_node ~= "shm" then
     default("FI_PROVIDER", "cxi")
 end
--- the node has no GPU, and MPICH built with HIP would look for one [site lumi-c-25.03; MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it; 2026-11-21; untested]
+-- the node has no GPU, and MPICH built with HIP or CUDA would look for one and end in a segmentation fault [approach swap; MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it; 2026-11-24; derived]
 default("MPIR_CVAR_ENABLE_GPU", "0")
 -- MPICH avoids cxi when all ranks are on one node, and with FI_PROVIDER=cxi nothing else is left [approach swap; MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it; 2026-11-21; untested] if OSU_SINGLE_NODE!=shm
 if single_node ~= "shm" then

@@ -23,7 +23,8 @@ commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
             osu_py_latency osu_py_multi_lat osu_py_scatter osu_scatter
             osu_xccl_allreduce osu_xccl_bw osu_xccl_latency pip python python3
             (mpi4py 4.1.2 ports, NumPy 2.4.6 buffers)
-variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD; what you set yourself wins
+variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD MPIR_CVAR_ENABLE_GPU; what you set
+            yourself wins
             osu-explain prints each with its value, reason and source, and every
             bind
 proof:      osu-proof -- srun -N2 -n2 osu_py_bw --buffer numpy shows what each
@@ -68,6 +69,8 @@ local function default(name, value) pushenv(name, os.getenv(name) or value) end
 default("FI_PROVIDER", "tcp")
 -- the MPICH wheels have the netmods ofi and ucx; only ofi is compared here [site workstation; readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp; 2026-11-21; measured]
 default("MPIR_CVAR_CH4_NETMOD", "ofi")
+-- the node has no GPU, and MPICH built with HIP or CUDA would look for one and end in a segmentation fault [approach hybrid; MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it; 2026-11-24; derived]
+default("MPIR_CVAR_ENABLE_GPU", "0")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))
 -- read by osu-container bench: the installation, whose settings.json says what this is

@@ -156,8 +156,16 @@ _REFUSES_ALT_READ = {
 #: 1.22.0 (EESSI on LUMI, 2026-05-21).
 _IDC_SWITCH = 'libfabric >= 1.21'
 
+# Open-source MPICH, which looks for a GPU where it was built with HIP or CUDA, and of which the image has one
+_MPICH_WITHOUT_GPU = [
+    _variable('MPIR_CVAR_ENABLE_GPU', '0', 'the node has no GPU, and MPICH built with HIP or CUDA would look for one '
+              'and end in a segmentation fault', 'MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family '
+              'debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it', 'derived',
+              '2026-11-24', only=['no gpu', 'mpich >= 3.4']),
+]
+
 # Open-source MPICH over cxi, whoever has the libfabric: hybrid, swap and opensource
-_MPICH_OVER_CXI = [
+_MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
     _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['no cxi']),
     _variable('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', '1', 'MPICH hands buffers in GPU memory to libfabric instead of copying '
@@ -298,6 +306,9 @@ _STANDARD_ABI = ['the standard ABI of MPI 5']
 #: Where MPI is the image's own, its name is no matter
 _ANY_MPICH = _STANDARD_ABI + ['the standard ABI of MPI 5 under a wrong soname', 'MPICH under Debian\'s own soname']
 
+#: Of a module's promise, in place of 'host' or 'image': the MPI of this image sends by something else than libfabric
+NO_LIBFABRIC = 'none'
+
 APPROACHES = {
     'native': {
         'title': 'programs built on this host with its own MPI',
@@ -334,7 +345,7 @@ APPROACHES = {
                       _PUBLISHED + ' of pure reach about 2 GB/s over TCP', 'measured', _PUBLISHED_ON),
             _variable('NCCL_NET', 'Socket', 'RCCL over TCP as well, also where the image has a plugin',
                       'NCCL documentation, NCCL_NET', 'derived', only=['gpu']),
-        ],
+        ] + _MPICH_WITHOUT_GPU,
     },
     'bind': {
         'title': 'the host\'s MPI and network libraries replace the image\'s',

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 
-from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.rules.finding import NOTE, uses_libfabric
 from osu_container.core.deciding.settings import HOST_MPI, MORE_FOLDERS, wanted_files
 from osu_container.core.deciding.trial import Host, libraries_of, trial_of
 from osu_container.core.deciding.trial import missing_host_paths as missing_on
@@ -124,9 +124,11 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
             facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=_files(approach, site, host),
                          injected=_injected(approach, site, host, mix.injected, image.libraries))
             if approach.get('entrypoint'):
-                facts['folders'] = _folders(approach, site, host, mix.injected)
+                injected = [(name, one.path) for name, one in mix.injected.items()]
+                facts['folders'] = entrypoint_folders(approach, site, injected, host)
             loaded = of_name(mix.process, 'libfabric.so.1')
-            return {'image': _image_facts(image, set(mix.injected), mix.soname, loaded), 'host': facts,
+            found = _image_facts(image, set(mix.injected), mix.soname, loaded)
+            return {'image': dict(found, uses_libfabric=uses_libfabric(mix) is not False), 'host': facts,
                     'verdict': _recorded(verdict, force)}
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
@@ -174,21 +176,23 @@ def _files(approach, site, host):
             for path in fact['value'] if host.exists(host.on(path))]
 
 
-def _folders(approach, site, host, libraries):
+def entrypoint_folders(approach, site, libraries, host=None):
     """
     Return the host's folders (list of dict path, target, why) in which the image's entrypoint finds what it injects.
 
-    :param libraries: OrderedDict soname -> ElfFacts; the folders of those that are in none of the approach's are added
+    :param libraries: list of (soname, path); the folders of those that are in none of the approach's are added
+    :param host: Host, in whose folders is looked; None for one that is described: its paths are taken as they are
     """
+    on, exists, real = (host.on, host.exists, os.path.realpath) if host else (str, bool, str)
     found = []
     for folder in approach['entrypoint']:
         path = os.path.dirname(site['libraries'][folder['library']]['value']) if 'library' in folder else folder['path']
-        if host.exists(host.on(path)):  # a stand-in for the host need not have all
-            found.append({'path': host.on(path), 'target': folder['target'], 'why': folder['why']})
-    for soname, lib in libraries.items():
-        folder = os.path.dirname(lib.path)
-        inside = os.path.realpath(folder) + '/'
-        if not any(inside.startswith(os.path.realpath(known['path']) + '/') for known in found):
+        if exists(on(path)):  # a stand-in for the host need not have all
+            found.append({'path': on(path), 'target': folder['target'], 'why': folder['why']})
+    for soname, path in libraries:
+        folder = os.path.dirname(path)
+        inside = real(folder) + '/'
+        if not any(inside.startswith(real(known['path']) + '/') for known in found):
             found.append({'path': folder, 'target': '%s%d' % (MORE_FOLDERS, len(found) + 1),
                           'why': '%s is in this folder, which is in none of the others' % soname})
     return found

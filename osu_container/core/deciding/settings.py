@@ -3,7 +3,7 @@
 """
 from collections import namedtuple
 
-from osu_container.core.data.approaches import APART, APPROACHES
+from osu_container.core.data.approaches import APART, APPROACHES, NO_LIBFABRIC
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import applying, release, site_words, switch_of
 from osu_container.core.deciding.site_choice import SettingsError, known
@@ -55,7 +55,7 @@ Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pm
                                   'library_path program_path preload variables unset run_files watched conflicts '
                                   'family shell image_folders stage_folders gpu_map rank_variables switches refuses '
                                   'programs nvidia through_entrypoint host_path share apart user_path of_site '
-                                  'image_installed')
+                                  'image_installed libfabric_of')
 
 
 def approach_entry(name, approaches=APPROACHES):
@@ -201,7 +201,8 @@ def settings_for(approach, site, facts):
 
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
     :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path: list of str;
-                  rccl_plugin: str or None; of_site, installed: as of_site and image_installed in Settings, or absent)
+                  rccl_plugin: str or None; of_site, installed: as of_site and image_installed in Settings, or absent;
+                  uses_libfabric: bool, absent in an older installation)
                   and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
                   injected: list of dict soname, path, why, size, mtime, what, names; files: list of str; folders: list
                   of dict path, target, why, for an approach with entrypoint only;
@@ -218,6 +219,7 @@ def settings_for(approach, site, facts):
     mpi, libfabric = (by_owner[comes_from[name]][key] for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')))
     plugin = (image if approach['container'] else host).get('rccl_plugin')
     known_facts = _known_facts(site, mpi, libfabric, plugin)
+    libfabric_of = comes_from['libfabric'] if image.get('uses_libfabric', True) else NO_LIBFABRIC
     pmi = pmi_for(approach, site)
     variables = variables_for(approach, site, mpi, libfabric, plugin)
     refuses = applying(approach['refuses'], known_facts)
@@ -227,8 +229,10 @@ def settings_for(approach, site, facts):
     return Settings(
         site=site['name'], approach=approach['name'], title=approach['title'],
         mpi="%s of the %s" % (mpi, comes_from['libmpi']),
-        libfabric="libfabric %s of the %s" % (libfabric, comes_from['libfabric']),
-        provider=dict((v['name'], v['value']) for v in variables).get('FI_PROVIDER'),
+        libfabric='no libfabric' if libfabric_of == NO_LIBFABRIC else (
+            "libfabric %s of the %s" % (libfabric, libfabric_of)),
+        libfabric_of=libfabric_of,
+        provider=dict((v['name'], v['value']) for v in variables if libfabric_of != NO_LIBFABRIC).get('FI_PROVIDER'),
         pmi=pmi, pmi_variable=site['pmi_variables']['value'].get(pmi),
         env_prefix=_env_prefix(facts) if approach['container'] else None,
         binds=_binds(approach, site, injected, host),

@@ -449,8 +449,8 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
     Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
 
     'inside': those in the library itself. 'files': {name: release of libfabric that the image's file is built with, or
-    None}; a file and the same provider inside: the newer one is taken. 'foreign': the same, where libfabric is the
-    host's, whose release may not take them. Those of the host's libfabric are not injected, so they count for nothing.
+    None}; a file and the same provider inside: the newer one is taken, and the host's libfabric may not take it. Those
+    of the host's libfabric are not injected, so they count for nothing.
     A plug-in that does not load, as one that needs a version of symbols which libfabric lacks, is left out by libfabric
     without a word.
     """
@@ -464,9 +464,8 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
                 of_name(whole, path) and len(version_problems(whole)) <= len(version_problems(process)):
             usable[provider_of_file(path)] = path
     files = dict((name, _release_of_plugin(container, path)) for name, path in usable.items())
-    if fabric.origin == 'host':
-        return dict(traits, files=files, foreign=files)
-    return dict(traits, files=files, providers=sorted(set(traits['providers']) | set(usable)))
+    own = usable if fabric.origin == 'image' else ()
+    return dict(traits, files=files, providers=sorted(set(traits['providers']).union(own)))
 
 
 #: The newest of these versions that a plug-in of libfabric needs -> the last release that it can have been built with

@@ -23,9 +23,9 @@ COMMAND = 'osu-proof'
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 _NAME = os.path.basename(_PACKAGE)
 #: What the files of the package's proof/ import, and what starts them
-_MORE = ('__init__.py', 'rank-proof', 'streams.py', 'core/__init__.py', 'core/data/__init__.py',
-         'core/data/approaches.py', 'core/reading/__init__.py', 'core/reading/files.py', 'core/reading/libraries.py',
-         'core/writing/__init__.py', 'core/writing/terminal.py')
+_MORE = ('__init__.py', 'columns.py', 'exit_codes.py', 'rank-proof', 'streams.py', 'core/__init__.py',
+         'core/data/__init__.py', 'core/data/approaches.py', 'core/reading/__init__.py', 'core/reading/files.py',
+         'core/reading/libraries.py', 'core/writing/__init__.py', 'core/writing/terminal.py')
 
 
 def free_space_problem(folder, size):
@@ -153,52 +153,109 @@ def remove_empty_folders(path, levels):
         path = os.path.dirname(path)
 
 
+def exchange(one, other):
+    """Give two folders (str, paths) each other's name in one move; return whether system and disk can (bool)."""
+    try:
+        import ctypes  # some builds of Python lack it
+        call = ctypes.CDLL(None, use_errno=True).renameat2  # glibc since 2.28
+    except (ImportError, AttributeError, OSError):
+        return False
+    here, exchanged = -100, 2  # AT_FDCWD, RENAME_EXCHANGE: rename(2)
+    return call(here, os.fsencode(one), here, os.fsencode(other), exchanged) == 0
+
+
 class StagedInstall(object):
     """
     A folder filled beside its final place. commit() moves it there and keeps the older installation aside until
     finish() or rollback(). EasyBuild's lock on the installation folder keeps two of them apart.
+
+    A kill at any moment leaves one of the two installations whole in its place, and no software of the user lost; the
+    next one clears the rest. Only where the file system cannot exchange two names is there a moment between two moves
+    in which neither is in its place: the next one puts the older one back.
     """
 
     def __init__(self, final):
         """Prepare to replace the folder final (str); what an interrupted run left beside it is removed."""
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
+        #: Which folder is the newer one, by its inode, which goes with it whatever its name; and what is the user's
+        self.record = final + '.moving'
         self.committed = False
         if os.path.isdir(self.old) and not os.path.isdir(final):
             os.rename(self.old, final)
-        self._keep()
-        for leftover in (self.stage, self.old):
-            shutil.rmtree(leftover, ignore_errors=True)
+        newer, kept = self._recorded()
+        if newer and newer == _inode(final):
+            self._keep(kept)
+        self._tidy()
 
     def commit(self):
-        """Put the filled folder in its place."""
+        """Put the filled folder in its place, with what is the user's in the older one."""
+        kept = [name for name in KEPT if os.path.lexists(os.path.join(self.final, name))]
         if os.path.isdir(self.final):
-            os.rename(self.final, self.old)
-        os.rename(self.stage, self.final)
+            with open(self.record, 'w') as handle:
+                handle.write('\n'.join([str(_inode(self.stage))] + kept))
+            if not exchange(self.stage, self.final):
+                os.rename(self.final, self.old)
+                os.rename(self.stage, self.final)
+        else:
+            os.rename(self.stage, self.final)
         self.committed = True
+        self._keep(kept)
 
-    def _keep(self):
-        """Move what is the user's from the older installation into the new one."""
-        there = [name for name in KEPT if os.path.exists(os.path.join(self.old, name))]
-        for name in KEPT if there else ():
-            target = os.path.join(self.final, name)
-            if os.path.isdir(target):
+    def _recorded(self):
+        """Return the inode (int) of the newer folder, 0 if none is recorded, and what is the user's (list of str)."""
+        try:
+            with open(self.record) as handle:
+                newer, *kept = handle.read().split('\n')
+            return int(newer), [name for name in KEPT if name in kept]
+        except (FileNotFoundError, ValueError):  # none was moved: the record is whole before that
+            return 0, []
+
+    def _older(self):
+        """Return the folder (str) of the older installation, once commit() has moved it."""
+        return self.old if os.path.isdir(self.old) else self.stage
+
+    def _keep(self, kept):
+        """Move what is the user's (kept, list of str) from the older installation, as far as that is still to do."""
+        for name in KEPT if kept else ():
+            source, target = os.path.join(self._older(), name), os.path.join(self.final, name)
+            to_do = os.path.lexists(source)
+            if os.path.isdir(target) and (to_do or name not in kept):  # the empty one of the new installation
                 shutil.rmtree(target)
-            if name in there:
-                os.rename(os.path.join(self.old, name), target)
+            if to_do:
+                os.rename(source, target)
+
+    def _tidy(self):
+        """Remove what is beside the installation."""
+        for leftover in (self.stage, self.old):
+            shutil.rmtree(leftover, ignore_errors=True)
+        if os.path.exists(self.record):
+            os.unlink(self.record)
 
     def finish(self):
-        """Forget the older installation, but for the software of the user in it."""
-        self._keep()
-        shutil.rmtree(self.old, ignore_errors=True)
+        """Forget the older installation."""
+        self._tidy()
 
     def rollback(self):
         """Remove what this run made, put the older installation back."""
-        shutil.rmtree(self.stage, ignore_errors=True)
-        if os.path.isdir(self.old):
+        older, (newer, kept) = self._older(), self._recorded()
+        if self.committed and not newer:
             shutil.rmtree(self.final, ignore_errors=True)
-            os.rename(self.old, self.final)
         elif self.committed:
-            shutil.rmtree(self.final, ignore_errors=True)
+            for name in kept:
+                source, target = os.path.join(self.final, name), os.path.join(older, name)
+                if os.path.lexists(source) and not os.path.lexists(target):
+                    os.rename(source, target)
+            if not exchange(older, self.final):
+                os.rename(self.final, self.stage)
+                os.rename(older, self.final)
+        elif os.path.isdir(self.old) and not os.path.isdir(self.final):  # the second of two moves failed
+            os.rename(self.old, self.final)
+        self._tidy()
+
+
+def _inode(folder):
+    """Return the inode (int) of folder (str), 0 if it is not there."""
+    return os.stat(folder).st_ino if os.path.isdir(folder) else 0
 
 
 def install_proof(folder):

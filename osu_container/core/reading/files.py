@@ -14,6 +14,8 @@ MOST = 192 << 20
 #: A number with more digits is none that was counted or measured: 2 ** 64 has 20. Python needs a time for them that
 #: grows with the square of their number (CVE-2020-10735)
 _MOST_DIGITS = 40
+#: Bytes of a JSON file that a program of this project has written; the largest, of a host, have some hundred thousand
+MOST_JSON = 16 << 20
 
 
 def open_plain(path):
@@ -26,6 +28,23 @@ def open_plain(path):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
     return os.fdopen(number, 'rb')
+
+
+def not_replaced(path):
+    """
+    Return why no new file may take the place of path (str), None where one may.
+
+    Root can give any name to a file: `-o /dev/null --force` would leave a machine without that device.
+    """
+    # of /dev/stdout, a link, what it leads to may be a plain file
+    of_system = os.path.islink(path) and os.path.realpath(os.path.dirname(os.path.abspath(path))) == '/dev'
+    try:
+        if stat.S_ISREG(os.stat(path).st_mode) and not of_system:
+            return None
+    except OSError:  # it is not there, or a link that leads nowhere
+        if not of_system:
+            return None
+    return "it is no plain file (a device, a FIFO, a socket or a folder), and no file takes its place"
 
 
 def read_plain(path, most=MOST):
@@ -60,3 +79,8 @@ def parse_json(text, pairs=None):
         return json.loads(text, parse_int=_whole, parse_constant=_no_constant, object_pairs_hook=pairs)
     except RecursionError:
         raise ValueError("it is nested too deep")
+
+
+def read_json(path, most=MOST_JSON):
+    """Return what the plain file path, of at most so many bytes (int), holds in JSON. Raises OSError, ValueError."""
+    return parse_json(read_plain(path, most))

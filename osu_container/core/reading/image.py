@@ -291,13 +291,15 @@ class Squashfs(Tree):
                 proc.wait()
             if proc.returncode != 0:
                 errors.seek(0)
-                text = errors.read(4096).decode('utf-8', 'replace').strip()
+                text = ' '.join(errors.read(4096).decode('utf-8', 'replace').split())
+                text = text or 'unsquashfs failed (%d)' % proc.returncode
+                remedy = "Copy or make the image again, or look into it with a newer unsquashfs"
                 if proc.returncode == -signal.SIGXCPU:
                     text = "it took more than %d s of processor time" % _SECONDS
                 elif proc.returncode == -signal.SIGXFSZ:
-                    text = "a file of this shell may have too few bytes. Allow more: ulimit -f unlimited"
-                raise ImageError("cannot read the squashfs in %s: %s" % (
-                    self.path, ' '.join(text.split()) or 'unsquashfs failed (%d)' % proc.returncode))
+                    text = "a file of this shell may have too few bytes"
+                    remedy = "Allow more: ulimit -f unlimited"
+                raise ImageError("cannot read the squashfs in %s: %s. %s" % (self.path, text.rstrip('.'), remedy))
 
     def copies(self, paths, folder):
         """See Tree. All that are not copied yet come out by one call of unsquashfs."""

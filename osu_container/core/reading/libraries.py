@@ -67,6 +67,10 @@ class Elf(object):
                 return self.data[header[4]:header[4] + header[5]]
         return b''
 
+    def texts(self):
+        """Return the bytes that hold its texts: .rodata, or the whole file where it has no table of sections."""
+        return self.section(b'.rodata') if self.headers else self.data[:]
+
     def code(self, function, length):
         """Return the first length bytes of an exported function (bytes: its name), None if it is not exported."""
         symbols, strings = self.section(b'.dynsym'), self.section(b'.dynstr')
@@ -127,7 +131,7 @@ def _libfabric_release(elf, number):
     """Return the release (str) of a libfabric whose fi_version() is number, None if its strings do not settle it."""
     # Cray's releases have four parts (1.15.2.0). fi_version() tells them from addresses such as 127.0.0.1.
     pattern = re.compile(br'\0(%d\.%d\.\d+(?:\.\d+)?(?:rc\d+|a\d+|b\d+)?)(?=\0)' % number)
-    return _only(pattern.findall(elf.section(b'.rodata')))
+    return _only(pattern.findall(elf.texts()))
 
 
 def version_of(data):
@@ -140,7 +144,7 @@ def version_of(data):
     number = libfabric_number(elf)
     if number:
         return LibraryVersion('libfabric', _libfabric_release(elf, number))
-    text = elf.section(b'.rodata')
+    text = elf.texts()
     if b'CRAY MPICH' in text:
         return LibraryVersion('Cray MPICH', _only(_CRAY.findall(text)))
     if b'Intel(R) MPI Library %s for Linux' in text:

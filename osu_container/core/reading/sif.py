@@ -61,7 +61,8 @@ def data_objects(path):
     try:
         handle = open_plain(path)
     except OSError as err:
-        raise ImageError("cannot read the image %s: %s" % (path, err.strerror))
+        raise ImageError("cannot read the image %s: %s. Name a SIF, or the folder of an unpacked image"
+                         % (path, err.strerror))
     with handle:
         size = os.fstat(handle.fileno()).st_size
         header = handle.read(HEADER.size)

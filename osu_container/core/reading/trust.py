@@ -50,6 +50,8 @@ def code_problem(path, installation=None):
     group = _shared_group(os.path.abspath(installation)) if installation else None
     for each in dict.fromkeys([real, os.path.dirname(real), os.path.dirname(path)]):
         found = os.stat(each)
+        if not stat.S_ISREG(found.st_mode) and not os.path.isdir(each):
+            return "%s is no plain file (a device, a FIFO or a socket), and is not run as code. Name a file" % real
         if found.st_uid not in owners:
             return _sentence(real, each, "belongs to %s, who is neither you nor root nor the owner of this installation"
                              % _user(found.st_uid), "cp it to a folder of yours, and name the copy")

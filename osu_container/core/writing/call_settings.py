@@ -52,8 +52,12 @@ def run_files(settings):
 
 
 def promised(settings):
-    """Return what a module promises to osu-proof (str); the provider comes behind it."""
+    """
+    Return what a module promises to osu-proof (str); the provider comes behind it.
+
+    libfabric=none: the image's MPI sends by something else (UCX, TCP of its own), so no provider is promised either.
+    """
     approach = APPROACHES[settings.approach]
     return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=' % (
         settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
-        approach['comes_from']['libfabric'], settings.pmi)
+        settings.libfabric_of, settings.pmi)

@@ -10,7 +10,7 @@ import textwrap
 from itertools import groupby
 from shlex import quote
 
-from osu_container.core.data.approaches import SWITCHES
+from osu_container.core.data.approaches import NO_LIBFABRIC, SWITCHES
 from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.writing.call_settings import promised, run_files
@@ -70,7 +70,8 @@ def help_lines(settings, programs_are, example):
     """
     run = 'srun -N2 -n2 ' + example
     names = sorted(set(variable['name'] for variable in settings.variables))
-    rows = [('MPI', "%s over %s, provider %s" % (settings.mpi, settings.libfabric, settings.provider), ()),
+    over = settings.libfabric + (', provider ' + settings.provider if settings.provider else '')
+    rows = [('MPI', "%s over %s" % (settings.mpi, over), ()),
             ('srun', "--mpi=%s, which this module sets (SLURM_MPI_TYPE): %s" % (settings.pmi, run), [run]),
             ('commands', ' '.join(settings.programs) + (programs_are and ' (%s)' % programs_are),
              ['(%s)' % programs_are]),
@@ -193,8 +194,9 @@ def variables_text(generator, settings):
 
 def promise_text(generator, settings):
     """Return the text that says to osu-proof what the module promises; the provider is that of FI_PROVIDER now."""
+    provider = '' if settings.libfabric_of == NO_LIBFABRIC else ' .. (os.getenv("FI_PROVIDER") or "")'
     return generator.comment("read by osu-proof: what the ranks are held to") + (
-        'setenv("OSU_PROMISE", %s .. (os.getenv("FI_PROVIDER") or ""))\n' % lua_string(promised(settings)))
+        'setenv("OSU_PROMISE", %s%s)\n' % (lua_string(promised(settings)), provider))
 
 
 #: The programs of a native module are started directly, so nothing of this project is there that could watch them but

@@ -31,11 +31,12 @@ HANGS = 'it hangs\n'
 ASKED = {'MPIR_CVAR_DEBUG_SUMMARY': '1', 'MPIR_CVAR_CH4_OFI_CAPABILITY_SETS_DEBUG': '1', 'I_MPI_DEBUG': '4'}
 _PROVIDER = re.compile(r'(?:libfabric provider|^\s*provider)\s*[:=]\s*([\w;]+)', re.M)
 #: What srun says when Slurm, not the pair, is in the way
-SLURM_FAILED = re.compile(r'^srun: (fatal: |.*(allocate resources:|slurm controller|Force Terminated job|[Nn]ode '
-                          r'failure)).*', re.M)
+SLURM_FAILED = re.compile(r'^srun: (fatal: |.*(allocate resources: (?!Job/step already completing)|'
+                          r'slurm controller|Force Terminated job|[Nn]ode failure)).*', re.M)
 
-#: A step that somebody has cancelled (scancel): none of its tasks has ended by itself before
-CANCELLED = re.compile(r'^slurmstepd-.*\*\*\* STEP \S+ ON \S+ CANCELLED', re.M)
+#: A job or step that somebody has cancelled (scancel): none of its tasks has begun, or has ended by itself before
+CANCELLED = re.compile(r'^slurmstepd-.*\*\*\* STEP \S+ ON \S+ CANCELLED|'
+                       r'^srun: .*allocate resources: Job/step already completing', re.M)
 ENDED_BY_ITSELF = re.compile(r'^srun: error: \S+: tasks? [^:]*: (?!Terminated)', re.M)
 
 #: Library -> what else its origin may be: an MPI may need no libfabric; the program has an MPI

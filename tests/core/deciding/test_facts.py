@@ -9,10 +9,10 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import (
     FactsError,
     _files,
-    _folders,
     _image_facts,
     _injected,
     checked,
+    entrypoint_folders,
     find_runtime,
     missing_host_paths,
     native_facts,
@@ -145,7 +145,7 @@ def test_folders_for_an_entrypoint_are_those_of_the_host_and_of_libraries_elsewh
              'libcom_err.so.2': f'{root}/lib64/libcom_err.so.2', 'liblast.so.1': f'{root}/lib64/liblast.so.1'}
     for path in paths.values():
         os.makedirs(os.path.dirname(path), exist_ok=True)
-    found = _folders(swap, site, Host(root), {name: SimpleNamespace(path=path) for name, path in paths.items()})
+    found = entrypoint_folders(swap, site, list(paths.items()), Host(root))
     assert [(folder['path'][len(root):], folder['target']) for folder in found] == [
         (os.path.dirname(site['libraries']['libfabric']['value']), '/host/lib'), ('/usr', '/host/usr'),
         ('/lib64', '/host/more/3')]
@@ -153,9 +153,9 @@ def test_folders_for_an_entrypoint_are_those_of_the_host_and_of_libraries_elsewh
     # where /lib64 is a link into /usr, nothing more is bound
     os.rmdir(f'{root}/lib64')
     os.symlink('usr/lib64', f'{root}/lib64')
-    assert len(_folders(swap, site, Host(root), {'liblast.so.1': SimpleNamespace(path=paths['liblast.so.1'])})) == 2
+    assert len(entrypoint_folders(swap, site, [('liblast.so.1', paths['liblast.so.1'])], Host(root))) == 2
     # a stand-in for the host need not have a /usr
-    assert [folder['target'] for folder in _folders(swap, site, Host(f'{root}/none'), {})] == []
+    assert [folder['target'] for folder in entrypoint_folders(swap, site, [], Host(f'{root}/none'))] == []
 
 
 def test_libraries_of_one_build_come_along_although_the_image_has_the_soname(tmp_path):

@@ -17,6 +17,7 @@ from osu_container.core.deciding.settings import (
     settings_for,
 )
 from osu_container.core.deciding.site_choice import SettingsError, choose_site, overridden, site_entry
+from osu_container.core.writing.call_settings import promised
 
 PAIRS = [(approach, site) for approach in APPROACHES for site in SITES
          if runs_on(APPROACHES[approach], site_entry(site))]
@@ -69,6 +70,16 @@ def test_folders_of_the_host_are_bound_for_an_entrypoint_and_nothing_else_is_put
     assert {'name': 'OSU_SWAP', 'value': 'require'}.items() <= next(
         variable for variable in found.variables if variable['name'] == 'OSU_SWAP').items()
     assert [library['what'] for library in found.watched] == ['libfabric 1.22.0']
+
+
+@pytest.mark.parametrize('approach', [name for name, entry in APPROACHES.items() if entry['container']])
+def test_an_image_whose_mpi_uses_no_libfabric_is_promised_none_of_it_and_no_provider(approach):
+    known = facts()
+    known['image']['uses_libfabric'] = False
+    found = settings_for(*entries(approach, 'workstation'), known)
+    assert (found.libfabric, found.provider) == ('no libfabric', None)
+    assert ' libfabric=none ' in promised(found) and ' libfabric=none ' not in promised(
+        settings_for(*entries(approach, 'workstation'), facts()))
 
 
 @pytest.mark.parametrize('approach, site', [(approach, site) for approach in APPROACHES for site in SITES

@@ -5,13 +5,14 @@ image that is missing is built, or it is said why not and how.
 import errno
 import hashlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from osu_container.core.installing import image_build
+from osu_container.core.installing import image_build, staged
 from osu_container.core.installing.staged import (
     StagedInstall,
     free_space_problem,
@@ -19,7 +20,9 @@ from osu_container.core.installing.staged import (
     remove_empty_folders,
     shared_with,
 )
+from osu_container.core.installing.user_software import KEPT
 from osu_container.core.reading.sif import ImageError
+from tests.helpers.killed import killed
 
 
 def sha256(content):
@@ -122,6 +125,61 @@ def test_a_run_killed_between_the_two_moves_is_undone(final):
     fill(final.parent / 'version.old', 'old')
     fill(final.parent / 'version.part', 'new')
     StagedInstall(str(final))
+    assert (final / 'file').read_text() == 'old' and names(final) == ['version']
+
+
+@pytest.mark.parametrize('exchanges', [True, False])
+@pytest.mark.parametrize('end', ['finish', 'rollback'])
+@pytest.mark.parametrize('users', [(), ('user-software',), KEPT])
+def test_a_kill_at_any_moment_loses_nothing(tmp_path, monkeypatch, exchanges, end, users):
+    """Where the file system can exchange two names, a whole installation is in its place at every moment."""
+    if not exchanges:
+        monkeypatch.setattr(staged, 'exchange', lambda one, other: False)
+
+    def replace():
+        staged = stage(final, 'new')
+        (final.parent / 'version.part' / 'user-software').mkdir()
+        staged.commit()
+        getattr(staged, end)()
+
+    def whole():
+        return sorted(path.name for path in final.iterdir()) if (final / 'file').is_file() else []
+    moments, gaps = 0, 0
+    while True:
+        final = tmp_path / str(moments) / 'version'
+        fill(final, 'old')
+        for name in users:
+            (final / name).write_text('mine')
+        if not killed(moments, [str(tmp_path)], replace):
+            break
+        moments += 1
+        gaps += not whole()
+        # killed again while the next one clears what is left
+        again = 0
+        while killed(again, [str(tmp_path)], lambda folder=str(final): StagedInstall(folder)):
+            again += 1
+            gaps += not whole()
+        assert names(final) == ['version'] and set(users) <= set(whole())
+        assert (final / 'file').read_text() in ('old', 'new')
+        assert [(final / name).read_text() for name in users] == ['mine'] * len(users)
+        assert users or not (final / 'user-software.squashfs').exists()
+    assert moments >= 5
+    if exchanges:
+        assert gaps == 0
+    else:
+        assert gaps, 'there would be no need to exchange'
+    assert (final / 'file').read_text() == {'finish': 'new', 'rollback': 'old'}[end] and names(final) == ['version']
+    assert [(final / name).read_text() for name in users] == ['mine'] * len(users)
+
+
+def test_a_move_that_the_system_refuses_leaves_the_older_one(final, monkeypatch):
+    fill(final, 'old')
+    staged = stage(final, 'new')
+    monkeypatch.setattr('osu_container.core.installing.staged.exchange', lambda one, other: False)
+    shutil.rmtree(final.parent / 'version.part')  # so that the second of the two moves fails
+    with pytest.raises(FileNotFoundError):
+        staged.commit()
+    staged.rollback()
     assert (final / 'file').read_text() == 'old' and names(final) == ['version']
 
 

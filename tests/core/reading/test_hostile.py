@@ -261,6 +261,21 @@ def test_what_is_no_plain_file_is_not_opened(tmp_path, make):
     assert stat.S_ISREG(os.fstat(files.open_plain(__file__).fileno()).st_mode)
 
 
+@pytest.mark.parametrize('make, replaced', [
+    (lambda path: None, True), (lambda path: path.write_text('mine'), True),
+    (lambda path: path.symlink_to('/nowhere/x'), True), (lambda path: path.symlink_to('/etc/passwd'), True),
+    (os.mkfifo, False), (lambda path: path.symlink_to('/dev/null'), False), (lambda path: path.mkdir(), False),
+    # what they lead to may be a plain file, and changes
+    ('/dev/null', False), ('/dev/stdout', False)])
+def test_no_file_takes_the_place_of_a_device(tmp_path, make, replaced):
+    path = tmp_path / 'name'
+    if isinstance(make, str):
+        path = make
+    else:
+        make(path)
+    assert (files.not_replaced(str(path)) is None) == replaced
+
+
 def test_no_room_is_no_fault_of_the_image(tmp_path):
     assert issubclass(NoRoomError, ImageError)
     assert image.no_room(str(tmp_path), 0) is None and str(tmp_path) in image.no_room(str(tmp_path), 1 << 60)

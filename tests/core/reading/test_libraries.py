@@ -77,6 +77,19 @@ def test_a_function_that_only_calls_another_says_nothing(tmp_path):
     assert read_library(path)[0] == LibraryVersion(None, None)
 
 
+@pytest.mark.parametrize('text, said', [
+    ('Intel(R) MPI Library %s for Linux\\0" "\\0" "2021.14.1\\0', LibraryVersion('Intel MPI', '2021.14.1')),
+    ('CRAY MPICH version 9.0.1\\0', LibraryVersion('Cray MPICH', '9.0.1')),
+    ('no MPI\\0', LibraryVersion(None, None))])
+def test_a_library_without_a_table_of_sections_says_the_same(tmp_path, text, said):
+    path = compile_library(tmp_path / 'libmpi.so.12', source=f'const char texts[] = "\\0" "{text}";\n')
+    data = bytearray(path.read_bytes())
+    assert version_of(bytes(data)) == said
+    struct.pack_into('<Q', data, 40, 0)       # e_shoff
+    struct.pack_into('<HHH', data, 58, 0, 0, 0)  # e_shentsize, e_shnum, e_shstrndx
+    assert version_of(bytes(data)) == said
+
+
 # ---- the build id
 
 @pytest.mark.parametrize('kind', ['sha1', 'md5', 'uuid', '0x1234567890abcdef', 'none'])

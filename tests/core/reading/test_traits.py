@@ -62,10 +62,15 @@ def in_python(code, *arguments, timeout=60, cwd=None, **environment):
 # ---- libfabric
 
 #: A provider in a file of its own, as libfabric opens it, and what makes it say its version
-PROVIDER_OF_TCP = '''
-struct fi_provider {{ unsigned version, fi_version; void *context[16]; const char *name; }};
-static struct fi_provider one = {{ {version}, {api}, {{0}}, "tcp" }};
-struct fi_provider *fi_prov_ini(void) {{ return &one; }}
+PLUGIN = '''
+#include <stddef.h>
+#include <stdint.h>
+struct provider { uint32_t version, fi_version; void *context[4]; const char *name;
+                  int (*getinfo)(void); int (*fabric)(void); void (*cleanup)(void); };
+static int none(void) { return -61; }
+static void nothing(void) { }
+static struct provider own = { %d, %d, { NULL }, "%s", none, none, nothing };
+struct provider *fi_prov_ini(void) { return &own; }
 '''
 INI = '''
 import ctypes, sys
@@ -78,8 +83,8 @@ print(*(ctypes.c_uint32 * 2).from_address(begin()))
 @pytest.mark.parametrize('release', ['1.11.0', '1.18.1', '1.22.0', '2.1.0', '2.5.1'])
 def test_release_of_a_plug_in_is_what_it_says_when_libfabric_opens_it(tmp_path, release):
     major, minor, revision = map(int, release.split('.'))
-    library = compile_library(tmp_path / 'libtcp-fi.so', source=PROVIDER_OF_TCP.format(
-        version=(100 * major + minor) << 16 | 10 * revision, api=major << 16 | minor))
+    library = compile_library(tmp_path / 'libtcp-fi.so', source=PLUGIN % (
+        (100 * major + minor) << 16 | 10 * revision, major << 16 | minor, 'tcp'))
     said = [int(number) for number in in_python(INI, str(library)).stdout.split()]
     assert [said[0] >> 16, (said[0] & 0xffff) // 10, said[1]] == [100 * major + minor, revision, major << 16 | minor]
     assert plugin_release(library.read_bytes()) == release
@@ -133,16 +138,6 @@ def test_release_of_libfabric_is_that_of_the_recipes(wheel, key):
 
 
 #: A provider in a file of its own: what fi_prov_ini() of libfabric's rdma/providers/fi_prov.h returns
-PLUGIN = '''
-#include <stddef.h>
-#include <stdint.h>
-struct provider { uint32_t version, fi_version; void *context[4]; const char *name;
-                  int (*getinfo)(void); int (*fabric)(void); void (*cleanup)(void); };
-static int none(void) { return -61; }
-static void nothing(void) { }
-static struct provider own = { %d, %d, { NULL }, "%s", none, none, nothing };
-struct provider *fi_prov_ini(void) { return &own; }
-'''
 
 
 @pytest.mark.parametrize('name', ['own', 'cxi'])

@@ -232,9 +232,6 @@ BASES = {
             'singularity-AI-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib 1392df8c',
             '2026-11-23', 'derived'),
         'variables': [
-            _variable('MPIR_CVAR_ENABLE_GPU', '0', 'the node has no GPU, and MPICH built with HIP would look for one',
-                      'MPICH documents the CVAR; wheels 3.4.3 to 5.0.2 have it', '2026-11-21', 'untested',
-                      only=['no gpu', 'mpich >= 3.4']),
             _variable('NCCL_SOCKET_IFNAME', 'hsn0,hsn1,hsn2,hsn3', 'RCCL meets and, without a plugin, sends over these '
                       'interfaces; other ones are slow or lead nowhere', _TRAINING + '202-Binding.md', '2026-06-17',
                       'measured', only=['gpu']),

@@ -75,12 +75,18 @@ def _processes(trial):
 
 @rule('missing library', source='ld.so(8)')
 def missing_library(trial):
-    """Every needed library is found, the host's dependencies included."""
+    """Every needed library is found, the host's dependencies included. NVIDIA's driver is the host's, in any image."""
+    seen = set()
+    for name, by in [pair for one in _processes(trial) for pair in one.missing if OF_DRIVER.match(pair[0])]:
+        if gpu_maker(trial.site) != 'NVIDIA' and name not in seen:
+            yield finding('fails', "%s, which comes with NVIDIA's driver, and this site has no GPU of NVIDIA"
+                          % ('%s needs %s' % (shown(by), name) if by else 'the process begins with %s' % name),
+                          [(by.facts.path if by else trial.image.path, 'needs ' + name)],
+                          'use an image without CUDA, or one whose MPI opens the driver only when it is needed '
+                          '(Open MPI)')
+        seen.add(name)
     if trial.image.partial:
         return
-    seen = set()
-    if gpu_maker(trial.site) == 'NVIDIA':
-        seen.update(name for one in _processes(trial) for name, _ in one.missing if OF_DRIVER.match(name))
     for soname, facts in trial.lacking:
         seen.add(soname)
         yield finding('fails', "%s needs %s, which neither the host nor the image has" % (facts.path, soname),

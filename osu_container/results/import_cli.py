@@ -1,0 +1,98 @@
+"""osu-container import: outputs of programs become a run."""
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from osu_container.core.data.sites import SITES
+
+from .. import record
+from . import files, imported, model, select
+
+EPILOG = """
+FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports), of
+the Intel MPI Benchmarks, or a performance log of ReFrame or of the EESSI test suite. It may hold
+several tables, and lines of others between them. Tables of one case are taken as repeats.
+
+  osu-container import slurm-123.out
+  osu-container import native=bare.txt hybrid=container.txt --site lumi-25.03 --nodes 2
+  osu-container compare mine.txt theirs.txt     compare and report take such files as they are
+
+What a file does not say is named, and stays unknown. The options say it for all of them.
+"""
+
+
+def add_arguments(parser):
+    """Add the arguments of `osu-container import` to a parser."""
+    parser.epilog = EPILOG
+    parser.set_defaults(function=import_outputs, prog='osu-container import', after_interrupt="nothing was written",
+                        errors=(files.ResultsError, select.SelectError, OSError))
+    add = parser.add_argument
+    add('files', nargs='+', metavar='[NAME=]FILE',
+        help="what is read; NAME is what its curves are called (default: the name of the file)")
+    add('-o', '--output', type=Path, metavar='DIR', help="folder of the run (default: a new one beside those of bench)")
+    add('--name', help="what the curves of all files are called, native for one")
+    add('--site', choices=sorted(SITES), metavar='NAME', help="where it was measured, lumi-25.03 for one")
+    add('--nodes', type=_count, help="on how many nodes, where a file does not say it")
+    add('--ranks', type=_count, help="with how many ranks, where a file does not say it")
+    add('--buffers', choices=[one for one in model.BUFFERS if one], metavar="'D D'",
+        help="where the buffers were, where a file does not say it: H host, D device, M managed memory")
+    add('--benchmark', type=_benchmark, metavar='PROGRAM',
+        help="which program printed figures whose title is not there, osu_bw for one")
+    add('--json', action='store_true', help="what was read, for programs")
+
+
+def _count(text):
+    """Return the whole number in text. Raises ArgumentTypeError."""
+    if not re.fullmatch(r'[1-9]\d{0,8}', text):
+        raise argparse.ArgumentTypeError(f"{text!r}, wanted a whole number from 1")
+    return int(text)
+
+
+def _benchmark(text):
+    """Return text if it can be the name of a program. Raises ArgumentTypeError."""
+    if not re.fullmatch(r'osu_\w+', text):
+        raise argparse.ArgumentTypeError(f"{text!r}, wanted the name of an OSU program, such as osu_bw")
+    return text
+
+
+def import_outputs(options):
+    """Write the run and say what is in it; return the exit code."""
+    sources = imported.series_names(options.files)
+    if options.name:
+        sources = [(options.name, path) for _, path in sources]
+    folder = options.output or select.results_folder() / record.now().replace('-', '').replace(':', '')
+    run = imported.write(folder, sources, site=options.site, benchmark=options.benchmark,
+                         command=shlex.join(['osu-container', *sys.argv[1:]]),
+                         added={key: getattr(options, key) for key in imported.ADDED})
+    if options.json:
+        json.dump(as_json(folder, run), sys.stdout, indent=1)
+        sys.stdout.write('\n')
+        return 0
+    for one in run.series:
+        sizes = one.sizes
+        ends = [model.size_text(size) or '0 B' for size in (sizes[0], sizes[-1])]
+        span = '' if sizes == [0] else f", {' to '.join(ends)}"
+        repeats = f", {one.repeats} repeats" if one.repeats > 1 else ''
+        print(f"{one.name}: {imported.case_text(one.case)}{span}{repeats}; {one.ran or 'programs not known'}")
+    for failure in run.failures:
+        print(f"{failure.name}: {failure.case.title}: no figures: {failure.reason}")
+    for note in run.facts['not_said']:
+        print(f"* {note}")
+    print(f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: osu-container compare "
+          f"{shlex.quote(str(folder))} OTHER")
+    return 0
+
+
+def as_json(folder, run):
+    """Return what --json prints (dict) of a run (Dataset) in a folder (Path)."""
+    return {'format': 'osu-container import', 'version': 1, 'run': run.name, 'folder': str(folder.absolute()),
+            'series': [{'name': one.name, 'case': vars(one.case), 'programs': one.programs,
+                        'release': one.facts.get('release'), 'repeats': one.repeats, 'sizes': one.sizes}
+                       for one in run.series],
+            'failed': [{'name': one.name, 'case': vars(one.case), 'reason': one.reason} for one in run.failures],
+            'not_said': run.facts['not_said']}

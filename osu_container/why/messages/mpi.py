@@ -1,0 +1,456 @@
+"""What MPI itself says: calls that failed, and its settings."""
+
+ENTRIES = [
+    {'name': "rank that does not exist",
+     'text': "Invalid rank has value 1 but must be nonnegative and less than 1",
+     'patterns': [("Invalid rank has value ", r"Invalid rank has value (?P<rank>-?\d+) but must be nonnegative and "
+                   r"less than (?P<size>\d+)"), (": invalid r", "MPI_ERR_R(?:ANK|OOT): invalid r(?:ank|oot)"),
+                  ("Invalid root (value given was ", r"Invalid root \(value given was -?\d+\)")],
+     'cause': "The program talks to a rank that is not there. Where the number must be less than 1, each rank is "
+              "alone: mpirun or srun is of another MPI than the program.",
+     'remedy': "ldd PROGRAM | grep libmpi shows the program's MPI; take the mpirun of the same (or srun with the "
+               "right --mpi=; srun --mpi=list). With the right number of ranks: the program wants more of them.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt; github.com/open-mpi/ompi, issue 8824", 'evidence': 'derived'},
+    {'name': "handles of another MPI",
+     'text': "*** MPI_ERR_COMM: invalid communicator",
+     'patterns': [("MPI_ERR_COMM: invalid communicator", "MPI_ERR_COMM: invalid communicator"),
+                  ("MPI_ERR_TYPE: invalid datatype", "MPI_ERR_TYPE: invalid datatype"), "Null communicator",
+                  ("Invalid communicator, error stack", "Invalid communicator, error stack"),
+                  ("Invalid datatype, error stack", "Invalid datatype, error stack"),
+                  ("MPI_ERR_OP: invalid reduce operation", "MPI_ERR_OP: invalid reduce operation"),
+                  ("Invalid MPI_Op, error stack", "Invalid MPI_Op, error stack"),
+                  ("Invalid communicator (comm=0x", r"Invalid communicator \(comm=0x")],
+     'cause': "A communicator or type is not one of this MPI: mostly the program, or a library in it, was compiled "
+              "with mpi.h of another MPI than the one that is loaded.",
+     'remedy': "ldd PROGRAM | grep -i mpi should show one MPI alone. Compile all parts with the mpicc of this MPI; "
+               "with mpi4py: pip install --no-binary mpi4py mpi4py.",
+     'also': [("the program uses a communicator that it has freed, or before MPI_Init",
+               "a debugger at MPI_Abort")],
+     'source': "Open MPI, ompi/errhandler; MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "message longer than its buffer",
+     'text': "MPI_ERR_TRUNCATE: message truncated",
+     'patterns': ["MPI_ERR_TRUNCATE",
+                  ("truncated", r"Message (?:from rank \d+ and tag \d+ )?truncated(?! : received)"),
+                  ("message sizes do not match across processes", "message sizes do not match across processes")],
+     'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly a "
+              "fault of the program or ranks that read different input.",
+     'remedy': "See that all ranks run the same program with the same input. If only one MPI, or some size, shows it: "
+               "other algorithms (OMPI_MCA_coll=^hcoll,tuned; MPIR_CVAR_DEVICE_COLLECTIVES=none; I_MPI_ADJUST_...; "
+               "UCX_TLS=self,sm,tcp).",
+     'also': [("the MPI is at fault",
+               "the same with another MPI, or with TCP")],
+     'source': "MPICH, src/mpi/errhan/errnames.txt; Open MPI, ompi/errhandler", 'evidence': 'derived'},
+    {'name': "buffers that overlap",
+     'text': "Fatal error in PMPI_Gather: Invalid buffer pointer ... Buffers must not be aliased",
+     'patterns': ["Buffers must not be aliased", "buffers must not be aliased"],
+     'cause': "The program gives MPI the same memory to send from and to receive into. Open MPI lets that pass, MPICH "
+              "does not.",
+     'remedy': "In the program: MPI_IN_PLACE. To go on with MPICH, Cray or Intel MPI as it is: export "
+               "MPIR_CVAR_COLL_ALIAS_CHECK=0 (Cray: MPICH_NO_BUFFER_ALIAS_CHECK=1).",
+     'source': "MPICH, src/mpi/errhan/errnames.txt; MPI standard, Collective communication", 'evidence': 'derived'},
+    {'name': "argument that MPI does not take",
+     'text': "Fatal error in PMPI_Send: Invalid tag, error stack:",
+     'patterns': [("MPI_ERR_",
+      r"MPI_ERR_(?P<what>TAG|COUNT|ARG|BUFFER|GROUP|DIMS|TOPOLOGY|REQUEST|INFO\w{0,20}|KEYVAL|BASE"
+                   r"|SIZE|DISP|RMA_\w{1,20}|PENDING): "),
+                  (", error stack", "(?P<what>Invalid (?:tag|count|argument|buffer pointer|group|request|info|topology"
+                   "|dimension|MPI_Request|datatype argument)), error stack"),
+                  ("Negative count, value is ", r"Negative count, value is -?\d+"),
+                  ("Null ", "Null (?:buffer|pointer|request) "),
+                  (" argument, value is", "Invalid (?:count|tag) argument, value is")],
+     'unless': ["handles of another MPI", "buffers that overlap"],
+     'cause': "The program gives MPI a wrong argument ({what}): a negative or too large number (more than 2147483647 "
+              "elements), a tag above MPI_TAG_UB, memory that is not there.",
+     'remedy': "It is a fault of the program or of its input: try smaller, or ask its authors. Tags: UCX, cxi and "
+               "Intel MPI allow fewer than others (MPI_TAG_UB).",
+     'source': "MPICH, src/mpi/errhan/errnames.txt; Open MPI, ompi/errhandler", 'evidence': 'derived'},
+    {'name': "window that MPI cannot make",
+     'text': "*** MPI_ERR_WIN: invalid window",
+     'patterns': ["MPI_ERR_WIN: invalid window", "MPI_ERR_RMA_SYNC",
+                  ("Wrong synchronization of RMA calls", "Wrong synchronization of RMA calls"),
+                  ("MPI_Win_", r"MPI_Win_\w{1,40}\(.{0,300}(?:failed|error)"),
+                  ("MPIDI_", r"MPIDI_\w{0,40}win\w{0,40}\(.{0,300}(?:failed|error)")],
+     'cause': "One-sided communication (MPI_Win_...) does not work with the component that MPI has chosen for it.",
+     'remedy': "Open MPI: export OMPI_MCA_osc=^ucx (or OMPI_MCA_osc=rdma, pt2pt). MPICH over libfabric: "
+               "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0.",
+     'source': "github.com/maierbn/opendihu, issue 33; Open MPI, osc", 'evidence': 'measured'},
+    {'name': "MPI used before its start",
+     'text': "*** The MPI_Comm_size() function was called before MPI_INIT was invoked.",
+     'patterns': ["function was called before MPI_INIT was invoked",
+                  ("Attempting to use an MPI routine before initializing MPI", "Attempting to use an MPI routine "
+                   "before initializing MPI"),
+                  ("Attempting to use an MPI routine after finalizing MPI", "Attempting to use an MPI routine after "
+                   "finalizing MPI"),
+                  ("function was called after MPI_FINALIZE was invoked", "function was called after MPI_FINALIZE was "
+                   "invoked"), "MPI_Init has not been called", "Called MPI routine before MPI_Init"],
+     'cause': "The program, or a library in it, calls MPI before MPI_Init or after MPI_Finalize; often it has loaded "
+              "two MPIs, of which one was started.",
+     'remedy': "ldd PROGRAM | grep -i mpi: one MPI alone, and the mpirun of the same. A library built for parallel "
+               "use (HDF5, PETSc) needs MPI_Init first.",
+     'source': "Open MPI, help-mpi-api; MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "MPI cannot start ranks of its own",
+     'text': "MPI_ERR_SPAWN: could not spawn processes",
+     'patterns': ["MPI_ERR_SPAWN", ("MPI_Comm_spawn", r"MPI_Comm_spawn\w{0,20}\(.{0,300}failed"),
+                  ("All nodes which are allocated for this job are already filled", "All nodes which are allocated "
+                   "for this job are already filled"), "PMI_spawn_multiple", ("_Job_Spawn", "PMI2?_Job_Spawn")],
+     'cause': "The program starts more ranks by MPI_Comm_spawn, and there are no places left, or what started it "
+              "cannot do that: srun with pmi2 or cray_shasta cannot.",
+     'remedy': "mpirun instead of srun, with more slots than ranks (-n 1 in a job of -n 8, or --oversubscribe); "
+               "mpi4py's MPIPoolExecutor: python -m mpi4py.futures, which needs no spawn.",
+     'source': "Open MPI, orte/mca/rmaps; mpi4py, documentation, mpi4py.futures", 'evidence': 'derived'},
+    {'name': "rank on the other side has gone",
+     'text': "... Communication error with rank 3 / MPI_ERR_PROC_ABORTED",
+     'patterns': [("Communication error with rank ", r"Communication error with rank (?P<rank>\d+)"),
+                  ("MPI_ERR_PROC_", "MPI_ERR_PROC_(?:ABORTED|FAILED)"),
+                  (" closed by peer", "(?:connection|socket) closed by peer"),
+                  ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send)[^\n]{0,80}(?:Connection "
+                   "reset|Broken pipe|Connection timed out)"),
+                  ("mca_oob_tcp_", r"mca_oob_tcp_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"),
+                  ("tcp_peer_", r"tcp_peer_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"), "Socket closed",
+                  "socket closed", ("peer ", "peer .{0,60}has (?:unexpectedly )?(?:disconnected|died)"),
+                  ("errno=104 - Connection reset by peer", "errno=104 - Connection reset by peer")],
+     'cause': "The rank at the other end has ended, or its node is gone; what this rank says is the consequence.",
+     'remedy': "Look for the first error of any rank (memory, a signal, another node). If there is none: sacct -j "
+               "JOB, dmesg of that node; over TCP a firewall or the wrong interface.",
+     'also': [("TCP takes an interface that leads nowhere",
+               "OMPI_MCA_btl_tcp_if_include=NAME mpirun ..., NAME from ip -brief addr")],
+     'source': "MPICH, src/mpid/ch3; Open MPI, opal/mca/btl/tcp", 'evidence': 'derived', 'last': True},
+    {'name': "MPICH cannot reach another rank",
+     'text': "MPID_nem_tcp_init(373): gethostbyname failed, node7 (errno 1)",
+     'patterns': [("unable to connect to ", r"unable to connect to (?P<host>\S{1,100}) on port \d+"),
+                  ("MPID", r"MPIDI?_?(?:nem_tcp|CH3I)_\w+.{0,200}(?:Connection refused|No route to host|timed out)"),
+                  ("tcp_", r"tcp(?:_connect|_post_connect|_module)\w*.{0,200}(?:Connection refused|No route to host"
+                   "|timed out)"), ("gethostbyname failed, ", r"gethostbyname failed, (?P<host>\S{1,100})"),
+                  ("name failed", "get_?host_?by_?name failed"), ("getaddrinfo failed", "getaddrinfo failed")],
+     'cause': "MPI does not find or reach the address of another rank's node by TCP ({host}): its name is unknown "
+              "here or leads to a wrong address, or a firewall stands between.",
+     'remedy': "getent hosts NAME on every node (in the container too); /etc/hosts must have the node's own name. "
+               "MPIR_CVAR_CH3_INTERFACE_HOSTNAME or FI_TCP_IFACE=NAME takes another interface.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "MPICH stopped on its own check",
+     'text': "Assertion failed in file src/mpid/ch4/... at line 1045: ...",
+     'patterns': [("Assertion failed in file ", r"Assertion failed in file (?P<file>\S{1,200}) at line \d+"),
+                  ("internal ABORT - process ", r"internal ABORT - process \d+")],
+     'cause': "MPICH (or Intel, Cray, MVAPICH) met what it takes for impossible: a fault in it, or in memory that the "
+              "program or two libraries have damaged.",
+     'remedy': "A newer release of that MPI, or another provider or transport (FI_PROVIDER=tcp, "
+               "MPIR_CVAR_CH4_OFI_...), tells. With GPU buffers: the same with H H.",
+     'also': [("the program has damaged memory",
+               "valgrind or -fsanitize=address on a small case")],
+     'source': "MPICH, src/util/mpir_assert.h", 'evidence': 'derived', 'general': 1},
+    {'name': "MPI out of communicators",
+     'text': "Too many communicators (0/2048 free on this process; ignore_id=0)",
+     'patterns': ["Too many communicators"],
+     'cause': "The program makes communicators and does not free them; MPICH has 2048.",
+     'remedy': "It is a leak of the program or of a library (h5py, PETSc, adios): a newer release, MPI_Comm_free, or "
+               "fewer in one run. Open MPI has more.",
+     'source': "MPICH, src/mpi/comm/contextid.c", 'evidence': 'derived'},
+    {'name': "memory of MPI for its ranks not to be had",
+     'text': "MPIDU_Init_shm_init: unable to allocate shared memory",
+     'patterns': [("unable to allocate shared memory", "unable to allocate shared memory"), "MPIDU_Init_shm",
+                  ("MPIDI_SHM", r"MPIDI_SHM\w{0,40}\b.{0,200}(?:failed|error)"),
+                  ("Out of memory (unable to allocate", r"Out of memory \(unable to allocate"),
+                  ("MPIR_Init", r"MPIR_Init\w{0,20}\b.{0,300}(?:shm_open|mmap) failed"),
+                  ("shm_open ", "shm_open (?:failed|error)"),
+                  ("/dev/shm/", r"open\w* .{0,60}/dev/shm/\S{1,100}.{0,60}(?:failed|denied|error)")],
+     'unless': ["shared memory full"],
+     'cause': "MPI could not make the memory that ranks of a node share: /dev/shm is full, too small or closed to you.",
+     'remedy': "df -h /dev/shm in the container; rm what earlier runs have left there (ls -l /dev/shm). Docker and "
+               "podman: --shm-size=2g or --ipc=host.",
+     'also': [("leftovers there belong to another user",
+               "ls -l /dev/shm")],
+     'source': "MPICH, src/mpid/common/shm", 'evidence': 'derived'},
+    {'name': "file that MPI-IO cannot lock",
+     'text': "File locking failed in ADIOI_Set_lock(fd 1A,cmd F_SETLKW/7,type F_WRLCK/1,whence 0) with return value "
+             "FFFFFFFF and errno 26.",
+     'patterns': ["File locking failed in ADIOI",
+                  ("This requires fcntl(2) to be implemented", r"This requires fcntl\(2\) to be implemented"),
+                  "ADIOI_Set_lock", ("unable to lock file, errno = ", r"unable to lock file, errno = (?P<number>\d+)"),
+                  ("file locking disabled on this file system", "file locking disabled on this file system")],
+     'cause': "MPI-IO or HDF5 locks parts of files, and this file system does not (Lustre without flock, NFS, some "
+              "cluster file systems).",
+     'remedy': "Write to another file system; export HDF5_USE_FILE_LOCKING=FALSE for HDF5; ROMIO hints "
+               "romio_ds_write=disable (Cray: MPICH_MPIIO_HINTS). Administrators: mount Lustre with -o flock.",
+     'source': "ROMIO, adio/common/lock.c; HDF5, documentation, file locking", 'evidence': 'derived'},
+    {'name': "file that MPI-IO cannot open or write",
+     'text': "MPI_ERR_IO: input/output error / MPI_ERR_NO_SUCH_FILE",
+     'patterns': [("MPI_ERR_", "MPI_ERR_(?P<what>IO|NO_SUCH_FILE|ACCESS|AMODE|FILE|NO_SPACE|QUOTA|READ_ONLY"
+                   r"|FILE_EXISTS|BAD_FILE)\b"),
+                  (", error stack", "(?P<what>File does not exist|Read-only file|Not enough space for file|Quota "
+                   "exceeded for files|Invalid file name|Other I/O error ?), error stack"),
+                  ("ADIO", r"ADIOI?_\w{1,40}\(\d+\).{0,40}: (?P<what>[^\n]{1,100})"),
+                  ("mca_", r"mca_(?:fs|fbtl|sharedfp|io)_\w+: .{0,100}(?:[Ee]rror|failed)")],
+     'unless': ["file that MPI-IO cannot lock", "MPICH cannot reach another rank"],
+     'cause': "MPI could not open or write a file ({what}): it or its folder is not there for all ranks, you may not "
+              "write, or the disk or quota is full.",
+     'remedy': "ls -ld of the folder by srun on every node, and in the container; df -h and lfs quota -hu $USER. Open "
+               "MPI: OMPI_MCA_io=romio341 (or ^ompio) and OMPI_MCA_sharedfp=^lockedfile,individual tell whether its "
+               "own MPI-IO is at fault.",
+     'source': "ROMIO; Open MPI, OMPIO", 'evidence': 'derived'},
+    {'name': "threads that this MPI does not allow",
+     'text': "MPI_THREAD_MULTIPLE is not supported",
+     'patterns': [("MPI_THREAD_", r"MPI_THREAD_(?:MULTIPLE|SERIALIZED|FUNNELED)\b.{0,80}(?:not (?:supported|provided"
+                   "|available)|unsupported|is required|required)"),
+                  ("MPI_THREAD_", "(?:not provide|does not support|insufficient|lack).{0,60}MPI_THREAD_"),
+                  ("MPI implementation does not ", "MPI implementation does not .{0,60}thread"),
+                  ("required thread ", "required thread (?:support|level)")],
+     'cause': "The program asks MPI for a level of threads that this MPI was not built for or was not asked for in "
+              "time.",
+     'remedy': "MVAPICH2: export MV2_ENABLE_AFFINITY=0. Cray MPICH: export MPICH_MAX_THREAD_SAFETY=multiple. Intel "
+               "MPI: I_MPI_THREAD_SPLIT off, -mt_mpi. Open MPI: ompi_info | grep Thread; mpi4py: "
+               "mpi4py.rc.thread_level.",
+     'source': "MPI standard, MPI_Init_thread", 'evidence': 'derived'},
+    {'name': "internal error of Open MPI",
+     'text': "MPI_ERR_INTERN: internal error / MPI_ERR_OTHER: known error not in list",
+     'patterns': [("MPI_ERR_", r"MPI_ERR_(?P<what>INTERN|OTHER|UNKNOWN|NO_MEM|UNSUPPORTED_OPERATION|CONVERSION)\b"),
+                  "MPI_ERR_UNKNOWN"],
+     'cause': "Open MPI has failed in a call and the line says no more ({what}); the lines before it, of UCX, "
+              "libfabric or the network, do.",
+     'remedy': "OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp (vader for sm in Open MPI 4) goes over TCP and tells "
+               "whether the network is at fault. OMPI_MCA_pml_base_verbose=100 says what was chosen.",
+     'source': "Open MPI, ompi/errhandler", 'evidence': 'derived', 'general': 1},
+    {'name': "affinity of MVAPICH",
+     'text': "WARNING: ... MVAPICH2 ... affinity ... oversubscribed / MV2_ENABLE_AFFINITY",
+     'patterns': [("MV2_ENABLE_AFFINITY", "Warning.{0,20}: .{0,80}MV2_ENABLE_AFFINITY"), "MV2_ENABLE_AFFINITY",
+                  ("oversubscri", "MVAPICH2? .{0,60}oversubscri"), (" oversubscri", "cores? oversubscri.{0,60}MV2_")],
+     'cause': "MVAPICH binds each rank to a core, and the ranks have threads, or a job has fewer cores than that.",
+     'remedy': "export MV2_ENABLE_AFFINITY=0 (threads), or MV2_CPU_BINDING_POLICY=hybrid MV2_THREADS_PER_PROCESS=N.",
+     'source': "MVAPICH2 user guide, Running with efficient CPU mapping", 'evidence': 'derived', 'last': True},
+    {'name': "MVAPICH finds no card",
+     'text': "[src/mpid/ch3/channels/mrail/...]: No active HCAs found on the system",
+     'patterns': [(" found", "No (?:active )?HCAs? found"), (" detected", "No (?:active )?HCAs? detected"),
+                  (" available", "No (?:active )?HCAs? available"), "rdma_open_hca", "rdma_find_active_port",
+                  ("rdma_get_control_parameters", "rdma_get_control_parameters.{0,100}"),
+                  (" IB device found", "(?:No|no) IB device found"), ("Error ", "Error (?:getting|in getting) HCA"),
+                  "No IB device found", ("mv2_", "mv2_.{0,100}(?:No such device|failed)")],
+     'cause': "MVAPICH2 is built for InfiniBand and finds no card that is up: the container does not show "
+              "/dev/infiniband, or the node has none.",
+     'remedy': "ibstat on the node, ls /dev/infiniband in the container. Without a card: an image with MPICH or Open "
+               "MPI; MVAPICH2-X: MV2_IBA_HCA names the card.",
+     'source': "MVAPICH2 user guide, Troubleshooting", 'evidence': 'derived'},
+    {'name': "rank of MVAPICH ended",
+     'text': "[mpispawn_0][child_handler] MPI process (rank: 0, pid: 77) terminated with signal 11 -> abort job",
+     'patterns': [("MPI process (rank: ", r"MPI process \(rank: (?P<rank>\d+), pid: \d+\) (?:terminated with|exited "
+                   "with)"), ("]: aborting job", r"\[cli_\d+\]: aborting job"),
+                  ("[mpirun_rsh][", r"\[mpirun_rsh\]\[\w+\] ")],
+     'cause': "A rank of MVAPICH has ended, and the job with it.",
+     'remedy': "The first error of any rank is the cause; export MV2_DEBUG_SHOW_BACKTRACE=1 shows where a signal came.",
+     'source': "MVAPICH2 user guide, Troubleshooting", 'evidence': 'derived', 'last': True},
+    {'name': "variable that Intel MPI no longer knows",
+     'text': "MPI startup(): I_MPI_DAPL_UD environment variable is not supported.",
+     'patterns': [("MPI startup(): ", r"MPI startup\(\): (?:Warning: )?(?P<name>I_MPI_\w+) (?:environment )?variable "
+                   "is not supported"),
+                  ("I_MPI_PMI_LIBRARY will be ignored since the hydra process manager was found",
+                   "(?P<name>I_MPI_PMI_LIBRARY) will be ignored since the hydra process manager was found"),
+                  "FI_PSM3_UUID was not generated",
+                  ("MPI startup(): ", r"MPI startup\(\): (?:Warning|To check the list|Similar variables)"),
+                  ("tuning ", "(?:could not|[Uu]nable to) (?:open|read|load) (?:the )?tuning (?:file|data)")],
+     'cause': "Intel MPI leaves out a setting that this release does not have or need: {name}.",
+     'remedy': "Harmless. unset what env | grep I_MPI_ shows of older scripts.",
+     'source': "Intel MPI, developer reference, removed variables", 'evidence': 'derived', 'last': True},
+    {'name': "Intel MPI without PMI",
+     'text': "MPI startup(): PMI server not found. Please set I_MPI_PMI_LIBRARY variable if it is not a singleton "
+             "case.",
+     'patterns': ["PMI server not found. Please set I_MPI_PMI_LIBRARY",
+                  ("I_MPI_PMI_LIBRARY", "I_MPI_PMI_LIBRARY.{0,60}(?:not|fail|wrong)")],
+     'cause': "Ranks of Intel MPI were started by srun and find no PMI, so each is alone.",
+     'remedy': "srun --mpi=pmi2 with export I_MPI_PMI_LIBRARY=/usr/lib64/libpmi2.so (of Slurm; bind it into a "
+               "container), or mpirun of Intel MPI in the job.",
+     'source': "Intel MPI, developer guide, Job schedulers support", 'evidence': 'derived'},
+    {'name': "Intel MPI finds its libfabric not",
+     'text': "MPIDI_OFI_init: failed to load libfabric.so.1",
+     'patterns': [("libfabric", "(?:can't|[Cc]annot|[Ff]ailed to|[Uu]nable to) (?:dlopen|load) .{0,40}libfabric"),
+                  ("dlopen", "OFI .{0,40}dlopen.{0,60}failed"), "I_MPI_OFI_LIBRARY_INTERNAL"],
+     'cause': "Intel MPI brings a libfabric of its own, and its folder (or that of the providers, FI_PROVIDER_PATH) "
+              "is not set or not in the container.",
+     'remedy': "source .../mpi/latest/env/vars.sh (setvars.sh) in the container before the program, which sets "
+               "LD_LIBRARY_PATH and FI_PROVIDER_PATH; or I_MPI_OFI_LIBRARY_INTERNAL=0 with a libfabric of the host.",
+     'source': "Intel MPI, developer guide, Libfabric support", 'evidence': 'derived'},
+    {'name': "policy of cards that does not fit",
+     'text': "MPICH ERROR: Unable to use a NIC_POLICY of 'GPU'.",
+     'patterns': [("Unable to use a NIC_POLICY of '", r"Unable to use a NIC_POLICY of '(?P<policy>\w+)'"),
+                  ("MPICH_OFI_NIC_", r"MPICH_OFI_NIC_(?:POLICY|MAPPING|VERBOSE)\b.{0,80}(?:error|invalid|not|unable)"),
+                  ("NIC mapping ", "NIC mapping .{0,60}(?:invalid|out of range)"),
+                  ("NIC index ", "NIC index .{0,60}(?:invalid|out of range)"),
+                  ("nic mapping ", "nic mapping .{0,60}(?:invalid|out of range)"),
+                  ("nic index ", "nic index .{0,60}(?:invalid|out of range)")],
+     'cause': "Cray MPICH is to choose the card by {policy}, and cannot tell which GPU or cores a rank has: it does "
+              "not see a GPU, or ranks see other ones than they use.",
+     'remedy': "export MPICH_OFI_NIC_POLICY=NUMA (or BLOCK). For GPU: MPICH_GPU_SUPPORT_ENABLED=1, and each rank must "
+               "see its GPU before MPI_Init.",
+     'source': "Cray MPICH, intro_mpi(3)", 'evidence': 'derived'},
+    {'name': "GPU memory between ranks of Cray MPICH",
+     'text': "(GTL DEBUG: 0) cuIpcOpenMemHandle: invalid argument, CUDA_ERROR_INVALID_VALUE",
+     'patterns': [("(GTL DEBUG:", r"\(GTL DEBUG: ?-?\d+\) (?P<call>\w+): (?P<why>[^\n]{1,100})"),
+                  ("gtl_", r"\bgtl_\w+: .{0,100}(?:error|failed)")],
+     'unless': ["GPU memory not shared between ranks"],
+     'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): ranks of the node do "
+              "not see each other's GPUs, the memory is of a pool (cudaMallocAsync), or the driver's libraries do not "
+              "fit.",
+     'remedy': "Let each rank see all GPUs of the node (no --gpus-per-task, --gpu-bind=none); allocate by cudaMalloc "
+               "or hipMalloc; MPICH_GPU_IPC_ENABLED=0 goes without.",
+     'source': "Cray MPICH, intro_mpi(3); github.com/JuliaGPU/CUDA.jl, issue 1398", 'evidence': 'derived'},
+    {'name': "ranks of Cray not connected",
+     'text': "[PE_0]:inet_connect:inet_connect: connect failed after 301 attempts",
+     'patterns': [("inet_connect: connect failed after ", r"inet_connect: connect failed after \d+ attempts"),
+                  ("_inet_", r"_pmi2?_inet_(?:setup|listen\w*|connect)\b.{0,80}(?:fail|error)"),
+                  ("_pmi", r"_pmi2?_(?:init|network_\w+|barrier|alps\w*|pals\w*)\b.{0,60}(?:failed|error|timed out)")],
+     'cause': "Cray's PMI connects the nodes of a step by TCP on their control network, and could not: a node did not "
+              "start its ranks, the port is taken by another step, or ranks started before others.",
+     'remedy': "Run one srun at a time in a job, or export PMI_MMAP_SYNC_WAIT_TIME=300 and another PMI_CONTROL_PORT. "
+               "srun --exclude=NODE if it is one node.",
+     'source': "Cray PMI, intro_pmi(3)", 'evidence': 'derived'},
+    {'name': "mpi4py not installed",
+     'text': "ModuleNotFoundError: No module named 'mpi4py'",
+     'patterns': [("No module named ", "No module named '?mpi4py")],
+     'cause': "The Python that runs has no mpi4py: it is another Python than the one it was installed for, or the "
+              "container has none.",
+     'remedy': "which python; python -m pip show mpi4py. In the container of this project: an image of osu-mpi4py. In "
+               "a container of your own: pip install mpi4py, with the image's mpicc on PATH.",
+     'source': "mpi4py, documentation, Installation", 'evidence': 'derived'},
+    {'name': "message that mpi4py cannot hold",
+     'text': "OverflowError: integer 2147483648 does not fit in '32-bit int'",
+     'patterns': [("OverflowError: integer ", r"OverflowError: integer \d+ does not fit in '(?:32-bit )?int'"),
+                  ("SystemError: Negative size passed to PyBytes", "SystemError: Negative size passed to PyBytes")],
+     'cause': "A message of mpi4py is larger than 2 GiB (as a pickle: comm.send, bcast), which MPI before release 4 "
+              "cannot count.",
+     'remedy': "mpi4py 4 with an MPI of release 4 (MPICH 4, Open MPI 5) takes more; else send NumPy arrays by the "
+               "functions with a capital letter (comm.Send), in parts, or mpi4py.util.pkl5.",
+     'source': "mpi4py, documentation, mpi4py.util.pkl5", 'evidence': 'derived'},
+    {'name': "ranks mixed up their messages",
+     'text': "_pickle.UnpicklingError: invalid load key, '\\x00'.",
+     'patterns': [("UnpicklingError: ", r"UnpicklingError: (?P<why>[^\n]{1,80})")],
+     'cause': "A rank has received other bytes than a Python object: sends and receives do not match, or two MPIs are "
+              "mixed ({why}).",
+     'remedy': "ldd of mpi4py's MPI*.so and mpirun must be of one MPI; see that ranks call the same functions in the "
+               "same order.",
+     'source': "mpi4py, documentation, Tutorial", 'evidence': 'derived', 'general': 1},
+    {'name': "last line of an error of MPICH",
+     'text': "MPIR_Init_thread(178)........: ...",
+     'patterns': [("MPI", r"\bMPI\w{1,60}\b\(\d+\)\.{2,}:[ \t]+(?P<why>\S[^\n]{1,150})")],
+     'cause': "MPI failed in a call: {why}",
+     'remedy': "MPI's list goes from the call to its reason: the last line of it is the first cause. "
+               "FI_LOG_LEVEL=warn (UCX_LOG_LEVEL=info) srun ... says more.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived', 'general': 2},
+    {'name': "start of Open MPI failed",
+     'text': "It looks like MPI_INIT failed for some reason; your parallel process is likely to abort.",
+     'patterns': [("It looks like ", r"It looks like (?P<what>\w+) failed for some reason"),
+                  ("ompi_mpi_init", r"(?P<what>ompi_mpi_init)\w{0,20}: .{0,60}(?:failed|error)"),
+                  ("orte_init", r"(?P<what>orte_init)\w{0,20}: .{0,60}(?:failed|error)"),
+                  ("prte_init", r"(?P<what>prte_init)\w{0,20}: .{0,60}(?:failed|error)"),
+                  ("opal_init", r"(?P<what>opal_init)\w{0,20}: .{0,60}(?:failed|error)"),
+                  ("PMIx_Init", r"(?P<what>PMIx_Init)\w{0,20}: .{0,60}(?:failed|error)"),
+                  ("--> Returned ", r'--> Returned (?:value|\")')],
+     'cause': "Open MPI did not start ({what}). The two lines at the end of the text (failed, Returned value) name "
+              "the part: add procs is the network, ess or rte what started the ranks, opal the installation or its "
+              "settings.",
+     'remedy': "env | grep -E '^(OMPI|PMIX|PRTE|OPAL)_' and unset what is of another Open MPI; OMPI_MCA_pml=ob1 "
+               "OMPI_MCA_btl=self,sm,tcp tells whether it is the network; mpirun instead of srun whether it is PMIx.",
+     'source': "Open MPI, help-mpi-runtime.txt", 'evidence': 'derived', 'general': 2},
+    {'name': "setting that Open MPI does not take",
+     'text': "An invalid value was supplied for an enum variable.",
+     'patterns': ["An invalid value was supplied for an enum variable",
+                  ("An invalid ", "An invalid (?:value|component) .{0,60}(?:MCA|mca)"),
+                  (" parameter ", "(?:MCA|mca) parameter .{0,80}(?:invalid|illegal|not recognized)")],
+     'cause': "A setting of Open MPI (OMPI_MCA_..., --mca, or a file openmpi-mca-params.conf) has a value that it "
+              "does not know; the lines below name it.",
+     'remedy': "env | grep OMPI_MCA_; cat ~/.openmpi/mca-params.conf $PREFIX/etc/openmpi-mca-params.conf. Correct or "
+               "remove it.",
+     'source': "Open MPI, help-mca-var.txt; github.com/conda-forge/openmpi-feedstock, issue 63",
+     'evidence': 'measured'},
+    {'name': "Open MPI moved from where it was installed",
+     'text': "Sorry!  You were supposed to get help about: ... But I couldn't open the help file",
+     'patterns': ["You were supposed to get help about",
+                  ("couldn't open the help file", "couldn't open the help file"), "mca_base_component_path",
+                  ("No such file ", "No such file .{0,60}share/openmpi")],
+     'cause': "Open MPI does not find the files of its own installation: it was moved, the container shows another "
+              "one in its place, or OPAL_PREFIX names a wrong folder. What it wanted to say is lost.",
+     'remedy': "export OPAL_PREFIX=FOLDER (that has share/openmpi; Open MPI 5 also PMIX_PREFIX and PRTE_PREFIX), or "
+               "unset one of another Open MPI; the real error is the topic that is named.",
+     'source': "Open MPI, opal/util/show_help.c; FAQ, relocating", 'evidence': 'derived'},
+    {'name': "Open MPI may not read other ranks",
+     'text': "Linux kernel CMA support was requested via the btl_vader_single_copy_mechanism MCA variable, but CMA "
+             "support is not available",
+     'patterns': [("CMA support ", "CMA support (?:was requested|is not available)"),
+                  ("restrictive ptrace settings", "restrictive ptrace settings")],
+     'cause': "Ranks may not copy from each other's memory (CMA): the kernel allows it to parents only "
+              "(ptrace_scope), or a container forbids it.",
+     'remedy': "Harmless, slower. Silence it: OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma "
+               "(5). Docker: --cap-add=SYS_PTRACE; administrators: sysctl kernel.yama.ptrace_scope=0.",
+     'source': "Open MPI, help-btl-vader.txt", 'evidence': 'derived', 'last': True},
+    {'name': "connection of two cards failed",
+     'text': "Failed to modify the attributes of a queue pair (QP)",
+     'patterns': [("Failed to modify the attributes of a queue pair",
+                   "Failed to modify the attributes of a queue pair"),
+                  ("ailed to modify ", r"[Ff]ailed to modify .{0,20}(?:QP|qp)\b.{0,60}to (?P<state>RTR|RTS|INIT)"),
+                  ("modify ", r"modify .{0,10}(?:QP|qp)\b.{0,40}(?:failed|error)"),
+                  ("ibv_modify_qp", "ibv_modify_qp.{0,60}failed"),
+                  ("ibv_create_ah(", r"ibv_create_ah\(.{0,200}failed")],
+     'cause': "Two cards of InfiniBand or RoCE could not be connected: on Ethernet (RoCE) the wrong GID or an address "
+              "that does not route; on InfiniBand a port that is not active or a partition key.",
+     'remedy': "ibv_devinfo and show_gids on both nodes: state PORT_ACTIVE. RoCE: UCX_IB_GID_INDEX=3, "
+               "NCCL_IB_GID_INDEX=3, UCX_NET_DEVICES=mlx5_0:1. Without: UCX_TLS=self,sm,tcp.",
+     'source': "rdma-core, ibv_modify_qp(3); UCX, documentation, FAQ", 'evidence': 'derived'},
+    {'name': "libraries of CUDA not found by Open MPI",
+     'text': "The library attempted to open the following supporting CUDA libraries, but each of them failed.",
+     'patterns': ["attempted to open the following supporting CUDA libraries",
+                  ("CUDA-aware support is ", "CUDA-aware support is (?:disabled|not)")],
+     'cause': "Open MPI was built with CUDA and finds no driver of NVIDIA: the node has no GPU, or the container was "
+              "started without --nv. It goes on without CUDA.",
+     'remedy': "Harmless on nodes without a GPU: OMPI_MCA_opal_warn_on_missing_libcuda=0 silences it. Else --nv.",
+     'source': "Open MPI, help-mpi-common-cuda.txt", 'evidence': 'derived', 'last': True},
+    {'name': "collectives of NVIDIA (hcoll)",
+     'text': "[LOG_CAT_ML] component basesmuma is not available but requested in hierarchy",
+     'patterns': [("[LOG_CAT_", r"\[LOG_CAT_\w+\] "),
+                  ("coll_hcoll_module.c", r"coll_hcoll_module\.c.{0,100}(?:[Ee]rror|failed)"),
+                  ("HCOLL", "(?:Error|ERROR).{0,60}HCOLL"), ("hcoll ", "hcoll .{0,60}failed"),
+                  ("coll_ucc", "coll_ucc.{0,100}failed"), ("ERROR", "UCC +ERROR")],
+     'cause': "The library of collectives hcoll (or UCC) of HPC-X and OFED does not work here: no card, or shared "
+              "memory that the container does not have.",
+     'remedy': "export OMPI_MCA_coll=^hcoll,ucc (or OMPI_MCA_coll_hcoll_enable=0): Open MPI's own take over.",
+     'source': "HPC-X user manual, HCOLL", 'evidence': 'derived', 'general': 1},
+    {'name': "several cards at the same distance",
+     'text': "Open MPI's OFI driver detected multiple equidistant NICs from the current process",
+     'patterns': ["detected multiple equidistant NICs",
+                  ("failed to dete", "failed to (?:determine|detect) (?:the )?local rank")],
+     'cause': "Open MPI over libfabric sees several cards as near as each other, and cannot tell which rank takes "
+              "which.",
+     'remedy': "Harmless: it takes the first. FI_PROVIDER or OMPI_MCA_mtl_ofi_provider_include chooses; binding by "
+               "cores helps.",
+     'source': "Open MPI, opal/mca/common/ofi", 'evidence': 'derived', 'last': True},
+    {'name': "topology that hwloc cannot read",
+     'text': "hwloc has encountered what looks like an error from the operating system.",
+     'patterns': ["hwloc has encountered what looks like an error", "hwloc has encountered an incorrect",
+                  (" topology", "hwloc.{0,60}(?:invalid|out-of-order) topology")],
+     'cause': "hwloc reads from the kernel which cores share what, and this does not add up: a fault of the BIOS, the "
+              "kernel or a virtual machine.",
+     'remedy': "Harmless mostly. A newer hwloc or kernel; HWLOC_HIDE_ERRORS=2 silences it; mpirun --bind-to none if "
+               "ranks do not start.",
+     'source': "hwloc, documentation, FAQ", 'evidence': 'derived', 'last': True},
+    {'name': "components of another Open MPI",
+     'text': "unable to open mca_shmem_sysv: .../mca_shmem_sysv.so: undefined symbol: opal_show_help (ignored)",
+     'patterns': [(".so: undefined symbol: ", r"mca_\w+\.so: undefined symbol: (?P<symbol>(?:opal|orte|ompi|mca|prte)_"
+                   r"\w+)"),
+                  ("perhaps a missing symbol, or compiled for a different version of Open MPI", "perhaps a missing "
+                   "symbol, or compiled for a different version of Open MPI")],
+     'cause': "Open MPI's components do not fit the Open MPI that loads them ({symbol}): two installations are mixed, "
+              "or Python has loaded libmpi without showing its symbols to others (Open MPI before 3).",
+     'remedy': "ldd of the program, and mpirun --version, must be of one Open MPI; env | grep -E '^(OMPI|OPAL)_'. "
+               "mpi4py: pip install --no-binary mpi4py mpi4py with this Open MPI's mpicc; as a try "
+               "LD_PRELOAD=.../libmpi.so.",
+     'source': "github.com/sfepy/sfepy, issue 419; Open MPI, FAQ", 'evidence': 'derived'},
+    {'name': "MPI started twice",
+     'text': "MPID_nem_gni_init(1586): GNI_CdmAttach (GNI_RC_INVALID_STATE)",
+     'patterns': ["GNI_CdmAttach", "GNI_RC_INVALID_STATE",
+                  ("MPI_I", r"(?:MPI_Init|MPI_INIT)[^\n]{0,60}(?:called (?:more than once|twice|a second time)"
+                   "|already)"),
+                  ("Calling MPI_Init or MPI_Init_thread twice is erroneous", "Calling MPI_Init or MPI_Init_thread "
+                   "twice is erroneous"),
+                  ("Cannot call MPI_INIT or MPI_INIT_THREAD more than once", "Cannot call MPI_INIT or MPI_INIT_THREAD "
+                   "more than once")],
+     'cause': "MPI was started a second time in the same process: two libraries of one program (a simulator and "
+              "mpi4py) each call MPI_Init, or have an MPI each.",
+     'remedy': "Import mpi4py before the other library, or mpi4py.rc.initialize = False; all parts must be linked "
+               "with one MPI (ldd).",
+     'source': "github.com/neuronsimulator/nrn, issue 581; MPI standard, MPI_Init", 'evidence': 'measured'},
+]

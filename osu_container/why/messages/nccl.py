@@ -1,0 +1,126 @@
+"""NCCL, RCCL and their plugins."""
+
+ENTRIES = [
+    {'name': "rank of NCCL that never came",
+     'text': "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(...) ran for 600000 milliseconds before "
+             "timing out.",
+     'patterns': ["Watchdog caught collective operation timeout",
+                  ("NCCL ", r"NCCL (?:watchdog|Watchdog)[^\n]{0,120}(?:timeout|timed out|terminat)"),
+                  ("WorkNCCL(", r"WorkNCCL\([^\n]{1,200}timed? ?out"),
+                  ("collective operation timeout", "collective operation timeout")],
+     'cause': "A collective of NCCL or RCCL did not end in time: a rank has failed, waits in another call, or the "
+              "network between two nodes is stuck.",
+     'remedy': "Look for the first error of any rank. TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and NCCL_DEBUG=INFO show "
+               "where each rank is; all_reduce_perf (osu_xccl_allreduce) on the same nodes tells whether it is the "
+               "network.",
+     'source': "PyTorch, ProcessGroupNCCL", 'evidence': 'derived'},
+    {'name': "error of CUDA within NCCL",
+     'text': "NCCL WARN Cuda failure 'out of memory' / HIP failure: ...",
+     'patterns': [(" failure ", r"(?:NCCL WARN|WARN) (?:Cuda|CUDA|HIP|hip) failure (?:\d+ )?:? ?'?(?P<why>[^'"
+                   r"\n]{1,80})"), ("ncclUnhandledCudaError", r"ncclUnhandledCudaError[^\n]{0,200}"),
+                  ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
+                  (" failure ", r"(?:Test )?(?:CUDA|HIP|NCCL) failure [^\n]{1,100}: ?'?(?P<why>[^'\n]{1,80})")],
+     'unless': ["CUDA newer than the driver",
+                "no GPU seen",
+                "GPU memory not shared between ranks",
+                "out of memory",
+                "code for another GPU",
+                "GPUs fewer than asked for"],
+     'cause': "A call of the GPU's runtime within NCCL or RCCL failed: {why}",
+     'remedy': "'out of memory': leave some GPU memory free, another process may have the GPU (nvidia-smi, rocm-smi). "
+               "'invalid device', 'no device': fewer GPUs than ranks, or the container shows none. 'peer access', "
+               "'mapping', 'invalid argument' of IPC: NCCL_P2P_DISABLE=1, or ranks that see other GPUs. Else driver "
+               "and CUDA or ROCm do not fit.",
+     'source': "NCCL, src/include/checks.h; NCCL documentation, Troubleshooting", 'evidence': 'derived', 'general': 1},
+    {'name': "verbs card that NCCL cannot use",
+     'text': "NCCL WARN Call to ibv_query_port failed with error No such device",
+     'patterns': [("NCCL WARN ", r"NCCL WARN (?:Call to )?(?P<call>ibv_\w+|wrap_ibv_\w+)[^\n]{0,100}(?:failed|error)[^"
+                   r"\n]{0,100}"), ("NET/IB", r"NET/IB ?: ?(?:Unable to|Failed|Got|Call)[^\n]{0,100}"),
+                  ("NCCL WARN NET/IB", r"NCCL WARN NET/IB[^\n]{0,150}")],
+     'unless': ["limit of locked memory", "no answer over InfiniBand", "memory that the card cannot take"],
+     'cause': "NCCL found an InfiniBand or RoCE card and could not use it ({call}): the wrong GID on Ethernet, a port "
+              "that is down, a container that does not show all of /dev/infiniband, or memory that may not be locked.",
+     'remedy': "ibv_devinfo on both nodes; NCCL_IB_HCA=mlx5_0 names the card, NCCL_IB_GID_INDEX=3 for RoCE; ulimit -l "
+               "unlimited. NCCL_IB_DISABLE=1 goes over TCP and tells whether it is the card.",
+     'source': "NCCL documentation, Troubleshooting; NCCL, src/transport/net_ib", 'evidence': 'derived', 'general': 1},
+    {'name': "NCCL found no InfiniBand",
+     'text': "NCCL INFO NET/IB : No device found.",
+     'patterns': [("NCCL INFO NET/IB", "NCCL INFO NET/IB ?: No device found"),
+                  ("Failed to open libibverbs.so", r"Failed to open libibverbs\.so")],
+     'cause': "NCCL sees no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) that is so, and the plugin for "
+              "libfabric takes its place.",
+     'remedy': "If the node has one: ls /dev/infiniband in the container, and libibverbs (rdma-core) in the image.",
+     'source': "NCCL, source code", 'evidence': 'derived', 'last': True},
+    {'name': "plugin of NCCL of another release",
+     'text': "NCCL INFO NET/Plugin: Failed to find ncclNetPlugin_v8 symbol",
+     'patterns': [("Failed to find nccl", r"Failed to find (?P<symbol>nccl(?:Net|CollNet|Tuner|Gin)Plugin\w*)(?: \(>= "
+                   r"v\d+\))?[^\n]{0,10} symbol")],
+     'unless': ["RCCL without its plugin"],
+     'cause': "NCCL looked in the plugin for an interface ({symbol}) that it does not have, and tries the next older "
+              "one.",
+     'remedy': "Harmless if a line 'Using network ...' with the plugin's name follows; else the plugin (aws-ofi-nccl, "
+               "nccl-rdma-sharp) is of another age than NCCL: take one built for it.",
+     'source': "NCCL, src/plugin", 'evidence': 'derived', 'last': True},
+    {'name': "NCCL of two releases",
+     'text': "NCCL WARN ... Message truncated : received 1024 bytes instead of 256",
+     'patterns': [("Message truncated : received ", r"Message truncated : received \d+ bytes instead of \d+"),
+                  ("ismatche", r"[Mm]ismatched? (?:NCCL|collective|version)[^\n]{0,80}NCCL"),
+                  ("NCCL version mismatch", "NCCL version mismatch"),
+                  ("ncclVersion", r"ncclVersion[^\n]{0,40}mismatch"),
+                  ("NCCL WARN ", r"NCCL WARN (?:Bootstrap|Net)[^\n]{0,40}: (?:unexpected|wrong|invalid|mismatch)[^"
+                   r"\n]{0,80}"), ("incorrect magic", r"incorrect magic[^\n]{0,60}"),
+                  ("received type ", r"received type \d+ instead of")],
+     'cause': "Ranks do not speak the same way: they have different releases of NCCL (image and host, two packages of "
+              "pip), call different collectives, or another program came to the same port.",
+     'remedy': "NCCL_DEBUG=VERSION on all ranks; ldd and pip list | grep nccl: one NCCL alone, the same everywhere.",
+     'source': "NCCL, src/bootstrap.cc", 'evidence': 'derived'},
+    {'name': "libfabric of the plugin failed",
+     'text': "NCCL WARN NET/OFI ...",
+     'patterns': [("NCCL WARN NET/OFI ", r"NCCL WARN NET/OFI (?P<why>(?!Unable to register memory)[^\n]{1,150})"),
+                  ("NET/OFI ", "NET/OFI (?:Failed to|Unable to|Could not|Request completed with error|Error)[^"
+                   r"\n]{0,150}")],
+     'unless': ["plugin cannot register memory", "RCCL asked for a plugin in vain", "no VNI on one node"],
+     'cause': "The plugin for libfabric (aws-ofi-nccl) failed: {why}",
+     'remedy': "FI_LOG_LEVEL=warn with NCCL_DEBUG=INFO shows provider and reason; fi_info -p cxi (efa) in the "
+               "container. 'No eligible providers': FI_PROVIDER, or a libfabric without the provider; 'RC: -12', "
+               "'Cannot allocate': ulimit -l.",
+     'source': "github.com/aws/aws-ofi-nccl", 'evidence': 'derived', 'general': 1},
+    {'name': "topology that NCCL cannot read",
+     'text': "NCCL WARN ... Could not find real path of /sys/class/pci_bus/... / No NVML device handle",
+     'patterns': [("ould not find real path of ", r"[Cc]ould not find real path of (?P<path>\S{1,150})"),
+                  ("NCCL WARN", r"NCCL WARN[^\n]{0,60}(?:XML|topology|graph|nvml\w+\(\)|NVML)[^\n]{0,120}"),
+                  ("nvmlInit", r"nvmlInit[^\n]{0,40}failed[^\n]{0,80}"),
+                  ("nvmlDevice", r"nvmlDevice\w{1,60}\(\) failed[^\n]{0,80}")],
+     'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does not see it all in this "
+              "container or virtual machine ({path}).",
+     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. NCCL_TOPO_FILE names a file of the cloud's provider; "
+               "NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
+     'source': "NCCL, src/graph/xml.cc", 'evidence': 'derived', 'general': 1},
+    {'name': "rendezvous of PyTorch failed",
+     'text': "RuntimeError: The server socket has failed to listen on any local network address. ... Address already "
+             "in use",
+     'patterns': [("he server socket has failed to ", "[Tt]he server socket has failed to (?:listen|bind)"),
+                  ("The client socket has ", r"The client socket has (?:timed out|failed)[^\n]{0,150}"),
+                  ("ddress already in use", "[Aa]ddress already in use"), "EADDRINUSE",
+                  ("TCPStore", r"TCPStore[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
+                  ("c10d", r"c10d[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
+                  ("rendezvous", r"rendezvous[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
+                  ("RendezvousConnectionError", r"RendezvousConnectionError[^\n]{0,150}(?:timed? ?out|refused|failed"
+                   "|closed)"), ("DistStoreError", r"DistStoreError[^\n]{0,120}"),
+                  ("DistNetworkError", r"DistNetworkError[^\n]{0,120}")],
+     'cause': "Ranks meet at one address and port (MASTER_ADDR, MASTER_PORT), and the port is taken by another job or "
+              "an earlier run, or the first rank does not answer there.",
+     'remedy': "export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000)) and MASTER_ADDR=$(scontrol show hostnames | head "
+               "-1); ss -ltnp | grep PORT shows who has it.",
+     'source': "PyTorch, torch.distributed", 'evidence': 'derived'},
+    {'name': "NCCL told of something",
+     'text': "NCCL WARN ...",
+     'patterns': [("NCCL WARN ", r"NCCL WARN (?P<why>[^\n]{1,200})"),
+                  ("NCCL ERROR ", r"NCCL ERROR (?P<why>[^\n]{1,200})"),
+                  ("nccl", r"(?:ncclRemoteError|ncclInvalidArgument|ncclInvalidUsage|ncclInProgress)[^\n]{0,100}")],
+     'unless': ["RCCL's wish about the kernel"],
+     'cause': "NCCL or RCCL reports: {why}",
+     'remedy': "The first such line of any rank is the cause. On one node NCCL_P2P_DISABLE=1 and NCCL_SHM_DISABLE=1, "
+               "between nodes NCCL_IB_DISABLE=1 (NCCL_NET=Socket) tell which part it is.",
+     'source': "NCCL documentation, Troubleshooting", 'evidence': 'derived', 'general': 2},
+]

@@ -1,0 +1,735 @@
+"""MPI, libfabric, UCX, RCCL and the network's cards."""
+from .common import DEIC
+
+ENTRIES = [
+    {'name': 'no provider',
+     'text': "OFI fi_getinfo() failed (ofi_init.c:...:open_fabric:No data available)",
+     'patterns': [("No data available", "open_fabric: ?No data available"),
+                  ("No data available", "find_provider.{0,200}No data available"),
+                  ("getinfo", r"getinfo(?:\(\))?(?: call)? fail(?:ed|ure)"), "OFI addrinfo() failed",
+                  "OFI fi_fabric failed", "Couldn't find any optimal provider", "no such provider", "fi_getinfo: -61"],
+     'cause': "libfabric has no provider that MPI can use: it was told to use one that is not built in or has no "
+              "card here (FI_PROVIDER), or MPI asks for more than the provider has.",
+     'remedy': "osu-explain FI_PROVIDER says what is asked for; unset yours if you have set it. On one node MPICH "
+               "avoids cxi: MPIR_CVAR_SINGLE_HOST_ENABLED must be 0. opensource: does the image's libfabric have the "
+               "provider (osu-exec fi_info -l)? hybrid: MPICH may ask for a newer libfabric than the host's. "
+               "FI_LOG_LEVEL=info shows what was looked at. MPICH 3.4.3 does not work over cxi.",
+     'also': [("the container does not show the card", "osu-exec ls /dev/cxi0 /dev/infiniband"),
+              ("libfabric itself is of another release", "FI_LOG_LEVEL=info osu-exec fi_info")],
+     'source': 'MPICH 4.2.3 and 5.0.2, seen by this project, 2026-11; open_fabric: ' + DEIC + ', 2025',
+     'evidence': 'measured'},
+    {'name': 'provider finds nothing',
+     'text': "fi_getinfo: provider usnic returned -61 (No data available)",
+     'patterns': [(" returned -61 (No data available)",
+                   r"provider (?P<provider>[\w;]+) returned -61 \(No data available\)")],
+     'unless': ['no provider'],
+     'cause': "The provider {provider} of libfabric has no device here, or not what was asked for. Harmless where "
+              "another one is used.",
+     'remedy': "If the run failed, see that the provider of this site is there: osu-explain FI_PROVIDER.",
+     'source': 'libfabric, src/fabric.c; github.com/ofiwg/libfabric, issue 7324', 'evidence': 'derived', 'last': True},
+    {'name': 'no data available',
+     'text': "No data available",
+     'patterns': [("No data available", r"(?<!-61 \()No data available")],
+     'unless': ['no provider', 'provider finds nothing'],
+     'cause': "libfabric's answer FI_ENODATA: nothing fits what was asked for, mostly no provider or no card.",
+     'remedy': "FI_LOG_LEVEL=info srun ... shows who says so and why. Is the node one with the network's cards?",
+     'source': 'libfabric, fi_errno(3)', 'evidence': 'derived', 'last': True},
+    {'name': 'libfabric older than asked for',
+     'text': "core:core:fi_getinfo():...<warn> Requested version is newer than library",
+     'patterns': ["Requested version is newer than library"],
+     'cause': "MPI asks libfabric for the interface of a newer release than the one that was loaded.",
+     'remedy': "hybrid with MPICH: export MPIR_CVAR_CH4_OFI_MAJOR_VERSION=1 MPIR_CVAR_CH4_OFI_MINOR_VERSION=21 asks "
+               "for 1.21. Else an image whose MPI was built with an older libfabric, or opensource.",
+     'source': 'libfabric, src/fabric.c, fi_getinfo(); MPI_Init of MPICH 3.4.3 to 5.0.2 with and without the variables',
+     'evidence': 'measured'},
+    {'name': 'provider asked for by an old name',
+     'text': "MPIR_CVAR_OFI_USE_PROVIDER is no longer supported in CH4. Use FI_PROVIDER instead",
+     'patterns': ["MPIR_CVAR_OFI_USE_PROVIDER is no longer supported"],
+     'cause': "MPICH 4 does not read this variable, so libfabric chooses the provider by itself.",
+     'remedy': "export FI_PROVIDER instead; osu-explain FI_PROVIDER says what the module has set.",
+     'source': 'MPICH 4.2.3, seen by this project, 2026-11', 'evidence': 'measured', 'last': True},
+    {'name': 'no VNI on one node',
+     'text': "cxi:domain:cxip_domain():...<warn> ... cxip_gen_auth_key failed: -38:Function not implemented",
+     'patterns': [("cxip_gen_auth_key", "cxip_gen_auth_key(?: failed)?:? ?-38"),
+                  ("Function not implemented", r"fi_domain\b.{0,200}Function not implemented"),
+                  "Libfabric library call (fi_domain)", "Failed to find valid default rgroup and vni",
+                  "Couldn't open a fabric access domain. RC: -38", "OFI fi_open domain failed"],
+     'cause': "The step has no VNI, the key that Slingshot's card asks for: Slurm gives none to a step on one node, "
+              "and none to a program that srun did not start.",
+     'remedy': "srun --network=single_node_vni ..., which hybrid and opensource ask for (SLURM_NETWORK) unless you "
+               "have set SLURM_NETWORK; start the program by srun, and not with --cleanenv, which takes away "
+               "SLINGSHOT_VNIS. Without the card: export OSU_SINGLE_NODE=shm before module load.",
+     'also': [("the card is not Slingshot's, and the container does not show it or may not lock memory",
+               "FI_LOG_LEVEL=warn srun ... says which, in the line of its provider")],
+     'source': 'github.com/uiuc-hpc/lci, issue 110, 2025; github.com/open-mpi/ompi, issues 12038, 12913 (LUMI) and '
+               '13148; github.com/aws/aws-ofi-nccl, issue 801; libfabric, prov/cxi/src/cxip_dom.c',
+     'evidence': 'measured'},
+    {'name': 'one-node VNI not allowed',
+     'text': "Single-node VNI requested by user, but 'single_node_vni=...' not set in SwitchParameters",
+     'patterns': ["Single-node VNI requested by user"],
+     'cause': "This cluster does not let users ask for a VNI on one node (SwitchParameters of slurm.conf).",
+     'remedy': "export OSU_SINGLE_NODE=shm before module load, or export SLURM_NETWORK=no_vni; or ask the "
+               "administrators for single_node_vni=user.",
+     'source': 'Slurm, plugin switch/hpe_slingshot', 'evidence': 'derived'},
+    {'name': 'VNI not found',
+     'text': "... error: 0x26c450f0 (err: 5, VNI_NOT_FOUND)",
+     'patterns': ["VNI_NOT_FOUND"],
+     'cause': "The ranks talk under different VNIs, or one has none: they were not started by one srun. mpirun "
+              "inside a job starts its helpers by srun --mpi=none.",
+     'remedy': "Start the ranks by one srun, not by mpirun, and without --mpi=none.",
+     'source': 'github.com/openpmix/prrte, issue 2004, 2024', 'evidence': 'derived'},
+    {'name': 'match entries used up',
+     'text': "[Fatal] LE resources not recovered during flow control. FI_CXI_RX_MATCH_MODE=... is required",
+     'patterns': ["LE resources not recovered", "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
+     'cause': "More messages wait unmatched than the card has entries for; in mode hardware the run ends.",
+     'remedy': "export FI_CXI_RX_MATCH_MODE=hybrid (or software) before srun.",
+     'source': 'libfabric, prov/cxi, cxip_ux_onload_cb(), and fi_cxi(7)', 'evidence': 'derived'},
+    {'name': 'event queue too small',
+     'text': "cxi:core:cxip_cq_eq_progress():...<warn> ...: Cassini Event Queue overflow detected.",
+     'patterns': ["Cassini Event Queue overflow", "completion queue exhaustion"],
+     'cause': "The card reports events faster than the rank reads them, and its queue is full; the run hangs or ends.",
+     'remedy': "export FI_CXI_DEFAULT_CQ_SIZE=131072 before srun, larger if it comes back. For OSU with many "
+               "messages in flight, a smaller -W (window) tells whether that is it.",
+     'source': 'github.com/argonne-lcf/user-guides, pull request 315; github.com/ofiwg/libfabric, issue 9286; Cray '
+               "MPICH's own advice", 'evidence': 'derived'},
+    {'name': 'portal table entry not found',
+     'text': "OFI poll failed (...:Input/output error - PTLTE_NOT_FOUND)",
+     'patterns': ["PTLTE_NOT_FOUND"],
+     'cause': "A message came to an endpoint that is gone: a rank has ended or was killed, or ran out of resources "
+              "of the card. Often the consequence of another error.",
+     'remedy': "Look for the first error of any rank. If there is none: export FI_CXI_RX_MATCH_MODE=software.",
+     'source': 'github.com/ofiwg/libfabric, issue 10072 (open), 2024', 'evidence': 'untested'},
+    {'name': 'message not delivered',
+     'text': "OFI poll failed (...:Input/output error - UNDELIVERABLE)",
+     'patterns': [("UNDELIVERABLE", r"\bUNDELIVERABLE\b")],
+     'cause': "The card gave up on a message: the other node or a link is down, or it had no room to match the "
+              "message.",
+     'remedy': "export FI_CXI_RX_MATCH_MODE=software before srun (it helped one code and not another). If it is "
+               "always the same node: srun --exclude=NODE, and tell the administrators.",
+     'source': 'github.com/quokka-astro/quokka, issue 353; github.com/BLAST-WarpX/warpx, issue 4234 and pull request '
+               '4235, 2023', 'evidence': 'untested'},
+    {'name': 'memory not registered',
+     'text': "cxil_map: write error",
+     'patterns': ["cxil_map: write error"],
+     'cause': "libcxi could not make a buffer known to the card; mostly it is GPU memory, and MPI or libfabric does "
+              "not take it for that, or too much is registered already.",
+     'remedy': "GPU buffers: is support for them on (osu-explain lists MPICH_GPU_SUPPORT_ENABLED or "
+               "MPIR_CVAR_CH4_OFI_ENABLE_HMEM), and is the module for GPU nodes? On CUDA: "
+               "FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD=0 (cured it at CSCS, and slows small messages).",
+     'source': 'github.com/eth-cscs/cscs-docs, pull request 161, 2025; shs-libcxi, cxil_map()',
+     'evidence': 'measured'},
+    {'name': 'GTL not linked',
+     'text': "MPIDI_CRAY_init: GPU_SUPPORT_ENABLED is requested, but GTL library is not linked",
+     'patterns': ["GPU_SUPPORT_ENABLED is requested, but GTL library is not linked"],
+     'cause': "MPICH_GPU_SUPPORT_ENABLED=1 is set, and the program has not loaded Cray's GPU transport layer "
+              "(libmpi_gtl_hsa.so.0) before MPI started.",
+     'remedy': "bind: your own SINGULARITYENV_LD_PRELOAD must not take the place of the module's. native: build with "
+               "the module craype-accel-amd-gfx90a loaded. Host memory only: export MPICH_GPU_SUPPORT_ENABLED=0 "
+               "before module load.",
+     'source': 'github.com/eth-cscs/cscs-docs, cray-mpich.md; github.com/sstsimulator/sst-core, issue 895',
+     'evidence': 'measured'},
+    {'name': 'DMABUF not usable',
+     'text': "DMABUF support: could not open kernel conf file /boot/config-... error",
+     'patterns': [("ould not open kernel conf file", r"[Cc]ould not open kernel conf file")],
+     'cause': "libfabric or RCCL looks into the kernel's configuration (/boot/config-...) to see whether DMABUF is "
+              "there, and the container does not show that file.",
+     'remedy': "export FI_HMEM_ROCR_USE_DMABUF=0, or bind the file: export SINGULARITY_BIND=/boot/config-$(uname "
+               "-r). The modules do one or the other by themselves.",
+     'source': 'libfabric, src/hmem_rocr.c; ' + DEIC + ', containers with CuPy, 2025', 'evidence': 'measured'},
+    {'name': 'RCCL without its plugin',
+     'text': "NCCL INFO NET/Plugin: Could not find: librccl-net.so. Using internal network plugin.",
+     'patterns': [(", using internal implementation",
+                   r"No plugin found(?: \([^)\n]*\))?, using internal implementation"),
+                  ("Using internal net", "Using internal net(?:work)? plugin"),
+                  (": cannot open shared object file", r"lib[nr]ccl-net[\w.-]{0,80}: cannot open shared object file")],
+     'cause': "RCCL found no plugin for libfabric, or could not load it, and uses TCP: about 3 GB/s instead of 13.",
+     'remedy': "osu-explain NCCL_NET_PLUGIN shows the image's; if there is none, the image lacks librccl-net.so. "
+               "NCCL_DEBUG_SUBSYS=INIT,NET says why it was not loaded. OSU_RCCL_STRICT=1 before module load makes it "
+               "an error.",
+     'source': DEIC + ', 2025', 'evidence': 'measured'},
+    {'name': 'RCCL asked for a plugin in vain',
+     'text': "NCCL WARN Error: network AWS Libfabric not found.",
+     'patterns': [("WARN Error: network ", "WARN Error: network (?P<network>.{1,80}?) not found"),
+                  "Failed to initialize any NET plugin"],
+     'cause': "RCCL may use nothing else than the network that NCCL_NET names (AWS Libfabric is the plugin for "
+              "libfabric), and no plugin gives it.",
+     'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET says which file was looked for and why it did not load; "
+               "osu-explain NCCL_NET_PLUGIN shows the image's. On one node, or to go on over TCP: load the module "
+               "without OSU_RCCL_STRICT, and unset NCCL_NET if it is yours.",
+     'source': 'NCCL and RCCL, src/net.cc; github.com/eth-cscs/cscs-docs, nccl.md', 'evidence': 'derived'},
+    {'name': 'RCCL finds no interface',
+     'text': "NCCL WARN Bootstrap : no socket interface found",
+     'patterns': [(": no socket interface found", r"Bootstrap ?: no socket interface found")],
+     'cause': "No network interface of this node has a name that NCCL_SOCKET_IFNAME gives; RCCL needs one for its "
+              "ranks to meet, also where the data go over cxi.",
+     'remedy': "ip -brief addr lists them; on LUMI-G they are hsn0,hsn1,hsn2,hsn3, which the modules set. Unset yours "
+               "(osu-explain NCCL_SOCKET_IFNAME).",
+     'source': 'NCCL, src/bootstrap.cc', 'evidence': 'derived'},
+    {'name': 'one GPU for two ranks',
+     'text': "NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on CUDA device ...",
+     'patterns': ["Duplicate GPU detected"],
+     'cause': "Two ranks of RCCL took the same GPU. osu_xccl_* choose theirs by local rank, so each rank has to see "
+              "all GPUs of the node.",
+     'remedy': "No --gpus-per-task, --gpu-bind or ROCR_VISIBLE_DEVICES of your own for osu_xccl_*: "
+               "--gpus-per-node=8 and osu-gpu-bind, which leaves the GPUs to them.",
+     'source': 'EESSI on LUMI, 2026; github.com/horovod/horovod, issue 3929', 'evidence': 'derived'},
+    {'name': 'error of one request among several',
+     'text': "See the MPI_ERROR field in MPI_Status for the error code",
+     'patterns': [("MPI_ERROR field in MPI_Status", r"See the MPI_ERROR field in MPI_Status")],
+     'cause': "A message that a rank waited for has failed. Where that begins at some size (8 KiB) with ranks "
+              "of one node, MPICH 5 may not read the other rank's memory (CMA): each runs in a user namespace of its "
+              "own.",
+     'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
+               "MPI is told. Two images in one program: OSU_SHARE=0. By hand: apptainer exec --sharens, or export "
+               "MPIR_CVAR_CH4_CMA_ENABLE=0, which is slower.",
+     'source': 'MPICH 5.0.2 on a workstation, 2026-11-22', 'evidence': 'measured'},
+    {'name': 'no memory of another rank',
+     'text': "process_vm_readv(...) returned -1: Operation not permitted",
+     'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|"
+                                  r"failed \(errno 1\))"),
+                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b")],
+     'cause': "A rank may not read the memory of another one on its node (CMA): each runs in a container, and so in a "
+              "user namespace, of its own.",
+     'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
+               "MPI is told. Two images in one program: OSU_SHARE=0. By hand: MPICH 5: export "
+               "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export "
+               "OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. "
+               "Or all ranks of a node in one container: apptainer exec --sharens.",
+     'source': 'github.com/open-mpi/ompi, pull request 6844; github.com/openucx/ucx, issue 8958; '
+               'github.com/apptainer/apptainer, issues 769 and 1227; MPICH 5.0.2, two ranks in a user namespace '
+               'each, 2026-11-23', 'evidence': 'measured'},
+    {'name': 'no MPI library',
+     'text': "RuntimeError: cannot load MPI library",
+     'patterns': ["cannot load MPI library"],
+     'cause': "mpi4py found no MPI library under the names that it knows.",
+     'remedy': "In the container of this project it looks for libmpi.so.12 and libmpi.so.40; is another mpi4py on "
+               "PYTHONPATH? MPI4PY_LIBMPI names the library by its path.",
+     'source': 'mpi4py 4.1, seen by this project, 2026-11', 'evidence': 'derived'},
+    {'name': 'PSM3 opens no card',
+     'text': "rank0: PSM3 can't open nic unit: 0 (err=23)",
+     'patterns': ["PSM3 can't open nic unit"],
+     'cause': "libfabric's provider psm3 is made for Intel's RDMA cards. Here it took an Ethernet interface, and "
+              "cannot open it: a container, a virtual machine, a login node. MPI then ends, or waits for ever.",
+     'remedy': "export PSM3_DEVICES=self,shm (ranks of one node), or FI_PROVIDER=^psm3, with tcp between nodes.",
+     'source': 'github.com/easybuilders/easybuild-easyconfigs, issue 18925; github.com/mpi4py/shmem4py, pull request '
+               '28',
+     'evidence': 'measured'},
+    {'name': 'PSM2 opens no card',
+     'text': "PSM2 can't open hfi unit: -1 (err=23)",
+     'patterns': ["PSM2 can't open hfi unit", "PSM2 was unable to open an endpoint"],
+     'cause': "The Omni-Path card has no free context for this rank, or the container does not show it.",
+     'remedy': "Fewer ranks on the node, or a node of your own (--exclusive): another job may have the contexts. In a "
+               "container: bind /dev/hfi1_0.",
+     'also': [("the link is down", "opainfo"), ("there is no such card here", "ls /dev/hfi1*; then FI_PROVIDER=tcp")],
+     'source': 'github.com/intel/opa-psm2, README; github.com/open-mpi/ompi, issue 10601', 'evidence': 'derived'},
+    {'name': 'no endpoint on the card',
+     'text': "create_vni_context(982)..: OFI endpoint open failed (ofi_init.c:982:...)",
+     'patterns': ["OFI endpoint open failed", "Libfabric library call (fi_endpoint)"],
+     'unless': ['PSM3 opens no card', 'PSM2 opens no card', 'limit of locked memory'],
+     'cause': "libfabric has chosen a provider, and this provider cannot open its card for this rank.",
+     'remedy': "FI_LOG_LEVEL=warn srun ... shows which provider and why; FI_PROVIDER takes another one. Start the rank "
+               "by srun: on Cray's networks only that gives it the right to the card.",
+     'also': [("it is psm3 on plain Ethernet", "PSM3_DEVICES=self,shm srun ..."),
+              ("memory may not be locked", "srun bash -c 'ulimit -l', which should print unlimited")],
+     'source': 'MPICH, src/mpid/ch4/netmod/ofi/ofi_init.c; github.com/LLNL/sundials, issue 316', 'evidence': 'derived'},
+    {'name': 'limit of locked memory',
+     'text': "UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
+     'patterns': ["set max locked memory", "Failure to post internal receive buffers",
+                  ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\(\))? failed"),
+                  ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12")],
+     'cause': "The card needs memory that is locked, and this process may lock too little (ulimit -l). The memory of "
+              "the node is not what is short.",
+     'remedy': "srun bash -c 'ulimit -l' should print unlimited. Slurm takes it from slurmd (LimitMEMLOCK) or from "
+               "your login shell (PropagateResourceLimits): ask the administrators. Docker, podman: --ulimit "
+               "memlock=-1:-1.",
+     'also': [("the card has no room for so many connections", "the same line with two ranks a node")],
+     'source': 'github.com/openucx/ucx, issue 8746; github.com/awslabs/awsome-distributed-ai, issue 647; '
+               'github.com/NVIDIA/cudf-spark, pull request 7632', 'evidence': 'derived'},
+    {'name': 'queue pairs of the card used up',
+     'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed, syndrome 0: Cannot allocate memory",
+     'patterns': [("mlx5dv_devx_obj_create(", r"mlx5dv_devx_obj_create\((?P<what>\w+)\) failed"
+                   r"(?![^\n]{0,80}(?:Remote I/O|Invalid argument))")],
+     'cause': "The InfiniBand card has no room for another connection ({what}): every rank opens one to every other "
+              "(transport rc).",
+     'remedy': "export UCX_TLS=self,sm,ud_x (or dc_x), which do with few; or fewer ranks on a node.",
+     'also': [("the driver of the card is at fault", "UCX_IB_MLX5_DEVX=n srun ...")],
+     'source': 'github.com/openucx/ucx, issues 7978 and 5351; UCX, documentation, FAQ', 'evidence': 'derived'},
+    {'name': 'openib not used',
+     'text': "WARNING: There was an error initializing an OpenFabrics device.",
+     'patterns': ["error initializing an OpenFabrics device", "infiniband ports on a device",
+                  "No preset parameters were found for the device", "No OpenFabrics connection schemes reported",
+                  "Module: OpenFabrics (openib)"],
+     'cause': "Open MPI 4 warns that its old component openib cannot use the card; UCX is meant to.",
+     'remedy': "export OMPI_MCA_btl=^openib silences it. Harmless where the run is fast.",
+     'also': [("the run goes over TCP, where it is slow", "OMPI_MCA_pml=ucx srun ... ends if UCX finds no card")],
+     'source': 'github.com/open-mpi/ompi, issues 10693 and 7461; github.com/shankar1729/jdftx, issue 270',
+     'evidence': 'derived', 'last': True},
+    {'name': 'component of Open MPI missing',
+     'text': "A requested component was not found, or was unable to be opened. ... Framework: btl Component: openib",
+     'patterns': [("Framework: ", r"Framework: +(?P<framework>btl|pml|mtl|coll|osc|smsc|plm|ras)\b")],
+     'unless': ['Open MPI finds no transport'],
+     'cause': "Something asks Open MPI for a component of its framework {framework} that it does not have: mostly a "
+              "module of the host sets OMPI_MCA_..., for another Open MPI than the image's.",
+     'remedy': "env | grep OMPI_MCA_ shows it; unset it, or start the container without that module.",
+     'also': [("a file of the image or of yours asks for it",
+               "osu-exec cat ~/.openmpi/mca-params.conf")],
+     'source': 'github.com/glotzerlab/software, issue 120', 'evidence': 'derived'},
+    {'name': 'Open MPI finds no transport',
+     'text': "No components were able to be opened in the pml framework.",
+     'patterns': ["were able to be opened in the pml framework", "MPI processes are unable to reach each other",
+                  ("PML ", r"PML \w+ cannot be selected")],
+     'cause': "Open MPI has no way to send messages: what was asked for (OMPI_MCA_pml, OMPI_MCA_btl, --mca) does not "
+              "work here, mostly UCX without a card that it can use.",
+     'remedy': "env | grep OMPI_MCA_, and unset what asks for one. OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp (vader "
+               "for sm in Open MPI 4) goes over TCP.",
+     'also': [("the container does not show the card", "osu-exec ls /dev/infiniband /dev/cxi0"),
+              ("UCX in the image was built without it", "osu-exec ucx_info -d")],
+     'source': 'github.com/openucx/ucx, issue 5284; github.com/open-mpi/ompi, issue 9838; github.com/hpc/charliecloud, '
+               'pull request 166', 'evidence': 'derived'},
+    {'name': 'wrong interface for TCP',
+     'text': "WARNING: Open MPI failed to TCP connect to a peer MPI process.",
+     'patterns': ["failed to TCP connect to a peer MPI process"],
+     'cause': "Open MPI tries an address of the other node that cannot be reached from here: of docker0, virbr0, or "
+              "169.254.x.x. Or a firewall stands between.",
+     'remedy': "ip -brief addr shows the interfaces; export OMPI_MCA_btl_tcp_if_include=NAME (or 10.0.0.0/8), and "
+               "OMPI_MCA_oob_tcp_if_include likewise.",
+     'also': [("a firewall is between the nodes", "nc -z NODE PORT, with the port of the message")],
+     'source': 'github.com/open-mpi/ompi, issue 6377', 'evidence': 'derived'},
+    {'name': 'UCX finds no transport',
+     'text': "UCX WARN transport 'ud' is not available, please use one or more of: ...",
+     'patterns': [("transport '", r"transport '(?P<transport>\w+)' is not available"), "no usable transports/devices"],
+     'cause': "UCX_TLS or UCX_NET_DEVICES names what this UCX does not have here: it was built without InfiniBand, or "
+              "the container does not show the card.",
+     'remedy': "env | grep UCX_, and unset what you do not need.",
+     'also': [("the container does not show the card", "osu-exec ls /dev/infiniband"),
+              ("the image's UCX was built without rdma-core", "osu-exec ucx_info -d")],
+     'source': 'github.com/openucx/ucx, issues 8808 and 9610', 'evidence': 'derived'},
+    {'name': 'GPU buffer in an MPI without GPU support',
+     'text': "process_vm_readv: Bad address",
+     'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}Bad address"),
+                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?14\b"),
+                  "invalid permissions for mapped object"],
+     'cause': "MPI was given a buffer in GPU memory and takes it for host memory: its support for GPUs is off, or it "
+              "was built without.",
+     'remedy': "Cray MPICH: MPICH_GPU_SUPPORT_ENABLED=1 and the GTL library (module craype-accel-...); MPICH: "
+               "MPIR_CVAR_ENABLE_GPU=1; Open MPI: a build with CUDA or ROCm. osu_bw H H tells whether host memory "
+               "works.",
+     'also': [("the GPU's memory was allocated by another runtime than MPI knows", "ldd PROGRAM shows which it loads")],
+     'source': 'process_vm_readv(2), EFAULT; github.com/spectral-compute/scale-validation, issue 66',
+     'evidence': 'derived'},
+    {'name': 'GPU memory not shared between ranks',
+     'text': "The call to cuIpcGetMemHandle failed. This means the GPU RDMA protocol cannot be used.",
+     'patterns': [("IpcGetMemHandle failed", r"(?:cu|cuda|hip)IpcGetMemHandle failed"),
+                  ("IpcOpenMemHandle failed", r"(?:cu|cuda|hip)IpcOpenMemHandle failed"),
+                  "failed to open ipc mem handle"],
+     'cause': "Ranks of one node cannot show each other their GPU memory (IPC): it comes from a pool of the program, "
+              "each rank sees only its own GPU, or each runs in namespaces of its own.",
+     'remedy': "Let each rank see all GPUs of the node (--gpus-per-node, no --gpu-bind); allocate by cudaMalloc or "
+               "hipMalloc (Julia: JULIA_CUDA_MEMORY_POOL=none).",
+     'also': [("the container is the reason", "the same with apptainer exec --sharens, or UCX_TLS=^cuda_ipc,rocm_ipc")],
+     'source': 'github.com/JuliaGPU/CUDA.jl, issue 1398; github.com/openucx/ucx, issue 3192', 'evidence': 'derived'},
+    {'name': "RCCL's wish about the kernel",
+     'text': "NCCL WARN Missing \"iommu=pt\" from kernel command line which can lead to system instablity or hang!",
+     'patterns': [("NCCL WARN Missing ", r"NCCL WARN Missing \"[^\"\n]{1,80}\" from (?:kernel|environment)")],
+     'cause': "RCCL recommends a setting of the kernel or of the environment that it does not see.",
+     'remedy': "Harmless where runs go well: kernels of Cray systems pass the IOMMU through by their configuration.",
+     'source': 'github.com/ROCm/rocm-systems, pull request 7916', 'evidence': 'derived', 'last': True},
+    {'name': 'NCCL stopped',
+     'text': "ncclSystemError: System call (socket, malloc, munmap, etc) failed.",
+     'patterns': ["ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError", ("NCCL error", r"NCCL error\b")],
+     'cause': "NCCL or RCCL has ended; this line is the last of its messages and does not say why.",
+     'remedy': "NCCL_DEBUG=WARN srun ... prints the first one, and osu-container why explains that. Over TCP "
+               "(NCCL_IB_DISABLE=1, NCCL_NET=Socket) it tells whether the network is at fault.",
+     'source': 'NCCL, documentation, Errors', 'evidence': 'derived', 'last': True},
+    {'name': 'plugin cannot register memory',
+     'text': "NCCL WARN NET/OFI Unable to register memory (type = 2) for device 4. RC: -22, Error: Invalid argument",
+     'patterns': ["NET/OFI Unable to register memory"],
+     'cause': "The plugin of NCCL or RCCL cannot make GPU memory known to the network: libfabric does not take it for "
+              "GPU memory, or its provider is too old for this NCCL.",
+     'remedy': "EFA: export FI_EFA_SET_CUDA_SYNC_MEMOPS=0, or the installer 1.29.1 or newer. cxi: a libfabric built "
+               "with ROCm or CUDA (opensource), and DMABUF (see that message). NCCL_NET_GDR_LEVEL=LOC avoids it, "
+               "slower.",
+     'source': 'github.com/awslabs/awsome-distributed-ai, issue 203', 'evidence': 'derived'},
+    {'name': 'xpmem not usable',
+     'text': "WARNING: Could not generate an xpmem segment id for this process' address space.",
+     'patterns': ["Could not generate an xpmem segment id", "xpmem-make-failed"],
+     'cause': "MPI was built with xpmem, and /dev/xpmem is not here or may not be opened. It then copies in another "
+              "way.",
+     'remedy': "Harmless, slower between ranks of a node. Bind /dev/xpmem, or silence it: OMPI_MCA_smsc=^xpmem (Open "
+               "MPI 5), OMPI_MCA_btl_vader_single_copy_mechanism=cma (4).",
+     'source': 'Open MPI, help-btl-vader.txt; github.com/hpc/xpmem, issue 46', 'evidence': 'derived', 'last': True},
+    {'name': 'no answer over InfiniBand',
+     'text': "Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 ...)",
+     'patterns': ["ransport retry count exceeded", "RETRY EXCEEDED ERROR",
+                  "a work item failed: status 12",
+                  ("Got completion ", r"Got completion .{0,120}(?:status=|error )(?:12\b|IBV_WC_RETRY_EXC_ERR)")],
+     'cause': "The card sent and the other node never answered: its rank has died, a link is bad, or the two cards do "
+              "not reach each other (on Ethernet: the wrong GID, or a network that loses packets).",
+     'remedy': "Look for the first error of any rank. If there is none: ibstat and perfquery on both nodes, and "
+               "srun --exclude=NODE if it is always the same one. RoCE: UCX_IB_GID_INDEX=3 or NCCL_IB_GID_INDEX=3.",
+     'also': [("the network is only overloaded", "UCX_RC_TIMEOUT=4s UCX_DC_TX_QUEUE_LEN=256 PROGRAM")],
+     'source': 'github.com/openucx/ucx, issues 5199, 6000 and 9590', 'evidence': 'derived'},
+    {'name': 'no such fabric for Intel MPI',
+     'text': "MPI startup(): tmi fabric is not available and fallback fabric is not enabled",
+     'patterns': [(" fabric is not available and", r"(?P<fabric>[\w:]+) fabric is not available and fallback fabric")],
+     'unless': ['PSM2 opens no card', 'PSM3 opens no card'],
+     'cause': "Intel MPI was told to use the fabric {fabric}, and it is not here.",
+     'remedy': "unset I_MPI_FABRICS, or name one that is here: shm:ofi (from 2019 on), shm:tcp or shm:dapl before. "
+               "env | grep I_MPI_ shows what a module or the program's own script has set.",
+     'source': 'github.com/UCL-ARC/rcps-buildscripts, issue 50', 'evidence': 'measured'},
+    {'name': 'ranks do not see each other\'s processes',
+     'text': "mm_posix.c:... UCX ERROR open(file_name=/proc/123/fd/35 flags=0x0) failed: ...",
+     'patterns': [("open(file_name=/proc/", r"open\(file_name=/proc/\d+/fd/\d+ .{0,40}failed"),
+                  "failed to connect to remote FIFO"],
+     'cause': "UCX opens shared memory of another rank through its /proc, and may not or cannot: the ranks are in "
+              "different namespaces (each in a container of its own), or the other rank has ended.",
+     'remedy': "export UCX_POSIX_USE_PROC_LINK=n; if it stays, UCX_TLS=^posix. With Apptainer leave out --pid and "
+               "--userns; Docker: --pid=host --ipc=host.",
+     'also': [("another rank has crashed before", "look for an earlier error")],
+     'source': 'github.com/openucx/ucx, issues 4224 and 8511', 'evidence': 'derived'},
+    {'name': 'no driver of the card in the image',
+     'text': "libibverbs: Warning: no userspace device-specific driver found for /sys/class/infiniband_verbs/uverbs0",
+     'patterns': ["no userspace device-specific driver found",
+                  ("couldn't open config directory", r"libibverbs: Warning: couldn't open config directory"),
+                  ("does not support the kernel ABI", r"Warning: Driver \S{1,100} does not support the kernel ABI")],
+     'cause': "The node has an InfiniBand or RoCE card, and libibverbs of the image has no driver for it "
+              "(lib*-rdmav*.so and the folder /etc/libibverbs.d).",
+     'remedy': "Install it in the image: ibverbs-providers in Debian and Ubuntu, rdma-core in Rocky and openSUSE. A "
+               "libibverbs built by hand looks for its drivers below its own prefix.",
+     'also': [("the card is not the one that MPI uses, and the warning is harmless", "ibv_devinfo on the node")],
+     'source': 'libibverbs; github.com/SoftRoCE/rxe-dev, issue 65', 'evidence': 'derived'},
+    {'name': 'driver of another card not installed',
+     'text': "libibverbs: Warning: couldn't load driver '...-rdmav25.so': ... cannot open shared object file: ...",
+     'patterns': [("libibverbs: Warning: couldn't load driver", r"libibverbs: Warning: couldn't load driver "
+                   r"'(?P<driver>[^']{1,100})'")],
+     'unless': ['no driver of the card in the image'],
+     'cause': "/etc/libibverbs.d names the driver {driver}, which is not installed.",
+     'remedy': "Harmless, unless it is the driver of this node's card (ibv_devices shows those that work): then "
+               "install ibverbs-providers or rdma-core in the image.",
+     'source': 'github.com/NVIDIA/nccl, issue 1044', 'evidence': 'derived'},
+    {'name': 'NCCL reaches no other node',
+     'text': "NCCL WARN socketStartConnect: Connect to 10.0.0.2<45763> failed : ...",
+     'patterns': [("onnect", r"socket(?:Start|Poll|Finalize)Connect: [Cc]onnect(?:ion)?\b.{0,20} (?P<to>\S+<\d+>)"),
+                  ("onnect", r"WARN (?:Net : )?(?:Call to c|C)onnect(?:ion)? ?(?:to \S{1,100} )?"
+                             r"(?:failed|returned|timeout)")],
+     'cause': "A rank cannot reach another one by TCP ({to}): NCCL or RCCL took a network interface that leads "
+              "nowhere, a firewall stands between the nodes, or the other rank has ended.",
+     'remedy': "export NCCL_SOCKET_IFNAME=hsn (LUMI, Alps) or the interface that ip addr shows for both nodes, not "
+               "docker0 or lo. Let the firewall pass all ports between compute nodes.",
+     'also': [("another rank has failed before", "look for an earlier error of any rank")],
+     'source': 'github.com/NVIDIA/nccl-tests, issue 162', 'evidence': 'derived'},
+    {'name': 'message cancelled',
+     'text': "OFI poll failed (...:Input/output error - CANCELED)",
+     'patterns': ["Input/output error - CANCELED"],
+     'cause': "The message was cancelled because this rank or its partner was being ended: from outside (scancel, "
+              "time, a signal), or after an error of another rank.",
+     'remedy': "sacct -j JOB -o state,exitcode,end says how the job ended; then look for the first error of any rank.",
+     'source': 'github.com/ofiwg/libfabric, issue 11307', 'evidence': 'measured'},
+    {'name': "device that UCX does not find",
+     'text': "UCX WARN network device 'mlx5_0:1' is not available, please use one or more of: 'eth0'(tcp)",
+     'patterns': [("network device '", r"network device '(?P<device>[^'\n]{1,60})' is not available")],
+     'unless': ["UCX finds no transport"],
+     'cause': "UCX_NET_DEVICES names {device}, and this node or container has no such card, or its port is down.",
+     'remedy': "unset UCX_NET_DEVICES (env | grep UCX_), or name one of those that the line lists; ibstat and ls "
+               "/dev/infiniband show whether the card is there.",
+     'source': "UCX, src/ucp/core/ucp_context.c", 'evidence': 'derived'},
+    {'name': "no way of UCX to the other rank",
+     'text': "UCX ERROR no active messages transport to <no debug data>: Unsupported operation",
+     'patterns': [(" transport", "no (?P<what>active messages|remote registered memory access|auxiliary|am bcopy|copy "
+                   "across memory types|peer failure handler|emulated rma|tag offload) transport"),
+                  ("ucp_ep_create(", r"ucp_ep_create\([^)]{0,40}\) failed: (?:Destination is unreachable|Unsupported "
+                   "operation)"), ("Destination is unreachable", "UCX +ERROR.{0,100}Destination is unreachable"),
+                  ("Destination is unreachable", "UCX endpoint.{0,60}Destination is unreachable")],
+     'cause': "UCX finds no transport that reaches the other rank: UCX_TLS leaves out what is needed (self, sm, and "
+              "one between nodes), or the two nodes or containers do not have the same cards.",
+     'remedy': "unset UCX_TLS and UCX_NET_DEVICES; else UCX_TLS=self,sm,tcp works everywhere. ucx_info -d on both "
+               "nodes (osu-exec ucx_info -d) shows what each has.",
+     'also': [("only one of the nodes shows its card",
+               "srun osu-exec ls /dev/infiniband")],
+     'source': "UCX, src/ucp/wireup/select.c", 'evidence': 'derived'},
+    {'name': "endpoint that UCX cannot make",
+     'text': "pml_ucx.c:419  Error: ucp_ep_create(proc=0) failed: Shared memory error",
+     'patterns': [("ucp_ep_create(", r"ucp_ep_create\([^)]{0,40}\) failed: (?P<why>[^\n]{1,60})"),
+                  "Failed to resolve UCX endpoint", ("ucp_worker_create failed", "ucp_worker_create failed"),
+                  ("ucp_init failed", "ucp_init failed"),
+                  ("ucp_worker_get_address failed", "ucp_worker_get_address failed")],
+     'cause': "UCX could not connect two ranks ({why}); the line of UCX before this one says why.",
+     'remedy': "UCX_TLS=self,sm,tcp (no card), UCX_TLS=^posix (no shared memory through /proc), and "
+               "UCX_POSIX_USE_PROC_LINK=n tell which transport it is.",
+     'source': "Open MPI, ompi/mca/pml/ucx", 'evidence': 'derived', 'general': 1},
+    {'name': "UCX of two releases",
+     'text': "UCP version is incompatible, required: 1.17, actual: 1.15",
+     'patterns': [("version is incompatible", "UC[PTSX] (?:API )?version is incompatible"),
+                  ("address version mismatch", "address version mismatch"),
+                  ("version mismatch", "UCX.{0,40}version mismatch"), ("UCX", "UCX.{0,40}ABI"),
+                  ("version mismatch", "UCP.{0,40}version mismatch"), ("UCP", "UCP.{0,40}ABI"),
+                  ("different ", "remote (?:peer|side) .{0,40}different (?:version|UCX)"),
+                  ("loaded library version ", r"loaded library version \S+ .{0,60}(?:older|lower)")],
+     'cause': "A program or MPI was built with another release of UCX than the one that is loaded here, or the nodes "
+              "(host and image) have different ones.",
+     'remedy': "ucx_info -v inside and outside; ldd of libmpi or mca_pml_ucx.so shows which libucp.so.0 is taken. "
+               "Take LD_LIBRARY_PATH of the other one away (module unload ucx hpcx).",
+     'source': "UCX, src/ucp/core/ucp_context.c", 'evidence': 'derived'},
+    {'name': "settings of UCX that nobody reads",
+     'text': "UCX WARN unused environment variables: UCX_...",
+     'patterns': [("unused env", r"unused env(?:ironment)? variables?: ?(?P<names>[^\n]{1,200})")],
+     'cause': "UCX does not know these variables: they are misspelt, of another release, or of a library that was not "
+              "loaded ({names}).",
+     'remedy': "Harmless. ucx_info -f lists those that it knows; UCX_WARN_UNUSED_ENV_VARS=n silences it.",
+     'source': "UCX, src/ucs/config/parser.c", 'evidence': 'derived', 'last': True},
+    {'name': "card newer than UCX",
+     'text': "UCX ERROR Invalid active_width on mlx5_0:1: 16",
+     'patterns': [("Invalid active_", r"Invalid active_(?:width|speed) on (?P<card>[^\s:]{1,40})")],
+     'cause': "This UCX is older than the card {card} and does not know its speed (NDR, HDR).",
+     'remedy': "A newer UCX (1.13 for NDR) in the image; until then UCX_NET_DEVICES with another card.",
+     'source': "UCX, src/uct/ib/base/ib_iface.c", 'evidence': 'derived'},
+    {'name': "connection manager of RDMA not reached",
+     'text': "UCX ERROR rdma_create_event_channel failed: No such device",
+     'patterns': [("rdma_create_event_channel", "rdma_create_event_channel.{0,20}failed"),
+                  ("/dev/infiniband/rdma_cm", "(?:unable to open|failed to open|open) .{0,10}/dev/infiniband/rdma_cm"),
+                  "librdmacm: Fatal: unable to open", "librdmacm: Fatal: no RDMA devices found",
+                  ("librdmacm: ", r"librdmacm: (?:Fatal|Warning): (?P<why>[^\n]{1,100})"),
+                  ("rdma_", r"rdma_(?:bind_addr|resolve_addr|resolve_route|listen|connect)\w*.{0,40}(?:failed|error"
+                   "|returned)")],
+     'cause': "The connection manager of RDMA is not here: the kernel's module rdma_ucm is not loaded, or the "
+              "container does not show /dev/infiniband/rdma_cm. {why}",
+     'remedy': "modprobe rdma_ucm on the node (administrators); Docker: --device=/dev/infiniband. Where nothing needs "
+               "it: UCX_TLS=^rdmacm, OMPI_MCA_btl=^openib, FI_PROVIDER=tcp.",
+     'source': "librdmacm, rdma_cm(7)", 'evidence': 'derived'},
+    {'name': "memory that the card cannot take",
+     'text': "UCX ERROR failed to register address 0x... length 4096 on md[4]=mlx5_0: Bad address",
+     'patterns': [("failed: Bad address", r"ibv_reg_\w*mr\w*\(.{0,200}failed: Bad address"),
+                  ("ailed to register ", "[Ff]ailed to register (?:address|region|memory|user|buffer).{0,200}(?:Bad "
+                   "address|Invalid argument|Input/output error|Operation not supported|Permission denied)"),
+                  ("fi_mr_reg", r"fi_mr_reg\w{0,20}\b.{0,60}(?:Bad address|Invalid argument|failed)"),
+                  ("ibv_reg_dmabuf_mr", r"\bibv_reg_dmabuf_mr\w*.{0,100}(?:failed|error)"),
+                  ("Call to ibv_reg_mr", r"Call to ibv_reg_mr\w* failed")],
+     'unless': ["limit of locked memory"],
+     'cause': "The card cannot register this memory; mostly it is GPU memory, and the kernel module that lets cards "
+              "reach it (nvidia_peermem, or DMABUF) is not loaded, or the memory is read-only or of another kind.",
+     'remedy': "lsmod | grep peermem on the node (administrators: modprobe nvidia_peermem). Without: "
+               "UCX_TLS=^gdr_copy,cuda_ipc with UCX_IB_GPU_DIRECT_RDMA=no; NCCL_NET_GDR_LEVEL=LOC; "
+               "FI_HMEM_CUDA_USE_GDRCOPY=0.",
+     'also': [("too much is registered, or may not be locked",
+               "ulimit -l, which should print unlimited")],
+     'source': "NVIDIA, GPUDirect RDMA; UCX, documentation, FAQ", 'evidence': 'derived'},
+    {'name': "GDRCopy not usable",
+     'text': "UCX WARN gdr_open() failed / could not open gdrdrv",
+     'patterns': [("gdr_", r"gdr_(?:open|copy|pin_buffer|map)\w*(?:\(\))?.{0,60}(?:failed|error)"),
+                  ("/dev/gdrdrv", "(?:error|ERR).{0,60}/dev/gdrdrv"), "GDRCopy: ERROR",
+                  ("ailed to open gdrdrv", "[Ff]ailed to open gdrdrv")],
+     'cause': "GDRCopy, which copies small messages to GPUs faster, does not work here: its kernel module "
+              "(/dev/gdrdrv) is not loaded or not shown, or its library is of another release.",
+     'remedy': "Harmless, slower. ls -l /dev/gdrdrv; --bind /dev/gdrdrv. UCX_TLS=^gdr_copy or "
+               "FI_HMEM_CUDA_USE_GDRCOPY=0 silences it.",
+     'source': "github.com/NVIDIA/gdrcopy, README", 'evidence': 'derived', 'last': True},
+    {'name': "error of a message on InfiniBand",
+     'text': "Local protection error on mlx5_0:1/IB (synd 0x4 ...)",
+     'patterns': [("Local protection ", r"(?P<what>Local protection) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Remote access ", r"(?P<what>Remote access) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Remote operation ", r"(?P<what>Remote operation) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Local length ", r"(?P<what>Local length) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Local QP operation ", r"(?P<what>Local QP operation) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Remote invalid request ", r"(?P<what>Remote invalid request) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Local EEC ", r"(?P<what>Local EEC) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Memory window bind ", r"(?P<what>Memory window bind) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Remote aborted ", r"(?P<what>Remote aborted) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Bad response ", r"(?P<what>Bad response) (?:error )?on (?P<card>\S{1,40})"),
+                  ("Got completion ", "Got completion .{0,200}(?:status=|error |opcode )(?:4|9|10|11|5|IBV_WC_"
+                   r"(?:LOC_PROT|REM_ACCESS|REM_OP|LOC_LEN|WR_FLUSH|REM_INV_REQ)_ERR)\b"),
+                  ("error polling ", "error polling (?:LP|HP) CQ with status (?P<what>[A-Z ]{3,60})")],
+     'unless': ["no answer over InfiniBand"],
+     'cause': "The card refused a message ({what}): memory was freed or changed while it was sent, GPU memory that "
+              "the card may not reach, or the rank at the other end had failed first.",
+     'remedy': "Look for an earlier error of any rank. With GPU buffers: the same with H H. Else UCX_TLS=self,sm,ud "
+               "or tcp, and a newer UCX or firmware.",
+     'source': "rdma-core, ibv_poll_cq(3); UCX, src/uct/ib/mlx5", 'evidence': 'derived'},
+    {'name': "objects of the card that its driver refuses",
+     'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed on mlx5_0, syndrome 0x2c4154: Remote I/O error",
+     'patterns': [("mlx5dv_devx_", r"mlx5dv_devx_\w{1,40}\((?P<what>\w+)\) failed.{0,80}(?:Remote I/O error|Invalid "
+                   "argument|Operation not)"),
+                  ("mlx5: ", r"mlx5: .{0,80}(?:got completion with error|CREATE_\w+.{0,40}failed)")],
+     'cause': "The driver or firmware of the card refuses what this UCX asks for ({what}): UCX and firmware do not "
+              "fit.",
+     'remedy': "UCX_IB_MLX5_DEVX=n (or UCX_IB_MLX5_DEVX_OBJECTS=) goes without. Administrators: newer firmware.",
+     'source': "github.com/openucx/ucx, issue 10451", 'evidence': 'derived'},
+    {'name': "TCP of UCX not connected",
+     'text': "UCX ERROR tcp_ep.c connect(fd=35, dest_addr=10.0.0.2:54321) failed: Connection refused",
+     'patterns': [(") failed: ", r"connect\(fd=\d+, dest_addr=(?P<to>[^)\s]{1,60})\) failed: (?P<why>[\w ]{1,40})"),
+                  ("tcp_", r"tcp_(?:ep|sockcm|iface)\S{0,20}.{0,200}(?P<why>Connection (?:refused|timed out|reset)|No "
+                   "route to host|Network is unreachable)")],
+     'cause': "UCX cannot reach {to} by TCP ({why}): it has taken an interface that leads nowhere (docker0, virbr0), "
+              "a firewall stands between, or the other rank has ended.",
+     'remedy': "export UCX_NET_DEVICES=NAME with the interface that nodes share (ip -brief addr). With InfiniBand: "
+               "UCX_TLS=^tcp tells whether its card is seen.",
+     'source': "UCX, src/ucs/sys/sock.c", 'evidence': 'derived'},
+    {'name': "context of CUDA that UCX misses",
+     'text': "UCX ERROR cuCtxGetDevice(&key.cu_device)() failed: invalid device context",
+     'patterns': [("failed: ", r"UCX +(?:ERROR|WARN|FATAL).{0,120}\bcu[A-Z]\w+\(.{0,160}failed: (?P<why>[\w ,]{1,80})"),
+                  ("ERROR", r"UCX +ERROR.{0,120}\b(?:hip|hsa)[A-Z_]\w+.{0,120}(?:failed|error)"),
+                  ("failed", r"UCX +WARN.{0,120}\bhip[A-Z_]\w+.{0,120}failed"),
+                  ("error", r"UCX +WARN.{0,120}\bhip[A-Z_]\w+.{0,120}error"),
+                  ("failed", r"UCX +WARN.{0,120}\bhsa[A-Z_]\w+.{0,120}failed"),
+                  ("error", r"UCX +WARN.{0,120}\bhsa[A-Z_]\w+.{0,120}error"),
+                  ("cuda_", r"\bcuda_(?:copy|ipc)_\w+\.c:\d+ .{0,20}(?:ERROR|FATAL)")],
+     'cause': "UCX could not use a GPU: no device was chosen in this thread before MPI was used, the driver's library "
+              "does not fit, or ranks cannot show each other their memory. {why}",
+     'remedy': "cudaSetDevice (hipSetDevice) before MPI_Init and in every thread; UCX_TLS=^cuda_ipc (or ^rocm_ipc) "
+               "goes without sharing; UCX_MEMTYPE_CACHE=n if memory changes its kind.",
+     'source': "UCX, src/uct/cuda", 'evidence': 'derived'},
+    {'name': "shared memory of UCX too small",
+     'text': "UCX ERROR Not enough memory to write total of 4292720 bytes. Please check that /dev/shm ... has more "
+             "available memory.",
+     'patterns': [("Not enough memory to write total of ", r"Not enough memory to write total of \d+ bytes"),
+                  ("mm_posix.c:", r"mm_posix\.c:\d+ .{0,200}(?:No space left|Cannot allocate|Permission denied|File "
+                   "exists)"), ("failed to allocate ", r"failed to allocate \d+ bytes with mm"),
+                  ("ailed to allocate memory pool ", "[Ff]ailed to allocate memory pool .{0,80}(?:mm|sm)_")],
+     'cause': "/dev/shm is full, too small or closed to you; UCX keeps the messages between ranks of a node there.",
+     'remedy': "df -h /dev/shm in the container, rm leftovers (ls -l /dev/shm). Docker, podman: --shm-size=2g or "
+               "--ipc=host. UCX_TLS=^posix goes without.",
+     'source': "UCX, src/uct/sm/mm/posix", 'evidence': 'derived'},
+    {'name': "warning of UCX without harm",
+     'text': "UCX WARN IB: ibv_fork_init() was disabled or failed, yet a fork() has been issued.",
+     'patterns': [("IB: ibv_fork_init() was disabled or failed", r"IB: ibv_fork_init\(\) was disabled or failed"),
+                  ("WARN ", r"UCX +WARN +(?:memory type|mlx5_\d+: .{0,40}ODP|transport 'sysv'|IB: |failed to disable "
+                   "relaxed)"), ("DIAG ", "UCX +DIAG "),
+                  ("fork() s", r"fork\(\) (?:system call|support).{0,80}(?:MPI|InfiniBand|RDMA)"),
+                  ("An MPI process has executed an operation involving a call to", "An MPI process has executed an "
+                   "operation involving a call to"),
+                  ("A process has executed an operation involving a call", "A process has executed an operation "
+                   "involving a call")],
+     'cause': "A program that uses InfiniBand has started another one (fork), which may damage memory that the card "
+              "uses; mostly it goes well.",
+     'remedy': "Harmless if results are right. RDMAV_FORK_SAFE=1 (EFA: FI_EFA_FORK_SAFE=1) makes it safe on kernels "
+               "before 5.12; or let the program not start others (import cupy, os.system) behind MPI_Init.",
+     'source': "rdma-core, ibv_fork_init(3); libfabric, fi_efa(7)", 'evidence': 'derived', 'last': True},
+    {'name': "UCX caught a signal",
+     'text': "Caught signal 11 (Segmentation fault: address not mapped to object at address 0x8)",
+     'patterns': [("Caught signal 11 (Segmentation fault", r"Caught signal 11 \(Segmentation fault"),
+                  ("Caught signal 8 (Floating", r"Caught signal 8 \(Floating"),
+                  ("Caught signal 6 ", "Caught signal 6 ")],
+     'cause': "A rank has crashed; UCX prints where. Its own functions in the list are only how it is printed: the "
+              "next ones are the program's or MPI's.",
+     'remedy': "Look at the first lines below ucs_handle_error. Two MPIs or two UCX in one program (ldd), and GPU "
+               "memory given to an MPI without GPU support (osu_bw H H), are the usual ones.",
+     'also': [("the program itself is at fault",
+               "the same with another MPI, or a debugger")],
+     'source': "UCX, src/ucs/debug/debug.c", 'evidence': 'derived', 'last': True},
+    {'name': "UCX stopped on its own check",
+     'text': "UCX ... Assertion `...' failed: ...",
+     'patterns': [("ssertion `", r"[Aa]ssertion `[^'\n]{1,200}' failed"),
+                  ("FATAL ", r"UCX +FATAL +(?P<why>[^\n]{1,150})")],
+     'cause': "A library met what it takes for impossible: a fault in it, or in what it was given. {why}",
+     'remedy': "A newer release, or other transports (UCX_TLS=self,sm,tcp), tell whether it is UCX; the file name in "
+               "front says whose check it is.",
+     'source': "UCX, src/ucs/debug/assert.h; assert(3)", 'evidence': 'derived', 'general': 1},
+    {'name': "GPU library that libfabric does not find",
+     'text': "libfabric:...:core:core:ofi_hmem_init():...<warn> Failed to initialize hmem iface FI_HMEM_CUDA: No data "
+             "available",
+     'patterns': [("Failed to initialize hmem iface ", r"Failed to initialize hmem iface (?P<what>\w+)"),
+                  ("Failed to ", "Failed to (?:dlopen|load) lib(?:cuda|cudart|hsa-runtime64|ze_loader|synapse|gdrapi)"),
+                  ("Unable to ", "Unable to (?:dlopen|load) lib(?:cuda|cudart|hsa-runtime64|ze_loader|synapse|gdrapi)"),
+                  ("_hmem_", r"(?:cuda|rocr|ze|neuron|synapseai)_hmem_\w+\(\):\d+<warn>(?! Failed to dlopen "
+                   "libnvidia-ml)")],
+     'unless': ["ROCm of another release", "driver of NVIDIA not in the container", "DMABUF not usable"],
+     'cause': "libfabric was built with support for GPUs ({what}) and does not find their driver here; it goes on "
+              "without.",
+     'remedy': "Harmless for buffers in host memory. Else --nv or --rocm, so that the driver's libraries are in the "
+               "container.",
+     'source': "libfabric, src/hmem.c", 'evidence': 'derived', 'last': True},
+    {'name': "no active port of Omni-Path or psm3",
+     'text': "PSM3 no nic units are active (err=23)",
+     'patterns': [(" units ", "PSM[23]? no (?:hfi|nic) units (?:are )?(?P<what>active|available)"),
+                  ("not found", r"hfi\w* .{0,80}not found"), ("No such device", r"hfi\w* .{0,80}No such device"),
+                  ("unavailable", r"hfi\w* .{0,80}unavailable"), ("link", r"hfi\w* .{0,80}link.{0,20}down"),
+                  ("not found", r"HFI\w* .{0,80}not found"), ("No such device", r"HFI\w* .{0,80}No such device"),
+                  ("unavailable", r"HFI\w* .{0,80}unavailable"), ("link", r"HFI\w* .{0,80}link.{0,20}down"),
+                  (" unit", "No (?:hfi|HFI|nic) units? (?:found|available|active)"),
+                  ("No such device", "opx.{0,120}No such device"), ("not found", "opx.{0,120}not found"),
+                  ("not active", "opx.{0,120}not active"), ("not available", "opx.{0,120}not available"),
+                  ("failed to open", "opx.{0,120}failed to open")],
+     'unless': ["PSM3 opens no card", "PSM2 opens no card"],
+     'cause': "The provider (psm2, psm3, opx) finds no card that is up.",
+     'remedy': "opainfo or ip -brief link; ls /dev/hfi1_0 in the container. Without such a card: FI_PROVIDER=tcp "
+               "(Intel MPI too), OMPI_MCA_mtl=^psm2,ofi.",
+     'source': "libfabric, fi_psm3(7), fi_opx(7)", 'evidence': 'derived'},
+    {'name': "card of Slingshot not to be opened",
+     'text': "cxi ... cxil_open_device(): ... Permission denied / cxip_... No space left on device",
+     'patterns': [("Permission denied", r"cxil?_\w{1,40}\b(?:\(\))?[^\n]{0,200}(?P<why>Permission denied)"),
+                  ("No such device", r"cxil?_\w{1,40}\b(?:\(\))?[^\n]{0,200}(?P<why>No such device)"),
+                  ("No such file", r"cxil?_\w{1,40}\b(?:\(\))?[^\n]{0,200}(?P<why>No such file)"),
+                  ("cxi", r"cxil?_\w{1,40}\b(?:\(\))?[^\n]{0,200}(?P<why>-13\b)"),
+                  ("cxi", r"cxil?_\w{1,40}\b(?:\(\))?[^\n]{0,200}(?P<why>-19\b)"),
+                  ("<warn>", r"cxip_\w+\(\):\d+<warn>.{0,200}(?P<why>Permission denied|No such device)"),
+                  ("/dev/cxi", r"(?:/dev/cxi\d).{0,60}(?P<why>Permission denied|No such file)")],
+     'unless': ["no VNI on one node"],
+     'cause': "libfabric cannot use the Slingshot card ({why}): the rank was not started by srun with a VNI, or the "
+              "container does not show /dev/cxi0 and /sys/class/cxi.",
+     'remedy': "Start by srun; on one node srun --network=single_node_vni. osu-exec ls -l /dev/cxi0; with --contain "
+               "add --bind /dev/cxi0.",
+     'source': "libfabric, fi_cxi(7)", 'evidence': 'derived'},
+    {'name': "resources of the Slingshot card used up",
+     'text': "cxip_ep_cmdq():171<warn> ...: Unable to allocate CMDQ, ret: No space left on device",
+     'patterns': [("<warn>", r"cxip?_\w+\(\):\d+<warn>.{0,200}(?:No space left|-28\b|ENOSPC|[Rr]esource.{0,30}"
+                   "(?:exhaust|exceed))"), ("cxil_", r"cxil_\w{1,40}\b.{0,100}(?:No space left|-28\b)")],
+     'unless': ["no VNI on one node"],
+     'cause': "The service of the Slingshot card has no more of a resource (TX queues, events, pointers) for this "
+              "job: too many ranks a node, or other jobs have it.",
+     'remedy': "srun --network=job_vni,def_tles=0 --exclusive, or fewer ranks a node; --network=def_txqs=N,def_tgqs=N "
+               "asks for more.",
+     'source': "srun(1), --network; libfabric, fi_cxi(7)", 'evidence': 'derived'},
+    {'name': "provider that libfabric does not have",
+     'text': "libfabric: ... FI_PROVIDER ... provider not found / fi_getinfo: No data available",
+     'patterns': [("FI_PROVIDER", "FI_PROVIDER.{0,60}(?:not found|unknown|is not (?:available|supported|built))"),
+                  ("provider", "provider.{0,60}(?:not found|unknown|is not (?:available|supported|built))"),
+                  ("prov", r"prov(?:ider)? \w+ (?:disabled|filtered)")],
+     'cause': "libfabric has no provider of the name that was asked for (FI_PROVIDER), or it was switched off.",
+     'remedy': "fi_info -l (osu-exec fi_info -l) lists those that are built in; unset FI_PROVIDER, or name one of "
+               "them.",
+     'source': "libfabric, fabric(7)", 'evidence': 'derived', 'general': 1},
+    {'name': "EFA not to be used",
+     'text': "efa:fabric:efa_device_list_initialize():222<warn> no EFA device",
+     'patterns': [("o EFA device", "[Nn]o EFA device"), ("not found", "EFA .{0,60}not found"),
+                  ("unavailable", "EFA .{0,60}unavailable"), ("not supported", "EFA .{0,60}not supported"),
+                  ("failed", "EFA .{0,60}failed"), ("<warn>", r"efa_\w+\(\):\d+<warn>.{0,200}"),
+                  ("Libfabric EFA ", "Libfabric EFA .{0,100}(?:error|abort|[Uu]nable)"),
+                  ("<warn>", r"rxr_\w+\(\):\d+<warn>.{0,200}")],
+     'cause': "libfabric's provider efa of Amazon's network does not work here: the instance or container has no EFA "
+              "device, its driver is older, or the security group does not let nodes talk to themselves.",
+     'remedy': "fi_info -p efa (in the container too); Docker, Kubernetes: --device=/dev/infiniband/uverbs0, "
+               "vpc.amazonaws.com/efa. The security group must allow all traffic from and to itself. Fabric tcp: "
+               "FI_PROVIDER=tcp.",
+     'source': "AWS, EFA user guide; libfabric, fi_efa(7)", 'evidence': 'derived', 'general': 1},
+    {'name': "read of another completion failed",
+     'text': "OFI poll failed (ofi_events.c:...:Input/output error) / fi_cq_readerr ...",
+     'patterns': [("OFI poll failed (", r"OFI poll failed \([^)\n]{0,200}"),
+                  ("fi_cq_read", r"fi_cq_read\w{0,20}\b[^\n]{0,100}(?:error|failed)"),
+                  (" failed (", r"OFI (?P<call>\w+) failed \([^)\n]{0,120}:(?P<why>[^):\n]{1,80})\)"),
+                  ("OFI call ", r"OFI call (?P<call>\w+) failed")],
+     'cause': "libfabric reported an error of the network for a call of MPI: {call} {why}",
+     'remedy': "FI_LOG_LEVEL=warn srun ... names the provider and the reason; FI_PROVIDER=tcp (in the module: pure) "
+               "tells whether it is the card. Look for an earlier error of another rank.",
+     'source': "MPICH, src/mpid/ch4/netmod/ofi", 'evidence': 'derived', 'general': 1},
+    {'name': "libfabric under Open MPI failed",
+     'text': "mtl_ofi.h:101: Error returned from fi_cq_readerr: Resource temporarily unavailable(-11).",
+     'patterns': [(": Error returned from ", r"mtl_ofi\.h:\d+: Error returned from (?P<call>\w+)"),
+                  "The Open MPI OFI MTL is aborting the MPI job",
+                  ("btl_ofi", r"btl_ofi\S{0,30}[^\n]{0,80}(?:error|Error|failed)")],
+     'cause': "Open MPI sends through libfabric (mtl ofi), and its provider failed: it is one that does not suit here "
+              "(psm3, tcp on one machine), or a rank has ended.",
+     'remedy': "export OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^ofi: Open MPI then takes UCX, shared memory and TCP. "
+               "FI_PROVIDER names another one; FI_LOG_LEVEL=warn says why.",
+     'source': "github.com/OPM/LBPM, issue 48", 'evidence': 'measured'},
+    {'name': "no fast network for Open MPI",
+     'text': "1 more process has sent help message help-mpi-btl-base.txt / btl:no-nics",
+     'patterns': ["help-mpi-btl-base.txt / btl:no-nics",
+                  ("there are no active ports detected", "there are no active ports detected"),
+                  ("no active ports ", "no active ports (?:were )?(?:found|detected)")],
+     'unless': ["openib not used"],
+     'cause': "Open MPI looked for a fast network (InfiniBand) and found none that is up; it takes shared memory and "
+              "TCP.",
+     'remedy': "Harmless on a machine without one: OMPI_MCA_btl_base_warn_component_unused=0 silences it. With one: "
+               "ibstat, ls /dev/infiniband in the container.",
+     'source': "Open MPI, help-mpi-btl-base.txt; github.com/open-mpi/ompi, issue 1393",
+     'evidence': 'derived', 'last': True},
+]

@@ -1,0 +1,225 @@
+"""How a program ended, and what many programs print."""
+from .common import SLURM
+
+ENTRIES = [
+    {'name': 'segmentation fault',
+     'text': "srun: error: ...: task 0: Segmentation fault",
+     'patterns': [(" Segmentation fault", r"task \S+ Segmentation fault"),
+                  "] Signal: Segmentation fault", "exit signal Segmentation fault", "Process received signal"],
+     'cause': "A rank has crashed. With Open MPI in a container: ranks meet in a folder below Slurm's TmpFS, which "
+              "the container does not show. Else often two libraries that do not fit each other.",
+     'remedy': "Open MPI: the module binds that folder; with a runtime of your own, or where slurm.conf cannot be read "
+               "on the node, export APPTAINER_BIND=FOLDER with what scontrol show config shows as TmpFS. Else see what "
+               "was loaded: srun osu_container/rank-proof FOLDER PROGRAM.",
+     'source': SLURM, 'evidence': 'measured', 'last': True},
+    {'name': 'memory damaged',
+     'text': "double free or corruption (out)",
+     'patterns': ["double free or corruption", "free(): invalid pointer", "malloc(): corrupted"],
+     'cause': "A library has damaged the memory of a rank. With LINKx (FI_PROVIDER=lnx): it was told to link a "
+              "provider that it cannot link, such as tcp.",
+     'remedy': "LINKx: unset OSU_LINKX and load the module again, or let FI_LNX_PROV_LINKS name shm and cxi alone. "
+               "Else see what was loaded: srun osu_container/rank-proof FOLDER PROGRAM.",
+     'source': 'Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11',
+     'evidence': 'measured', 'last': True},
+    {'name': 'MPI stopped the job',
+     'text': "Abort(...): Fatal error in internal_Init: Other MPI error, error stack:",
+     'patterns': [("Fatal error in ", r"Fatal error in (?P<call>\w+)"),
+                  "MPI_ABORT was invoked", "application called MPI_Abort"], 'last': True,
+     'unless': ['rank on the other side has gone'],
+     'cause': "MPI or the program has ended the job; the lines behind say in which call.",
+     'remedy': "Look at the last line of MPI's list: it is the first cause. FI_LOG_LEVEL=warn says more.",
+     'source': 'MPICH 4.2.3, seen by this project, 2026-11', 'evidence': 'derived'},
+    {'name': 'task killed',
+     'text': "srun: error: ...: task 0: Killed",
+     'patterns': [(" Killed", r"task \S+ Killed\b"),
+                  (" Terminated", r"task \S+ Terminated\b")], 'last': True,
+     'cause': "A rank was killed from outside: memory, time, or because another rank had failed.",
+     'remedy': "Look for the first error of any rank. If there is none, it was mostly memory: --mem=0, or fewer "
+               "ranks.",
+     'source': SLURM, 'evidence': 'derived'},
+    {'name': 'program failed',
+     'text': "srun: error: ...: task 0: Exited with exit code 1",
+     'patterns': [(" Exited with exit code ", r"tasks? \S+ Exited with exit code (?P<code>\d+)")], 'last': True,
+     'cause': "A rank has ended with exit code {code}; nothing in this text that is known says why.",
+     'remedy': "Look at what the program itself has printed. Exit code 127: not found, 126: not executable, 143: "
+               "killed because another rank had failed.",
+     'source': SLURM, 'evidence': 'measured'},
+    {'name': 'output cut off',
+     'text': "the table of ... ends at ... bytes, wanted ...: the run was cut off",
+     'patterns': ["the run was cut off",
+                  ("no number from ", "no number from .{0,200} in .{0,200} line")], 'last': True,
+     'cause': "The benchmark has stopped before its last message size, or has printed no numbers at all.",
+     'remedy': "The reason is on its other output: look at the .err file beside it.",
+     'source': 'osu_container/osu_output.py', 'evidence': 'measured'},
+    {'name': 'instruction of another processor',
+     'text': "Illegal instruction (core dumped)",
+     'patterns': ["Illegal instruction"],
+     'cause': "The program was compiled for a newer processor than this node's (AVX-512, for example): where the "
+              "image was built, -march=native took that machine's.",
+     'remedy': "Build with -march=x86-64-v3 (LUMI, most systems) or the node's own, e.g. -march=znver3.",
+     'also': [("another library is at fault", "gdb -batch -ex run -ex 'x/i $pc' PROGRAM names the instruction"),
+              ("the node is older than you think", "srun lscpu")],
+     'source': 'signal(7), SIGILL; github.com/lpereira/lwan, issue 346', 'evidence': 'derived'},
+    {'name': 'shared memory full',
+     'text': "KILLED BY SIGNAL: 7 (Bus error)",
+     'patterns': [("us error", r"(?:Signal: |\(|task \S{1,40} |signal )[Bb]us error"),
+                  ("shmget(", r"shmget\(.{0,200} failed(?!: No space left)"),
+                  "Error while creating shared memory segment", "NCCL WARN Call to posix_fallocate failed",
+                  ("failed to extend /dev/shm", r"failed to extend /dev/shm/\S+ to"),
+                  "mmap: an error occurred while determining whether or not"],
+     'cause': "A rank touched shared memory that is not there: /dev/shm (or the folder of Open MPI's session) is "
+              "full, or smaller than the ranks need. Containers of Docker have 64 MB.",
+     'remedy': "df -h /dev/shm in the container, and remove what earlier runs have left there. Docker: --shm-size=2g "
+               "or --ipc=host. Apptainer shows the host's, unless --contain is given.",
+     'also': [("a file that was mapped was cut off: a disk is full", "df -h . /tmp")],
+     'source': 'mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254', 'evidence': 'derived'},
+    {'name': 'limit of System V shared memory',
+     'text': "UCX ERROR shmget(size=... flags=0x7b0) for mm_recv_desc failed: No space left on device, ...",
+     'patterns': [("shmget(", r"shmget\(.{0,200} failed: No space left")],
+     'cause': "The node allows no more segments, or bytes, of System V shared memory (kernel.shmmni, shmall); earlier "
+              "runs may have left theirs.",
+     'remedy': "ipcs -m lists segments, ipcrm removes yours. export UCX_TLS=^sysv takes posix instead. For the "
+               "administrators: sysctl kernel.shmmni=32768.",
+     'source': 'github.com/openucx/ucx, issues 5280 and 9347; shmget(2), ENOSPC', 'evidence': 'derived'},
+    {'name': "memory that the system does not give",
+     'text': "... Cannot allocate memory / std::bad_alloc / MemoryError",
+     'patterns': ["std::bad_alloc", ("MemoryError", "^MemoryError"),
+                  ("numpy.core._exceptions.", r"numpy\.core\._exceptions\._?(?:ArrayMemoryError|MemoryError)"),
+                  ("Unable to allocate ", r"Unable to allocate [\d.]+ [KMGTP]iB"),
+                  ("mmap", r"\bmmap\b[^\n]{0,60}(?:failed|Cannot allocate memory)"),
+                  ("malloc", r"\bmalloc\b[^\n]{0,60}(?:failed|Cannot allocate memory)"),
+                  ("calloc", r"\bcalloc\b[^\n]{0,60}(?:failed|Cannot allocate memory)"),
+                  ("failed", r"\bbrk\b[^\n]{0,60}failed"),
+                  ("Cannot allocate memory", r"\bbrk\b[^\n]{0,60}Cannot allocate memory"),
+                  ("fork", r"\bfork\b[^\n]{0,60}(?:failed|Cannot allocate memory)"), "ENOMEM",
+                  ("errno", r"errno[ =:]+12\b"), ("insufficient virtual memory", "insufficient virtual memory"),
+                  ("Allocation ", r"Allocation (?:would exceed|of \S{1,20} failed)")],
+     'unless': ["out of memory", "NCCL stopped"],
+     'cause': "The system gave the program no more memory: the job, the node or a limit (ulimit -v, a cgroup) has no "
+              "more.",
+     'remedy': "sacct -j JOB -o maxrss,reqmem; ask for more (--mem=0 is all of the node), fewer ranks a node, or a "
+               "smaller case. srun bash -c 'ulimit -a; free -g'.",
+     'source': "malloc(3), ENOMEM", 'evidence': 'derived', 'general': 1},
+    {'name': "quota used up",
+     'text': "Disk quota exceeded",
+     'patterns': [("isk quota exceeded", "[Dd]isk quota exceeded"), "EDQUOT",
+                  ("quota ", r"quota (?:limit|exceeded)[^\n]{0,60}"), ("over ", "over (?:your )?quota")],
+     'cause': "Your quota of bytes or of files on that file system is used up: the cache of images "
+              "(~/.apptainer/cache, ~/.singularity), pip and conda in the home folder are the usual ones.",
+     'remedy': "lfs quota -hu $USER FOLDER or quota -s (LUMI: lumi-workspaces) shows both. apptainer cache clean; "
+               "export APPTAINER_CACHEDIR and APPTAINER_TMPDIR (SINGULARITY_...) to a folder of the project.",
+     'source': "Apptainer user guide, Build environment, cache", 'evidence': 'derived'},
+    {'name': "file system in trouble",
+     'text': "... Input/output error / Transport endpoint is not connected / Cannot send after transport endpoint "
+             "shutdown",
+     'patterns': ["Transport endpoint is not connected", "Cannot send after transport endpoint shutdown",
+                  (": Input/output error", r"(?:\S{1,200}): Input/output error"),
+                  ("LustreError", r"LustreError[^\n]{0,150}"),
+                  ("Remote", r"Remote[^\n]{0,10}(?:I/O error|needs cleaning)"),
+                  ("Structure", r"Structure[^\n]{0,10}(?:I/O error|needs cleaning)")],
+     'unless': ["GPU library that libfabric does not find",
+                "image damaged",
+                "image mounted in vain",
+                "memory that the card cannot take",
+                "no endpoint on the card",
+                "no provider"],
+     'cause': "A file system (Lustre, NFS, FUSE, a disk) did not answer or has lost this node.",
+     'remedy': "The same on another node (srun --exclude=NODE) tells. ls of the folder; tell the administrators. A "
+               "FUSE mount (squashfuse, sshfs) that died: fusermount -u FOLDER.",
+     'source': "errno(3), EIO, ENOTCONN, ESHUTDOWN", 'evidence': 'derived', 'general': 1},
+    {'name': "right to a file missing",
+     'text': "... Permission denied",
+     'patterns': [("ermission denied", "[Pp]ermission denied"), "EACCES", "PermissionError"],
+     'cause': "You may not read, write or start this file or folder, or not here: in a container an image is "
+              "read-only, root of a container is you, and folders of other projects stay closed.",
+     'remedy': "ls -ld of the file and of each folder above it; id in the same place. A script needs chmod +x; a disk "
+               "mounted noexec (findmnt -T FOLDER) starts nothing. SELinux or root-squash of NFS can forbid it too "
+               "(ls -Z).",
+     'source': "errno(3), EACCES", 'evidence': 'derived', 'general': 2},
+    {'name': "file that is not there",
+     'text': "... No such file or directory",
+     'patterns': [("o such file or directory", "[Nn]o such file or directory"), "FileNotFoundError", "ENOENT"],
+     'cause': "A file or folder is not there, or not there in the container or on that node: what is not bound (home, "
+              "project, scratch) does not exist inside.",
+     'remedy': "ls it in the same place: srun apptainer exec IMAGE ls -l FILE. --bind FOLDER (APPTAINER_BIND, "
+               "SINGULARITY_BIND) brings it in. If the file is there: the interpreter in its first line, or a library "
+               "that it needs, is not.",
+     'source': "execve(2), ENOENT; github.com/RemiAllio/MitoFinder, issue 34", 'evidence': 'derived', 'general': 2},
+    {'name': "program that is not on PATH",
+     'text': "bash: foo: command not found",
+     'patterns': [(": command not found", r"(?P<command>[\w.+/-]{1,80}): command not found"),
+                  (": not found", r": line \d+: (?P<command>[\w.+/-]{1,80}): not found")],
+     'unless': ["unknown command of Slurm",
+                "mpirun that is not there",
+                "module command not there",
+                "runtime that is not there"],
+     'cause': "{command} is not on PATH there: its module is not loaded, it is not in the image, or a container has "
+              "another PATH than the host.",
+     'remedy': "which NAME in the same place; call it by its whole path. In a container the image's PATH counts: "
+               "apptainer exec IMAGE sh -c 'echo $PATH'.",
+     'source': "bash(1), EXIT STATUS", 'evidence': 'derived', 'general': 1},
+    {'name': "address of another computer not reached",
+     'text': "... Connection refused / No route to host / Connection timed out / Name or service not known",
+     'patterns': [("Connection refused", "(?P<why>Connection refused)"),
+                  ("No route to host", "(?P<why>No route to host)"),
+                  ("Connection timed out", "(?P<why>Connection timed out)"),
+                  ("Network is unreachable", "(?P<why>Network is unreachable)"),
+                  ("Name or service not known", "(?P<why>Name or service not known)"),
+                  ("Temporary failure in name resolution", "(?P<why>Temporary failure in name resolution)"),
+                  ("Connection reset by peer", "(?P<why>Connection reset by peer)")],
+     'cause': "Another computer or program did not answer: {why}. 'refused': nothing listens there; 'timed out' and "
+              "'no route': a firewall, a wrong address or a node that is down; 'not known' and 'resolution': its "
+              "name; 'reset': the other side has ended.",
+     'remedy': "getent hosts NAME, ping NAME and nc -z NAME PORT from the node and from the container. Compute nodes "
+               "often have no way to the internet.",
+     'source': "errno(3), connect(2)", 'evidence': 'derived', 'general': 2},
+    {'name': "Python package not there",
+     'text': "ModuleNotFoundError: No module named 'foo'",
+     'patterns': [(": No module named ", "(?:ModuleNotFoundError|ImportError): No module named '?(?P<name>["
+                   r"\w.]{1,60})")],
+     'unless': ["mpi4py not installed"],
+     'cause': "The Python that runs has no package {name}: it is another Python than the one it was installed for, or "
+              "the image lacks it.",
+     'remedy': "which python; python -c 'import sys; print(sys.path)'. In a container a virtual environment of your "
+               "own (docs/mpi4py.md), or PYTHONPATH; with --contain and --cleanenv ~/.local and PYTHONPATH are not "
+               "seen.",
+     'source': "docs.python.org, ModuleNotFoundError", 'evidence': 'derived', 'general': 1},
+    {'name': "Python packages that do not fit each other",
+     'text': "ImportError: numpy.core.multiarray failed to import / numpy.ndarray size changed, may indicate binary "
+             "incompatibility",
+     'patterns': [("numpy.core.multiarray failed to import", r"numpy\.core\.multiarray failed to import"),
+                  ("may indicate binary incompatibility", "may indicate binary incompatibility"),
+                  ("compiled using NumPy 1.x cannot be run in", r"compiled using NumPy 1\.x cannot be run in"),
+                  ("A module that was compiled using NumPy", "A module that was compiled using NumPy"),
+                  ("cannot import name ", r"cannot import name '?(?P<name>\w{1,60})")],
+     'cause': "A package was compiled for another NumPy or Python than the one that is loaded: often ~/.local of your "
+              "home comes into the container.",
+     'remedy': "export PYTHONNOUSERSITE=1 (or --no-home); pip list shows what is there; pip install --force-reinstall "
+               "of the one that is named, in an environment of its own.",
+     'source': "numpy.org, Troubleshooting ImportError", 'evidence': 'derived', 'general': 1},
+    {'name': "signal that ended a program",
+     'text': "Aborted (core dumped) / Floating point exception / Terminated",
+     'patterns': [("Aborted", r"(?P<what>Aborted)(?: +\(core dumped\)| {2,}\S)"),
+                  ("Floating point exception", r"(?P<what>Floating point exception)(?: +\(core dumped\)| {2,}\S)"),
+                  ("Killed", r"(?P<what>Killed)(?: +\(core dumped\)| {2,}\S)"),
+                  ("Terminated", r"(?P<what>Terminated)(?: +\(core dumped\)| {2,}\S)"),
+                  ("Bus error", r"(?P<what>Bus error)(?: +\(core dumped\)| {2,}\S)"),
+                  ("Quit", r"(?P<what>Quit)(?: +\(core dumped\)| {2,}\S)"),
+                  ("Hangup", r"(?P<what>Hangup)(?: +\(core dumped\)| {2,}\S)"),
+                  ("terminate called ", r"terminate called (?:after throwing an instance of '(?P<what>[^'\n]{1,80})'"
+                   "|without an active exception)"), ("Killed", "^(?P<what>Killed)$"),
+                  ("Terminated", "^(?P<what>Terminated)$"), ("Aborted", "^(?P<what>Aborted)$")],
+     'cause': "A program was ended by a signal: {what}. Killed is mostly memory, Terminated another program (scancel, "
+              "time), Aborted an error that the program told before, Floating point exception a division by zero.",
+     'remedy': "Look at the lines before it. Memory: sacct -j JOB -o maxrss,state, dmesg. A core file or ulimit -c "
+               "unlimited and gdb PROGRAM core tell where.",
+     'source': "signal(7), manual", 'evidence': 'derived', 'last': True},
+    {'name': "stack too small",
+     'text': "stack overflow / ulimit -s",
+     'patterns': [("tack ", r"[Ss]tack (?:overflow|smashing|size)[^\n]{0,60}(?:detected|exceeded|exhausted|overflow"
+                   "|limit)"), ("stack smashing detected", "stack smashing detected"),
+                  ("OMP: ", r"OMP: (?:Error|Warning|System error)[^\n]{0,150}")],
+     'cause': "A thread or rank has used more stack than it has, or has written over it.",
+     'remedy': "ulimit -s unlimited in the job script, export OMP_STACKSIZE=512M.",
+     'source': "getrlimit(2), RLIMIT_STACK; OpenMP, OMP_STACKSIZE", 'evidence': 'derived', 'general': 1},
+]

@@ -1,0 +1,293 @@
+"""osu-container import: outputs of OSU, IMB and ReFrame become a run; compare and report take them as they are."""
+import json
+import os
+import re
+
+import pytest
+
+from osu_container import cli as command_line
+from osu_container.compare.cli import collect
+from osu_container.results import files, imported, outputs, references
+from osu_container.results.model import Case
+from tests.helpers.machine import PROJECT
+
+#: Figures of outputs in public places, each with its address; the text around them is the programs' own layout
+PUBLIC = json.loads((PROJECT / 'tests' / 'results' / 'public_outputs.json').read_text())
+BANDWIDTH = '# OSU MPI Bandwidth Test v7.5\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n'
+
+
+def printed(sample):
+    """Return the text (str) that the program prints for the figures of a sample."""
+    label, noise = sample.get('label', ''), sample.get('noise', [])
+    lines = [sample['command']] if 'command' in sample else []
+    if sample['kind'] == 'imb':
+        lines += ['#' + 64 * '-', f"# Benchmarking {sample['benchmark'].partition(' ')[2]}",
+                  f"# #processes = {sample['ranks']}", '#' + 64 * '-', f"       #bytes #repetitions  {sample['heads']}"]
+        lines += ['  '.join(f'{cell:13}' for cell in row) for row in sample['rows']]
+    else:
+        lines += ['', f"# {sample['title']}", *(f'# {comment}' for comment in sample.get('comments', [])), '# Size  us']
+        lines += noise
+        lines += [f'{row[0]:<10}' + ''.join(f'{cell:>20}' if isinstance(cell, (int, str)) else f'{cell:>20.6f}'
+                                            for cell in row[1:]) for row in sample['rows']]
+    return ''.join(f"{label if not label.endswith(chr(92)) or line.startswith('#') else ''}{line}\n" for line in lines)
+
+
+def write(path, text):
+    """Write text to a new file and return its path."""
+    path.write_text(text)
+    return path
+
+
+def call(capsys, *arguments):
+    """Call the command in this process; return (exit code, stdout, stderr)."""
+    code = command_line.main([str(one) for one in arguments])
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize('sample', PUBLIC, ids=lambda sample: sample['source'].split('//')[1])
+def test_a_public_output_carries_over_figure_by_figure(tmp_path, sample):
+    path = write(tmp_path / 'out.txt', printed(sample))
+    if 'refused' in sample:
+        with pytest.raises(outputs.OutputFailure, match=sample['refused']):
+            outputs.read(path)
+        return
+    table, = outputs.read(path).tables
+    column = sample.get('column', 0) + 1
+    figures = {row[0]: float(row[column]) for row in sample['rows']}
+    assert (table.benchmark, table.reason) == (sample['benchmark'], None)
+    assert {**table.values, **dict.fromkeys(table.zeros, 0.0)} == pytest.approx(figures)
+    said = {key: sample.get(key) for key in ('release', 'ranks', 'nodes', 'buffers')}
+    assert {key: getattr(table, key) for key in said} == said
+    assert table.checked == sample.get('checked', False) and not table.broken
+    assert set(table.unknown) >= {key for key, value in said.items() if value is None}
+
+
+def test_there_are_twenty_public_outputs_of_many_kinds():
+    assert len({sample['source'] for sample in PUBLIC}) >= 20
+    assert len({sample['benchmark'] for sample in PUBLIC}) >= 12
+
+
+MANY = f'''srun: job 99 queued and waiting for resources
++ srun -N2 -n2 osu_bw
+{BANDWIDTH}1                       1.47
+4194304             24005.74
++ srun -N2 --ntasks-per-node=1 osu_bw D D
+{BANDWIDTH.replace('MPI B', 'MPI-CUDA B')}1                       1.42
+4194304             23995.77
+slurmstepd: error: nothing of ours
+# OSU MPI Latency Test v5.0
+# Size          Latency (us)
+0                       1.84
+4096                    3.16
+# osu_bw: mpi4py 4.1.2 port, not the C program of the OSU Micro-Benchmarks
+# MPI Bandwidth Test
+# Size [B]        Latency [us]
+         1                0.07
+'''
+
+
+@pytest.mark.parametrize('change', [lambda text: text, lambda text: text.replace('\n', '\r\n'),
+                                    lambda text: re.sub(r'^(\d)', '\033[1;32m\\1', text, flags=re.M)],
+                         ids=['plain', 'CRLF', 'colours'])
+def test_several_benchmarks_in_one_file_with_noise_around(tmp_path, change):
+    path = tmp_path / 'job.out'
+    path.write_bytes(change(MANY).encode())
+    found = [(table.case, table.programs, table.values) for table in outputs.read(path).tables]
+    assert found == [
+        (Case('osu_bw', 'H H', 2, 2), 'OSU C programs', {1: 1.47, 4194304: 24005.74}),
+        (Case('osu_bw', 'D D', 2, 2), 'OSU C programs', {1: 1.42, 4194304: 23995.77}),
+        (Case('osu_latency', 'H H', None, 2), 'OSU C programs', {0: 1.84, 4096: 3.16}),
+        (Case('osu_bw', 'H H', None, 2), 'mpi4py 4.1.2 ports', {1: 0.07})]
+
+
+def test_import_writes_a_run_that_holds_the_same_and_names_what_is_not_known(tmp_path, capsys):
+    path, folder = write(tmp_path / 'job.out', MANY), tmp_path / 'run'
+    code, out, err = call(capsys, 'import', f'mine={path}', '-o', folder)
+    assert (code, err) == (0, '') and 'does not say: release, nodes, site, libraries' not in out
+    assert f'{path} does not say: nodes, site, libraries' in out and '4 curves' in out
+    written, direct = files.read(folder), imported.read(f'mine={path}')
+    for one in (written, direct):
+        assert [(series.name, series.case, series.values, series.ran) for series in one.series] == [
+            (series.name, series.case, series.values, series.ran) for series in written.series]
+        assert one.facts['site'] == 'not known' and one.facts['imported'][0]['bytes'] == path.stat().st_size
+        assert any('does not say' in problem for problem in one.problems)
+    assert call(capsys, 'import', path, '-o', folder)[0] == 1 and files.read(folder).names == ['mine']
+    path = write(tmp_path / 'one.out', MANY.partition('# osu_bw: mpi4py')[0])
+    code, out, _ = call(capsys, 'import', path, '-o', tmp_path / 'other', '--nodes', 2, '--site', 'lumi-25.03',
+                        '--json')
+    told = json.loads(out)
+    assert {one['case']['nodes'] for one in told['series']} == {2} and told['failed'] == []
+    assert files.read(tmp_path / 'other').facts['site'] == 'lumi-25.03'
+
+
+def test_compare_and_report_take_outputs_as_they_are(tmp_path, capsys):
+    mine = write(tmp_path / 'mine.txt', MANY)
+    theirs = write(tmp_path / 'theirs.txt', MANY.replace('24005.74', '12000.00'))
+    code, out, _ = call(capsys, 'compare', theirs, mine, '--no-sizes')
+    assert code == 1 and 'much worse' in out and '0.50 at 4 MiB' in out
+    assert f'{mine} does not say: nodes, site, libraries' in ' '.join(out.split())
+    result = collect(str(mine), ['lumi-g-2025-03:native'])
+    assert {one.case.benchmark for one in result['comparisons']} == {'osu_bw', 'osu_latency'}
+    page = tmp_path / 'page.html'
+    assert call(capsys, 'report', mine, theirs, '-o', page, '--markdown', tmp_path / 'page.md')[0] == 0
+    assert 'theirs' in page.read_text() and '24' in (tmp_path / 'page.md').read_text()
+
+
+def test_native_and_others_in_one_import_are_compared(tmp_path, capsys):
+    native = write(tmp_path / 'bare.txt', BANDWIDTH + '1 2.00\n4194304 24000.00\n')
+    slow = write(tmp_path / 'slow.txt', BANDWIDTH + '1 2.00\n4194304 2400.00\n')
+    assert call(capsys, 'import', f'native={native}', f'pure={slow}', '-o', tmp_path / 'run')[0] == 0
+    code, out, _ = call(capsys, 'compare', tmp_path / 'run')
+    assert code == 1 and 'pure against native' in out and 'much worse' in out
+    assert call(capsys, 'report', tmp_path / 'run', '--markdown', tmp_path / 'run.md')[0] == 0
+    assert 'much worse ▼' in (tmp_path / 'run.md').read_text()
+
+
+def test_outputs_of_imb_are_compared_and_other_programs_are_not_mixed_with_them(tmp_path, capsys):
+    head = '#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n# Benchmarking {}\n# #processes = 2\n{}\n'
+    times = head.format('PingPong', '#bytes #repetitions t[usec] Mbytes/sec')
+    one = write(tmp_path / 'one.txt', times + '0 1000 1.66 0.00\n8 1000 1.66 4.81\n')
+    two = write(tmp_path / 'two.txt', times + '0 1000 1.66 0.00\n8 1000 3.40 2.35\n'
+                + head.format('Uniband', '#bytes #repetitions Mbytes/sec Msg/sec') + '8 1000 25.66 12\n')
+    code, out, _ = call(capsys, 'compare', two, one)
+    assert code == 1 and 'IMB PingPong H H, 2 ranks: much worse at 8 B: 2.0 times slower' in ' '.join(out.split())
+    assert [series.case.more_is_better for series in imported.read(str(two)).series] == [False, True]
+    osu = write(tmp_path / 'osu.txt', '# OSU MPI Latency Test v7.5\n8 1.66\n')
+    assert call(capsys, 'compare', one, osu)[0] == 3
+
+
+def test_equal_tables_are_repeats_which_are_not_paired(tmp_path):
+    path = write(tmp_path / 'three.txt', ''.join(BANDWIDTH + f'1 {value}\n\n' for value in ('2.00', '2.10', '2.20')))
+    run = imported.read(str(path))
+    assert run.series[0].values == {1: {1: 2.0, 2: 2.1, 3: 2.2}}
+    assert any('stands 3 times: taken as repeats' in problem for problem in run.problems)
+    result = collect(str(path), [str(path)])
+    assert {point.method for one in result['comparisons'] for point in one.points} == {'Welch'}
+
+
+def test_a_table_that_failed_does_not_spoil_the_others(tmp_path):
+    text = BANDWIDTH + '1 2.00\n2 4.00\n' + '# OSU MPI Latency Test v7.5\n# Size\nsrun: error: node2: Killed\n'
+    run = imported.read(str(write(tmp_path / 'part.txt', text)))
+    assert [one.case.benchmark for one in run.series] == ['osu_bw']
+    assert [(one.case.benchmark, 'Killed' in one.reason) for one in run.failures] == [('osu_latency', True)]
+
+
+HOSTILE = [
+    ('empty', b'', 'is empty'),
+    ('blanks', b' \n\n', 'is empty'),
+    ('binary', b'\x7fELF\x00\x01\x02', r':1: it is no text \(a byte 0 in line 1\)'),
+    ('prose', b'Segmentation fault\n', r'no figures in 1 line\(s\).*it ends with: Segmentation fault'),
+    ('no-title', b'srun: hello\n1 2.00\n2 4.00\n', r':2: figures without a title.*--benchmark osu_bw'),
+    ('order', (BANDWIDTH + '1 2.00\n8 4.00\n2 3.00\n').encode(), r':6: size 2 after size 8'),
+    ('twice', (BANDWIDTH + '1 2.00\n1 2.00\n').encode(), r':5: size 1 after size 1'),
+    ('alone', b'# OSU MPI Latency Test v7.5\n# OSU MPI Latency Test v7.5\n1 2.00\n1 2.00\n', 'every rank run alone'),
+    ('no-rows', BANDWIDTH.encode(), r':1: no number from osu_bw'),
+    ('wrong-data', (BANDWIDTH + '1 2.00 Pass\n2 2.00 Fail\n').encode(), r':1: osu_bw received data that was not sent'),
+    ('new-program', b'# OSU MPI Telepathy Test v9\n1 2.00\n', r":1: the title '# OSU MPI Telepathy Test v9' is none"),
+    ('imb-twice', b'# Benchmarking PingPong\n#bytes #repetitions t[usec]\n1 10 2.0\n1 10 2.0\n', r':4: size 1 of IMB'),
+    ('imb-new', b'# Benchmarking PingPong\n#bytes #repetitions furlong\n1 10 2.0\n', r':1: .*no column that is known'),
+    ('long-line', b'1 ' * (1 << 20), r':1: line 1 has more than 1048576 bytes'),
+    ('digits', (BANDWIDTH + '9' * 5000 + ' 1.00\n').encode(), 'no number from osu_bw'),
+]
+
+
+@pytest.mark.parametrize('content, says', [entry[1:] for entry in HOSTILE], ids=[entry[0] for entry in HOSTILE])
+def test_a_file_without_figures_is_named_with_its_line_and_what_was_wanted(tmp_path, capsys, content, says):
+    path = tmp_path / 'odd.txt'
+    path.write_bytes(content)
+    for arguments, code in ((['import', path, '-o', tmp_path / 'run'], 1), (['compare', path, 'lumi-g-2025-03'], 3)):
+        found, out, err = call(capsys, *arguments)
+        assert (found, out) == (code, '') and str(path) in err and re.search(says, err), err
+        assert len(err) < 1500 and 'Traceback' not in err
+    assert not (tmp_path / 'run').exists() and os.listdir(tmp_path) == ['odd.txt']
+
+
+def test_a_huge_file_is_refused_before_it_is_in_memory(tmp_path, capsys):
+    path = tmp_path / 'huge.txt'
+    with open(path, 'wb') as handle:
+        handle.truncate(1 << 30)  # takes no room on the disk
+    code, _, err = call(capsys, 'compare', path, 'lumi-g-2025-03')
+    assert code == 3 and 'line 1 has more than 1048576 bytes' in err
+
+
+@pytest.mark.parametrize('last, kept', [('4194304  240', False), ('4194304', False), ('4194304  24005.74', True)])
+def test_a_cut_off_last_line_is_left_out_and_named(tmp_path, last, kept):
+    output = outputs.read(write(tmp_path / 'cut.txt', BANDWIDTH + '1  1.47\n1048576  23935.47\n' + last))
+    assert (4194304 in output.tables[0].values) == kept
+    assert bool(output.notes) != kept and all('cut off' in note for note in output.notes)
+
+
+def test_the_program_of_figures_without_a_title_can_be_said(tmp_path, capsys):
+    path = write(tmp_path / 'bare.txt', 'srun: hello\n1 2.00\n2 4.00\n')
+    code, out, _ = call(capsys, 'import', path, '-o', tmp_path / 'run', '--benchmark', 'osu_bw')
+    assert code == 0 and 'programs, release, nodes' in out
+    assert files.read(tmp_path / 'run').series[0].values == {1: {1: 2.0}, 2: {1: 4.0}}
+
+
+def test_buffers_that_nobody_has_said_are_in_no_comparison_with_those_of_a_device(tmp_path, capsys):
+    """OSU 7.5 prints its first line alone for D D, H D and D H."""
+    path = write(tmp_path / 'gpu.txt', BANDWIDTH.replace('MPI B', 'MPI-ROCM B') + '1 2.00\n4194304 24000.00\n')
+    assert imported.read(str(path)).cases == [Case('osu_bw', '', None, 2, 'buffers not known')]
+    assert call(capsys, 'compare', path, 'lumi-g-2025-03')[0] == 3
+    assert call(capsys, 'import', path, '-o', tmp_path / 'run', '--buffers', 'D D', '--nodes', '2')[0] == 0
+    assert files.read(tmp_path / 'run').cases == [Case('osu_bw', 'D D', 2, 2)]
+    code, _, err = call(capsys, 'import', write(tmp_path / 'h.txt', BANDWIDTH + '1 2.00\n'), '--buffers', 'D D', '-o',
+                        tmp_path / 'no')
+    assert code == 1 and 'buffers D D were asked for, and osu_bw says H H' in err
+
+
+def test_what_contradicts_is_refused(tmp_path, capsys):
+    one = write(tmp_path / 'one.txt', BANDWIDTH + '1 2.00\n')
+    same = write(tmp_path / 'same.txt', BANDWIDTH + '1 2.00\n')
+    other = write(tmp_path / 'other.txt', BANDWIDTH.replace('v7.5', 'v5.8') + '1 2.00\n')
+    for second, says in ((same, 'byte for byte'), (other, r'OSU C programs 5\.8.*OSU C programs 7\.5')):
+        code, _, err = call(capsys, 'import', f'a={one}', f'a={second}', '-o', tmp_path / 'run')
+        assert code == 1 and re.search(says, err) and not (tmp_path / 'run').exists()
+
+
+HEAD = ('job_completion_time|display_name|num_tasks|num_tasks_per_node|device_buffers|message_size|result|'
+        'bandwidth_value|bandwidth_unit|bandwidth_ref|bandwidth_lower_thres|bandwidth_upper_thres')
+NAME = 'EESSI_OSU_Micro_Benchmarks_pt2pt %benchmark_info=mpi.pt2pt.osu_bw %scale=1_cpn_2_nodes'
+
+
+def test_performance_logs_of_reframe_and_eessi_become_a_run(tmp_path):
+    rows = [f'2025-01-0{day}T00:00:00|{NAME}|2|1|cpu|4194304|pass|{value}|MB/s|0|None|None'
+            for day, value in ((1, 24000.5), (2, 23900.25))]
+    failed = f'2025-01-03T00:00:00|{NAME}|2|1|cpu|4194304|fail|1.0|MB/s|0|None|None'
+    path = write(tmp_path / 'EESSI_OSU_Micro_Benchmarks_pt2pt.log', '\n'.join([HEAD, *rows, failed, 'a|b']) + '\n')
+    run = imported.read(str(path))
+    assert [(one.case, one.values) for one in run.series] == [
+        (Case('osu_bw', 'H H', 2, 2), {4194304: {1: 24000.5, 2: 23900.25}})]
+    problems = ' '.join(run.problems)
+    assert f'{path}:4: the test did not pass' in problems and f'{path}:5: 2 columns, wanted 12' in problems
+
+
+@pytest.mark.parametrize('old, new, says', [
+    ('|4194304|', '|huge|', 'no message size of osu_bw'), ('osu_bw', 'gromacs', 'no name of an OSU program'),
+    ('MB/s', 'furlong', "osu_bw in 'furlong', wanted MB/s"), ('|24000.5|', '|nan|', "osu_bw is 'nan'"),
+])
+def test_a_line_of_a_log_that_cannot_be_taken_says_why(tmp_path, old, new, says):
+    row = f'2025-01-01T00:00:00|{NAME}|2|1|cpu|4194304|pass|24000.5|MB/s|0|None|None'
+    path = write(tmp_path / 'perf.log', f'{HEAD}\n{row.replace(old, new)}\n')
+    with pytest.raises(outputs.OutputFailure, match=f':2: {says}'):
+        outputs.read(path)
+
+
+def test_the_log_that_this_projects_reframe_writes_has_the_header_that_is_recognised():
+    """The names of the columns are those of ReFrame's own default settings."""
+    from reframe.core import settings
+    handlers = settings.site_configuration['logging'][0]['handlers_perflog']
+    formats = next(one['format_perfvars'] for one in handlers if 'format_perfvars' in one)
+    names = [name.replace('check_perf', 'latency') for name in re.findall(r'%\((\w+)\)s', formats)]
+    assert outputs.perflogs.is_one('|'.join(['result', 'job_completion_time', 'display_name', *names]))
+
+
+def test_an_output_is_no_reference_before_it_is_a_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
+    path = write(tmp_path / 'native.txt', BANDWIDTH + '1 2.00\n')
+    code, _, err = call(capsys, 'reference', 'add', path, '--name', 'mine')
+    assert code == 1 and 'osu-container import native=' in err and 'mine' not in references.names()
+    assert call(capsys, 'import', f'native={path}', '-o', tmp_path / 'run', '--site', 'alps')[0] == 0
+    assert call(capsys, 'reference', 'add', tmp_path / 'run', '--name', 'mine')[0] == 0
+    kept = references.get('mine').facts
+    assert (kept['site'], kept['date']) == ('alps', 'not known')  # not the day of the import
