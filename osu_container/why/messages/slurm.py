@@ -482,6 +482,7 @@ ENTRIES = [
      'patterns': ["Job step aborted: Waiting up to", "First task exited 60s ago",
                   ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
                   "srun: forcing job termination", "error: Timed out waiting for job step to complete"],
+     'unless': ["task killed", "program failed"],
      'cause': "srun ended the other ranks, because one has failed or has ended long before the others.",
      'remedy': "The first error of any rank is the cause; sacct -j JOB shows the exit codes. --kill-on-bad-exit=0 "
                "lets the others go on, --wait=0 waits for ever.",
@@ -530,7 +531,7 @@ ENTRIES = [
      'cause': "This release of Slurm does not know the option {option}, or its value: it is misspelt, of another "
               "release, or of another system.",
      'remedy': "srun --help lists what there is (srun --version). Options of the program belong behind its name.",
-     'source': "srun(1), sbatch(1)", 'evidence': 'derived'},
+     'source': "srun(1), sbatch(1)", 'evidence': 'derived', 'general': 2},
     {'name': "sockets of srun not reached",
      'text': "srun: error: timeout waiting for task launch, started 0 of 2 tasks",
      'patterns': ["timeout waiting for task launch",
