@@ -174,14 +174,14 @@ def test_without_the_kernels_configuration_dmabuf_is_switched_off(approach, own_
 def test_osu_explain_names_each_setting_its_origin_and_what_is_missing(own_stack):
     this = own_stack('lumi-25.03', 'bind')
     shutil.rmtree(this.tree / 'var' / 'spool')
-    text = this.shell('module load osu-container/bind; osu-explain', FI_PROVIDER='verbs').stdout
+    text = this.shell('module load osu-container/bind; osu-explain', FI_PROVIDER='verbs', COLUMNS='300').stdout
     assert re.search(r'^osu-container/bind on site lumi-25.03: ', text)
     assert re.search(r'^FI_PROVIDER=verbs +\[you, .*\n(    .*\n)*    the module\'s own value is tcp', text, re.M)
     assert re.search(r'^NCCL_CROSS_NIC=1 +\[site lumi-25.03, untested\]', text, re.M)
     assert re.search(r'^MPICH_GPU_SUPPORT_ENABLED=1 +\[approach bind, measured\]', text, re.M)
     assert re.search(r'^FI_CXI_RDZV_PROTO ', text, re.M) is None  # there is no cxi in a stand-in
     assert re.search(r'/var/spool/slurmd -> /var/spool/slurmd +\[approach bind, where it exists, NOT THERE', text)
-    assert re.search(r'^LD_PRELOAD=\S+libmpi_gtl_hsa.so.0 +in the container \[approach bind, derived\]', text, re.M)
+    assert re.search(r'^LD_PRELOAD=\S+libmpi_gtl_hsa.so.0 +\[in the container: approach bind, derived\]', text, re.M)
     found = json.loads(this.shell('module load osu-container/bind; osu-explain --json').stdout)
     assert {bind['target'] for bind in found['binds']} >= {'/opt/host-mpi/lib/libmpi.so.12', '/pfs'}
     wrong = this.shell('module load osu-container/bind; osu-explain NO_SUCH')

@@ -977,6 +977,7 @@ def slurm():
     ('srun --mpi=nonesuch true', 'unknown MPI type'),
     ('srun -p nonesuch -N1 -n1 true', 'unknown partition'),
     ('srun -N1 -n1 --mem=900000G true', 'memory that a node does not have'),
+    ('srun -N1 -n1 -w nonesuch true', 'more than the partition has'),
     ('srun -N1 -n1 --gpus=1 true', 'GPUs asked for in a way that Slurm refuses'),
     ('salloc -Q -N1 -n1 srun -n40 true', 'more than the job has'),
     ('salloc -Q -N1 -n1 srun -N2 -n2 true', 'more than the job has'),

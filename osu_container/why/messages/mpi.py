@@ -361,7 +361,7 @@ ENTRIES = [
     {'name': "Open MPI moved from where it was installed",
      'text': "Sorry!  You were supposed to get help about: ... But I couldn't open the help file",
      'patterns': ["You were supposed to get help about",
-                  ("couldn't open the help file", "couldn't open the help file"), "mca_base_component_path",
+                  "couldn't open the help file",
                   ("No such file ", "No such file .{0,60}share/openmpi")],
      'cause': "Open MPI does not find the files of its own installation: it was moved, the container shows another "
               "one in its place, or OPAL_PREFIX names a wrong folder. What it wanted to say is lost.",
