@@ -4,7 +4,7 @@
 # Result: .workstation/release with the source archive, the wheel, SHA256SUMS and release-notes.md. The notes are the part
 # of CHANGELOG.md about this version and what each clean system has tried.
 # RELEASES="bookworm trixie" names the Debian releases that are tried (these are the default; none: RELEASES=).
-# TRY=files leaves out the set-up from packages, which takes most of the time; TRY=tests adds the fast tests of the core: see
+# TRY=files leaves out the set-up from packages, which takes most of the time; TRY=tests adds `make test`: see
 # workstation/try_release.sh.
 set -euo pipefail
 # shellcheck source=workstation/common.sh
@@ -130,8 +130,6 @@ done
         printf '\nOn a clean Debian %s (x86_64):\n\n' "$release"
         sed 's/^ok: /* /' "$new/tried-$release"
     done
-    # shellcheck disable=SC2016  # Markdown
-    printf '\nSlurm and containers of other users were not started there: `make test` does that on the machine that it runs on.\n'
 } >"$new/release-notes.md"
 rm -rf "$new/given" "$new"/tried-*
 rm -rf "$out"
