@@ -125,6 +125,8 @@ class Build:
     def use(self, kind, archive=None):
         """Take a variant of the image; archive: of the C programs."""
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
+        # What is edited during a build is not in its image: the record says what the build began with.
+        self.began_with = {}
         if archive:
             real = self.options.osu_sha256 == SOURCES['osu']['sha256']
             self.osu = f"{SOURCES['osu']['version']} C" if real else f"archive {self.options.osu_sha256[:12]} C"
@@ -137,7 +139,13 @@ class Build:
 
     def recipe(self, suffix='.def'):
         """Return the text of the definition file, with '.Dockerfile' that of the Dockerfile. Raises ImageError."""
-        return recipe_text(self.name, self.kind, suffix)
+        return self.once(suffix, recipe_text, self.name, self.kind, suffix)
+
+    def once(self, what, read, *arguments):
+        """Return what read(*arguments) returned when this build first asked for what (str)."""
+        if what not in self.began_with:
+            self.began_with[what] = read(*arguments)
+        return self.began_with[what]
 
     def inputs(self):
         """Return what the image depends on, as a dict of plain values: the same inputs need no new build."""
@@ -145,7 +153,7 @@ class Build:
         if self.archive:
             sums[self.archive.name] = self.options.osu_sha256
         for name in self.variant['files']:
-            sums[Path(name).name] = sha256_of(PROJECT / name)
+            sums[Path(name).name] = self.once(name, sha256_of, PROJECT / name)
         return {
             'recipe': f"{self.variant['rendered']}.def", 'recipe-sha256': stages.sum_of(self.recipe()),
             'recipe-version': RECIPE_VERSION,

@@ -269,6 +269,20 @@ def test_a_damaged_record_of_an_image_counts_as_none(tmp_path, text):
     assert image_build.Build(NAME, image_build.Options(sources=tmp_path, work=tmp_path)).is_current() is False
 
 
+def test_a_recipe_that_is_edited_during_a_build_makes_the_next_one(tmp_path, monkeypatch):
+    def made():
+        one = image_build.Build(NAME, image_build.Options(sources=tmp_path, work=tmp_path))
+        one.use('mpi4py')
+        return one
+    running = made()
+    began = running.inputs()
+    monkeypatch.setattr(image_build, 'recipe_text', lambda *_: 'Bootstrap: scratch\n')
+    monkeypatch.setattr(image_build, 'sha256_of', lambda _: 64 * '0')
+    assert running.inputs() == began and running.recipe() != 'Bootstrap: scratch\n'
+    after = made().inputs()
+    assert after['recipe-sha256'] != began['recipe-sha256'] and after['sources'] != began['sources']
+
+
 def test_damaged_history_is_no_error(tmp_path):
     (tmp_path / 'times.json').write_text('[1, 2')
     assert Steps('x', ['one'], tmp_path / 'times.json', 60).left() == 60
