@@ -46,6 +46,7 @@ patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
 
 # The same, for the tests only
 test_needs='
+git|git|git|lets tests make clones, and read what an older state of the project made
 proot|proot|proot|plays root for an ordinary user who builds an image, as on LUMI
 buildah|buildah|buildah|builds an image from its Dockerfile
 openssl|openssl|openssl|makes throw-away keys to sign images with

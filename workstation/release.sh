@@ -93,6 +93,7 @@ try_on() {
         cp "$given"/* "$root/release/"
         mount --bind "$root" "$root"
         mount --rbind /dev "$root/dev"
+        mount --rbind /sys "$root/sys"
         mount -t tmpfs tmpfs "$root/tmp"
         mount -t proc proc "$root/proc"
         cd "$root"

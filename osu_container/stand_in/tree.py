@@ -91,6 +91,9 @@ DEBIAN_PACKAGES = {
     'libhsa-runtime64.so.1': 'libhsa-runtime64-1', 'libhsakmt.so.1': 'libhsakmt1', 'libdrm.so.2': 'libdrm2',
     'libdrm_amdgpu.so.1': 'libdrm-amdgpu1', 'libelf.so.1': 'libelf1', 'libnuma.so.1': 'libnuma1', 'libz.so.1': 'zlib1g',
 }
+#: The Debian release that they come from, that of the images for a workstation: libraries of the host may not need a
+#: newer C library than an image has. A machine with a newer one fetches them from there, whatever it has itself.
+DEBIAN_RELEASE, DEBIAN_GLIBC = 'bookworm', (2, 36)
 STAND_IN = PROJECT / 'stand-in'
 DOWNLOADS = STATE / 'stand-in'
 MACHINE_FOLDERS = site_entry('workstation')['library_folders']['value']
@@ -186,10 +189,12 @@ def debian_closure(soname):
     """
     Return {soname: path} of a library in one of DEBIAN_PACKAGES and all that it needs but glibc.
 
-    What this machine lacks is downloaded and unpacked, not installed. Raises StandInError if it cannot be had.
+    What this machine lacks, or has from a newer release, is downloaded and unpacked, not installed. Raises StandInError
+    if it cannot be had.
     """
     packages, root = DOWNLOADS / 'debs', DOWNLOADS / 'root'
-    folders = [str(root) + folder for folder in MACHINE_FOLDERS] + MACHINE_FOLDERS
+    newer = tuple(int(part) for part in os.confstr('CS_GNU_LIBC_VERSION').split()[1].split('.')) > DEBIAN_GLIBC
+    folders = [str(root) + folder for folder in MACHINE_FOLDERS] + ([] if newer else MACHINE_FOLDERS)
 
     def found(name):
         return next((path for folder in folders if os.path.isfile(path := os.path.join(folder, name))), None)
@@ -204,7 +209,12 @@ def debian_closure(soname):
         packages.mkdir(parents=True, exist_ok=True)
         if not list(packages.glob(f'{package}_*.deb')):
             say(f"fetching the package {package}")
-            run(['apt-get', 'download', package], advice=advice, cwd=packages)
+            if newer:
+                every = DEBIAN_PACKAGES.values()  # at once: reading the release's lists takes the time
+                run([PROJECT / 'workstation' / 'debian_packages.sh', DEBIAN_RELEASE, packages, *every],
+                    advice=f"{name} comes from the package {package} of Debian {DEBIAN_RELEASE}")
+            else:
+                run(['apt-get', 'download', package], advice=advice, cwd=packages)
         for deb in packages.glob(f'{package}_*.deb'):
             run(['dpkg', '-x', deb, root], advice=advice)
         if not found(name):

@@ -16,7 +16,6 @@ An image stays from one run of the tests to the next, as long as its definition 
 """
 import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 import tarfile
@@ -25,6 +24,7 @@ import zipfile
 from pathlib import Path
 
 import pip
+from pip._vendor import certifi
 
 from osu_container.image import base, fetch
 from osu_container.image.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES
@@ -180,8 +180,13 @@ def fill(name, root, scratch):
         (root / 'wheels').mkdir()
         shutil.copytree(Path(pip.__file__).parent, root / 'wheels' / 'pip',
                         ignore=shutil.ignore_patterns('__pycache__'))
+        certificates = Path(certifi.where())
+        if Path(pip.__file__).parent not in certificates.parents:  # Debian's pip opens those of the system at its start
+            place = root / certificates.relative_to('/')
+            place.parent.mkdir(parents=True)
+            shutil.copy(certificates, place)
         for key in IMAGES[name][0]:
-            os.link(PROJECT / 'sources' / SOURCES[key]['file'], root / 'wheels' / SOURCES[key]['file'])
+            shutil.copy(PROJECT / 'sources' / SOURCES[key]['file'], root / 'wheels')
     if name == 'python':
         with zipfile.ZipFile(root / 'wheels' / 'sums-1.0-py3-none-any.whl', 'w') as wheel:
             for path, text in SUMS.items():

@@ -90,7 +90,7 @@ class Walk:
         self._modules()
         (self.prefix / 'sources').mkdir(parents=True)
         for path in (PROJECT / 'sources').glob('osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif*'):
-            os.link(path, self.prefix / 'sources' / path.name)
+            shutil.copy(path, self.prefix / 'sources')
         (folder / 'bin').mkdir()
         (folder / 'bin/srun').write_text(SRUN)
         (folder / 'bin/srun').chmod(0o755)
