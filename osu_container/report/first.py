@@ -102,7 +102,7 @@ def _told(comparisons, verdict, word):
     """
     Return how far a series is from native: the median (float, >= 1) and a text with how often, median, most and where.
 
-    One bad value must not read as a slow program: so the sizes with the verdict are counted, and the median comes first.
+    One bad value must not read as a slow program: the sizes with the verdict are counted, and the median comes first.
     """
     points = [point for one in comparisons for point in one.points]
     differ = [point for point in points if point.verdict == verdict]
