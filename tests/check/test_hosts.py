@@ -34,6 +34,7 @@ from osu_container.discover.facts import description
 from osu_container.generate.host_descriptions import texts
 from tests.helpers.elf_folder import ElfFolder, capabilities, good_image, intel_mpi, mpich, open_mpi
 from tests.helpers.machine import PROJECT, STATE, folded, run
+from tests.helpers.samples import one_of_each
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -175,7 +176,7 @@ def all_cases():
             if rule not in ('host not described', 'facts of the host') for case in several]
 
 
-@pytest.mark.parametrize('rule, approach, change, site_name', all_cases())
+@pytest.mark.parametrize('rule, approach, change, site_name', one_of_each(all_cases(), lambda rule, *_: rule))
 def test_verdicts_by_files_and_by_facts_of_them_are_the_same(tmp_path, parts, rule, approach, change, site_name):
     """Each image and host by which the rules are tried."""
     world = World(tmp_path, parts, site_name)
@@ -265,7 +266,7 @@ def without(chance, data, many):
     return data, gone
 
 
-@pytest.mark.parametrize('seed', range(40))
+@pytest.mark.parametrize('seed', one_of_each(range(40), lambda seed: seed % 10))
 def test_what_a_description_lacks_makes_unknown_and_never_another_verdict(tmp_path, parts, seed):
     chance = random.Random(seed)
     world = by_chance(chance, parts, tmp_path)

@@ -179,7 +179,8 @@ def easybuild_strings():
 def fixed_parts(heading):
     """Return a pattern that finds a heading's fixed parts (between the dots) in this order in one text."""
     parts = [' '.join(part.split()) for part in heading.split('...')]
-    return re.compile('.*'.join(re.escape(part) for part in parts))
+    # without dots at the ends, which fit anywhere and would be tried at every character
+    return re.compile('.*'.join(re.escape(part) for part in parts if part))
 
 
 def headings():
