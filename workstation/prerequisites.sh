@@ -47,6 +47,7 @@ patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
 # The same, for the tests only
 test_needs='
 git|git|git|lets tests make clones, and read what an older state of the project made
+pkg-config|pkgconf-pkg-config|pkg-config|says of a loaded module what discover asks it
 proot|proot|proot|plays root for an ordinary user who builds an image, as on LUMI
 buildah|buildah|buildah|builds an image from its Dockerfile
 openssl|openssl|openssl|makes throw-away keys to sign images with

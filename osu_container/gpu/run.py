@@ -104,8 +104,10 @@ def ways(folder, image, environment):
 
     :param folder: Path, from carry.find(); image: Path of a SIF or None; environment: dict of str
     """
+    # Where Level Zero is installed, as for hwloc of Debian 13, Intel MPI tries it first, and ends without a GPU of Intel.
     intel = {'I_MPI_ROOT': str(folder / 'intel-mpi'), 'I_MPI_HYDRA_BOOTSTRAP': 'fork', 'I_MPI_OFFLOAD': '1',
-             'I_MPI_OFFLOAD_CUDA_LIBRARY': 'libcuda.so.1', 'MPI4PY_LIBMPI': 'libmpi.so.12'}
+             'I_MPI_OFFLOAD_LEVEL_ZERO_LIBRARY': 'none', 'I_MPI_OFFLOAD_CUDA_LIBRARY': 'libcuda.so.1',
+             'MPI4PY_LIBMPI': 'libmpi.so.12'}
     users = [one for one in (environment.get('LD_LIBRARY_PATH'), find_nccl()) if one]
     both = {'libmpi': 'host'}  # within a node Intel MPI loads no libfabric
     native = {**intel, 'LD_LIBRARY_PATH': ':'.join([f'{folder}/intel-mpi/lib', *users]),

@@ -90,6 +90,7 @@ FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp'
 DEBIAN_PACKAGES = {
     'libhsa-runtime64.so.1': 'libhsa-runtime64-1', 'libhsakmt.so.1': 'libhsakmt1', 'libdrm.so.2': 'libdrm2',
     'libdrm_amdgpu.so.1': 'libdrm-amdgpu1', 'libelf.so.1': 'libelf1', 'libnuma.so.1': 'libnuma1', 'libz.so.1': 'zlib1g',
+    'libstdc++.so.6': 'libstdc++6', 'libgcc_s.so.1': 'libgcc-s1',
 }
 #: The Debian release that they come from, that of the images for a workstation: libraries of the host may not need a
 #: newer C library than an image has. A machine with a newer one fetches them from there, whatever it has itself.

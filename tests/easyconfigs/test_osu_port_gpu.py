@@ -153,6 +153,7 @@ def on_intel(prefix, mpich, tmp_path_factory):
     def start(ranks, name, *arguments, **environment):
         path = f"{environment.pop('LD_LIBRARY_PATH', '')}:{intel}/lib"
         settings = {'I_MPI_ROOT': str(intel), 'I_MPI_HYDRA_BOOTSTRAP': 'fork', 'I_MPI_OFFLOAD': '1',
+                    'I_MPI_OFFLOAD_LEVEL_ZERO_LIBRARY': 'none',  # as osu_container/gpu/run.py
                     'I_MPI_FABRICS': 'ofi', 'FI_PROVIDER': 'tcp', **environment}
         return ports.run([intel / 'bin' / 'mpiexec.hydra', '-n', ranks, prefix / 'bin' / f'osu_{name}', *arguments],
                          LD_LIBRARY_PATH=path, **settings)
