@@ -104,7 +104,7 @@ def ways(folder, image, environment):
 
     :param folder: Path, from carry.find(); image: Path of a SIF or None; environment: dict of str
     """
-    # Where Level Zero is installed, as for hwloc of Debian 13, Intel MPI tries it first, and ends without a GPU of Intel.
+    # Where Level Zero is installed (hwloc of Debian 13 needs it), Intel MPI tries it first, and ends without its GPU.
     intel = {'I_MPI_ROOT': str(folder / 'intel-mpi'), 'I_MPI_HYDRA_BOOTSTRAP': 'fork', 'I_MPI_OFFLOAD': '1',
              'I_MPI_OFFLOAD_LEVEL_ZERO_LIBRARY': 'none', 'I_MPI_OFFLOAD_CUDA_LIBRARY': 'libcuda.so.1',
              'MPI4PY_LIBMPI': 'libmpi.so.12'}
