@@ -28,6 +28,7 @@ from osu_container.core.installing.staged import (
     lock_problem,
     remove_empty_folders,
 )
+from osu_container.core.reading.answering import NoAnswer
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
@@ -129,7 +130,7 @@ class SiteEasyBlock(EasyBlock):
         named = kwargs.pop('named', True)
         try:
             return function(*args, **kwargs)
-        except (SettingsError, FactsError, ImageError, WrapperError) as err:
+        except (SettingsError, FactsError, ImageError, NoAnswer, WrapperError) as err:
             raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', lines(str(err)))
 
     def one_of(self, parameter, known):

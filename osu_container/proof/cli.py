@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 
+from osu_container.core.reading.answering import begin
 from osu_container.core.writing.terminal import one_line, shown
 
 from .. import exit_codes, streams
@@ -277,6 +278,8 @@ def stand_alone():
     streams.prepare()
     with shown():
         options = parser.parse_args()
+        if len(options.words) == 1:  # a folder, or a command that is as good as none
+            begin('osu-proof')
 
         def call():
             try:

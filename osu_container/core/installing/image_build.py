@@ -102,8 +102,6 @@ def obtained(name, how, folders, image_help, say, sha256=None):
 #: A line of sha256sum; with --tag, or of BSD's sha256 and OpenSSL's dgst: SHA256 (NAME) = SUM
 _SUM_LINE = re.compile(r'\\?(?P<sum>[0-9a-f]{64})(?: [ *](?P<name>.+))?|'
                        r'SHA256 ?\((?P<of>.+)\) ?= ?(?P<tagged>[0-9a-f]{64})', re.I)
-#: Bytes of a file with sums that are read: a thousand lines
-_MOST_SUMS = 1 << 17
 
 
 def wanted_sha256(path):
@@ -112,7 +110,7 @@ def wanted_sha256(path):
     empty. Of several lines that of NAME counts, of one line any. Raises ImageError if it holds no such sum.
     """
     try:
-        lines = [line.strip() for line in read_plain(path, _MOST_SUMS).decode('utf-8-sig', 'replace').splitlines()]
+        lines = [line.strip() for line in read_plain(path, 'text').decode('utf-8-sig', 'replace').splitlines()]
     except FileNotFoundError:
         return None
     except OSError as err:

@@ -109,7 +109,7 @@ def test_no_link_of_an_unpacked_image_leads_out_of_it(root):
 
 
 def test_a_file_that_is_too_large_is_told_and_not_copied(root, tmp_path, monkeypatch):
-    monkeypatch.setattr(image, '_MOST_COPIED', 1 << 20)
+    monkeypatch.setitem(files.MOST, 'copy', 1 << 20)
     with open(root / 'usr/lib/large', 'wb') as handle:
         handle.truncate(2 << 20)
     with Image(str(sif_of(root)), '') as opened:
@@ -121,7 +121,7 @@ def test_a_file_that_is_too_large_is_told_and_not_copied(root, tmp_path, monkeyp
 
 def test_a_list_that_is_too_long_is_told(root, monkeypatch):
     path = pack(root, root.parent / 'squashfs')
-    monkeypatch.setattr(image, '_MOST_LISTED', 100)
+    monkeypatch.setitem(files.MOST, 'list', 100)
     with pytest.raises(ImageError, match='or their list more than'):
         Squashfs(str(path), 0)
 
@@ -216,7 +216,7 @@ def test_labels_of_nonsense_are_none(root, kind):
 
 
 def test_labels_without_end_are_told(root, monkeypatch):
-    monkeypatch.setattr(sif, '_MOST_LABELS', 1000)
+    monkeypatch.setitem(files.MOST, 'labels', 1000)
     path = sif_of(root, [(sif.DATA_GENERIC_JSON, 'labels', 0, b'{}' + b' ' * 600) for _ in range(2)])
     with pytest.raises(ImageError, match='bytes of labels, and at most 1000 are read'):
         sif.read_sif(str(path))
