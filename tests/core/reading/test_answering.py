@@ -47,7 +47,8 @@ def silent(tmp_path_factory):
     for words in ([OURS, 'check', 'look/x.sif', '--site', 'workstation'], [OURS, 'check', 'open/x.sif'],
                   [OURS, 'check', 'later/x.sif', '--site', 'workstation'], [OURS, 'new', 'read/x.sif'],
                   [OURS, 'why', 'later/job.out'], [OURS, 'compare', 'read/results.jsonl', 'lumi-g-2025-03'],
-                  [OURS, 'report', 'read/results.jsonl', '-o', str(folder / 'x.html')], [OURS, 'import', 'open/job.out'],
+                  [OURS, 'import', 'open/job.out'],
+                  [OURS, 'report', 'read/results.jsonl', '-o', str(folder / 'x.html')],
                   [OURS, 'image', 'verify', 'read/x.sif'], [OURS, 'discover', '--compare', 'look/site.py'],
                   [OURS, 'discover', '--compare', 'open/site.json'], [OURS, 'proof', 'look/rank-0.json'],
                   [sys.executable, '-c', TOUCH, 'read/x.sif'], [sys.executable, '-c', LIST, 'later/x.sif', offset]):
