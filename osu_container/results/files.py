@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from osu_container.core.reading.files import MOST, TooLarge, lines_of, open_plain, parse_json
+from osu_container.core.writing import shell
 
 from . import model
 
@@ -226,7 +227,8 @@ def read(path):
     entries = _entries(path, problems)
     dataset = assemble(path, next(entries)[1], entries, problems)
     if 'ended' not in dataset.facts:
-        dataset.problems.append(f"{path}: the run has not ended; to go on: osu-container bench --resume {path.parent}")
+        dataset.problems.append(f"{path}: the run has not ended; to go on: osu-container bench --resume "
+                                f"{shell.path(path.parent)}")
     return dataset
 
 
@@ -293,7 +295,8 @@ class Writer:
             self._write('xb', entry)
         except FileExistsError as err:
             raise ResultsError(f"{self.path} is there already: a run is never written over. Go on with it by "
-                               f"`osu-container bench --resume {self.path.parent}`, or name another folder") from err
+                               f"`osu-container bench --resume {shell.path(self.path.parent)}`, or name another "
+                               "folder") from err
 
     def add(self, kind, **facts):
         """Append a line of this kind (str, see LINES)."""

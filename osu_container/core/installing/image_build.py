@@ -10,6 +10,7 @@ import subprocess
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError, check_sbom, signature_problem
+from osu_container.core.writing import shell
 from osu_container.places import PROJECT
 
 #: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb
@@ -122,7 +123,8 @@ def wanted_sha256(path):
     chosen = of_name or (found if len(lines) == 1 else [])
     if not chosen and lines:
         raise ImageError("%s holds no sha256 of %s: wanted a line of sha256sum, 64 digits from 0 to f and the name. "
-                         "To make one again: sha256sum %s >%s" % (path, name, name, os.path.basename(path)))
+                         "To make one again: sha256sum %s >%s" % (
+                             path, name, shell.path(name), shell.path(os.path.basename(path))))
     return (chosen[0].group('sum') or chosen[0].group('tagged')).lower() if chosen else None
 
 
@@ -146,7 +148,8 @@ def check_image(sif, wanted, beside, image_help, runtime, of_site=False):
     if not wanted and not of_site:
         raise ImageError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s), or "
                          "give it: --try-amend=image_sha256=SUM"
-                         % (sif, os.path.dirname(sif), name, os.path.basename(beside)))
+                         % (sif, shell.path(os.path.dirname(sif) or '.'), shell.path(name),
+                            shell.path(os.path.basename(beside))))
     found = sha256_of(sif)
     if found != (wanted or found):
         # EasyBuild 4.9 shows the first 300 characters: a long path comes last

@@ -70,6 +70,8 @@ class Tree(object):
         todo, done, links = path.split('/'), '', 0
         while todo:
             part = todo.pop(0)
+            if part in ('', '.', '..') and done and self.entries.get(done, 'd')[0] != 'd':
+                return None  # of what is no folder there is no . and no ..
             if part in ('', '.'):
                 continue
             if part == '..':
