@@ -185,8 +185,8 @@ def _beside(names, styles):
     """Return an expression: by which factor the bar of a series stands beside its message size, so that all show."""
     own = [name for name, style in zip(names, styles) if not style.background]
     step = min(BARS_APART, BARS_OVER / max(1, len(own) - 1))
-    places = json.dumps({name: round(step * (number - (len(own) - 1) / 2), 4) for number, name in enumerate(own)},
-                        sort_keys=True)
+    places = json.dumps({visible_in(name): round(step * (number - (len(own) - 1) / 2), 4)
+                         for number, name in enumerate(own)}, sort_keys=True)
     return f'datum.bytes * pow(2, {places}[datum.series] || 0)'
 
 

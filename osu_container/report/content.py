@@ -10,8 +10,6 @@ import re
 import statistics
 from dataclasses import dataclass, field, replace
 
-from osu_container.core.writing.terminal import visible
-
 from .. import compare
 from ..compare import troubles
 from ..results import ratios
@@ -374,7 +372,7 @@ def _styles(datasets):
             collides = held.count(name) > 1
             styles[dataset.name, name] = charts.style_of(as_known[name], others.index(name) if name in others else 0,
                                                          run if collides else 0)
-            labels[dataset.name, name] = visible(f'{name}, {dataset.name}' if collides else name)
+            labels[dataset.name, name] = f'{name}, {dataset.name}' if collides else name
     return styles, labels
 
 
