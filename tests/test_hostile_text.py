@@ -234,7 +234,7 @@ class Text(HTMLParser):
         self.tags.append(tag)
 
 
-@examples(3, 60)
+@examples(2, 60)
 def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
     """
     Tags and attributes are those of the page of a run with plain texts; nothing is there that cannot be seen.

@@ -159,8 +159,10 @@ def _watch(child, board, prog, pipes):
                for both, number in dict((both, number) for number, both in pipes.items()).items()]
     for both in set(pipes.values()):
         os.close(both[1])
+    before = threading.stack_size(1 << 18)  # they do little, and must not fail where ulimit -s is large
     for thread in threads:
         thread.start()
+    threading.stack_size(before)
     most, last, waited = patience(), None, 0.0
     seen = time.monotonic()
     while True:

@@ -74,6 +74,11 @@ class _Plain(io.FileIO):
         with asked(self._path):
             return super(_Plain, self).readall()
 
+    def close(self):
+        """See io. A FUSE server is asked at that as well."""
+        with asked('' if self.closed else self._path):
+            super(_Plain, self).close()
+
 
 def open_plain(path):
     """Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device."""

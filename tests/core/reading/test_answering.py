@@ -55,7 +55,7 @@ def silent(tmp_path_factory):
         path = next(word for word in words if re.match('(look|open|read|later)/', word))
         name = ' '.join(words[1:]).split('\n')[0]
         commands[name] = path, [str(mount / word) if word == path else word for word in words]
-    commands['osu-explain'] = 'open/settings.json', [str(folder / 'module' / 'bin' / 'osu-explain')]
+    commands['osu-explain'] = 'module/settings.json', [str(folder / 'module' / 'bin' / 'osu-explain')]
     commands['discover --sysroot'] = 'opt/cray', [OURS, 'discover', '--sysroot', str(host)]
     (folder / 'commands').write_text(json.dumps([words for _, words in commands.values()]))
     done = run(['unshare', '--map-root-user', '--mount', sys.executable, PROJECT / 'tests/helpers/silent_mount.py',
