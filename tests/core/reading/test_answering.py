@@ -56,7 +56,7 @@ def silent(tmp_path_factory):
         name = ' '.join(words[1:]).split('\n')[0]
         commands[name] = path, [str(mount / word) if word == path else word for word in words]
     commands['osu-explain'] = 'module/settings.json', [str(folder / 'module' / 'bin' / 'osu-explain')]
-    commands['discover --sysroot'] = 'opt/cray', [OURS, 'discover', '--sysroot', str(host)]
+    commands['discover --sysroot'] = 'opt/cray/pe', [OURS, 'discover', '--sysroot', str(host)]
     (folder / 'commands').write_text(json.dumps([words for _, words in commands.values()]))
     done = run(['unshare', '--map-root-user', '--mount', sys.executable, PROJECT / 'tests/helpers/silent_mount.py',
                 mount, files, '200', folder / 'commands'], cwd=PROJECT, timeout=250,
