@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from osu_container import __version__
+from osu_container.core.reading import answering
 from osu_container.core.writing import terminal
 
 from . import exit_codes, streams
@@ -175,15 +176,19 @@ def _run(arguments):
     for number in ASKS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
             signal.signal(number, _end)
-    return streams.guarded(options.prog, lambda: _call(options))
+    return streams.guarded(options.prog, lambda: _call(options, arguments))
 
 
-def _call(options):
+def _call(options, arguments):
     """Run the function of a subcommand; return its exit code."""
     try:
+        answering.ask_for(arguments)
         return options.function(options)
     except BrokenPipeError:
         raise
+    except answering.NoAnswer as err:
+        streams.say(f"{options.prog}: error: {err}")
+        return 1
     except options.errors as err:
         streams.say(f"{options.prog}: error: {streams.problem(err) if isinstance(err, OSError) else err}")
         return 1

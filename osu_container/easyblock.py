@@ -6,7 +6,6 @@ import os
 import socket
 import tempfile
 from importlib.util import find_spec
-from shlex import quote
 
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.framework.easyconfig import CUSTOM
@@ -28,10 +27,11 @@ from osu_container.core.installing.staged import (
     lock_problem,
     remove_empty_folders,
 )
+from osu_container.core.reading.answering import NoAnswer
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
-from osu_container.core.writing import call_settings, job_script
+from osu_container.core.writing import call_settings, job_script, shell
 from osu_container.core.writing.module_text import folded, help_lines, keywords
 from osu_container.core.writing.terminal import lines
 from osu_container.core.writing.wrappers import WrapperError
@@ -129,7 +129,7 @@ class SiteEasyBlock(EasyBlock):
         named = kwargs.pop('named', True)
         try:
             return function(*args, **kwargs)
-        except (SettingsError, FactsError, ImageError, WrapperError) as err:
+        except (SettingsError, FactsError, ImageError, NoAnswer, WrapperError) as err:
             raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', lines(str(err)))
 
     def one_of(self, parameter, known):
@@ -151,7 +151,7 @@ class SiteEasyBlock(EasyBlock):
         if name != os.path.basename(self.cfg.path):
             parameters = ['versionsuffix'] + parameters
         options = ['--try-amend=%s=%s' % (parameter, self.cfg[parameter]) for parameter in parameters]
-        return ' '.join(quote(word) for word in ['eb', name, '-r', '--rebuild'] + options)
+        return shell.line(['eb', name, '-r', '--rebuild'] + options)
 
     def easyconfig_name(self):
         """Return the file name (str) with which eb finds this easyconfig again."""

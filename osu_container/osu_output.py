@@ -17,7 +17,8 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from osu_container.core.reading.files import read_plain
 
 from .results.model import HIGHEST, LOWEST, WITHOUT_SIZES, unit_of
 
@@ -197,7 +198,7 @@ def _take_number(output, line, source, marks):
 def read(path, *, benchmark, largest=None, **asked):
     """Return the OsuOutput in the file path; see parse(). Raises OutputError also if the file cannot be read."""
     try:
-        text = Path(path).read_text(errors='replace')
+        text = read_plain(path, 'output').decode('utf-8', 'replace')
     except OSError as err:
         raise OutputError(f"{path}: {err.strerror}") from err
     return parse(text, benchmark=benchmark, source=path, largest=largest, **asked)

@@ -15,6 +15,7 @@ import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
 
+from osu_container.core.reading.files import text_of
 from osu_container.core.reading.libraries import sha256_of
 
 #: Variables that decide how a run behaves, whoever set them
@@ -41,20 +42,12 @@ def git_state(project):
 
 def machine():
     """Return what this machine is (dict): kernel, processor, cores, memory in bytes, operating system."""
-    model = re.search(r'^model name\s*:\s*(.+)$', _text('/proc/cpuinfo'), re.M)
-    system = re.search(r'^PRETTY_NAME="?([^"\n]+)', _text('/etc/os-release'), re.M)
+    model = re.search(r'^model name\s*:\s*(.+)$', text_of('/proc/cpuinfo'), re.M)
+    system = re.search(r'^PRETTY_NAME="?([^"\n]+)', text_of('/etc/os-release'), re.M)
     return {'kernel': platform.release(), 'architecture': platform.machine(),
             'cpu': model.group(1) if model else platform.processor() or None, 'cores': os.cpu_count(),
             'memory_bytes': os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES'),
             'system': system.group(1) if system else None}
-
-
-def _text(path):
-    """Return the text of a file, '' if it cannot be read."""
-    try:
-        return Path(path).read_text(errors='replace')
-    except OSError:
-        return ''
 
 
 def versions(env):

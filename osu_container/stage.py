@@ -8,7 +8,6 @@ Python 3.6 and its standard library only: it runs in job scripts.
 """
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from osu_container.core.deciding.settings import STAGE_FOLDERS
 from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.writing import shell
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.proof.text import count
 
@@ -229,5 +229,5 @@ def on_nodes(script, nodes, arguments, check=True):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if done.returncode and check:
         raise StageError("%s ... ended with exit code %d: %s" % (
-            ' '.join(map(shlex.quote, command[:8])), done.returncode, done.stderr.strip()[-300:]))
+            shell.line(command[:8]), done.returncode, done.stderr.strip()[-300:]))
     return done.stdout.splitlines()

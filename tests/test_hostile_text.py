@@ -7,9 +7,13 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import xml.etree.ElementTree
 from collections import Counter
+from html.parser import HTMLParser
 
+import markdown
 import pytest
 from hypothesis import strategies as st
 
@@ -17,8 +21,12 @@ from osu_container import cli
 from osu_container.bench import reframe_settings
 from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.site_choice import SiteFile, site_entry
+from osu_container.core.installing import image_build
+from osu_container.core.reading.sif import ImageError
+from osu_container.core.writing import shell
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.core.writing.module_text import lua_string
+from osu_container.core.writing.terminal import visible
 from osu_container.discover.write import comment, literal, source_of
 from osu_container.generate import bad_input_page
 from osu_container.image import stages
@@ -142,12 +150,48 @@ def test_run_in_container_takes_its_settings_as_text(tmp_path, number):
     assert not (tmp_path / 'owned').exists()
 
 
-@examples(200, 5000)
-def test_commands_that_new_prints_are_words_of_a_shell(number):
-    def check(path, option):
-        line = easyconfig.following(path, 'app', 'pure', 'lmp -in in.lj', ['--sourcepath=' + option])[0]
-        assert shlex.split(line) == ['eb', path, '--sourcepath=' + option]
-    each(check, number, path=NAMES, option=PATHS)
+def words_of(line, folder):
+    """Return the words (list of str) that bash makes of a line (str) in a folder (Path), whatever the locale."""
+    code = f'sha256sum() {{ printf "%s\\0" "$@"; }}; set -- {line}\nprintf "%s\\0" "$@"'
+    found = [subprocess.run(['bash', '-c', code.encode('utf-8', 'surrogateescape')], cwd=folder, capture_output=True,
+                            env={'PATH': os.environ['PATH'], 'LC_ALL': locale}) for locale in ('C', 'C.UTF-8')]
+    assert found[0].stdout == found[1].stdout and not found[0].stderr, (line, found)
+    return [os.fsdecode(word) for word in found[0].stdout.split(b'\0')[:-1]]
+
+
+@examples(60, 3000)
+def test_commands_that_are_shown_to_be_typed_are_words_of_bash_and_can_be_seen(tmp_path, number):
+    """Each message has one command for a path; what a terminal shows of it is copied."""
+    def commands(name, folder):
+        path = folder / name
+        yield easyconfig.following(name, 'app', 'pure', 'lmp', ['--sourcepath=' + name])[0], [
+            'eb', name, '--sourcepath=' + name]
+        yield shell.line(['check', shell.word(name)]), ['check', shell.word(name)]
+        path.mkdir()
+        files.Writer(path / files.NAME).begin(run='x', started='x', site='x')
+        with pytest.raises(files.ResultsError) as caught:
+            files.Writer(path / files.NAME).begin(run='x', started='x', site='x')
+        yield str(caught.value).rpartition('Go on with it by `')[2].rpartition('`, or')[0], [
+            'osu-container', 'bench', '--resume', str(path)]
+        yield files.read(path).problems[-1].rpartition('to go on: ')[2], ['osu-container', 'bench', '--resume',
+                                                                         str(path)]
+        shutil.rmtree(path)
+        (folder / (name + '.sha256')).write_text('no sum')
+        with pytest.raises(ImageError) as caught:
+            image_build.wanted_sha256(str(path) + '.sha256')
+        told = str(caught.value).rpartition('To make one again: ')[2].rpartition(' >')
+        beside = os.path.join('.', name + '.sha256') if name.startswith('-') else name + '.sha256'
+        yield told[0], ['sha256sum', os.path.join('.', name) if name.startswith('-') else name]
+        yield told[2], [beside]
+        (folder / (name + '.sha256')).unlink()
+
+    def check(name):
+        for line, wanted in commands(name[:50].encode('utf-8', 'surrogateescape')[:200].decode(
+                'utf-8', 'surrogateescape'), tmp_path):
+            assert '\n' not in line and not CONTROL.search(line)
+            assert words_of(line, tmp_path) == wanted
+    each(check, number, name=NAMES)
+    assert not (tmp_path / 'owned').exists()
 
 
 # ---- JSON
@@ -170,39 +214,82 @@ def test_results_are_read_back_as_they_were_written(tmp_path, number):
 
 # ---- HTML, Markdown, CSV
 
-@examples(4, 60)
-def test_texts_of_a_run_are_text_on_its_page(tmp_path, number):
-    """Tags and attributes are those of the page of a run with plain texts."""
-    made = {kind: tmp_path / f'report.{kind}' for kind in ('html', 'md', 'csv')}
+def shown(text):
+    """Return text (str) as a page shows it."""
+    return ' '.join(visible(re.sub('[ \t\r\n]+', ' ', text)).split())
 
-    def page(site, programs, reason, tag):
+
+class Text(HTMLParser):
+    """What a browser shows of HTML, and its tags."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.tags = '', []
+        self.feed(text)
+
+    def handle_data(self, data):
+        self.text += data
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+
+@examples(2, 60)
+def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
+    """
+    Tags and attributes are those of the page of a run with plain texts; nothing is there that cannot be seen.
+
+    Readers: of HTML and XML those of Python, of Markdown the one of the documentation, of CSV Python's.
+    """
+    made = {kind: tmp_path / f'report.{kind}' for kind in ('html', 'md', 'csv', 'svg')}
+
+    def page(site, programs, reason, tag, series):
         (tmp_path / 'run' / files.NAME).unlink(missing_ok=True)
         make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES, repeats=1, sizes=(1, 64),
-                 site=site, programs=programs, tag=tag, failures=[('pure', CASES[0], 'failed: ' + reason)])
+                 site=site, programs=programs, tag=tag, failures=[('pure', CASES[1], 'failed: ' + reason)])
+        lines = (tmp_path / 'run' / files.NAME).read_text().replace('"approach": "pure"', '"approach": ' + json.dumps(
+            series))
+        (tmp_path / 'run' / files.NAME).write_text(lines)
         told = said('report', tmp_path / 'run', '--no-reference', '--force', '-o', made['html'],
-                    '--markdown', made['md'], '--csv', made['csv'])
+                    '--markdown', made['md'], '--csv', made['csv'], '--picture', made['svg'])
         assert 'report.html: ' in told, told
         parsed = Tables(made['html'].read_text())
         attributes = {(tag, name) for tag, found in parsed.attributes for name in found}
-        return Counter(parsed.tags), attributes, made['md'].read_text().count('\n')
-    plain = page('here', 'C programs', 'it broke', 'quick')
+        drawn = xml.etree.ElementTree.fromstring(made['svg'].read_text())
+        read = Text(markdown.markdown(made['md'].read_text(), extensions=['tables']))
+        return (Counter(name for name in parsed.tags if name not in ('br', 'wbr')), attributes,
+                made['md'].read_text().count('\n'), Counter(one.tag for one in drawn.iter() if one.tag[-5:] != 'tspan'),
+                Counter(read.tags)), read.text
+    plain, _ = page('here', 'C programs', 'it broke', 'quick', 'ab')
 
-    def check(site, programs, reason, tag):
-        found = page('a' + site, 'a' + programs, 'a' + reason, 'a' + tag)
-        assert found[1:] == plain[1:]
-        assert {name: count for name, count in found[0].items() if name not in ('br', 'wbr')} == {
-            name: count for name, count in plain[0].items() if name not in ('br', 'wbr')}
+    def check(**texts):
+        found, read = page(**{name: 'a' + text for name, text in texts.items()})
+        assert found == plain
+        assert shown('a' + texts['reason']) in ' '.join(read.split())
+        for one in made.values():
+            with open(one, newline='') as handle:
+                assert not CONTROL.search(handle.read()), one
         rows = list(csv.reader(io.StringIO(made['csv'].read_text(), newline='')))
         assert {len(row) for row in rows} == {len(export.CSV)}
     whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
-    each(check, number, site=whole, programs=whole, reason=whole, tag=whole)
+    each(check, number, site=whole, programs=whole, reason=whole, tag=whole, series=whole)
+
+
+@examples(300, 10000)
+def test_a_cell_of_the_csv_is_no_formula_and_one_line(number):
+    def check(text):
+        cell = export._cell(text)
+        assert cell[:1] not in ('=', '+', '-', '@', '\t', '\r') and '\n' not in cell and not CONTROL.search(cell)
+        assert cell.lstrip("'") == re.sub(r'\s+', ' ', visible(text)).lstrip("'")
+    each(check, number, text=st.one_of(TEXTS, TEXTS.map('='.__add__), TEXTS.map('-'.__add__)))
 
 
 @examples(300, 10000)
 def test_a_cell_of_a_table_stays_one_cell(number):
     def check(text):
-        cell = export._escape(text)
-        assert '\n' not in cell and len(re.findall(r'(?<!\\)(?:\\\\)*\|', cell)) == 0
+        read = Text(markdown.markdown(f'| a | b |\n|---|---|\n| x{export._escape(text)}x | y |', extensions=['tables']))
+        assert read.tags == ['table', 'thead', 'tr', 'th', 'th', 'tbody', 'tr', 'td', 'td']
+        assert read.text.split() == ['a', 'b', *shown(f'x{text}x').split(), 'y'], read.text
         assert len(re.split(r'(?<!\\)\|', bad_input_page._table([['a', 'b'], [bad_input_page._code(text), 'x']]).split(
             '\n')[2])) == 4
     each(check, number, text=TEXTS)

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from osu_container.core.writing import terminal
+from osu_container.core.writing import shell, terminal
 from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
@@ -167,7 +167,7 @@ def _new_folder(options):
                          "--output")
     if named and named.exists() and (not named.is_dir() or any(named.iterdir())):
         raise BenchError(f"{named} is there already and not empty: a run is never written over. Name another "
-                         f"folder, or go on with it: osu-container bench --resume {named}")
+                         f"folder, or go on with it: osu-container bench --resume {shell.path(named)}")
     return folder
 
 
@@ -293,7 +293,7 @@ def _others_left(folder):
     if not others:
         return f" Nor is a run of {select.results_folder()} unfinished"
     return (f" Unfinished {'is' if len(others) == 1 else 'are'} {', '.join(path.name for path in others[-3:])}: "
-            f"osu-container bench --resume {others[-1]}")
+            f"osu-container bench --resume {shell.path(others[-1])}")
 
 
 def _write_settings(options, site, scheduler):
@@ -468,8 +468,8 @@ def _measure(options, wanted, found, base, folder):
     screen.say(f"results: {folder / files.NAME}")
     names = list(dict.fromkeys(run.series for run in session.runs if not run.skip))
     sides = [f'{folder}:{name}' for name in reversed(names[:2])] if wanted.run and 'native' not in names else [folder]
-    screen.say(f"next:    osu-container compare {' '.join(map(str, sides))}")
-    screen.say(f"         osu-container report {folder} -o report.html")
+    screen.say(f"next:    osu-container compare {shell.line(sides)}")
+    screen.say(f"         osu-container report {shell.path(folder)} -o report.html")
     return 1 if counts['failed'] or not counts['ok'] or not session.complete else 0
 
 

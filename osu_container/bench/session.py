@@ -314,7 +314,7 @@ class Session:
             self.check_job(*self.errors_of(number, missing))
         try:
             reported = {entry['name'].rpartition('case=')[2]: entry
-                        for entry in read_json(report, files.MOST)['runs'][-1]['testcases']}
+                        for entry in read_json(report, 'line of results')['runs'][-1]['testcases']}
         except (OSError, ValueError, KeyError, IndexError):
             tail = [line for line in log.read_text(errors='replace').splitlines() if line.strip()][-10:]
             holding.end_left_behind(self.folder)  # it was killed, and its test runs on

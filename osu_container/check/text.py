@@ -1,9 +1,9 @@
 """Verdicts as text for people and as data for programs."""
 import os
-import shlex
 
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.verdict import said
+from osu_container.core.writing import shell
 from osu_container.core.writing.terminal import one_line
 
 from .. import columns
@@ -99,8 +99,8 @@ def _advice(best, facts, verdicts, chosen):
         return ["No approach is recommended: none is known to work with this image here."]
     level = next(one.level for one in verdicts if one.approach == best)
     lines = ["Unknown, and faster if it runs: %s" % ', '.join(unknown)] if unknown and level == 'works slowly' else []
-    for_eb, for_us = (''.join(' ' + shlex.quote(word) for word in words) for words in chosen)
+    for_eb, for_us = (''.join(' ' + shell.word(word) for word in words) for words in chosen)
     if not facts['programs']:  # it is not for our easyconfigs
-        return lines + ["Recommended: %s\n    osu-container new %s%s" % (best, shlex.quote(facts['path']), for_us)]
-    return lines + ["Recommended: %s\n    eb osu-container-%s.eb -r --try-amend=image=%s%s" % (
-        best, best, shlex.quote(os.path.basename(facts['path'])), for_eb)]
+        return lines + ["Recommended: %s\n    osu-container new %s%s" % (best, shell.path(facts['path']), for_us)]
+    return lines + ["Recommended: %s\n    eb osu-container-%s.eb -r %s%s" % (
+        best, best, shell.word('--try-amend=image=' + os.path.basename(facts['path'])), for_eb)]

@@ -14,6 +14,8 @@ import re
 import sys
 from collections import OrderedDict
 
+from osu_container.core.writing import shell
+
 from ..arguments import seconds
 from .host import PATIENCE, Host
 
@@ -121,24 +123,24 @@ def write(found, options):
     print("wrote %s: %s with %d facts; not found: %s" % (
         options.output, 'site ' + found['name'], len(found['facts']), ', '.join(missing) or 'nothing that matters'))
     if is_json:
-        print("Compare it: osu-container discover --compare %s" % options.output)
+        print("Compare it: osu-container discover --compare %s" % shell.path(options.output))
         return 0
     path = os.path.abspath(options.output)
     can = [approach for approach, why in found['approaches'] if why is None]
     print("Can be installed:   %s" % (', '.join(can) or 'nothing yet'))
-    print("Does an image fit?  osu-container check IMAGE.sif --site-file %s" % options.output)
+    print("Does an image fit?  osu-container check IMAGE.sif --site-file %s" % shell.path(options.output))
     easyconfig = easyconfig_of(found)
     if easyconfig is None:
         for why in sorted(set(why for _, why in found['approaches'])):
             print("To do:              %s; the head of the file says more" % why)
     elif os.path.basename(path) == '_mpicontainer_local.py':
-        print("Use it:             export EASYBUILD_INCLUDE_EASYBLOCKS=\"%s,$EASYBUILD_INCLUDE_EASYBLOCKS\"\n"
-              "                    eb %s -r" % (path, easyconfig))
+        print("Use it:             export EASYBUILD_INCLUDE_EASYBLOCKS=%s,$EASYBUILD_INCLUDE_EASYBLOCKS\n"
+              "                    eb %s -r" % (shell.word(path), easyconfig))
     elif re.search(r'[\s,]', path):
         print("Use it:             copy it where no blank or comma is in its path, which eb cannot take, then eb %s -r "
               "--try-amend=site=FILE.py" % easyconfig)
     elif path.endswith('.py'):
-        print("Use it:             eb %s -r --try-amend=site=%s" % (easyconfig, path))
+        print("Use it:             eb %s -r %s" % (easyconfig, shell.word('--try-amend=site=' + path)))
     else:
         print("Use it:             give it a name that ends in .py, then eb %s -r --try-amend=site=FILE.py"
               % easyconfig)
@@ -160,7 +162,7 @@ def write_facts(found, options):
     for remark in remarks:
         print(remark)
     print("wrote %s: %d files of libraries\nUse it elsewhere: osu-container check IMAGE.sif --site NAME --facts %s" % (
-        options.facts, len(data['libraries']), options.facts))
+        options.facts, len(data['libraries']), shell.path(options.facts)))
     return 0
 
 

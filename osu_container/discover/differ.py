@@ -9,7 +9,7 @@ import re
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.facts import FactsError, checked
-from osu_container.core.reading.files import MOST_JSON, parse_json, read_json, read_plain
+from osu_container.core.reading.files import parse_json, read_json, read_plain
 from osu_container.core.reading.libraries import sha256_of
 
 from .text import shown, wrapped
@@ -79,7 +79,7 @@ def read_look(path):
     """Return what a file of discover holds (dict: node, date, libraries, seen, ...). Raises DifferError."""
     wanted = "`osu-container discover -o FILE` and `osu-container discover --json >FILE` write what can be compared"
     try:
-        text = read_plain(path, MOST_JSON).decode('utf-8', 'replace')
+        text = read_plain(path, 'json').decode('utf-8', 'replace')
         if not path.endswith('.py') and not text.lstrip().startswith('{'):
             raise ValueError('it is neither Python (*.py) nor JSON')
         if path.endswith('.py'):
@@ -174,7 +174,7 @@ def installation(wanted, environment):
 def root_of(path):
     """Return the folder (str) of the installation that a module file (path) of EasyBuild is for, None if it is none."""
     try:
-        text = read_plain(str(path), 1 << 20).decode('utf-8', 'replace')
+        text = read_plain(str(path), 'text').decode('utf-8', 'replace')
     except OSError:
         return None
     root = re.search(r'^local root = "(.*)"', text, re.M)

@@ -15,6 +15,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.deciding.trial import Host
 from osu_container.core.reading.closure import GLIBC_SONAMES
 from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.traits import fabric_traits, mpi_traits
 
@@ -101,8 +102,7 @@ class _Files(object):
             else None
         if read:
             try:
-                with open(where, 'rb') as handle:
-                    found['traits'] = read(handle.read())
+                found['traits'] = read(read_plain(where))
             except (OSError, ValueError):  # not known, then
                 pass
         return found
@@ -133,7 +133,7 @@ class _Files(object):
         if cached:
             self.cached[name] = cached[len(root):]
         paths = [(folder.rstrip('/') + '/' + name) for folder in folders or self.folders]
-        there = [path for path in paths if os.path.isfile(root + path)] + ([cached[len(root):]] if cached else [])
+        there = [path for path in paths if self.host.is_file(root + path)] + ([cached[len(root):]] if cached else [])
         for path in there:
             self.take(path)
         # as the trial does: what a tree lacks is that of the machine on which it lies

@@ -66,7 +66,7 @@ def _add_needed(survey, found):
             host.remark("dependencies are not known: %s" % err)
             break
         new = [folder for soname, _ in missing for folder in more
-               if folder not in found and os.path.isfile(host.at('%s/%s' % (folder, soname)))]
+               if folder not in found and host.is_file('%s/%s' % (folder, soname))]
         if not new:
             for soname, facts in missing:
                 _lacks_dependency(survey, soname, host.inside(facts.path))

@@ -13,7 +13,9 @@ import threading
 import time
 from collections import OrderedDict
 
+from osu_container.core.reading.answering import asked
 from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.core.reading.files import open_plain, text_of
 
 #: s that one command may take. All run at the same time, so that a system on which each hangs is done in this time.
 PATIENCE = 5.0
@@ -111,34 +113,39 @@ class Host(object):
     def names(self, folder):
         """Return the sorted names in a folder, [] where it is not there; one that may not be read is remarked."""
         try:
-            return sorted(os.listdir(self.at(folder)))
+            with asked(folder):
+                return sorted(os.listdir(self.at(folder)))
         except OSError as err:
             if os.path.isdir(self.at(folder)) or isinstance(err, PermissionError):
                 self.remark("the folder %s cannot be read (%s): what is in it is not known" % (folder, err.strerror))
             return []
 
-    def text(self, path, limit=1 << 20):
+    def text(self, path):
         """Return the text of a file, '' where it cannot be read."""
-        try:
-            with open(self.at(path), 'rb') as handle:
-                return handle.read(limit).decode('utf-8', 'replace')
-        except OSError:
-            return ''
+        return text_of(self.at(path))
 
     def exists(self, path):
         """Return whether there is something at a path."""
-        return os.path.exists(self.at(path))
+        with asked(path):
+            return os.path.exists(self.at(path))
+
+    def is_file(self, path):
+        """Return whether there is a file at a path."""
+        with asked(path):
+            return os.path.isfile(self.at(path))
 
     def matching(self, pattern):
         """Return the paths that a pattern matches; the folders in front of it that may not be read are remarked."""
         stem = pattern.split('*')[0].rpartition('/')[0] or '/'
         if '*' in pattern:
             self.names(stem)
-        return sorted(self.inside(path) for path in glob.glob(self.at(pattern)))
+        with asked(pattern):
+            return sorted(self.inside(path) for path in glob.glob(self.at(pattern)))
 
     def leads_to(self, path):
         """Return the path that a path is in the end (links followed), the same where it is no link."""
-        return self.inside(os.path.realpath(self.at(path)))
+        with asked(path):
+            return self.inside(os.path.realpath(self.at(path)))
 
     def library_problem(self, path, soname=None):
         """
@@ -146,6 +153,11 @@ class Host(object):
 
         :param soname: str, what the library must be called inside; None: anything
         """
+        with asked(path):
+            return self._library_problem(path, soname)
+
+    def _library_problem(self, path, soname):
+        """See library_problem()."""
         real = self.at(path)
         if not os.path.lexists(real):
             try:
@@ -162,7 +174,7 @@ class Host(object):
         if re.search(r'[\s,:|{}%]', path):
             return "%s has a character in its path that lists of paths cannot hold (blank , : | { } %%)" % path
         try:
-            with open(real, 'rb') as handle:
+            with open_plain(real) as handle:
                 begin = handle.read(4096)
         except OSError as err:
             return "%s cannot be read (%s)" % (path, err.strerror)

@@ -5,6 +5,7 @@ import re
 from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.deciding.layers import parts_of
 from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.traits import fabric_traits
 
 from .cards import FOLDER, rdma_cards
@@ -161,8 +162,7 @@ def providers(survey, path):
         return survey.fact('providers', names, why, '`fi_info -l`', section='network')
     real = os.path.realpath(host.at(path))
     try:
-        with open(real, 'rb') as handle:
-            names = fabric_traits(handle.read())['providers']
+        names = fabric_traits(read_plain(real))['providers']
     except (OSError, ValueError):
         names = []
     if names:

@@ -17,7 +17,6 @@ from . import ImageError, NoRoomError
 
 _ROOM = 'name by --work, or by TMPDIR,'  # what to do where there is none
 _SECONDS = 3600  # of processor time that unpacking may take: the largest image of ours, 6 GB, takes some 100
-_MOST_TEXT = 16 << 20  # bytes of a text that is read as a whole: lists and licences of packages have 1 MB at most
 SHOWN = 10  # paths that a message names; the rest is counted
 
 
@@ -82,7 +81,7 @@ class Tree:
         if real not in self.items:
             return ''
         try:
-            return read_plain(str(self.place(real)), _MOST_TEXT).decode('utf-8', 'replace')
+            return read_plain(str(self.place(real)), 'packages').decode('utf-8', 'replace')
         except OSError as err:
             raise ImageError(f"{path} of {self.sif} cannot be read: {err.strerror}") from err
 

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from osu_container.core.reading.files import not_replaced
+from osu_container.core.writing import shell
 
 from . import ImageError, engines, sbom, verify
 from .build import write_sum
@@ -38,7 +39,7 @@ def push(path, uri, work, plain, log):
     if uri.startswith('library://'):
         words.append('--allow-unsigned')
     run('pushing', [*words, path, uri], log)
-    print(f"On the other side: osu-container image pull {uri} --sha256 {sha256_of(path)}")
+    print(f"On the other side: osu-container image pull {shell.word(uri)} --sha256 {sha256_of(path)}")
 
 
 def pull(uri, path, sources, work, *, wanted, force, plain, log):

@@ -9,6 +9,8 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from typing import NamedTuple
 
+from osu_container.core.writing import shell
+
 from . import ImageError
 from .sbom import changed, sif_file, sif_objects
 
@@ -91,8 +93,8 @@ def _key_options(runtime, key):
 
 def _without_terminal(sif):
     """Return what to do where no terminal is there to ask for a passphrase."""
-    return (f"There is no terminal to ask for a passphrase. Sign it in a terminal: osu-container image sign {sif}; or "
-            "use a key without one")
+    return (f"There is no terminal to ask for a passphrase. Sign it in a terminal: osu-container image sign "
+            f"{shell.path(sif)}; or use a key without one")
 
 
 def _signatures(sif):

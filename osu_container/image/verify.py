@@ -5,6 +5,7 @@ from pathlib import Path
 from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading import libraries as versions
 from osu_container.core.reading.image import MPI_FAMILIES, Image
+from osu_container.core.writing import shell
 from osu_container.core.writing.terminal import one_line
 
 from . import ImageError, NoRoomError, sbom, sign
@@ -76,7 +77,8 @@ def check_sum(path):
     if wanted is None and not beside.exists():
         return NOT_CHECKED, f"no {beside.name} beside it"
     if wanted is None:
-        return WRONG, f"{beside.name} is empty. To make it again: sha256sum {path.name} >{beside.name}"
+        return WRONG, (f"{beside.name} is empty. To make it again: sha256sum {shell.path(path.name)} >"
+                       f"{shell.path(beside.name)}")
     try:
         found = versions.sha256_of(path)
     except OSError as err:

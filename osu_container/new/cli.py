@@ -1,7 +1,6 @@
 """The command osu-container new."""
 import errno
 import os
-import shlex
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.rules.finding import NOTE
@@ -13,6 +12,8 @@ from osu_container.core.reading.files import not_replaced, open_plain
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.reading.trust import name_problem
+from osu_container.core.writing import shell
 from osu_container.core.writing.terminal import one_line
 
 from .. import columns, streams
@@ -115,7 +116,7 @@ def _chosen(options, verdicts, site):
                        if finding.level == 'fails' and finding.remedy and finding.rule != 'site'), '')
         raise NewError("no approach is known to work with this image on site %s%s. All of it: osu-container check %s. "
                        "One that is unknown, or fails (--force), can be named by --approach"
-                       % (site['name'], advice and ': ' + advice, options.image))
+                       % (site['name'], advice and ': ' + advice, shell.path(options.image)))
     verdict = next(one for one in verdicts if one.approach == name)
     if verdict.level == 'fails' and not options.force:
         best = recommended(verdicts, site)
@@ -207,9 +208,12 @@ def _eb_options(options, path, verdict, of_site):
 
 def _check(options):
     """Raise NewError for an image or a --sysroot with which nothing can be done."""
+    problem = name_problem(os.path.basename(options.image))
+    if problem:
+        raise NewError(problem)
     if os.path.isdir(options.image):
         raise NewError("%s is a folder, and a module holds one file: pack it first by apptainer build NAME.sif %s"
-                       % (options.image, options.image))
+                       % (options.image, shell.path(options.image)))
     if options.sysroot and not os.path.isdir(options.sysroot):
         raise NewError("--sysroot: there is no folder %s. "
                        "Name the one that stands for the host's /" % options.sysroot)
@@ -326,6 +330,6 @@ def main(options):
                                                                                     bool(of_site)), other):
         print('    ' + line)
     if other:
-        print('%s/%s, to compare with, is made by: %s' % (name, other, ' '.join(map(shlex.quote, [
-            'osu-container', 'new', options.image, '--approach', other] + chosen_site(options)[1]))))
+        print('%s/%s, to compare with, is made by: %s' % (name, other, shell.line([
+            'osu-container', 'new', options.image, '--approach', other] + chosen_site(options)[1])))
     return 0

@@ -2,9 +2,9 @@
 import ast
 import os
 import re
-import shlex
 
 from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.writing import shell
 from osu_container.core.writing.terminal import one_line
 from osu_container.places import PROJECT
 
@@ -151,6 +151,6 @@ def following(path, name, approach, example, options=(), other=None):
     """
     srun = 'srun -N2 -n2 %s' % example
     modules = ''.join(' --module %s/%s' % (name, one) for one in [other, approach] if one)
-    return ['%s %s' % ('eb', ' '.join(shlex.quote(word) for word in [path] + list(options))),
+    return [shell.line(['eb', path] + list(options)),
             'module load %s/%s' % (name, approach), srun, 'osu-container proof -- ' + srun,
-            'osu-container bench%s --run %s' % (modules, shlex.quote(example))]
+            'osu-container bench%s --run %s' % (modules, shell.word(example))]

@@ -11,13 +11,14 @@ Python 3.6 and its standard library only.
 import argparse
 import json
 import os
-import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
+from osu_container.core.reading.answering import begin
+from osu_container.core.writing import shell
 from osu_container.core.writing.terminal import one_line, shown
 
 from .. import exit_codes, streams
@@ -205,7 +206,7 @@ def _new_steps(folder, before):
 
 def nothing_said(command, code):
     """Return why no rank of command (list of str) left a file, as text for people; code: int, its exit code."""
-    typed = ' '.join(map(shlex.quote, command))
+    typed = shell.line(command)
     if code:
         return "nothing is proved: `%s` ended with exit code %d before a step had begun. Its own messages say " \
                "why" % (typed, code)
@@ -236,10 +237,10 @@ def write_prolog(folder, users):
     path = os.path.join(folder, PROLOG)
     step = '"$SLURM_JOB_ID.$SLURM_STEP_ID"'
     lines = ['#!/bin/bash', '# Written by osu-container proof: watches a task, then does what the user wanted here.',
-             'proof=%s' % shlex.quote(HERE), '. "$proof/sampler.sh"',
-             'sample "$SLURM_TASK_PID" %s/%s' % (shlex.quote(folder), step)]
+             'proof=%s' % shell.word(HERE), '. "$proof/sampler.sh"',
+             'sample "$SLURM_TASK_PID" %s/%s' % (shell.word(folder), step)]
     if users and os.path.abspath(users) != path:
-        lines.append('exec %s' % shlex.quote(users))
+        lines.append('exec %s' % shell.word(users))
     part = '%s.part-%d' % (path, os.getpid())
     try:
         with open(part, 'wb') as handle:
@@ -277,6 +278,8 @@ def stand_alone():
     streams.prepare()
     with shown():
         options = parser.parse_args()
+        if len(options.words) == 1:  # a folder, or a command that is as good as none
+            begin('osu-proof')
 
         def call():
             try:

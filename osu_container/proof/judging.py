@@ -6,16 +6,16 @@ cannot be told it is said that it cannot.
 
 Python 3.6 and its standard library only.
 """
+import errno
 import glob
 import json
 import os
 import re
-import stat
 import time
 from collections import namedtuple
 
 from osu_container.core.data.approaches import APART, NO_LIBFABRIC
-from osu_container.core.reading.files import parse_json
+from osu_container.core.reading.files import parse_json, read_plain
 
 from . import layout
 from .loaded import ENDED, LATE
@@ -41,8 +41,6 @@ AFTER = 5.0
 SETTLED = 1.5
 #: Settings that keep an MPI from reading the memory of other ranks: another value of the same variable may allow it
 TOLD_APART = sorted((entry['name'], entry['value']) for entry in APART)
-#: Bytes of the file of a rank; those of real ones have some thousands
-LARGEST = 8000000
 #: How a problem begins that is no contradiction
 UNPROVED = 'Nothing is proved'
 
@@ -55,17 +53,12 @@ class ProofError(Exception):
 
 def _text_of(path):
     """Return what the file path holds (str). Raises OSError; ValueError for what is no file of a rank."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe without a writer would hold us up
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError("it is no regular file")
-        with os.fdopen(handle, 'rb', closefd=False) as stream:
-            data = stream.read(LARGEST + 1)
-    finally:
-        os.close(handle)
-    if len(data) > LARGEST:
-        raise ValueError("it has more than %d bytes" % LARGEST)
-    return data.decode('utf-8')
+        return read_plain(path, 'rank').decode('utf-8')
+    except OSError as err:
+        if err.errno in (errno.EINVAL, errno.EISDIR, errno.EFBIG):
+            raise ValueError(err.strerror)
+        raise
 
 
 def _load(path, rank):

@@ -19,6 +19,8 @@ import altair
 import vl_convert
 from altair.utils.schemapi import debug_mode
 
+from osu_container.core.writing.terminal import visible_in
+
 from ..results.model import size_text
 from . import ReportError
 
@@ -183,8 +185,8 @@ def _beside(names, styles):
     """Return an expression: by which factor the bar of a series stands beside its message size, so that all show."""
     own = [name for name, style in zip(names, styles) if not style.background]
     step = min(BARS_APART, BARS_OVER / max(1, len(own) - 1))
-    places = json.dumps({name: round(step * (number - (len(own) - 1) / 2), 4) for number, name in enumerate(own)},
-                        sort_keys=True)
+    places = json.dumps({visible_in(name): round(step * (number - (len(own) - 1) / 2), 4)
+                         for number, name in enumerate(own)}, sort_keys=True)
     return f'datum.bytes * pow(2, {places}[datum.series] || 0)'
 
 
@@ -452,7 +454,9 @@ def svg(spec):
     Coordinates are rounded to a tenth of a pixel, what only a script would use is left out, and clip paths are numbered
     from 0: the drawing library goes on counting from picture to picture.
     """
-    text = _RIM.sub(r'\1', _UNUSED.sub('', vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)))
+    # the drawing library writes XML with characters that XML cannot have, and its own reader then ends the process
+    text = vl_convert.vegalite_to_svg(visible_in(spec), vl_version=VEGA_LITE)
+    text = _RIM.sub(r'\1', _UNUSED.sub('', text))
     text = _COORDINATES.sub(lambda found: _DECIMALS.sub(r'\1', found.group()), text)
     names = {name: f'clip{number}' for number, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
     return _CLIP.sub(lambda found: names[found.group()], text)

@@ -5,6 +5,8 @@ import csv
 import io
 import re
 
+from osu_container.core.writing.terminal import visible
+
 from . import page, study, tables
 
 #: Columns of the CSV: one row for each value of each repeat
@@ -24,8 +26,8 @@ def csv_text(report):
             if key in written:  # a publication can stand behind others and have a section of its own
                 continue
             written.add(key)
-            head = (curve.dataset.name, curve.series.name, case.benchmark, case.buffers, case.nodes, case.ranks,
-                    case.variant)
+            head = tuple(map(_cell, (curve.dataset.name, curve.series.name, case.benchmark, case.buffers, case.nodes,
+                                     case.ranks, case.variant)))
             writer.writerows((*head, size, repeat, value, case.unit) for size in curve.series.sizes
                              for repeat, value in sorted(curve.series.values[size].items()))
     return handle.getvalue()
@@ -33,10 +35,22 @@ def csv_text(report):
 
 def _escape(text):
     """Return text that Markdown shows as it is, in one cell of a table."""
-    text = re.sub(r'[ \t\r\n]+', ' ', str(text))
-    for sign in '\\`*[]<>|':
-        text = text.replace(sign, '\\' + sign)
-    return text
+    text = visible(re.sub(r'[ \t\r\n]+', ' ', str(text)))
+    text = re.sub(r'([\\`*\[\]|]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z]))', r'\\\1', text)
+    return text.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;').replace('~', '&#126;')
+
+
+def _paragraph(text):
+    """Return text that Markdown shows as it is, in a line of its own."""
+    return re.sub(r'^(\d*)([#+=.)-])', r'\1\\\2', _escape(text).strip())
+
+
+def _cell(value):
+    """Return a value as a cell of the CSV: text that a spreadsheet would take for a formula gets ' in front (OWASP)."""
+    if not isinstance(value, str):
+        return value
+    text = re.sub(r'\s+', ' ', visible(value))
+    return "'" + text if text[:1] in ('=', '+', '-', '@') else text
 
 
 def table(one):
@@ -45,7 +59,7 @@ def table(one):
     lines = [f'**{_escape(one.caption)}**', '', '| ' + ' | '.join(_escape(title) for title in titles) + ' |',
              '|' + '|'.join('--:' if column.number else '---' for column in one.columns) + '|']
     lines += ['| ' + ' | '.join(_escape(cell.plain) for cell in row) + ' |' for row in one.rows]
-    return '\n'.join(lines + [''] + [f'{_escape(note)}\n' for note in one.notes])
+    return '\n'.join(lines + [''] + [f'{_paragraph(note)}\n' for note in one.notes])
 
 
 def markdown(report):

@@ -10,6 +10,8 @@ from pathlib import Path
 import jinja2
 import markupsafe
 
+from osu_container.core.writing.terminal import visible, visible_in
+
 from . import charts, content, first, study, tables
 
 FOLDER = Path(__file__).resolve().parent
@@ -489,9 +491,10 @@ def _fill(report, sections, seen, cards, all_still, library):
     for one in (library, script):
         if '</script' in one or '<!--' in one:
             raise AssertionError("a script that would end the element it stands in")
-    data = json.dumps(_data(cards, colour_names), ensure_ascii=False, separators=(',', ':'), sort_keys=True)
+    data = json.dumps(visible_in(_data(cards, colour_names)), ensure_ascii=False, separators=(',', ':'), sort_keys=True)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True,
-                                     lstrip_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+                                     lstrip_blocks=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
+                                     finalize=_shown)
     sources = tables.sources(report)
     return environment.get_template('template.html.j2').render(
         report=report, sections=sections, first=seen, lead=_introduction(report), contents=_contents(sections, sources),
@@ -503,6 +506,11 @@ def _fill(report, sections, seen, cards, all_still, library):
         licence=(FOLDER / 'vega-licence.txt').read_text(encoding='utf-8'),
         data=data.replace('<', '\\u003c').replace('\u2028', '\\u2028').replace('\u2029', '\\u2029'),
         library=library, script=script)
+
+
+def _shown(value):
+    """Return what stands on the page for a value of the template: text of others with all that is in it to be seen."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
 
 
 def _introduction(report):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import html
 import re
 
+from osu_container.core.writing.terminal import visible
+
 from . import ReportError, charts, first
 
 #: Endings of the names that a picture can have
@@ -48,8 +50,8 @@ def drawn(section, pattern=None):
     spec['datasets'] = {'rows': [dict(zip(charts.CURVE, row)) for row in rows]}
     spec['config'] = charts.column_theme([curve.style for curve in curves])
     text = charts.svg(charts.fitted(spec, charts.COLUMN))
-    caption = '\n'.join(first.caption(section, view)) + '\n'
-    told = f'><title>{html.escape(view.case.title)}</title><desc>{html.escape(caption.strip())}</desc>'
+    caption = visible('\n'.join(first.caption(section, view))) + '\n'
+    told = f'><title>{html.escape(visible(view.case.title))}</title><desc>{html.escape(caption.strip())}</desc>'
     return re.sub('>', lambda _: told, text, count=1), caption
 
 

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from osu_container.core.writing import shell
 from osu_container.demo_table import number
 
 from .. import columns
@@ -192,7 +193,7 @@ def add(options):
     run = select.resolve(options.run)
     if run.kind == 'run' and run.path is None:
         raise select.SelectError(f"{options.run} is the output of a program: make a run of it by `osu-container import "
-                                 f"native={options.run}`, and name its folder")
+                                 f"{shell.word('native=' + options.run)}`, and name its folder")
     if run.kind != 'run' or (':' in options.run and not Path(options.run).exists()):
         raise select.SelectError(f"{options.run} is no run: name its folder, its name in {select.results_folder()} or "
                                  "`latest`, and the approach with --series")

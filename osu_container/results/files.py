@@ -13,7 +13,8 @@ import statistics
 from datetime import datetime
 from pathlib import Path
 
-from osu_container.core.reading.files import open_plain, parse_json
+from osu_container.core.reading.files import MOST, TooLarge, lines_of, open_plain, parse_json
+from osu_container.core.writing import shell
 
 from . import model
 
@@ -30,8 +31,6 @@ LINES = {
 #: Keys of LINES whose values are text
 TEXT = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
 STATUS = ('ok', 'failed', 'skipped')
-#: Bytes of a line. The longest seen has 2 MB: a measurement with the proof of 2,048 ranks
-MOST = 64 << 20
 #: No message is larger: 2 ** 63 bytes
 LARGEST = 1 << 63
 
@@ -74,26 +73,24 @@ def _entries(path, problems):
     """
     empty = True
     try:
-        with open_plain(path) as handle:
-            for number, row in enumerate(iter(lambda: handle.readline(MOST + 1), b''), 1):
-                if len(row) > MOST:
-                    raise ResultsError(f"{path}:{number} has more than {MOST} bytes, and no line of results has. Is it "
-                                       "another file?")
-                if not row.strip():
-                    continue
-                try:
-                    entry = parse_json(row, _no_doubles)
-                except (json.JSONDecodeError, UnicodeDecodeError) as err:
-                    if not row.endswith(b'\n'):  # it was being written
-                        problems.append(f"{path}:{number}: the last line is cut off (the run was killed); left out")
-                        break
-                    raise ResultsError(f"{path}:{number} is no complete JSON: {err}. A line is one JSON object; "
-                                       "if the file was copied while it was written, copy it again") from err
-                except ValueError as err:
-                    raise ResultsError(f"{path}:{number}: {err}. Was the line changed by hand?") from err
-                _check_line(path, number, entry, first=empty)
-                empty = False
-                yield number, entry
+        for number, row in lines_of(path, 'line of results'):
+            if not row.strip():
+                continue
+            try:
+                entry = parse_json(row, _no_doubles)
+            except (json.JSONDecodeError, UnicodeDecodeError) as err:
+                if not row.endswith(b'\n'):  # it was being written
+                    problems.append(f"{path}:{number}: the last line is cut off (the run was killed); left out")
+                    break
+                raise ResultsError(f"{path}:{number} is no complete JSON: {err}. A line is one JSON object; if the "
+                                   "file was copied while it was written, copy it again") from err
+            except ValueError as err:
+                raise ResultsError(f"{path}:{number}: {err}. Was the line changed by hand?") from err
+            _check_line(path, number, entry, first=empty)
+            empty = False
+            yield number, entry
+    except TooLarge as err:
+        raise ResultsError(f"{path}: {err.strerror}, and no results have so many. Is it another file?") from err
     except OSError as err:
         raise ResultsError(f"{path} cannot be read: {err.strerror or err}") from err
     if empty and problems:
@@ -118,7 +115,7 @@ def _ends(folder):
     found = []
     try:
         with open_plain(folder / NAME) as handle:
-            found.append(handle.readline(MOST))
+            found.append(handle.readline(MOST['line of results']))
             handle.seek(max(0, handle.seek(0, os.SEEK_END) - (1 << 14)))  # the last line of a run that ended is short
             found.append(handle.read().rstrip(b'\n').rpartition(b'\n')[2])
     except OSError:
@@ -230,7 +227,8 @@ def read(path):
     entries = _entries(path, problems)
     dataset = assemble(path, next(entries)[1], entries, problems)
     if 'ended' not in dataset.facts:
-        dataset.problems.append(f"{path}: the run has not ended; to go on: osu-container bench --resume {path.parent}")
+        dataset.problems.append(f"{path}: the run has not ended; to go on: osu-container bench --resume "
+                                f"{shell.path(path.parent)}")
     return dataset
 
 
@@ -297,7 +295,8 @@ class Writer:
             self._write('xb', entry)
         except FileExistsError as err:
             raise ResultsError(f"{self.path} is there already: a run is never written over. Go on with it by "
-                               f"`osu-container bench --resume {self.path.parent}`, or name another folder") from err
+                               f"`osu-container bench --resume {shell.path(self.path.parent)}`, or name another "
+                               "folder") from err
 
     def add(self, kind, **facts):
         """Append a line of this kind (str, see LINES)."""

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from osu_container.core.data.sites import SITES
+from osu_container.core.writing import shell
 
 from .. import record
 from . import files, imported, model, select
@@ -84,7 +85,7 @@ def import_outputs(options):
     for note in run.facts['not_said']:
         print(f"* {note}")
     print(f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: osu-container compare "
-          f"{shlex.quote(str(folder))} OTHER")
+          f"{shell.path(folder)} OTHER")
     return 0
 
 

@@ -5,6 +5,8 @@ import os
 import shutil
 from pathlib import Path
 
+from osu_container.core.reading.files import open_plain
+
 from .. import record
 from . import files, outputs
 
@@ -21,7 +23,7 @@ def looks_like_results(path):
     if path.is_dir() or path.suffix == '.jsonl':
         return True
     try:
-        with files.open_plain(path) as handle:
+        with open_plain(path) as handle:
             return handle.read(64).lstrip()[:1] == b'{'
     except OSError:
         return True  # whoever reads it says why that is not possible

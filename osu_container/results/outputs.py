@@ -16,12 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from osu_container import osu_output
-from osu_container.core.reading.files import open_plain
+from osu_container.core.reading.files import TooLarge, lines_of
 
 from . import files, model, perflogs
 
-#: Bytes of a file and of a line. An output of all benchmarks has some 100 KB
-MOST, MOST_OF_LINE = 32 << 20, 1 << 20
 #: So many lines of others, of so many characters, are kept beside a table
 KEPT, KEPT_OF_LINE = 50, 500
 #: Stands for a fact of an imported run that its files do not say
@@ -158,19 +156,15 @@ def _lines(path):
     """Return (lines (list of str), sha256, size, whether the last line has an end) of a file. Raises OutputFailure."""
     digest, lines, size, ended = hashlib.sha256(), [], 0, True
     try:
-        with open_plain(path) as handle:
-            for number, row in enumerate(iter(lambda: handle.readline(MOST_OF_LINE + 1), b''), 1):
-                size += len(row)
-                if len(row) > MOST_OF_LINE or size > MOST:
-                    what = f'line {number} has more than {MOST_OF_LINE}' if len(row) > MOST_OF_LINE else \
-                        f'it has more than {MOST}'
-                    raise OutputFailure(f"{path}:{number}: {what} bytes, and no output of a benchmark has: {WANTED}")
-                if b'\0' in row:
-                    raise OutputFailure(f"{path}:{number}: it is no text (a byte 0 in line {number}): {WANTED}")
-                digest.update(row)
-                ended = row.endswith(b'\n')
-                text = _COLOURS.sub('', row.decode(errors='replace').rstrip('\r\n'))
-                lines.append(_CONTROLS.sub(' ', _LABEL.sub('', text, count=1)).strip())
+        for number, row in lines_of(path, 'line of an output', 'output'):
+            if b'\0' in row:
+                raise OutputFailure(f"{path}:{number}: it is no text (a byte 0 in line {number}): {WANTED}")
+            size, ended = size + len(row), row.endswith(b'\n')
+            digest.update(row)
+            text = _COLOURS.sub('', row.decode(errors='replace').rstrip('\r\n'))
+            lines.append(_CONTROLS.sub(' ', _LABEL.sub('', text, count=1)).strip())
+    except TooLarge as err:
+        raise OutputFailure(f"{path}: {err.strerror}, and no output of a benchmark has so many: {WANTED}") from err
     except OSError as err:
         raise OutputFailure(f"{path} cannot be read: {err.strerror or err}. Name a file that you may read") from err
     if not any(lines):

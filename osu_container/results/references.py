@@ -35,8 +35,6 @@ SITE_VARIABLE = 'OSU_CONTAINER_REFERENCES'
 #: Names and versions of reference.json
 FORMAT, VERSION = 'osu-container reference', 1
 NAME = 'reference.json'
-#: Bytes of that file; it has some KB
-MOST = 1 << 20
 #: Keys of reference.json that every reader needs
 KEYS = ('name', 'title', 'series', 'site', 'source', 'date', 'stack', 'node_type', 'evidence')
 #: What a reference can be called: it stands in SELECTION:NAME, and is the name of a folder
@@ -131,7 +129,7 @@ def _describe(folder):
     """Return what the reference.json in a folder (Path) says (dict). Raises ReferenceFailure."""
     path = folder / NAME
     try:
-        about = parse_json(read_plain(path, MOST))
+        about = parse_json(read_plain(path, 'text'))
     except (OSError, ValueError) as err:
         raise ReferenceFailure(f"{path} cannot be read: {err}. Add the reference again, with --force") from err
     if not isinstance(about, dict) or about.get('format') != FORMAT or about.get('version') != VERSION:

@@ -17,7 +17,8 @@ import itertools
 import os
 from pathlib import Path
 
-from osu_container.core.reading.files import open_plain, parse_json
+from osu_container.core.reading.answering import asked
+from osu_container.core.reading.files import MOST, open_plain, parse_json
 from osu_container.places import STATE
 
 from . import files, imported, references
@@ -44,7 +45,7 @@ def _started(folder):
     """Return when a run began, as the first line of its results says (str, ISO 8601); '' if it says nothing."""
     try:
         with open_plain(folder / files.NAME) as handle:
-            return str(parse_json(handle.readline(files.MOST))['started'])
+            return str(parse_json(handle.readline(MOST['line of results']))['started'])
     except (OSError, ValueError, KeyError, TypeError):
         return ''
 
@@ -52,7 +53,8 @@ def _started(folder):
 def runs():
     """Return the folders (list of Path) of the runs in the results folder, the newest last."""
     try:
-        found = [path for path in results_folder().iterdir() if (path / files.NAME).is_file()]
+        with asked(results_folder()):
+            found = [path for path in results_folder().iterdir() if (path / files.NAME).is_file()]
     except OSError:
         return []
     return sorted(found, key=lambda path: (_started(path), path.name))

@@ -8,6 +8,13 @@ import textwrap
 from .messages import DOCS, MESSAGES
 from .search import listed, printable, search_in
 
+try:
+    from osu_container.core.reading.files import open_plain
+except ImportError:  # the folder was copied to a node by itself
+    def open_plain(path):
+        """Return the file path opened for reading bytes."""
+        return open(path, 'rb')
+
 #: files that are named with a message, or without one
 SHOWN_FILES, SHOWN_OTHERS = 6, 20
 #: What else a message may mean, and what tells
@@ -29,7 +36,7 @@ def _search_of(name):
     if name != '-':
         if os.path.isdir(name):
             raise ValueError("it is a folder: name the files in it, for example %s" % os.path.join(name, '*.out'))
-        with open(name, 'rb') as handle:
+        with (open_plain(name) if os.path.isfile(name) else open(name, 'rb')) as handle:
             if os.fstat(handle.fileno()).st_rdev and not handle.isatty():  # pipes and plain files have none
                 raise ValueError("it is a device, which may have no end. Name the file with a job's output")
             return search_in(handle)

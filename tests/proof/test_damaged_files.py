@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from osu_container.core.reading import files
 from osu_container.proof import judging, layout
 from osu_container.proof import text as report
 from tests.helpers.machine import PROJECT, PYTHON_36, run
@@ -63,16 +64,16 @@ def test_whatever_a_file_says_the_answer_is_a_verdict_or_a_plain_error(tmp_path,
 
 def big(path):
     with open(path, 'w') as handle:
-        handle.truncate(judging.LARGEST + 1)
+        handle.truncate(files.MOST['rank'] + 1)
 
 
 ROUND = json.dumps(rank(0))
 BAD = [
-    (lambda path: os.mkfifo(path), 'is damaged: it is no regular file'),
-    (lambda path: path.symlink_to('/dev/zero'), 'is damaged: it is no regular file'),
-    (lambda path: path.mkdir(), 'is damaged: it is no regular file'),
+    (lambda path: os.mkfifo(path), 'is damaged: it is no plain file'),
+    (lambda path: path.symlink_to('/dev/zero'), 'is damaged: it is no plain file'),
+    (lambda path: path.mkdir(), 'is damaged: Is a directory'),
     (lambda path: path.symlink_to('nowhere'), 'rank 0 left no proof'),
-    (big, f'is damaged: it has more than {judging.LARGEST} bytes'),
+    (big, f"is damaged: it has {files.MOST['rank'] + 1} bytes, at most"),
     (lambda path: path.write_text('[' * 200000), 'is damaged: it is nested too deep'),
     (lambda path: path.write_text('{"format": ' + '9' * 5000 + '}'), 'rank-0.json'),
     (lambda path: path.write_text(ROUND.replace('"tasks": 2', '"tasks": 1000000000')),

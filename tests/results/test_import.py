@@ -186,7 +186,7 @@ HOSTILE = [
     ('new-program', b'# OSU MPI Telepathy Test v9\n1 2.00\n', r":1: the title '# OSU MPI Telepathy Test v9' is none"),
     ('imb-twice', b'# Benchmarking PingPong\n#bytes #repetitions t[usec]\n1 10 2.0\n1 10 2.0\n', r':4: size 1 of IMB'),
     ('imb-new', b'# Benchmarking PingPong\n#bytes #repetitions furlong\n1 10 2.0\n', r':1: .*no column that is known'),
-    ('long-line', b'1 ' * (1 << 20), r':1: line 1 has more than 1048576 bytes'),
+    ('long-line', b'1 ' * (1 << 20), r': line 1 has more than 1048576 bytes'),
     ('digits', (BANDWIDTH + '9' * 5000 + ' 1.00\n').encode(), 'no number from osu_bw'),
 ]
 

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from osu_container import osu_output
+from osu_container.core.reading import files as plain
 from osu_container.results import files, model
 from osu_container.results.example_runs import CASES, MORE_CASES, RUN, make_run, sizes_of
 from osu_container.results.model import Case, Series
@@ -420,7 +421,7 @@ def test_output_with_numbers_without_end_has_none_of_them(text):
 
 
 def test_a_line_without_end_is_refused(run, monkeypatch):
-    monkeypatch.setattr(files, 'MOST', 10_000)
+    monkeypatch.setitem(plain.MOST, 'line of results', 10_000)
     with open(run / files.NAME, 'a') as handle:
         handle.write(' ' * 20_000)
     assert 'has more than 10000 bytes' in refused(run)

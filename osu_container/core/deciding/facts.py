@@ -19,6 +19,7 @@ from osu_container.core.reading.image import Image
 from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
 from osu_container.core.reading.loader import of_name
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.writing import shell
 
 
 class FactsError(Exception):
@@ -120,7 +121,8 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
                 raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
                                  "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
                                  % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
-                                                                  if finding.level == 'fails'), sif, site['name']))
+                                                                  if finding.level == 'fails'), shell.path(sif),
+                                    site['name']))
             facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=_files(approach, site, host),
                          injected=_injected(approach, site, host, mix.injected, image.libraries))
             if approach.get('entrypoint'):

@@ -14,6 +14,7 @@ from collections import OrderedDict, namedtuple
 
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
+from osu_container.core.reading.answering import asked
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
 from osu_container.core.reading.environment import folders, known
@@ -23,7 +24,7 @@ from osu_container.core.reading.loader import load, of_name, version_problems, w
 from osu_container.core.reading.python_environments import opened_libfabric
 from osu_container.core.reading.scripts import started_by
 from osu_container.core.reading.sif import ImageError
-from osu_container.core.reading.system import LARGEST, read_cache
+from osu_container.core.reading.system import read_cache
 from osu_container.core.reading.traits import (
     PLUGIN,
     PROVIDERS,
@@ -69,11 +70,13 @@ class Host(object):
 
     def exists(self, path):
         """Return whether path (str, root in front) leads to a file or folder."""
-        return os.path.exists(path)
+        with asked(path):
+            return os.path.exists(path)
 
     def is_file(self, path):
         """Return whether path (str, root in front) leads to a file."""
-        return os.path.isfile(path)
+        with asked(path):
+            return os.path.isfile(path)
 
     def describes(self, path):
         """Return whether it is known if path (str, root in front) is there: of one's own files all is."""
@@ -101,7 +104,7 @@ class Host(object):
         """Return the path (str, root in front) of a library name (str) in the host's ld.so.cache, None without."""
         if machine not in self._cache:
             try:
-                data = read_plain(self.on('/etc/ld.so.cache'), LARGEST)
+                data = read_plain(self.on('/etc/ld.so.cache'), 'cache')
             except OSError:  # as in a folder that stands in for a host: its folders are searched
                 data = b''
             self._cache[machine] = read_cache(data, machine)

@@ -10,6 +10,7 @@ import subprocess
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError, check_sbom, signature_problem
+from osu_container.core.writing import shell
 from osu_container.places import PROJECT
 
 #: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb
@@ -102,8 +103,6 @@ def obtained(name, how, folders, image_help, say, sha256=None):
 #: A line of sha256sum; with --tag, or of BSD's sha256 and OpenSSL's dgst: SHA256 (NAME) = SUM
 _SUM_LINE = re.compile(r'\\?(?P<sum>[0-9a-f]{64})(?: [ *](?P<name>.+))?|'
                        r'SHA256 ?\((?P<of>.+)\) ?= ?(?P<tagged>[0-9a-f]{64})', re.I)
-#: Bytes of a file with sums that are read: a thousand lines
-_MOST_SUMS = 1 << 17
 
 
 def wanted_sha256(path):
@@ -112,7 +111,7 @@ def wanted_sha256(path):
     empty. Of several lines that of NAME counts, of one line any. Raises ImageError if it holds no such sum.
     """
     try:
-        lines = [line.strip() for line in read_plain(path, _MOST_SUMS).decode('utf-8-sig', 'replace').splitlines()]
+        lines = [line.strip() for line in read_plain(path, 'text').decode('utf-8-sig', 'replace').splitlines()]
     except FileNotFoundError:
         return None
     except OSError as err:
@@ -124,7 +123,8 @@ def wanted_sha256(path):
     chosen = of_name or (found if len(lines) == 1 else [])
     if not chosen and lines:
         raise ImageError("%s holds no sha256 of %s: wanted a line of sha256sum, 64 digits from 0 to f and the name. "
-                         "To make one again: sha256sum %s >%s" % (path, name, name, os.path.basename(path)))
+                         "To make one again: sha256sum %s >%s" % (
+                             path, name, shell.path(name), shell.path(os.path.basename(path))))
     return (chosen[0].group('sum') or chosen[0].group('tagged')).lower() if chosen else None
 
 
@@ -148,7 +148,8 @@ def check_image(sif, wanted, beside, image_help, runtime, of_site=False):
     if not wanted and not of_site:
         raise ImageError("No sha256 to check the image %s against: make one with (cd %s && sha256sum %s > %s), or "
                          "give it: --try-amend=image_sha256=SUM"
-                         % (sif, os.path.dirname(sif), name, os.path.basename(beside)))
+                         % (sif, shell.path(os.path.dirname(sif) or '.'), shell.path(name),
+                            shell.path(os.path.basename(beside))))
     found = sha256_of(sif)
     if found != (wanted or found):
         # EasyBuild 4.9 shows the first 300 characters: a long path comes last

@@ -24,7 +24,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__fi
 _NAME = os.path.basename(_PACKAGE)
 #: What the files of the package's proof/ import, and what starts them
 _MORE = ('__init__.py', 'columns.py', 'exit_codes.py', 'rank-proof', 'streams.py', 'core/__init__.py',
-         'core/data/__init__.py', 'core/data/approaches.py', 'core/reading/__init__.py', 'core/reading/files.py',
+         'core/data/__init__.py', 'core/data/approaches.py', 'core/reading/__init__.py',
+         'core/reading/answering.py', 'core/reading/files.py',
          'core/reading/libraries.py', 'core/writing/__init__.py', 'core/writing/terminal.py')
 
 

@@ -8,8 +8,8 @@ held against its size, so that none takes much time or memory.
 All functions work on Python 3.6 with the standard library only. core/reading/libraries.py has a second reader, class
 Elf: it reads constants and machine code by sections, which need not be there and of which ld.so knows nothing.
 """
+import errno
 import os
-import stat
 import struct
 from collections import OrderedDict, namedtuple
 
@@ -331,14 +331,14 @@ class _Reader(object):
 def elf_facts(path):
     """Return the ElfFacts of the file path. Raises ElfError if it is missing, no ELF file, or damaged."""
     try:
-        if stat.S_ISDIR(os.stat(path).st_mode):
-            raise ElfError("%s is a folder, wanted a library" % path)
         with open_plain(path) as handle:
             return _Reader(handle).facts(path)
     except _Damaged as err:
         raise ElfError("%s %s" % (path, err))
     except OSError as err:
-        if not os.path.exists(path):
+        if err.errno == errno.EISDIR:
+            raise ElfError("%s is a folder, wanted a library" % path)
+        if err.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
             raise ElfError("%s does not exist" % path)
         raise ElfError("%s cannot be read: %s" % (path, err.strerror))
 

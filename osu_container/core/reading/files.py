@@ -1,33 +1,97 @@
 """
-Files of others, opened so that none of them can stop the reader: no wait at a FIFO, no end of the memory.
+Files of others, opened so that none of them can stop the reader: no wait at a FIFO, no end of the memory, no line
+without an end; and a file that does not answer is named (answering.py).
 
 Works on Python 3.6 with the standard library only.
 """
 import errno
+import io
 import json
 import os
 import stat
 
-#: So many bytes of one file are taken into memory. The largest libmpi seen has 16 MB (Intel MPI), built for debugging
-#: some 100 MB.
-MOST = 192 << 20
+from osu_container.core.reading.answering import asked
+
+#: Bytes that are read at most, by what is read
+MOST = {
+    # the largest libmpi seen has 16 MB (Intel MPI), built for debugging some 100 MB
+    'library': 192 << 20,
+    # copied out of an image: the largest library seen has 2.5 GB (libtorch_hip)
+    'copy': 4 << 30,
+    # ld.so.cache: that of a full desktop has some 200 KB
+    'cache': 32 << 20,
+    # what unsquashfs lists of an image: 2,000,000 files with paths of 200 bytes
+    'list': 512 << 20,
+    # labels of an image, all of them together: those of real images have some KB, with the definition file beside them
+    'labels': 4 << 20,
+    # bills of materials and signatures: those of real images have some MB, with 100,000 files some 60
+    'sbom': 64 << 20,
+    # lists and licences of packages in an image: 1 MB at most
+    'packages': 16 << 20,
+    # JSON that a program of this project has written: the largest, of a host, has some hundred thousand
+    'json': 16 << 20,
+    # a line of results.jsonl: the longest seen has 2 MB, a measurement with the proof of 2,048 ranks
+    'line of results': 64 << 20,
+    # outputs of programs: that of all benchmarks has some 100 KB
+    'output': 32 << 20,
+    'line of an output': 1 << 20,
+    # what a rank leaves for a proof: some thousands
+    'rank': 8 << 20,
+    # sums of files, what a reference says of itself, files below /etc, settings
+    'text': 1 << 20,
+}
 #: A number with more digits is none that was counted or measured: 2 ** 64 has 20. Python needs a time for them that
 #: grows with the square of their number (CVE-2020-10735)
 _MOST_DIGITS = 40
-#: Bytes of a JSON file that a program of this project has written; the largest, of a host, have some hundred thousand
-MOST_JSON = 16 << 20
+
+
+class TooLarge(OSError):
+    """More than is read; strerror says how much there is."""
+
+    def __init__(self, path, kind, size=None, line=None):
+        """kind: one of MOST; size: int, bytes that there are, None where that is not known; line: int, or None."""
+        where = 'it' if line is None else 'line %d' % line
+        super(TooLarge, self).__init__(errno.EFBIG, (
+            '%s has more than %d bytes, and no more are read' % (where, MOST[kind]) if size is None else
+            '%s has %d bytes, at most %d are read' % (where, size, MOST[kind])), str(path))
+
+
+class _Plain(io.FileIO):
+    """A file of which each part is asked for by its name."""
+
+    def __init__(self, number, path):
+        """number: int, as of os.open(); path: str."""
+        super(_Plain, self).__init__(number, 'rb')
+        self._path = path
+
+    def readinto(self, room):
+        """See io."""
+        with asked(self._path):
+            return super(_Plain, self).readinto(room)
+
+    def readall(self):
+        """See io."""
+        with asked(self._path):
+            return super(_Plain, self).readall()
+
+    def close(self):
+        """See io. A FUSE server is asked at that as well."""
+        with asked('' if self.closed else self._path):
+            super(_Plain, self).close()
 
 
 def open_plain(path):
     """Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device."""
-    # without O_NONBLOCK the open of a FIFO waits for a writer; plain files do not know it
-    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    if not stat.S_ISREG(os.fstat(number).st_mode):
-        os.close(number)
-        if os.path.isdir(path):
-            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
-    return os.fdopen(number, 'rb')
+    with asked(path):
+        # without O_NONBLOCK the open of a FIFO waits for a writer; plain files do not know it
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        kind = os.fstat(number).st_mode
+        if not stat.S_ISREG(kind):
+            os.close(number)
+            if stat.S_ISDIR(kind):
+                raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+            raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
+        return io.BufferedReader(_Plain(number, path))
 
 
 def not_replaced(path):
@@ -47,13 +111,49 @@ def not_replaced(path):
     return "it is no plain file (a device, a FIFO, a socket or a folder), and no file takes its place"
 
 
-def read_plain(path, most=MOST):
-    """Return the content (bytes) of the plain file path. Raises OSError, also if it has more than most bytes (int)."""
+def read_plain(path, kind='library', whole=True):
+    """
+    Return the content (bytes) of the plain file path.
+
+    :param kind: str, one of MOST; whole: bool, False: of a file that has more its beginning will do
+    Raises OSError, TooLarge.
+    """
     with open_plain(path) as handle:
         size = os.fstat(handle.fileno()).st_size
-        if size > most:
-            raise OSError(errno.EFBIG, "it has %d bytes, at most %d are read" % (size, most), path)
-        return handle.read(most)
+        if whole and size > MOST[kind]:
+            raise TooLarge(path, kind, size)
+        data = handle.read(min(size, MOST[kind]) + 1)
+        if len(data) > size:  # it grows, or is one of /proc, which says 0
+            data += handle.read(max(0, MOST[kind] + 1 - len(data)))
+        if whole and len(data) > MOST[kind]:
+            raise TooLarge(path, kind)
+        return data[:MOST[kind]]
+
+
+def text_of(path, kind='text', whole=False):
+    """Return the text (str) of the plain file path, '' where it cannot be read. Parameters as of read_plain()."""
+    try:
+        return read_plain(path, kind, whole).decode('utf-8', 'replace')
+    except OSError:
+        return ''
+
+
+def lines_of(path, kind, most=None):
+    """
+    Yield (number from 1, line (bytes) with its end) of the plain file path; none is kept.
+
+    :param kind: str, one of MOST, of a line; most: str, one of MOST, of all lines, or None
+    Raises OSError, TooLarge.
+    """
+    with open_plain(path) as handle:
+        size = 0
+        for number, row in enumerate(iter(lambda: handle.readline(MOST[kind] + 1), b''), 1):
+            size += len(row)
+            if len(row) > MOST[kind]:
+                raise TooLarge(path, kind, line=number)
+            if most and size > MOST[most]:
+                raise TooLarge(path, most)
+            yield number, row
 
 
 def _whole(text):
@@ -81,6 +181,6 @@ def parse_json(text, pairs=None):
         raise ValueError("it is nested too deep")
 
 
-def read_json(path, most=MOST_JSON):
-    """Return what the plain file path, of at most so many bytes (int), holds in JSON. Raises OSError, ValueError."""
-    return parse_json(read_plain(path, most))
+def read_json(path, kind='json'):
+    """Return what the plain file path holds in JSON; kind as of read_plain(). Raises OSError, ValueError."""
+    return parse_json(read_plain(path, kind))

@@ -6,7 +6,6 @@ needs itself), so that an image of many gigabytes is never copied; an unpacked i
 """
 import binascii
 import errno
-import functools
 import hashlib
 import itertools
 import os
@@ -22,6 +21,7 @@ import sys
 import tempfile
 from collections import OrderedDict
 
+from osu_container.core.reading.answering import Program, asked, scratch_name, touch
 from osu_container.core.reading.elf import MACHINE_NAMES, all_elf_facts
 from osu_container.core.reading.environment import (
     FOLDER,
@@ -31,7 +31,7 @@ from osu_container.core.reading.environment import (
     folders,
     known,
 )
-from osu_container.core.reading.files import open_plain, read_plain
+from osu_container.core.reading.files import MOST, open_plain, read_plain
 from osu_container.core.reading.sif import SQUASHFS, ImageError, NoRoomError, overlays, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 
@@ -70,6 +70,8 @@ class Tree(object):
         todo, done, links = path.split('/'), '', 0
         while todo:
             part = todo.pop(0)
+            if part in ('', '.', '..') and done and self.entries.get(done, 'd')[0] != 'd':
+                return None  # of what is no folder there is no . and no ..
             if part in ('', '.'):
                 continue
             if part == '..':
@@ -174,12 +176,8 @@ def _one_name(path):
 
 #: No image with more files is looked into: their list alone takes some 300 bytes each
 MOST_FILES = 2000000
-#: The list of so many files has fewer bytes, with paths of 200 bytes each
-_MOST_LISTED = 512 << 20
 #: A path with more bytes cannot be opened in a container (PATH_MAX, limits.h)
 _LONGEST_PATH = 4096
-#: So many bytes of one file are copied out of an image. The largest library seen has 2.5 GB (libtorch_hip)
-_MOST_COPIED = 4 << 30
 #: What a program that reads a damaged squashfs may take: seconds of processor time, bytes of memory
 _SECONDS, _MEMORY = 300, 4 << 30
 
@@ -228,10 +226,10 @@ class Squashfs(Tree):
         for line in itertools.chain(self._unsquashfs(['-lln', '-d', top]), [b'']):
             found = match(line)
             listed += len(line)
-            if listed > _MOST_LISTED or added > MOST_FILES:
+            if listed > MOST['list'] or added > MOST_FILES:
                 raise ImageError("%s holds more than %d files, or their list more than %d MB: too many to look into. "
                                  "Use an image with fewer"
-                                 % (self.path, MOST_FILES, _MOST_LISTED >> 20))
+                                 % (self.path, MOST_FILES, MOST['list'] >> 20))
             if line and not found:
                 last = last and last[:3] + (last[3] + line,)
                 continue
@@ -283,12 +281,12 @@ class Squashfs(Tree):
                                      % (getattr(err, 'strerror', None) or err))
                 raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
                                  "squashfs-tools")
+            reading = Program(proc, self.path)
             try:
-                for line in iter(functools.partial(proc.stdout.readline, 1 << 16), b''):
+                for line in reading.lines():
                     yield line
             finally:
-                proc.stdout.close()  # it ends by that, where nobody reads on
-                proc.wait()
+                reading.close()
             if proc.returncode != 0:
                 errors.seek(0)
                 text = ' '.join(errors.read(4096).decode('utf-8', 'replace').split())
@@ -338,9 +336,9 @@ class Squashfs(Tree):
             kind, _, _, size = self.entries[path]
             if kind != '-':
                 raise ImageError("%s: %s is no plain file" % (self.path, path))
-            if size > _MOST_COPIED:
+            if size > MOST['copy']:
                 raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into. Use an image "
-                                 "without it" % (self.path, path, size, _MOST_COPIED))
+                                 "without it" % (self.path, path, size, MOST['copy']))
         problem = no_room(os.path.dirname(folder), sum(self.entries[path][3] for path in paths))
         if problem:
             raise NoRoomError(problem)
@@ -411,26 +409,33 @@ class Folder(Tree):
         todo = ['']
         while todo:
             below = todo.pop()
-            try:
-                found = list(os.scandir(path.rstrip('/') + below + '/'))
-            except OSError:
-                continue
-            for one in found:
-                name = below + '/' + one.name
-                try:
-                    status = one.stat(follow_symlinks=False)
-                    text = stat.filemode(status.st_mode)
-                    target = os.readlink(one.path) if text[0] == 'l' else ''
-                except OSError:  # gone meanwhile
-                    continue
-                self.entries[name] = (text[0], text[1:], target, status.st_size)
-                if len(self.entries) > MOST_FILES:
-                    raise ImageError("%s holds more than %d files: too many to look into" % (path, MOST_FILES))
-                if text[0] == 'd' and name not in ('/proc', '/sys', '/dev'):
-                    todo.append(name)
+            with asked(path.rstrip('/') + below):
+                todo += self._list(below)
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError("%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
                              "the folder that 'apptainer build --sandbox' has made" % path)
+
+    def _list(self, below):
+        """Add what is in a folder (str, its path in the image); return the folders (list of str) to be listed."""
+        try:
+            found = list(os.scandir(self.path.rstrip('/') + below + '/'))
+        except OSError:
+            return []
+        folders = []
+        for one in found:
+            name = below + '/' + one.name
+            try:
+                status = one.stat(follow_symlinks=False)
+                text = stat.filemode(status.st_mode)
+                target = os.readlink(one.path) if text[0] == 'l' else ''
+            except OSError:  # gone meanwhile
+                continue
+            self.entries[name] = (text[0], text[1:], target, status.st_size)
+            if len(self.entries) > MOST_FILES:
+                raise ImageError("%s holds more than %d files: too many to look into" % (self.path, MOST_FILES))
+            if text[0] == 'd' and name not in ('/proc', '/sys', '/dev'):
+                folders.append(name)
+        return folders
 
     def copies(self, paths, folder):
         """See Tree: the files themselves."""
@@ -505,6 +510,7 @@ class Image(object):
         path. Raises ImageError if the image cannot be read or has not these.
         """
         self.path, self.unread = path, []
+        touch(path)
         if os.path.isdir(path):
             self.labels, self.tree = {}, Folder(path)
         else:
@@ -515,7 +521,7 @@ class Image(object):
                 layers += [layer] if layer else []
                 self.unread += [why] if why else []
             self.tree = Overlaid(layers) if layers[1:] else layers[0]
-        self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
+        self.folder = tempfile.mkdtemp(prefix=scratch_name())
         try:
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, {}, None
             self._matching, self._plugins = {}, None

@@ -12,7 +12,8 @@ import struct
 import subprocess
 from collections import namedtuple
 
-from osu_container.core.reading.files import open_plain, parse_json
+from osu_container.core.reading.answering import Program
+from osu_container.core.reading.files import MOST, open_plain, parse_json
 
 SIF_MAGIC = b'SIF_MAGIC'
 HEADER = struct.Struct('<32s10s3s3s16sqqqqqqqq')
@@ -29,10 +30,6 @@ GROUP_MASK = 0xf0000000
 PARTITION = struct.Struct('<ii')
 SQUASHFS = 1
 PRIMARY_SYSTEM, OVERLAY = 2, 4
-#: No more of bills of materials and signatures is read: those of real images have some MB, with 100,000 files some 60
-_MOST_TEXT = 64 << 20
-#: No more of labels, all of them together: those of real images have some KB, with the definition file beside them
-_MOST_LABELS = 4 << 20
 #: Sums that a signature may have: github.com/apptainer/sif, pkg/integrity/digest.go
 _SUMS = ('sha1', 'sha224', 'sha256', 'sha384', 'sha512')
 #: No SIF has more objects: `apptainer build` leaves room for 48
@@ -105,9 +102,9 @@ def read_sif(path):
     objects, labels = data_objects(path), {}
     described = [item for item in objects if item.kind == DATA_GENERIC_JSON]
     total = sum(item.size for item in described)
-    if total > _MOST_LABELS:
+    if total > MOST['labels']:
         raise ImageError("%s has %d bytes of labels, and at most %d are read. Use an image with fewer"
-                         % (path, total, _MOST_LABELS))
+                         % (path, total, MOST['labels']))
     for item in described:
         labels.update(_labels(read_object(path, item)))
     return _system_partition(path, objects).offset, labels
@@ -140,7 +137,7 @@ def _system_partition(path, objects):
 
 def read_object(path, item):
     """Return the content (bytes) of a SifObject of the SIF path. Raises ImageError if it has far too many."""
-    if item.size > _MOST_TEXT:
+    if item.size > MOST['sbom']:
         raise ImageError("%s is damaged: its object %s is said to have %d bytes. Copy or make it again"
                          % (path, item.name or item.number, item.size))
     with open_plain(path) as handle:
@@ -239,12 +236,12 @@ def verify_signature(path, command, key=None):
     """
     options = ['--key', key] if key else ['--local']
     try:
-        proc = subprocess.Popen([command, 'verify'] + options + [path], stdin=subprocess.PIPE,
+        proc = subprocess.Popen([command, 'verify'] + options + [path], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
                                 env=dict(os.environ, LC_ALL='C'), errors='replace')
     except OSError as err:
         return 'unknown', "%s does not run (%s)" % (command, err.strerror)
-    out, errors = proc.communicate()
+    out, errors = Program(proc, path).communicate()
     if proc.returncode == 0:
         return 'verified', out
     lines = [line for line in errors.splitlines() if line.strip()] or ["exit code %d" % proc.returncode]

@@ -22,8 +22,6 @@ INTERPRETERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1', '/l
 #: A text of folders in a glibc's loader: each ends with / and 0
 _FOLDERS = re.compile(br'(?<=\0)(?:/[^\0/]+(?:/[^\0/]+){0,20}/\0){1,20}')
 _CACHE_PATH = re.compile(br'\0(/[^\0]{0,200}/ld\.so\.cache)\0')
-#: No loader and no cache has more bytes: those of today have 0.3 MB and 0.1 MB
-LARGEST = 32 << 20
 
 CACHE_MAGIC, OLD_MAGIC = b'glibc-ld.so.cache1.1', b'ld.so-1.7.0\0'
 #: machine as in ElfFacts -> what its entries in a cache are marked with (sysdeps/generic/ldconfig.h)

@@ -8,9 +8,10 @@ Python 3.6, standard library only.
 import grp
 import os
 import pwd
-import shlex
 import stat
 import unicodedata
+
+from osu_container.core.writing import shell
 
 #: Unicode's categories of such characters
 _ODD = ('Cc', 'Cf', 'Cs', 'Zl', 'Zp')
@@ -58,10 +59,10 @@ def code_problem(path, installation=None):
         if os.path.isdir(each) and found.st_mode & stat.S_ISVTX:
             continue
         if found.st_mode & stat.S_IWOTH:
-            return _sentence(real, each, "may be written by everybody", "chmod o-w %s" % shlex.quote(each))
+            return _sentence(real, each, "may be written by everybody", "chmod o-w %s" % shell.word(each))
         if found.st_mode & stat.S_IWGRP and found.st_gid != group and not _own_group(found.st_gid, found.st_uid):
             return _sentence(real, each, "may be written by the group %s" % _group(found.st_gid),
-                             "chmod g-w %s, or cp it to a folder of yours" % shlex.quote(each))
+                             "chmod g-w %s, or cp it to a folder of yours" % shell.word(each))
     return None
 
 

@@ -2,6 +2,8 @@
 Settings and site -> text of a job script for two nodes. RUNSCRIPTS names its folder; LUMI's container modules have
 samples there.
 """
+from osu_container.core.writing.terminal import one_line
+
 NAME, FOLDER = 'two-nodes', 'runscripts'
 
 
@@ -18,4 +20,5 @@ def job_script(settings, jobs, module, example, binding=None):
     words = ['srun', '-N2', '-n2'] + jobs['step'] + ([binding] if binding and settings.gpu_map else []) + [example]
     return ('#!/bin/bash\n# Two ranks on two nodes: module load %s, then sbatch%s $RUNSCRIPTS/%s, which goes on with '
             'your environment.\n%sset -eu\n: "${CONTAINERROOT:?load %s first}"\n%s\n' % (
-                module, account, NAME, ''.join('#SBATCH %s\n' % one for one in asked), module, ' '.join(words)))
+                module, account, NAME, ''.join('#SBATCH %s\n' % one_line(one) for one in asked), module,
+                ' '.join(words)))

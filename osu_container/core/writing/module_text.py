@@ -8,11 +8,11 @@ import os
 import re
 import textwrap
 from itertools import groupby
-from shlex import quote
 
 from osu_container.core.data.approaches import NO_LIBFABRIC, SWITCHES
 from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
+from osu_container.core.writing import shell
 from osu_container.core.writing.call_settings import promised, run_files
 from osu_container.core.writing.job_script import FOLDER as SCRIPTS
 from osu_container.core.writing.terminal import one_line
@@ -353,7 +353,7 @@ def image_text(generator, settings, sif, again, name):
         lines += [generator.comment("an error where the image has another size than the one that was installed, a "
                                     "warning where it has another time stamp: its sum would take seconds"),
                   INTACT_TEXT % {'sif': lua_string(sif), 'again': lua_string(again),
-                                 'beside': lua_string(quote(sif + '.sha256'))},
+                                 'beside': lua_string(shell.path(sif + '.sha256'))},
                   'intact(%(size)d, %(mtime)d)\n' % settings.image_installed]
     lines += [generator.comment("where the image is, under the names that LUMI's container modules use"),
               'setenv("SIF", sif)\n', 'setenv("SIF%s", sif)\n' % name,

@@ -16,19 +16,43 @@ from contextlib import contextmanager
 #: DerivedCoreProperties.txt, Default_Ignorable_Code_Point; and the empty pattern of Braille
 _SHAPELESS = re.compile('[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0'
                         '\U000e0100-\U000e01ef]')
+#: The same, and characters that are orders: Unicode 15, general categories Cc but for tab and line end, Cf, Cs, Zl, Zp
+_HIDDEN = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
+                     '\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd'
+                     '\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff'
+                     + _SHAPELESS.pattern[1:])
 
 
 def _shown(letter):
     """Return what stands for a character (str): itself, a blank for another kind of blank, or its escape."""
     if letter.isprintable() and not _SHAPELESS.match(letter):
         return letter
-    number = ord(letter)
-    if letter == '\t' or number >= 0xa0 and letter.isspace():
+    if letter == '\t' or ord(letter) >= 0xa0 and letter.isspace():
         return ' '
+    return _escape(letter)
+
+
+def _escape(letter):
+    """Return the escape (str) of a character (str)."""
+    number = ord(letter)
     if 0xdc80 <= number <= 0xdcff:  # a byte of a file name that is none of its encoding (PEP 383)
         number -= 0xdc00
     # a DEL stands as it is in the JSON that Python writes, which knows no \x7f
     return ('\\U%08x' if number > 0xffff else '\\u%04x' if number > 0xff or number == 0x7f else '\\x%02x') % number
+
+
+def visible(text):
+    """Return text (str), blanks and line ends as they are, with nothing in it that cannot be seen: for pages, files."""
+    return _HIDDEN.sub(lambda found: _escape(found.group()), text)
+
+
+def visible_in(value):
+    """Return value (data of JSON) with all texts in it as by visible()."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return dict((visible_in(key), visible_in(one)) for key, one in value.items())
+    return [visible_in(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def one_line(text):

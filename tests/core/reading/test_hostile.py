@@ -1,18 +1,22 @@
 """Images that somebody has made to deceive who reads them: names, links, sizes, metadata. Nothing of them is obeyed."""
 import base64
+import contextlib
 import json
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
 import time
 
 import pytest
+from hypothesis import strategies as st
 
 from osu_container.core.reading import files, image, sif
 from osu_container.core.reading.image import Folder, Image, Squashfs
 from osu_container.core.reading.sif import GROUP_MASK, ImageError, NoRoomError
+from tests.helpers.hostile import Reader, each
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.sif import pack, write_sif
 
@@ -94,22 +98,96 @@ def test_an_old_unsquashfs_takes_no_file_of_the_host(root, tmp_path, monkeypatch
     assert (host / 'ld.so.cache').read_text() == 'of the host'
 
 
-def test_no_link_of_an_unpacked_image_leads_out_of_it(root):
-    (root.parent / 'host').mkdir()
-    (root.parent / 'host' / 'secret').write_text('of the host')
-    out = root.parent / 'host'
-    for name, target in [('up', '../' * 20 + str(out)[1:]), ('whole', str(out)), ('usr/near', '../../host'),
-                         ('twice', 'whole'), ('etc/ld.so.cache', str(out / 'secret'))]:
-        (root / name).symlink_to(target)
-    with Image(str(root), '') as opened:
-        for path in ('/up/secret', '/whole/secret', '/usr/near/secret', '/twice/secret', '/etc/ld.so.cache'):
-            assert not opened.exists(path)
-            with pytest.raises(ImageError, match='has no'):
-                opened.content(path)
+#: What a link may say, in a folder two below the top of an image
+LINKED = st.lists(st.one_of(st.sampled_from(['..', '.', '', 'a', 'b', 'c', 'a\nb', '\udcff', 'file', 'host', 'proc']),
+                            ), min_size=1, max_size=6).map('/'.join)
+PLACES = ['a', 'b', 'c', 'a/b', 'a/c', 'b/a', 'b/c', 'a/b/c', 'a\nb', 'b/a\nb', '\udcff', 'a/file', 'b/file', 'file']
+#: One thing in an image: its place, and what it is
+THINGS = st.lists(st.tuples(st.sampled_from(PLACES), st.one_of(
+    st.sampled_from(['folder', 'file', 'hard']), st.tuples(st.booleans(), LINKED))), max_size=14)
+#: Answers with what each path (JSON, in hexadecimal digits) leads to below a folder that is its /, by the kernel
+CHROOT = r"""
+import json, os, sys
+for line in sys.stdin:
+    root, paths = json.loads(line)
+    ours, theirs = os.pipe()
+    if os.fork() == 0:
+        os.chroot(root)
+        os.chdir('/')
+        found = []
+        for path in paths:
+            try:
+                with open(os.fsdecode(bytes.fromhex(path)), 'rb') as handle:
+                    found.append(handle.read().hex())
+            except OSError:
+                found.append(None)
+        with os.fdopen(theirs, 'w') as answer:
+            json.dump(found, answer)
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as answer:
+        print(answer.read(), flush=True)
+    os.wait()
+"""
+
+
+def put(root, things, host):
+    """Make things (see THINGS) below root (Path), with host (Path) as the folder of this machine; return all places."""
+    for place in ('usr', 'host'):
+        (root / place).mkdir()
+    (root / 'usr' / 'file').write_text('in the image')
+    places = ['usr/file', 'host/secret']
+    for number, (place, kind) in enumerate(things):
+        path = root / place
+        # a link on the way would lead this test out of the image
+        with contextlib.suppress(OSError):
+            if os.path.realpath(path.parent) != str(path.parent):
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if kind == 'folder':
+                path.mkdir()
+            elif kind == 'file':
+                path.write_text(f'{number}')
+            elif kind == 'hard':
+                os.link(root / 'usr' / 'file', path)
+            else:
+                path.symlink_to(str(host) + kind[1] if kind[0] else kind[1])
+            places.append(place)
+    return places + [f'{place}/{name}' for place in places for name in ('file', 'secret', '..', 'a', '../../file')]
+
+
+@pytest.mark.parametrize('number', [150, pytest.param(5000, marks=pytest.mark.full)])
+def test_a_link_of_an_unpacked_image_leads_where_the_kernel_leads_it_with_the_image_as_its_top(tmp_path, number):
+    """Absolute, upwards, in chains and loops, through folders that are links, hard; never to a file of this machine."""
+    command = [sys.executable, '-c', CHROOT]
+    kernel = Reader(*(command if os.getuid() == 0 else ['unshare', '--map-root-user', *command]))
+    host = tmp_path / 'host'
+    host.mkdir()
+    for name in ('secret', 'file', 'a'):
+        (host / name).write_text('of the host')
+    told = set()
+
+    def check(things):
+        root = tmp_path / 'image'
+        shutil.rmtree(root, ignore_errors=True)
+        root.mkdir()
+        places = put(root, things, host)
+        wanted = kernel([str(root), [os.fsencode('/' + place).hex() for place in places]])
+        tree = Folder(str(root))
+        for place, content in zip(places, wanted):
+            found = None
+            if tree.is_file('/' + place):
+                with open(tree.extract('/' + place, str(tmp_path)), 'rb') as handle:
+                    found = handle.read().hex()
+            assert found == content, (place, found, content)
+            told.add(content and bytes.fromhex(content))
+    each(check, number, things=THINGS)
+    kernel.close()
+    assert told > {None, b'in the image'} and b'of the host' not in told
 
 
 def test_a_file_that_is_too_large_is_told_and_not_copied(root, tmp_path, monkeypatch):
-    monkeypatch.setattr(image, '_MOST_COPIED', 1 << 20)
+    monkeypatch.setitem(files.MOST, 'copy', 1 << 20)
     with open(root / 'usr/lib/large', 'wb') as handle:
         handle.truncate(2 << 20)
     with Image(str(sif_of(root)), '') as opened:
@@ -121,7 +199,7 @@ def test_a_file_that_is_too_large_is_told_and_not_copied(root, tmp_path, monkeyp
 
 def test_a_list_that_is_too_long_is_told(root, monkeypatch):
     path = pack(root, root.parent / 'squashfs')
-    monkeypatch.setattr(image, '_MOST_LISTED', 100)
+    monkeypatch.setitem(files.MOST, 'list', 100)
     with pytest.raises(ImageError, match='or their list more than'):
         Squashfs(str(path), 0)
 
@@ -216,7 +294,7 @@ def test_labels_of_nonsense_are_none(root, kind):
 
 
 def test_labels_without_end_are_told(root, monkeypatch):
-    monkeypatch.setattr(sif, '_MOST_LABELS', 1000)
+    monkeypatch.setitem(files.MOST, 'labels', 1000)
     path = sif_of(root, [(sif.DATA_GENERIC_JSON, 'labels', 0, b'{}' + b' ' * 600) for _ in range(2)])
     with pytest.raises(ImageError, match='bytes of labels, and at most 1000 are read'):
         sif.read_sif(str(path))

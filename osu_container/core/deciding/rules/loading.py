@@ -11,6 +11,7 @@ from osu_container.core.deciding.trial import Container
 from osu_container.core.reading.environment import FOLDER, in_process
 from osu_container.core.reading.loader import of_name, undefined_symbols, version_problems, where
 from osu_container.core.reading.traits import mpi_traits
+from osu_container.core.writing import shell
 
 
 @rule('static program', source='ld.so(8)')
@@ -40,7 +41,7 @@ def injection_defeated(trial):
                           "the module behind 99-base.sh, which is not among the environment scripts of the image"
                           % soname,
                           [(trial.image.path, 'has %s without 99-base.sh' % FOLDER)],
-                          '`apptainer build IMAGE.sif %s` puts it there' % trial.image.path)
+                          '`apptainer build IMAGE.sif %s` puts it there' % shell.path(trial.image.path))
             return
         if INJECT_FOLDER not in path:
             at = (environment.variables.get('LD_LIBRARY_PATH') or environment.lost)
