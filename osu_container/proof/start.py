@@ -1,5 +1,5 @@
 """
-Started by rank-proof on the node of a rank: python3 -I -S start.py PID DIR
+Started by rank-proof on the node of a rank: python3 -I -S start.py PID DIR [NAME OF THE RUN]
 
 A file of its own, so that Python keeps the compiled form of the rest.
 """
@@ -16,4 +16,4 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.realp
 from osu_container.proof.sample import main  # noqa: E402, the lines above are needed first
 
 if __name__ == '__main__':
-    main(int(sys.argv[1]), sys.argv[2])
+    main(int(sys.argv[1]), *sys.argv[2:])
