@@ -339,7 +339,7 @@ def test_a_limit_of_the_shell_is_told_plainly_and_leaves_no_half_file(place, lin
     assert done.returncode < 127, done.stderr
     if done.returncode not in (0, 4):
         assert done.stderr.strip(), 'nothing was said'
-        assert changed == set(), done.stderr
+        assert {name for name in changed if not (place.above / name).is_dir()} == set(), done.stderr
     elif writes is None:
         assert changed == set(), done.stderr
     else:
