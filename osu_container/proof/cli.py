@@ -134,7 +134,10 @@ def read(folder, options):
     if not os.path.isdir(folder):
         raise ProofError("%s is neither a folder of an earlier run nor a command on PATH. A command: %s -- srun -N2 "
                          "-n2 osu_bw H H" % (folder, options.prog))
-    folders = judging.runs_in(folder)
+    try:
+        folders = judging.runs_in(folder)
+    except OSError as err:
+        raise ProofError("cannot read the folder %s: %s. Ask its owner, or name another one" % (folder, err.strerror))
     if not folders:
         raise ProofError("%s holds no file of a rank (rank-0.json, ...), nor does a folder in it. "
                          "Name the folder that a proof has written (-o)" % folder)
@@ -175,11 +178,15 @@ def run(command, options):
                          % (err.filename or folder, err.strerror))
     env = dict(os.environ, SLURM_TASK_PROLOG=prolog)
     env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
-    code = call(command, env)
+    code = None
     try:
+        code = call(command, env)
         contradicts = report(folder, _new_steps(folder, before, prolog, around), command, code, options)
         return code or (1 if contradicts else 0)
     except (ProofError, OSError) as err:
+        if code is None:  # the script names an interpreter that is not there, or no process is left
+            raise ProofError("%s cannot be started: %s. Look at its first line, or use a shell with higher limits "
+                             "(ulimit -a)" % (command[0], err.strerror))
         if not code:
             raise
         streams.say("%s: error: %s" % (options.prog, streams.problem(err) if isinstance(err, OSError) else err))

@@ -249,3 +249,11 @@ def test_osu_proof_that_is_interrupted_says_so(prove):
         _, err = child.communicate(timeout=30)
         assert child.returncode == code and err.endswith('nothing was judged; the files of the ranks stay\n'), err
     assert done.returncode == CODE
+
+
+def test_a_command_that_cannot_be_started_leaves_nothing(prove):
+    script(prove.folder / 'job', '#!/nonexistent\n')
+    before = prove.files()
+    done = prove('-o', 'out', program=['./job'])
+    assert done.returncode == 1 and './job cannot be started: No such file or directory. Look at' in done.stderr
+    assert prove.files() == before and not (prove.folder / 'out').exists()
