@@ -8,7 +8,6 @@ import difflib
 import errno
 import importlib
 import re
-import signal
 import sys
 from pathlib import Path
 
@@ -35,29 +34,11 @@ COMMANDS = {
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),
 }
-#: Signals that ask a program to end: Slurm's, and that of a terminal or a connection that is gone
-ASKS = (signal.SIGTERM, signal.SIGHUP)
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
 #: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
 SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
           errno.ENOMEM: 'ulimit -v'}
-
-
-class Ended(SystemExit):
-    """A signal that asks this program to end. As with Ctrl-C what it has begun is put in order on the way out."""
-
-    def __init__(self, number):
-        """:param number: int, of the signal"""
-        super().__init__(128 + number)
-        self.name = signal.Signals(number).name
-
-
-def _end(number, _):
-    """Handle a signal (int) that asks this program to end; the next one changes nothing."""
-    for each in ASKS:
-        signal.signal(each, signal.SIG_IGN)
-    raise Ended(number)
 
 
 def _like(word, known):
@@ -173,9 +154,7 @@ def _run(arguments):
         parser.print_help()
         return 2
     options = parser.parse_args(arguments)
-    for number in ASKS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
-            signal.signal(number, _end)
+    streams.end_when_asked()
     return streams.guarded(options.prog, lambda: _call(options, arguments))
 
 
@@ -192,7 +171,7 @@ def _call(options, arguments):
     except options.errors as err:
         streams.say(f"{options.prog}: error: {streams.problem(err) if isinstance(err, OSError) else err}")
         return 1
-    except Ended as err:
+    except streams.Ended as err:
         streams.say(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")
         return err.code
     except OSError as err:

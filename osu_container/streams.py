@@ -6,12 +6,39 @@ Python 3.6 and its standard library only: the commands of installed modules use 
 import errno
 import io
 import os
+import signal
 import sys
 import threading
 import time
 
 from osu_container import columns
 from osu_container.core.writing.terminal import one_line
+
+#: Signals that ask a program to end: Slurm's, and that of a terminal or a connection that is gone
+ASKS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Ended(SystemExit):
+    """A signal that asks this program to end. As with Ctrl-C what it has begun is put in order on the way out."""
+
+    def __init__(self, number):
+        """:param number: int, of the signal"""
+        super().__init__(128 + number)
+        self.name = signal.Signals(number).name
+
+
+def end(number, _):
+    """Handle a signal (int) that asks this program to end; the next one changes nothing."""
+    for each in ASKS:
+        signal.signal(each, signal.SIG_IGN)
+    raise Ended(number)
+
+
+def end_when_asked():
+    """Let this program end in order when it is asked to."""
+    for number in ASKS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, end)
 
 
 def prepare():

@@ -6,6 +6,7 @@ OSU_APPROVE=1 pytest -n 0 tests/test_bad_input.py, then read the difference, the
 """
 import functools
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -18,13 +19,14 @@ import pytest
 
 from osu_container import cli
 from osu_container.core.deciding.site_choice import site_entry
-from tests.helpers.bad_inputs import CASES, HOST, good, run_with
+from tests.helpers.bad_inputs import CASES, HOST, explain, good, run_with
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image
 from tests.helpers.faults import AROUND, FAULTS
 from tests.helpers.killed import changes, killed
 from tests.helpers.machine import LMODS, PROJECT, STATE, run
 from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU
+from tests.proof.test_judging import rank
 
 SAID = Path(__file__).with_name('bad_input.json')
 #: Name of the table of faults, and what most cases leave
@@ -285,6 +287,63 @@ def options():
         if path.is_file() and path.suffix != '.eb':
             known |= set(re.findall(r"(?:add_argument\(|[(\[,] *|\| *|^ *)'?(--[a-z][a-z-]+)", path.read_text(), re.M))
     return known
+
+
+def step(place):
+    """The files of two ranks, the installation of a module, an output, and what `good` and `run_with` make."""
+    good(place)
+    run_with()(place)
+    explain(None)(place)
+    (place.folder / 'job.out').write_text('cxip_gen_auth_key failed: -38\n')
+    (place.folder / '7.0').mkdir()
+    for number in range(2):
+        (place.folder / '7.0' / f'rank-{number}.json').write_text(json.dumps(rank(number)))
+
+
+#: Commands that are tried under limits of the shell, and the file or folder that each writes
+LIMITED = {f'check good.sif {HOST}': None, f'new good.sif {HOST} --approach pure': 'good-pure.eb', 'why job.out': None,
+           'compare run': None, 'report run -o page.html': 'page.html', 'discover --sysroot host -o site.py': 'site.py',
+           'bench --dry-run': None, 'proof 7.0': None, 'proof -o proof -- true': None, 'image list': None,
+           'image verify good.sif': None, 'contribute easybuild -o more': 'more',
+           'reference add run --name mine': r'\.local', 'osu-explain': None, 'osu-proof 7.0': None}
+#: Options of ulimit: open files, KB of a file, KB of memory
+LIMITS = [*(f'-n {number}' for number in (5, 6, 8, 12, 20)), *(f'-f {number}' for number in (0, 1, 8)),
+          *(f'-v {number}' for number in (25000, 40000, 60000, 90000, 130000, 200000))]
+#: The one limit of each command that is tried in each run of the tests
+OFTEN = dict(zip(LIMITED, itertools.cycle(['-n 5', '-f 1', '-v 60000', '-n 8'])))
+
+
+def test_a_limit_leaves_no_half_of_a_compiled_module(tmp_path):
+    """Python takes it for a whole one, and each later command ended with a traceback."""
+    for name in ('bin', 'osu_container'):
+        shutil.copytree(PROJECT / name, tmp_path / name, ignore=shutil.ignore_patterns('__pycache__'))
+    for limit in ('-f 1', '-f 8', '-f unlimited'):
+        done = run(['bash', '-c', f'unset PYTHONDONTWRITEBYTECODE; ulimit {limit}; '
+                    f'{tmp_path}/bin/osu-container why --list'])
+        assert done.returncode == 0 and 'Traceback' not in done.stderr, done.stderr
+    assert list(tmp_path.glob('osu_container/__pycache__/*')), 'without a limit they are kept'
+
+
+@pytest.mark.parametrize('line, limit', [
+    pytest.param(line, limit, marks=() if OFTEN[line] == limit else pytest.mark.full)
+    for line in LIMITED for limit in LIMITS])
+def test_a_limit_of_the_shell_is_told_plainly_and_leaves_no_half_file(place, line, limit):
+    step(place)
+    typed = {'osu-explain': 'module/bin/osu-explain',
+             'osu-proof 7.0': f'{PROJECT}/osu_container/proof/osu-proof 7.0'}.get(line, f'osu-container {line}')
+    before, writes = place.kept(), LIMITED[line]
+    done = place.run(f'ulimit {limit}; {typed}')
+    after = place.kept()
+    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    assert 'Traceback' not in done.stderr and 'Fatal Python' not in done.stderr, done.stderr
+    assert done.returncode < 127, done.stderr
+    if done.returncode not in (0, 4):
+        assert done.stderr.strip(), 'nothing was said'
+        assert {name for name in changed if not (place.above / name).is_dir()} == set(), done.stderr
+    elif writes is None:
+        assert changed == set(), done.stderr
+    else:
+        assert all(re.search(writes, name) for name in changed), changed
 
 
 #: What writes files over older ones: the words, what makes the place, a file that it writes

@@ -112,10 +112,11 @@ def test_the_prolog_of_a_proof_takes_any_folder_and_any_prolog_of_the_user(tmp_p
         folder = os.path.join(str(tmp_path), name)
         os.makedirs(folder, exist_ok=True)
         environment = {'SLURM_TASK_PID': '7', 'SLURM_JOB_ID': '1', 'SLURM_STEP_ID': '2', 'PATH': os.environ['PATH']}
-        done = subprocess.run(['bash', '-c', stub, write_prolog(folder, users)], cwd=tmp_path, env=environment,
-                              capture_output=True)
+        prolog = write_prolog(folder, users)
+        done = subprocess.run(['bash', '-c', stub, prolog], cwd=tmp_path, env=environment, capture_output=True)
         assert done.returncode == 0 and done.stderr == b'', done.stderr
-        assert [os.fsdecode(word) for word in done.stdout.split(b'\0')[:-1]] == ['7', f'{folder}/1.2', users]
+        assert [os.fsdecode(word) for word in done.stdout.split(b'\0')[:-1]] == [
+            '7', f'{folder}/1.2', os.path.basename(prolog), users]
     each(check, number, name=NAMES, users=NAMES.map('/'.__add__))
     assert not (tmp_path / 'owned').exists()
 

@@ -60,12 +60,12 @@ def test_too_little_memory_is_said():
 
 def test_a_hangup_that_is_ignored_stays_ignored(output, monkeypatch):
     """nohup."""
-    before = {number: signal.getsignal(number) for number in cli.ASKS}
+    before = {number: signal.getsignal(number) for number in streams.ASKS}
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         cli.main(['why', str(output)])
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-        assert signal.getsignal(signal.SIGTERM) is cli._end
+        assert signal.getsignal(signal.SIGTERM) is streams.end
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -74,7 +74,7 @@ def test_a_hangup_that_is_ignored_stays_ignored(output, monkeypatch):
 def test_a_program_that_is_asked_to_end_ends_with_the_number_of_the_signal(monkeypatch):
     monkeypatch.setattr(signal, 'signal', lambda *_: None)
     with pytest.raises(SystemExit) as ended:
-        cli._end(signal.SIGHUP, None)
+        streams.end(signal.SIGHUP, None)
     assert (ended.value.code, ended.value.name) == (129, 'SIGHUP')
 
 

@@ -50,6 +50,7 @@ git|git|git|lets tests make clones, and read what an older state of the project 
 pkg-config|pkgconf-pkg-config|pkg-config|says of a loaded module what discover asks it
 proot|proot|proot|plays root for an ordinary user who builds an image, as on LUMI
 buildah|buildah|buildah|builds an image from its Dockerfile
+xz-utils|xz|xz|packs and unpacks what goes to a machine with a GPU
 openssl|openssl|openssl|makes throw-away keys to sign images with
 mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
 chromium|chromium|chromium|opens the report and the documentation as a reader would

@@ -154,11 +154,18 @@ END
     mv "$conf.new" "$conf"
 }
 
-# launch NAME COMMAND...: starts a daemon in a session of its own, without our file descriptors, and records it.
+# launch NAME COMMAND...: starts a daemon in a session of its own and records it. It gets no file that is open here: a
+# lock of who calls this script would be held for as long as the daemon runs.
 launch() {
     local name=$1 pid began
     shift
-    setsid "$@" >>"$folder/log/$name.log" 2>&1 </dev/null 9>&- &
+    (
+        for number in /proc/self/fd/*; do
+            number=${number##*/}
+            (( number <= 2 )) || exec {number}>&-
+        done
+        exec setsid "$@"
+    ) >>"$folder/log/$name.log" 2>&1 </dev/null &
     pid=$!
     began=$(start_time "$pid") || began=gone
     printf '%s %s %s\n' "$name" "$pid" "$began" >>"$pids"

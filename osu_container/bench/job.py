@@ -65,8 +65,10 @@ def lost(env):
                   env) if env.get('SLURM_JOB_NODELIST') else None
     for line in answer[1].splitlines() if answer and answer[0] == 0 else ():
         name, _, state = line.partition(' ')
-        if '*' in state or re.sub(r'\W+$', '', state).upper() in GONE:
+        if re.sub(r'\W+$', '', state).upper() in GONE:
             return f"node {name} of job {number} is {state}"
+        if '*' in state:
+            return f"node {name} of job {number} does not answer (Slurm calls it {state})"
     return None
 
 

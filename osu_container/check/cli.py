@@ -64,6 +64,9 @@ def main(options):
     if options.sysroot and not os.path.isdir(options.sysroot):
         raise CheckError("--sysroot: there is no folder %s. "
                          "Name the one that stands for the host's /" % options.sysroot)
+    if options.sysroot and not os.access(options.sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
+        raise CheckError("--sysroot: the folder %s may not be read by you. Ask for that, or name another one"
+                        % options.sysroot)
     site, root = this_site(options.site, options.sysroot, options.site_file)
     ours = our_image(options.image, site.get('architecture', {}).get('value', 'x86_64'))
     if ours and options.site and not options.sysroot and not os.path.exists(options.image):

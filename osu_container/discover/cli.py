@@ -79,6 +79,9 @@ def main(options):
         return refuse("--name %s: wanted letters, digits, '.', '_' and '-', such as frontier-2026" % options.name)
     if options.sysroot and not os.path.isdir(options.sysroot):
         return refuse("--sysroot %s: there is no such folder; stand-in/make makes one" % options.sysroot)
+    if options.sysroot and not os.access(options.sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
+        return refuse("--sysroot: the folder %s may not be read by you. Ask for that, or name another one" %
+                      options.sysroot)
     if options.force and not (options.output or options.facts):
         return refuse("--force is for -o FILE and --facts FILE")
     if options.facts and (options.output or options.json):

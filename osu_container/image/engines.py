@@ -48,7 +48,8 @@ def choose(kind):
         try:
             return _apptainer()
         except ImageError:
-            others = [name for name in KINDS[2:] if command_path(name)]
+            # without namespaces only docker is left, whose daemon is root
+            others = [name for name in KINDS[2:] if command_path(name) and (name == 'docker' or not no_namespaces())]
             if kind == 'apptainer' or not others or not command_path('apptainer', 'singularity'):
                 raise
             kind = others[0]
@@ -152,10 +153,32 @@ def without_full_rights():
     return int(status['CapPrm'], 16) != (1 << last + 1) - 1
 
 
+#: Settings of the kernel that are 0 where an ordinary user has no user namespaces. (Ubuntu's
+#: apparmor_restrict_unprivileged_userns is none of them: programs with a profile, as Apptainer's package, have them.)
+NAMESPACES = ('/proc/sys/user/max_user_namespaces', '/proc/sys/kernel/unprivileged_userns_clone')
+
+
+def no_namespaces():
+    """Return which setting forbids user namespaces (str, 'FILE is 0'), '' if none does."""
+    for file in NAMESPACES:
+        try:
+            if Path(file).read_text().strip() == '0':
+                return f"{file} is 0"
+        except OSError:  # a kernel without it
+            pass
+    return ''
+
+
 def no_mapping():
     """Return why --fakeroot is not possible for this user and how to allow it, '' if it is."""
     user = pwd.getpwuid(os.geteuid()).pw_name
     why = ", and this root lacks capabilities that a build without it needs" if user == 'root' else ""
+    closed = no_namespaces()
+    if closed:
+        return (f"{closed}, so there are no user namespaces and --fakeroot cannot work{why}. As root: sysctl "
+                f"{closed[len('/proc/sys/'):].partition(' ')[0].replace('/', '.')}={10000 if 'max' in closed else 1}. "
+                "Where you cannot ask for that: SingularityCE with proot on PATH builds without, or build on another "
+                "machine and copy the SIF")
     for file in (Path('/etc/subuid'), Path('/etc/subgid')):
         lines = file.read_text().splitlines() if file.exists() else []
         if not any(line.startswith((f'{user}:', f'{os.geteuid()}:')) for line in lines):

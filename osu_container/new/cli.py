@@ -217,6 +217,9 @@ def _check(options):
     if options.sysroot and not os.path.isdir(options.sysroot):
         raise NewError("--sysroot: there is no folder %s. "
                        "Name the one that stands for the host's /" % options.sysroot)
+    if options.sysroot and not os.access(options.sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
+        raise NewError("--sysroot: the folder %s may not be read by you. Ask for that, or name another one"
+                      % options.sysroot)
 
 
 def _sum_of(path):

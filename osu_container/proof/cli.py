@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from osu_container.core.reading.answering import begin
@@ -26,10 +27,14 @@ from . import judging, text
 from .judging import ProofError
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-#: Name of the prolog in the folder of a run
-PROLOG = 'task-prolog'
+#: How the name of a prolog in the folder of a run begins; the whole name tells the steps of one proof from others
+PROLOG = 'task-prolog-'
 #: Seconds in which the first sampler of a short step makes its folder
 FIRST = 1.0
+#: Seconds for Slurm to say which jobs there are, and that its clock may differ from ours
+PATIENCE, SKEW = 30, 60
+#: Option of prctl(2), linux/prctl.h
+PR_SET_PDEATHSIG = 1
 
 
 def add_arguments(parser):
@@ -130,7 +135,10 @@ def read(folder, options):
     if not os.path.isdir(folder):
         raise ProofError("%s is neither a folder of an earlier run nor a command on PATH. A command: %s -- srun -N2 "
                          "-n2 osu_bw H H" % (folder, options.prog))
-    folders = judging.runs_in(folder)
+    try:
+        folders = judging.runs_in(folder)
+    except OSError as err:
+        raise ProofError("cannot read the folder %s: %s. Ask its owner, or name another one" % (folder, err.strerror))
     if not folders:
         raise ProofError("%s holds no file of a rank (rank-0.json, ...), nor does a folder in it. "
                          "Name the folder that a proof has written (-o)" % folder)
@@ -157,21 +165,46 @@ def run(command, options):
     """Run command (list of str) with every task of its steps watched; return the exit code. Raises ProofError."""
     if not shutil.which(command[0]):
         raise ProofError("%s is not there. Name a command that is on PATH, or its whole path" % command[0])
-    folder = os.path.abspath(options.output or time.strftime('osu-proof-%Y%m%dT%H%M%SZ', time.gmtime()))
+    begin, given = time.time(), os.environ.get('SLURM_TASK_PROLOG')
+    folder = None
     try:
-        os.makedirs(folder, exist_ok=True)
+        folder = run_folder(options.output)
         before = set(_steps(folder))
-        env = dict(os.environ, SLURM_TASK_PROLOG=write_prolog(folder, os.environ.get('SLURM_TASK_PROLOG')))
+        # a proof around this one, into the same folder, watches the same steps
+        around = given if _is_prolog(given, folder) else None
+        prolog = around or write_prolog(folder, given)
     except OSError as err:
+        _remove_if_empty(folder)
         raise ProofError("%s cannot be written: %s. Name another folder, which the nodes see as well, with -o DIR"
                          % (err.filename or folder, err.strerror))
+    env = dict(os.environ, SLURM_TASK_PROLOG=prolog)
     env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
-    code = call(command, env)
-    steps = _new_steps(folder, before)
+    code = None
+    try:
+        code = call(command, env)
+        contradicts = report(folder, _new_steps(folder, before, prolog, around), command, code, options)
+        return code or (1 if contradicts else 0)
+    except (ProofError, OSError) as err:
+        if code is None:  # the script names an interpreter that is not there, or no process is left
+            raise ProofError("%s cannot be started: %s. Look at its first line, or use a shell with higher limits "
+                             "(ulimit -a)" % (command[0], err.strerror))
+        if not code:
+            raise
+        streams.say("%s: error: %s" % (options.prog, streams.problem(err) if isinstance(err, OSError) else err))
+        return code  # the program's own says more
+    finally:
+        if not around:
+            _put_away(prolog, folder, begin, options)
+
+
+def report(folder, steps, command, code, options):
+    """
+    Judge the steps (list of str) of a command (list of str) and say what they show; return whether one contradicts.
+
+    :param folder: str, of the run; code: int, exit code of the command. Raises ProofError.
+    """
     if not steps:
-        _remove_if_empty(folder)
-        print('%s: %s' % (options.prog, nothing_said(command, code)), file=sys.stderr)
-        return code or 1
+        raise ProofError(nothing_said(command, code))
     for step in steps:
         judging.wait_for(step)
     found = judged(steps, options, os.environ.get('OSU_PROMISE'))
@@ -183,9 +216,37 @@ def run(command, options):
         kept = 'not kept; -o DIR keeps them'
         for step in steps:
             shutil.rmtree(step, ignore_errors=True)
-        _remove_if_empty(folder)
     print('\n%sfiles: %s' % (blocks, kept), file=sys.stderr)
-    return code or (1 if contradicts else 0)
+    return contradicts
+
+
+def run_folder(wanted):
+    """
+    Make the folder of a run; return its path (str). Raises OSError, and ProofError if it cannot be one.
+
+    :param wanted: str, the user's; None: a new one in the current folder, also where another proof begins just now
+    """
+    if wanted:
+        folder = os.path.abspath(wanted)
+        os.makedirs(folder, exist_ok=True)
+        if judging.runs_in(folder) == [folder]:
+            raise ProofError("%s is the folder of a step: it holds files of ranks itself. Name another one with -o DIR"
+                             % wanted)
+        return folder
+    name, number = os.path.abspath(time.strftime('osu-proof-%Y%m%dT%H%M%SZ', time.gmtime())), 1
+    while True:
+        folder = '%s-%d' % (name, number) if number > 1 else name
+        try:
+            os.mkdir(folder)
+            return folder
+        except FileExistsError:
+            number += 1
+
+
+def _is_prolog(path, folder):
+    """Return whether path (str or None) is a prolog of a proof into folder (str)."""
+    return bool(path) and os.path.dirname(path) == folder and os.path.basename(path).startswith(PROLOG) \
+        and os.path.isfile(path)
 
 
 def _steps(folder):
@@ -193,11 +254,19 @@ def _steps(folder):
     return [path for path in (os.path.join(folder, name) for name in os.listdir(folder)) if os.path.isdir(path)]
 
 
-def _new_steps(folder, before):
-    """Return the folders (list of str) that steps have made since before (set of str), in their order."""
-    end = time.monotonic() + FIRST
+def _new_steps(folder, before, prolog, around):
+    """
+    Return the folders (list of str) of the steps that prolog (str) has watched, in their order.
+
+    :param before: set of str, the folders of steps in folder (str) that were there when the command began; around: its
+                   prolog is that of a proof around this one, which may have watched some of them
+    """
+    token, known, end = os.path.basename(prolog), {path: False for path in before if around}, time.monotonic() + FIRST
     while time.monotonic() < end:
-        found = [path for path in judging.runs_in(folder) if path not in before]
+        for path in judging.runs_in(folder):
+            if not known.get(path) and (path not in known or path not in before):
+                known[path] = judging.watched_by(path, token, path not in before)
+        found = [path for path in judging.runs_in(folder) if known.get(path)]
         if found:
             return found
         time.sleep(0.02)
@@ -217,13 +286,55 @@ def nothing_said(command, code):
 
 
 def _remove_if_empty(folder):
-    """Remove the folder of a run in which there is nothing but its prolog."""
+    """Remove the folder (str or None) of a run if there is nothing in it."""
     try:
-        if os.listdir(folder) == [PROLOG]:
-            os.remove(os.path.join(folder, PROLOG))
-            os.rmdir(folder)
+        os.rmdir(folder or '')
     except OSError:
         pass
+
+
+def _put_away(prolog, folder, begin, options):
+    """
+    Remove the prolog (str) of a run that has ended, and its folder (str) if nothing is in it.
+
+    A job that the command has handed in has the prolog in its environment, and Slurm fails each task whose prolog is
+    missing. So it stays where there may be such a job; begin: float, when the run began.
+    """
+    jobs = handed_in(begin)
+    if jobs:
+        streams.say("%s: %s stays: job %s, which began meanwhile, may need the prolog in it. Its steps leave their "
+                    "files there: when it has ended, %s %s" % (options.prog, os.path.relpath(folder), ', '.join(jobs),
+                                                         options.prog, shell.word(os.path.relpath(folder))))
+        return
+    try:
+        os.remove(prolog)
+    except OSError:
+        pass
+    _remove_if_empty(folder)
+
+
+def handed_in(begin):
+    """
+    Return the jobs (list of str) of this user that Slurm has got since begin (float) and has not ended.
+
+    The job around this process is none of them. An answer that cannot be had counts as none.
+    """
+    try:
+        done = subprocess.run(['squeue', '--noheader', '--user=%d' % os.getuid(), '--format=%A %V %t'],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    found = []
+    for line in done.stdout.decode('ascii', 'replace').splitlines():
+        job, when, state = (line.split() + ['', '', ''])[:3]
+        try:
+            since = time.mktime(time.strptime(when, '%Y-%m-%dT%H:%M:%S'))
+        except (ValueError, OverflowError):
+            continue
+        if state != 'CG' and since > begin - SKEW and job != os.environ.get('SLURM_JOB_ID') and job not in found:
+            found.append(job)
+    return found
 
 
 def write_prolog(folder, users):
@@ -234,39 +345,59 @@ def write_prolog(folder, users):
                   which takes `export NAME=value` from it
     A file, because the variable has no place for arguments, and srun --export=NONE would leave out other variables.
     """
-    path = os.path.join(folder, PROLOG)
+    handle, path = tempfile.mkstemp(prefix=PROLOG, dir=folder)
     step = '"$SLURM_JOB_ID.$SLURM_STEP_ID"'
     lines = ['#!/bin/bash', '# Written by osu-container proof: watches a task, then does what the user wanted here.',
              'proof=%s' % shell.word(HERE), '. "$proof/sampler.sh"',
-             'sample "$SLURM_TASK_PID" %s/%s' % (shell.word(folder), step)]
-    if users and os.path.abspath(users) != path:
+             'sample "$SLURM_TASK_PID" %s/%s %s' % (shell.word(folder), step, os.path.basename(path))]
+    if users:
         lines.append('exec %s' % shell.word(users))
-    part = '%s.part-%d' % (path, os.getpid())
     try:
-        with open(part, 'wb') as handle:
-            handle.write(os.fsencode('\n'.join(lines) + '\n'))  # names of folders may be no text
-        os.chmod(part, 0o755)
-        os.replace(part, path)
+        with open(handle, 'wb') as stream:
+            stream.write(os.fsencode('\n'.join(lines) + '\n'))  # names of folders may be no text
+        os.chmod(path, 0o755)
     except OSError as err:
-        if os.path.exists(part):
-            os.remove(part)
+        os.remove(path)
         raise OSError(err.errno, err.strerror, path)
     return path
 
 
 def call(command, env):
-    """Run command (list of str) as a shell would: Ctrl-C is its own affair; return its exit code."""
+    """
+    Run command (list of str) as a shell would; return its exit code.
+
+    Ctrl-C is its own affair; SIGTERM and SIGHUP are passed on. Where this process is killed it gets SIGTERM: nobody
+    would judge what it does, and nobody might know that it runs.
+    """
+    prctl, me, passed = _prctl(), os.getpid(), {}
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def prepare():
+        signal.signal(signal.SIGINT, before)
+        if prctl:
+            prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+            if os.getppid() != me:  # it was killed just before
+                os.kill(os.getpid(), signal.SIGTERM)
     try:
-        child = subprocess.Popen(command, env=env, preexec_fn=lambda: signal.signal(signal.SIGINT, before))
-        term = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
-        try:
-            code = child.wait()
-        finally:
-            signal.signal(signal.SIGTERM, term)
+        child = subprocess.Popen(command, env=env, preexec_fn=prepare)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+                passed[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))
+        code = child.wait()
     finally:
+        for number, handler in passed.items():
+            signal.signal(number, handler)
         signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code
+
+
+def _prctl():
+    """Return the function prctl(2), None where Python has nothing to call it by."""
+    try:
+        import ctypes
+        return ctypes.CDLL(None, use_errno=True).prctl
+    except (ImportError, AttributeError, OSError):
+        return None
 
 
 def stand_alone():
@@ -280,6 +411,7 @@ def stand_alone():
         options = parser.parse_args()
         if len(options.words) == 1:  # a folder, or a command that is as good as none
             begin('osu-proof')
+        streams.end_when_asked()
 
         def call():
             try:
@@ -287,4 +419,10 @@ def stand_alone():
             except ProofError as err:
                 streams.say("osu-proof: error: %s" % err)
                 return 1
+            except streams.Ended as err:
+                streams.say("osu-proof: ended by %s; %s" % (err.name, options.after_interrupt))
+                return err.code
+            except KeyboardInterrupt:
+                streams.say("osu-proof: interrupted; %s" % options.after_interrupt)
+                return 130
         return streams.guarded('osu-proof', call)

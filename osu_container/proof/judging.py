@@ -106,6 +106,21 @@ def _files(directory):
     return found
 
 
+def watched_by(directory, token, otherwise):
+    """
+    Return whether the ranks of a step were watched by the proof whose prolog has the name token (str).
+
+    :param directory: str, folder of the step; otherwise: bool, the answer where no file can be read
+    """
+    for path in _files(directory).values():
+        try:
+            proof = parse_json(_text_of(path))
+            return isinstance(proof, dict) and proof.get('run') == token
+        except (OSError, ValueError):
+            pass
+    return otherwise
+
+
 def runs_in(directory):
     """Return the folders (list of str) with files of ranks: directory itself, or those in it, as they were made."""
     if _files(directory):
@@ -125,6 +140,10 @@ def read_run(directory):
     if not files:
         raise ProofError("%s holds no file of a rank (rank-0.json, ...)" % directory)
     everything = [_load(files[rank], rank) for rank in sorted(files)]
+    runs = _grouped(everything, lambda proof: proof.get('run'))
+    if len(runs) > 1:
+        raise ProofError("%s holds files of several runs: %s. Remove those of the older one" % (
+            directory, '; '.join(_ranks([proof['rank'] for proof in group]) for group in runs[:4])))
     tasks = max([(proof.get('step') or {}).get('tasks') or 0 for proof in everything]) or None
     missing = [rank for rank in range(tasks or 0) if rank not in files]
     return Run(str(directory), [proof for proof in everything if proof['found']], tasks, missing,
@@ -435,7 +454,7 @@ def _unseen_network(proofs, promise):
         return None
     wanted = sorted({name for proof in dark for name in _wanted(proof, promise.provider, promise.asked)})
     why = "it ended before its network was open, or it needs none" if all(
-        proof.get('complete', True) for proof in dark) else "the sampler was ended with the step"
+        proof.get('complete', True) for proof in dark) else "the sampler was ended, mostly with the step"
     return "the provider of %s was not seen%s: %s" % (
         rank_text(dark), ' (promised: %s)' % ' or '.join(wanted) if wanted else '', why)
 

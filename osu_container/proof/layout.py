@@ -40,9 +40,9 @@ NETWORK = {'layer': ('libfabric', 'ucx', 'mpi').__contains__, 'provider': _TEXT,
 WORLD = {'size': _count, 'tasks': _count, 'pmi': _TEXT, 'how': _TEXT}
 SPACES = {'user': _TEXT, 'mnt': _TEXT}
 PROOF = {'rank': _count, 'node': _TEXT, 'container': _of(bool), 'image': _TEXT, 'executable': _TEXT,
-         'promise': _TEXT, 'reason': _TEXT, 'complete': _of(bool), 'found': _of(bool), 'variables': _variables,
-         'command': _texts, 'libraries': _of(dict), 'step': _of(dict), 'network': _of(dict), 'world': _of(dict),
-         'spaces': _of(dict)}
+         'promise': _TEXT, 'run': _TEXT, 'reason': _TEXT, 'complete': _of(bool), 'found': _of(bool),
+         'variables': _variables, 'command': _texts, 'libraries': _of(dict), 'step': _of(dict), 'network': _of(dict),
+         'world': _of(dict), 'spaces': _of(dict)}
 #: Parts of a proof, which have keys of their own
 PARTS = {'step': STEP, 'network': NETWORK, 'world': WORLD, 'spaces': SPACES}
 #: Keys without which nothing can be said: of every proof, of one whose MPI was found, of a library

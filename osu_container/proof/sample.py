@@ -251,9 +251,11 @@ def say_unwritten(pid, directory, err):
             pass
 
 
-def main(pid, directory):
+def main(pid, directory, run=None):
     """
     Watch the process pid (int) and write its file into the folder directory (str).
+
+    run (str or None): the name of what is proved, by which a proof knows its own files.
 
     This process has the environment and the open files of the program at its start: what it holds is inherited.
     Where the folder cannot be written it says so on stderr, which it lets go then.
@@ -269,16 +271,16 @@ def main(pid, directory):
     rank = rank_of(environment)
     content = {'format': FORMAT, 'rank': rank, 'node': os.environ.get('SLURMD_NODENAME') or socket.gethostname(),
                'step': step_of(environment), 'promise': environment.get('OSU_PROMISE'),
-               'started_pid': pid, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
+               'started_pid': pid, 'run': run, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
     start = time.monotonic()
     path = os.path.join(directory, 'rank-%d.json' % rank)
 
     def keep(complete=False):
         write_json(path, dict(content, complete=complete, sampler_seconds=round(time.monotonic() - start, 3)))
 
-    # What is read if Slurm kills this process with the step.
-    content.update(found=False, reason="the step ended before its program had loaded an MPI library, or within moments "
-                                       "after that")
+    # What is read if somebody kills this process, mostly Slurm with the step.
+    content.update(found=False, reason="its sampler was ended, mostly with the step, before the program had loaded an "
+                                       "MPI library, or within moments after that")
     try:
         os.makedirs(directory, exist_ok=True)
         keep()

@@ -5,7 +5,7 @@
 python=/usr/bin/python3
 [[ -x $python ]] || python=python3
 
-# sample PID DIR: starts the sampler of the process PID, without waiting for it. $proof is the folder of this file.
+# sample PID DIR [RUN]: starts the sampler of the process PID, without waiting for it. $proof is the folder of this file.
 #
 # Two brackets: the sampler's parent ends at once, so the sampler is no child of the program, which may wait for "any
 # child". Job control (set -m) gives it a process group of its own: Slurm kills the group of a prolog when it ends. It
@@ -20,7 +20,7 @@ sample() {
             unset LD_PRELOAD
             [[ ${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}}} == 0 && -e /dev/fd/2 ]] ||
                 exec 2>/dev/null
-            exec "$python" -I -S "$proof/start.py" "$1" "$2"
+            exec "$python" -I -S "$proof/start.py" "$@"
         ) </dev/null >/dev/null &
     )
 }

@@ -211,7 +211,9 @@ def test_a_killed_reframe_is_said_and_its_test_is_ended(bench, tmp_path):
 LOST = [('squeue', 'echo TIMEOUT; exit', 'job 7 has ended (TIMEOUT)'),
         ('squeue', 'echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1',
          'job 7 has ended (not known to Slurm any more)'),
-        ('sinfo', 'echo "node1 allocated"; echo "node2 down*"; exit', 'node node2 of job 7 is down*')]
+        ('sinfo', 'echo "node1 allocated"; echo "node2 down*"; exit', 'node node2 of job 7 is down*'),
+        ('sinfo', 'echo "node1 allocated"; echo "node2 allocated*"; exit',
+         'node node2 of job 7 does not answer (Slurm calls it allocated*)')]
 
 
 def test_a_failure_that_the_end_of_the_job_made_is_no_result(bench, tmp_path):

@@ -1,13 +1,15 @@
 """`osu-container bench` over the private Slurm with the real modules: native, and every approach in a container."""
 import json
+import os
 import re
+import signal
 
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.results import files
 from osu_container.results.model import Case
-from tests.helpers.machine import PROJECT
+from tests.helpers.machine import PROJECT, STATE, run
 from tests.runs.test_approaches import MODULES
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
@@ -72,3 +74,45 @@ def test_a_job_for_each_test_gives_the_same_kind_of_results(shell, tmp_path):
     lines = [entry for _, entry in files.lines(run.path)[0] if entry['kind'] == 'measurement']
     assert len({entry['slurm']['job'] for entry in lines}) == 2, json.dumps(lines[0]['slurm'])
     assert run.cases == [Case('osu_alltoall', 'H H', 2, 2)]
+
+
+@pytest.fixture
+def slurmd():
+    """The process (int) of the daemon of node2; the private Slurm is in order afterwards."""
+    lines = (STATE / 'slurm' / 'pids').read_text().splitlines()
+    pid, = (int(line.split()[1]) for line in lines if line.startswith('slurmd-node2 '))
+    yield pid
+    back(pid)
+
+
+def back(pid):
+    """Let the node come back whose daemon is or was the process pid."""
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        pass
+    done = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.full
+@pytest.mark.parametrize('sent, says', [
+    (signal.SIGKILL, 'node node2 takes no step: '),
+    (signal.SIGSTOP, r'node node2 (takes no step: |of job \d+ (does not answer|is down))')], ids=['killed', 'hangs'])
+def test_a_node_that_goes_down_is_no_result_and_the_run_goes_on_when_it_is_back(shell, slurmd, tmp_path, sent, says):
+    folder = tmp_path / 'run'
+    began = shell(f'(osu-container bench --tag quick --repeats 2 --module osu-native --module osu-container/hybrid '
+                  f'-o {folder} osu_alltoall >{tmp_path}/out 2>{tmp_path}/err; echo $? >{tmp_path}/code) &\n'
+                  f'for i in $(seq 600); do grep -qs \'"kind": "measurement"\' {folder}/results.jsonl && break; '
+                  f'sleep 0.1; done; kill -{int(sent)} {slurmd}; wait', timeout=250)
+    assert (tmp_path / 'code').read_text() == '1\n', began.stderr
+    said = (tmp_path / 'err').read_text()
+    assert re.search(says, said) and f'to go on: osu-container bench --resume {folder}' in said, said
+    first = (folder / files.NAME).read_text()
+    assert '"failed"' not in first and '"kind": "end"' not in first
+    back(slurmd)
+    done = shell(f'osu-container bench --resume {folder}', timeout=250)
+    assert done.returncode == 0 and (folder / files.NAME).read_text().startswith(first), done.stderr
+    found = [(entry['module'], entry['repeat'], entry['status']) for _, entry in files.lines(folder / files.NAME)[0]
+             if entry['kind'] == 'measurement']
+    assert len(found) == len(set(found)) == 4 and {one[2] for one in found} == {'ok'}

@@ -103,7 +103,7 @@ static int address_of(char *name, int size, const char *form, int device) {
     return OK;
 }
 
-static size_t memory(void) { return strtoull(setting("FAKE_GPU_MEMORY", "1073741824"), NULL, 10); }
+static size_t memory(void) { return (size_t)atoll(setting("FAKE_GPU_MEMORY", "1073741824")); }
 
 static struct block *block_of(const void *address) {
     for (int n = 0; n < BLOCKS; n++)

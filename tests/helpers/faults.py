@@ -59,6 +59,10 @@ AROUND = {
     **{signal: f'mkdir bin; printf "#!/bin/sh\\nkill -{signal[3:]} \\$PPID; sleep 1; exec /usr/bin/unsquashfs \\$*"'
                ' >bin/unsquashfs; chmod +x bin/unsquashfs; PATH=$PWD/bin:$PATH {typed}; code=$?; rm -r bin; exit $code'
        for signal in ('SIGTERM', 'SIGHUP', 'SIGINT', 'SIGKILL')},
+    # root may not do more than its owner either
+    'a closed folder': "mkdir closed; chmod 0 closed; rights=; [[ $UID != 0 ]] || rights='setpriv --inh-caps=-all "
+                       "--bounding-set=-dac_override,-dac_read_search'; $rights {typed}; code=$?; chmod 700 closed; "
+                       "rmdir closed; exit $code",
     'a clock set back by a year': 'export LD_PRELOAD=$CLOCK; {typed}',
 }
 
@@ -90,7 +94,13 @@ FAULTS = [
           ('osu-container reference list', None, 0, ()))),
     Fault('a HOME that is not there', 'osu-container reference add run --name mine', run_with(), ('/proc/nowhere',)),
     Fault('a TMPDIR that is not there', f'osu-container check good.sif {HOST}', good, works=True, code=0),
+    Fault('a closed folder', 'osu-container discover --sysroot closed -o site.py', None, ('closed',), 2),
     Fault('a deleted current folder', 'osu-container discover -o site.py', None, ()),
+    *(Fault('a closed folder', line, make, ('closed',)) for line, make in (
+        (f'osu-container check good.sif --site {CPU} --sysroot closed', good), (NEW + ' -o closed', good),
+        ('osu-container check closed ' + HOST, good), ('osu-container discover --sysroot host -o closed/site.py', good),
+        ('osu-container proof -o closed/proof -- true x', None),
+        ('osu-container proof closed', None), ('osu-container contribute easybuild -o closed/more', None))),
     Fault('a deleted current folder', f'osu-container check $OLDPWD/good.sif --site {CPU} --sysroot $OLDPWD/host', good,
           works=True, code=0),
     Fault('a deleted current folder', 'osu-container contribute easybuild', None, ()),

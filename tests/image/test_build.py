@@ -1144,3 +1144,15 @@ def test_what_a_killed_build_left_goes_with_the_next_one_and_nothing_else(tmp_pa
     image_build.Build(name, image_build.Options(sources=tmp_path, work=tmp_path)).tidy()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
     assert image_build.is_left(f'build-{image_build.of_this()}ab_12345') is False
+
+
+def test_a_build_without_user_namespaces_is_refused_before_it_begins(apptainer):
+    """By a root without capabilities, in a name space that may have no other: an ordinary user where there are none."""
+    inside = 'echo 0 >/proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all --inh-caps=-all ' \
+        '--ambient-caps=-all "$@"'
+    name = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+    done = run(['unshare', '--user', '--map-root-user', 'bash', '-c', inside, '-', PROJECT / 'bin' / 'osu-container',
+                'image', 'build', name, '--check', '--engine', 'apptainer'])
+    assert done.returncode == 1, done.stdout
+    assert '/proc/sys/user/max_user_namespaces is 0' in done.stderr
+    assert 'sysctl user.max_user_namespaces=' in done.stderr

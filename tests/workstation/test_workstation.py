@@ -48,10 +48,10 @@ def pretend_set_up(tree):
         path.chmod(0o755)
 
 
-def script(tree, name, *arguments, **variables):
+def script(tree, name, *arguments, pass_fds=(), **variables):
     """Run workstation/NAME of tree (Path) with stdout and stderr together; None as a value removes a variable."""
     environment = {**os.environ, 'SLURM_CONF': None, **variables}
-    return run([tree / 'workstation' / name, *arguments], stderr=subprocess.STDOUT,
+    return run([tree / 'workstation' / name, *arguments], stderr=subprocess.STDOUT, pass_fds=pass_fds,
                env={key: str(value) for key, value in environment.items() if value is not None})
 
 
@@ -619,9 +619,15 @@ def srun(tree, *arguments):
 
 
 @pytest.mark.slurm
-def test_slurm_starts_two_nodes_once(tree, start_slurm):
-    done = start_slurm(tree)
+def test_slurm_starts_two_nodes_once(tree, tmp_path, start_slurm):
+    with open(tmp_path / 'lock', 'w') as lock:  # of who starts it: not held for as long as the daemons run
+        high = os.dup2(lock.fileno(), 200)
+        done = start_slurm(tree, pass_fds=(lock.fileno(), high))
+        os.close(high)
     assert done.returncode == 0, done.stdout
+    for name, pid in daemons(tree).items():
+        opened = {os.readlink(path) for path in Path(f'/proc/{pid}/fd').iterdir()}
+        assert not opened & {str(tmp_path / 'lock'), str(tree / '.workstation/slurm/lock')}, name
     job = srun(tree, '-N2', '--ntasks-per-node=8', 'bash', '-c', 'echo $SLURMD_NODENAME')
     assert job.returncode == 0, job.stderr
     assert sorted(job.stdout.split()) == ['node1'] * 8 + ['node2'] * 8

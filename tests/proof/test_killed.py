@@ -1,0 +1,259 @@
+"""
+A proof that is killed, or beside which another one is: no half is taken for a whole one, none is lost, nothing runs on.
+
+In place of srun stands a script that starts the ranks on this machine with their prolog, as Slurm does.
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from osu_container.proof import judging
+from tests.helpers.bench_stand_in import script
+from tests.helpers.machine import PROJECT, run
+from tests.proof.test_judging import rank
+from tests.proof.test_loaded import compile_libfabric, compile_mpich
+
+COMMAND = [sys.executable, str(PROJECT / 'bin' / 'osu-container'), 'proof']
+SRUN = r'''#!/bin/bash
+# In place of srun: two ranks, each with its prolog; a new step each time.
+[[ -n ${SLURM_JOB_ID-} ]] || export SLURM_JOB_ID=$$
+export SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2
+trap 'kill "${pids[@]}" 2>/dev/null; exit 143' TERM
+pids=()
+for rank in 0 1; do
+    SLURM_PROCID=$rank SLURMD_NODENAME=node$((rank + 1)) bash -c \
+        'SLURM_TASK_PID=$$ $SLURM_TASK_PROLOG && exec "$@"' rank "$@" & pids+=($!)
+done
+code=0
+for pid in "${pids[@]}"; do wait "$pid" || code=$?; done
+exit $code
+'''
+#: Loads MPI, and ends with a code that it is known by
+PROGRAM = """import ctypes, sys, time
+ctypes.CDLL(sys.argv[1])
+time.sleep(float(sys.argv[2]))
+sys.exit(7)"""
+CODE = 7
+
+
+@pytest.fixture(scope='module')
+def made(tmp_path_factory):
+    """Folder with srun, and libmpi."""
+    folder = tmp_path_factory.mktemp('made')
+    fabric = compile_libfabric(folder / 'lib' / 'libfabric.so.1')
+    compile_mpich(folder / 'lib' / 'libmpi.so.12', needed=[fabric], rpath='$ORIGIN')
+    script(folder / 'bin' / 'srun', SRUN)
+    script(folder / 'bin' / 'squeue', '#!/bin/bash\n[[ ! -e jobs ]] || cat jobs\n')
+    return folder
+
+
+class Prover:
+    """Runs proofs in a folder."""
+
+    def __init__(self, made, folder):
+        self.folder, self.made = folder, made
+        self.environment = {**{name: value for name, value in os.environ.items() if not name.startswith('SLURM_')},
+                            'PATH': f"{made / 'bin'}:{os.environ['PATH']}"}
+
+    def words(self, *options, seconds=0.8, program=None):
+        """The command line of a proof."""
+        return [*COMMAND, *options, '--', *(program or (
+            'srun', sys.executable, '-c', PROGRAM, self.made / 'lib' / 'libmpi.so.12', seconds))]
+
+    def start(self, *options, **how):
+        """Begin a proof; return the Popen."""
+        return subprocess.Popen(list(map(str, self.words(*options, **how))), cwd=self.folder, env=self.environment,
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def __call__(self, *options, **how):
+        """Prove; return CompletedProcess."""
+        return run(self.words(*options, **how), cwd=self.folder, env=self.environment)
+
+    def processes(self):
+        """{process id: command line} of all that runs with the folder as its current one."""
+        found = {}
+        for path in Path('/proc').glob('[0-9]*'):
+            try:
+                if os.readlink(path / 'cwd') == str(self.folder):
+                    found[int(path.name)] = (path / 'cmdline').read_bytes().decode().replace('\0', ' ')
+            except OSError:
+                pass
+        return {pid: words for pid, words in found.items() if words}  # a zombie has none
+
+    def one_of(self, words):
+        """The process ids whose command lines have the words (str) near their begin, the lowest first."""
+        return sorted(pid for pid, line in self.processes().items() if words in line.partition(' -- ')[0][:300])
+
+    def files(self):
+        return {str(path.relative_to(self.folder)): path.read_bytes()
+                for path in self.folder.rglob('*') if path.is_file()}
+
+
+@pytest.fixture
+def prove(made, tmp_path):
+    return Prover(made, tmp_path)
+
+
+def is_right(done, steps=1):
+    """Assert that a proof was one of two ranks that are alike, and of nothing else."""
+    assert done.returncode == CODE and done.stderr.count('2 ranks on 2 nodes (node1, node2), all alike') == steps, \
+        done.stderr
+    assert done.stderr.count('step ') == steps
+
+
+#: Who is killed -> how its command line begins or goes on, with which signal
+KILLED = {'proof': ('osu-container proof', signal.SIGKILL), 'srun': ('bin/srun', signal.SIGKILL),
+          'a sampler': ('proof/start.py', signal.SIGKILL), 'a rank': (f'{sys.executable} -c', signal.SIGKILL),
+          'proof, asked to end': ('osu-container proof', signal.SIGTERM),
+          'proof, by its terminal': ('osu-container proof', signal.SIGHUP)}
+#: Once in each run of the tests
+OFTEN = ('proof', 'srun', 'a sampler')
+
+
+@pytest.mark.parametrize('who, seed', [pytest.param(who, seed, marks=() if not seed and who in OFTEN else
+                                                    pytest.mark.full) for who in KILLED for seed in range(12)])
+def test_what_is_killed_leaves_no_half_proof_and_nothing_running(prove, who, seed):
+    if seed:
+        is_right(prove('-o', 'out'))
+    old = prove.files()
+    words, sent = KILLED[who]
+    child = prove.start('-o', 'out')
+    time.sleep(random.Random(f'{who} {seed}').random())
+    while child.poll() is None:
+        found = prove.one_of(words)
+        if found:
+            os.kill(found[0], sent)
+            break
+        time.sleep(0.01)
+    _, err = child.communicate(timeout=60)
+    assert 'Traceback' not in err, err
+    if who == 'proof':
+        assert child.returncode == -signal.SIGKILL
+    elif who == 'a sampler':
+        assert child.returncode == CODE, 'the code of the program'
+    else:  # below 0: before it had begun
+        assert child.returncode in (137, 143, 129, -signal.SIGTERM, -signal.SIGHUP), err
+    if who == 'srun':  # without a Slurm nobody ends its ranks
+        for pid in prove.one_of(f'{sys.executable} -c'):
+            os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + 10
+    while prove.processes() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert prove.processes() == {}
+    now = prove.files()
+    assert {name: text for name, text in now.items() if name in old} == old
+    if 'all alike' in err:
+        new, = {name.rpartition('/')[0] for name in set(now) - set(old) if 'rank' in name}
+        assert [proof['found'] for proof in judging.read_run(prove.folder / new).proofs] == [True, True]
+    is_right(prove('-o', 'out'))
+
+
+def test_a_killed_sampler_is_not_taken_for_a_step_that_ended(tmp_path):
+    child = subprocess.Popen([PROJECT / 'osu_container' / 'rank-proof', tmp_path / 'proof', 'sleep', '2'],
+                             env={**os.environ, 'SLURM_PROCID': '0'}, cwd=tmp_path)
+    path, sampler = tmp_path / 'proof' / 'rank-0.json', []
+    while not path.exists() or not sampler:
+        sampler = [int(one.parent.name) for one in Path('/proc').glob('[0-9]*/cmdline')
+                   if one.exists() and str(tmp_path / 'proof') in _text(one) and 'start.py' in _text(one)]
+        time.sleep(0.02)
+    os.kill(sampler[0], signal.SIGKILL)
+    assert child.wait() == 0
+    assert json.loads(path.read_text())['reason'].startswith('its sampler was ended')
+
+
+def _text(path):
+    try:
+        return path.read_text()
+    except OSError:
+        return ''
+
+
+# ---- one proof is not another ----------------------------------------------------------------------------------------
+
+def test_files_of_an_earlier_run_are_no_proof_of_this_one(prove):
+    step = prove.folder / 'out'
+    step.mkdir()
+    for number in range(2):
+        (step / f'rank-{number}.json').write_text(json.dumps(rank(number)))
+    before = prove.files()
+    done = prove('-o', 'out', program=['true'])
+    assert done.returncode == 1 and 'out is the folder of a step' in done.stderr and '-o DIR' in done.stderr
+    assert prove.files() == before
+
+
+def test_the_folder_of_a_step_that_was_used_twice_is_no_proof(prove):
+    step = prove.folder / '7.0'
+    step.mkdir()
+    for number in range(4):
+        (step / f'rank-{number}.json').write_text(json.dumps(dict(rank(number), run='ab'[number // 2])))
+    done = run([*COMMAND, step])
+    assert done.returncode == 1 and 'files of several runs: ranks 0-1; ranks 2-3' in done.stderr
+
+
+@pytest.mark.parametrize('options', [(), ('-o', 'out')])
+def test_two_proofs_at_once_judge_their_own_steps(prove, options):
+    both = [prove.start(*options) for _ in range(2)]
+    for child in both:
+        _, err = child.communicate(timeout=60)
+        is_right(subprocess.CompletedProcess([], child.returncode, '', err))
+    assert [name for name in prove.files() if 'rank' not in name] == []
+
+
+def test_a_proof_in_a_proof_is_judged_by_both(prove):
+    inner = ' '.join(f"'{word}'" for word in prove.words('-o', 'out'))
+    script(prove.folder / 'job', f'#!/bin/bash\n{inner} 2>inner\n{inner} 2>inner-2\nexit {CODE}\n')
+    done = prove('-o', 'out', program=['./job'])
+    is_right(done, 2)
+    for name in ('inner', 'inner-2'):
+        is_right(subprocess.CompletedProcess([], CODE, '', (prove.folder / name).read_text()))
+
+
+def test_the_prolog_stays_while_a_job_that_was_handed_in_may_need_it(prove):
+    """Slurm fails every task whose prolog is missing, and a job has it in its environment."""
+    script(prove.folder / 'job', "#!/bin/bash\nprintf '%s\\n' \"$SLURM_TASK_PROLOG\" >prolog\n"
+           "echo \"41 $(date -d '-1 day' +%FT%T) R\n42 $(date +%FT%T) PD\" >jobs\n")
+    done = prove(program=['./job'])
+    folder, = (path for path in prove.folder.iterdir() if path.is_dir())
+    assert done.returncode == 1 and os.access((prove.folder / 'prolog').read_text().strip(), os.X_OK)
+    assert f'{folder.name} stays: job 42, which began meanwhile' in done.stderr
+
+
+def test_the_code_of_the_program_counts_where_its_proof_is_damaged(prove):
+    script(prove.folder / 'job', f'#!/bin/bash\nmkdir out/7.0\nsed -n "s/.* \\(task-prolog-[^ ]*\\)$/\\1/p" '
+           f'"$SLURM_TASK_PROLOG" >name\nprintf \'{{"format": 1, "run": "%s"}}\' "$(cat name)" >out/7.0/rank-0.json\n'
+           f'exit {CODE}\n')
+    done = prove('-o', 'out', program=['./job'])
+    assert done.returncode == CODE and 'is damaged' in done.stderr, done.stderr
+
+
+def test_osu_proof_that_is_interrupted_says_so(prove):
+    done = prove('-o', 'out')
+    step = next(path for path in (prove.folder / 'out').iterdir())
+    first = step / 'rank-0.json'
+    first.write_text(json.dumps(dict(json.loads(first.read_text()), complete=False)))  # it is waited for
+    for sent, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        first.touch()
+        os.utime(step)
+        child = subprocess.Popen([PROJECT / 'osu_container' / 'proof' / 'osu-proof', step], text=True,
+                                 stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        time.sleep(0.7)
+        child.send_signal(sent)
+        _, err = child.communicate(timeout=30)
+        assert child.returncode == code and err.endswith('nothing was judged; the files of the ranks stay\n'), err
+    assert done.returncode == CODE
+
+
+def test_a_command_that_cannot_be_started_leaves_nothing(prove):
+    script(prove.folder / 'job', '#!/nonexistent\n')
+    before = prove.files()
+    done = prove('-o', 'out', program=['./job'])
+    assert done.returncode == 1 and './job cannot be started: No such file or directory. Look at' in done.stderr
+    assert prove.files() == before and not (prove.folder / 'out').exists()
