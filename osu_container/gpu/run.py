@@ -19,6 +19,7 @@ from pathlib import Path
 
 from .. import record
 from ..bench import measure, plan
+from ..core.reading.files import text_of
 from ..image.progress import end_group
 from ..places import PROJECT, STATE
 from ..results import files
@@ -83,7 +84,7 @@ def gpus():
         if library.cuDeviceGet(ctypes.byref(device), number) == 0:
             library.cuDeviceGetName(text, 100, device)
         names.append(text.value.decode(errors='replace'))
-    kernel = re.search(r'Kernel Module\s+(?:for \S+\s+)?(\S+)', record._text('/proc/driver/nvidia/version'))
+    kernel = re.search(r'Kernel Module\s+(?:for \S+\s+)?(\S+)', text_of('/proc/driver/nvidia/version'))
     return {'devices': names, 'cuda': f'{version.value // 1000}.{version.value % 1000 // 10}',
             'driver': kernel.group(1) if kernel else None}
 

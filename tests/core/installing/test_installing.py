@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from osu_container.core.installing.staged import (
 from osu_container.core.installing.user_software import KEPT
 from osu_container.core.reading.sif import ImageError
 from tests.helpers.killed import killed
+from tests.helpers.machine import PYTHON_36, run
 
 
 def sha256(content):
@@ -354,3 +356,11 @@ def test_a_build_that_fails_names_the_command_and_the_exit_code(builder, tmp_pat
         image_build.obtained('x.sif', 'auto', [str(tmp_path)], 'docs/images.md', lambda line: None)
     assert f'It is made by: {command} image build x\n' in str(caught.value)
     assert f'{command} image build x.sif ended with exit code 7, see its message above' in str(caught.value)
+
+
+@pytest.mark.parametrize('python', [sys.executable, *filter(None, [PYTHON_36])])
+def test_the_files_that_a_module_copies_are_all_that_proof_needs(tmp_path, python):
+    (tmp_path / 'bin').mkdir()
+    staged.install_proof(str(tmp_path))
+    done = run([python, '-I', tmp_path / 'bin' / 'osu-proof', '--help'], cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.startswith('usage: osu-proof'), done.stderr
