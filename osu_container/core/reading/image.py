@@ -403,8 +403,8 @@ class Folder(Tree):
         try:
             os.listdir(path)
         except OSError as err:
-            raise ImageError("cannot read the folder %s: %s. Name another image, or ask its owner for the right to read "
-                             "it" % (path, err.strerror))
+            raise ImageError("cannot read the folder %s: %s. Name another image, or ask its owner for the right to "
+                             "read it" % (path, err.strerror))
         # folders in it that belong to somebody else (root's home) are left out: they hold no libraries. What lies in
         # /proc, /sys and /dev is not the image's: the runtime puts the host's there.
         todo = ['']
