@@ -5,7 +5,6 @@ Python 3.6 and its standard library only: some subcommands run where there is no
 """
 import argparse
 import difflib
-import errno
 import importlib
 import re
 import sys
@@ -36,9 +35,6 @@ COMMANDS = {
 }
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
-#: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
-SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
-          errno.ENOMEM: 'ulimit -v'}
 
 
 def _like(word, known):
@@ -175,10 +171,9 @@ def _call(options, arguments):
         streams.say(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")
         return err.code
     except OSError as err:
-        if err.errno not in SCARCE:
+        if err.errno not in streams.SCARCE:
             raise
-        streams.say(f"{options.prog}: error: {err.strerror}. Give this shell more ({SCARCE[err.errno]}), or end what "
-                    "takes it")
+        streams.say(f"{options.prog}: error: {streams.problem(err)}")
         return 1
     except KeyboardInterrupt:
         streams.say(f"{options.prog}: interrupted; {options.after_interrupt}")

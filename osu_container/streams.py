@@ -79,8 +79,15 @@ def drop_output():
         pass
 
 
+#: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
+SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
+          errno.ENOMEM: 'ulimit -v'}
+
+
 def problem(err):
     """Return what an OSError says (str): of what, what is wrong, and what to do where no file is named."""
+    if err.errno in SCARCE:
+        return "%s. Give this shell more (%s), or end what takes it" % (err.strerror, SCARCE[err.errno])
     if err.filename is not None:
         return "%s: %s" % (err.filename, err.strerror)
     if err.errno == errno.ENOENT:  # of all that is asked of the system only this has no name

@@ -17,6 +17,8 @@ from osu_container.core.reading.answering import asked
 from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.core.reading.files import open_plain, text_of
 
+from .. import streams
+
 #: s that one command may take. All run at the same time, so that a system on which each hangs is done in this time.
 PATIENCE = 5.0
 #: Folders of commands below --sysroot; PATH comes behind them
@@ -45,7 +47,8 @@ class Said(object):
 
 def run(words, path, environment, patience):
     """
-    Return what a command said (Said). It is ended, with its children, after patience (s).
+    Return what a command said (Said). It is ended, with its children, after patience (s). Raises OSError if a limit of
+    this shell or machine leaves no room for it.
 
     :param words: list of str; path: of the program or None; environment: dict
     """
@@ -59,6 +62,8 @@ def run(words, path, environment, patience):
                                        stderr=subprocess.STDOUT, env=dict(environment, LC_ALL='C'),
                                        start_new_session=True)
     except OSError as err:
+        if err.errno in streams.SCARCE:  # says nothing of the host: what it would have said is not "not found"
+            raise
         said.problem = 'cannot be run: %s' % (err.strerror or err)
         return said
     try:
@@ -201,12 +206,22 @@ class Host(object):
         return shutil.which(name, path=os.pathsep.join(folders + [self.environment.get('PATH', '')]))
 
     def ask(self, commands):
-        """Run commands ({key: list of str}) at the same time; keep what they said under their keys."""
-        def work(key, words):
+        """
+        Run commands ({key: list of str}) at the same time; keep what they said under their keys.
+
+        Where a limit leaves no room for all of them, one runs after the other. Raises OSError without room for one.
+        """
+        def one(key, words):
             path = words[0] if '/' in words[0] else self.find(words[0])
             answers[key] = run(words, path, self.environment, self.patience)
 
-        answers = {}
+        def work(*item):
+            try:
+                one(*item)
+            except OSError:
+                left.append(item)
+
+        answers, left = {}, []
         threads = [threading.Thread(target=work, args=item, daemon=True) for item in commands.items()]
         for thread, item in zip(threads, commands.items()):
             try:
@@ -216,6 +231,8 @@ class Host(object):
         for thread in threads:
             if thread.ident:
                 thread.join(self.patience + 2)
+        for item in left:
+            one(*item)
         for key, words in commands.items():
             if key not in answers:  # not even to be ended, as a process that waits for a dead file server
                 answers[key] = Said(words)

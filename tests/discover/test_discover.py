@@ -3,10 +3,12 @@ osu-container discover finds what a system has: tried on trees in whose descript
 missing and with files that are odd. What it writes is a site by the rules for sites.
 """
 import ast
+import errno
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -723,3 +725,24 @@ def test_it_runs_on_python_3_6(tree, tmp_path):
     done = run([PYTHON_36, COMMAND, 'discover', '--sysroot', tree(ONE), '-o', output], env=BARE)
     assert (done.returncode, done.stderr) == (0, '')
     assert run([PYTHON_36, '-c', f'exec(open({str(output)!r}).read()); assert SITE'], env=BARE).returncode == 0
+
+
+@pytest.mark.parametrize('refused', [3, 10 ** 6])
+def test_without_room_for_processes_commands_run_in_turn_or_nothing_is_said_of_the_host(monkeypatch, refused):
+    """As fork() under ulimit -u, which does not hold root: as many starts as `refused` fail."""
+    real, left = subprocess.Popen, [None] * refused
+
+    def popen(*words, **options):
+        if left:
+            left.pop()
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return real(*words, **options)
+    monkeypatch.setattr(subprocess, 'Popen', popen)
+    host, wanted = Host(), {str(number): ['echo', str(number)] for number in range(5)}
+    if refused > 5:
+        with pytest.raises(BlockingIOError):
+            host.ask(wanted)
+        assert not host.said
+    else:
+        host.ask(wanted)
+        assert {key: said.output for key, said in host.said.items()} == {key: f'{key}\n' for key in wanted}
