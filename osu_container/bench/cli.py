@@ -17,7 +17,7 @@ from osu_container.core.writing import shell, terminal
 from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
-from ..arguments import seconds
+from ..arguments import seconds, slurm_name
 from ..results import files, model, select
 from . import BenchError, cases, holding, job, modules, plan, reframe_settings
 from .session import Session, Wanted, left_of
@@ -62,9 +62,9 @@ def add_arguments(parser):
                         "$XDG_DATA_HOME)")
     parser.add_argument('--nodes', '-N', type=_count, default=None, metavar='N',
                         help="nodes of the job; what wants more is left out (2, or those of the job that it runs in)")
-    parser.add_argument('--account', '-A', metavar='A',
+    parser.add_argument('--account', '-A', metavar='A', type=slurm_name,
                         help='account or project of the job ($SALLOC_ACCOUNT, $SBATCH_ACCOUNT or $SLURM_ACCOUNT)')
-    parser.add_argument('--partition', '-p', metavar='P', help="partition of the job (the site's)")
+    parser.add_argument('--partition', '-p', metavar='P', type=slurm_name, help="partition of the job (the site's)")
     parser.add_argument('--time', metavar='T', help='time limit of the job, as for salloc (estimated)')
     parser.add_argument('--budget', type=seconds, metavar='SECONDS',
                         help='begin no repeat that would end later than this after the first one began')
@@ -259,9 +259,14 @@ def _own(options, nodes):
 
 
 def _account(options):
-    """Return the account (str) of the job: the option's, else that of Slurm's own variables, else None."""
-    found = (os.environ.get(f'{name}_ACCOUNT') for name in ('SALLOC', 'SBATCH', 'SLURM'))
-    return options.account or next(filter(None, found), None)
+    """Return the account (str) of the job: the option's, else that of Slurm's variables, else None. Raises BenchError."""
+    for name in () if options.account else ('SALLOC_ACCOUNT', 'SBATCH_ACCOUNT', 'SLURM_ACCOUNT'):
+        if os.environ.get(name):
+            try:
+                return slurm_name(os.environ[name])
+            except argparse.ArgumentTypeError as err:
+                raise BenchError(f"{name}: {err}") from err
+    return options.account
 
 
 def _scheduler(options, base):

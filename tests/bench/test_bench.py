@@ -592,6 +592,11 @@ def test_a_site_with_accounts_wants_one(made, tmp_path, site):
     jobs = site_entry(site)['jobs']['value']
     partition = f"--partition={jobs['partition']} " if jobs['partition'] else ''
     assert f"{partition}--account=project_1 {' '.join(jobs['options'])}" in shown.stdout
+    # a line end would begin a line of ReFrame's job script
+    for words, variables in (([*command, '--account', 'a\n#SBATCH -t 9'], {}), ([*command, '-p', 'a b'], {}),
+                             ([*command, '--dry-run'], {'SLURM_ACCOUNT': 'a\nb'})):
+        done = run(words, env={**env, **variables})
+        assert done.returncode in (1, 2) and 'wanted a name as `sinfo`' in done.stderr, done.stderr
 
 
 def test_help_names_tags_and_exit_codes():
