@@ -259,7 +259,7 @@ def _own(options, nodes):
 
 
 def _account(options):
-    """Return the account (str) of the job: the option's, else that of Slurm's variables, else None. Raises BenchError."""
+    """Return the account (str) of the job, by the option or Slurm's variables; None without. Raises BenchError."""
     for name in () if options.account else ('SALLOC_ACCOUNT', 'SBATCH_ACCOUNT', 'SLURM_ACCOUNT'):
         if os.environ.get(name):
             try:
