@@ -358,7 +358,7 @@ def write_prolog(folder, users):
         os.chmod(path, 0o755)
     except OSError as err:
         os.remove(path)
-        raise OSError(err.errno, err.strerror, path)
+        raise OSError(err.errno, err.strerror, os.path.join(folder, PROLOG.rstrip('-')))
     return path
 
 

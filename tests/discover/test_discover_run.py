@@ -111,7 +111,7 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
     local.parent.mkdir()
     done = frontier.discover('--sysroot', frontier.tree, '-o', local)
     assert (done.returncode, done.stderr) == (0, '')
-    assert f'export EASYBUILD_INCLUDE_EASYBLOCKS="{local},$EASYBUILD_INCLUDE_EASYBLOCKS"' in done.stdout
+    assert f'export EASYBUILD_INCLUDE_EASYBLOCKS={local},$EASYBUILD_INCLUDE_EASYBLOCKS\n' in done.stdout
     before = frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS']
     # before the workstation's own file, which a user who has read env.sh has there
     frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{local},{before},{STATE}/local/*.py'
