@@ -120,7 +120,8 @@ def main(arguments=None):
     """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
     streams.prepare()
     with terminal.shown():
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        # a library that a subcommand loads may find no memory
+        return streams.guarded('osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
 def _run(arguments):

@@ -105,7 +105,7 @@ class Place:
         """Return text (str) without what is another one each time."""
         text = text.replace(str(self.samples), 'SAMPLES').replace(str(self.folder) + '/', '').replace(
             str(self.folder), 'HERE').replace(str(self.above), 'ABOVE').replace(str(PROJECT), 'CLONE')
-        text = re.sub(r'^\nWARNING: Using EasyBuild as root.*?^ERROR: ', '', text, flags=re.M | re.S)
+        text = re.sub(r'^(\nWARNING: Using EasyBuild as root.*?)?^ERROR: ', '', text, flags=re.M | re.S)
         text = re.sub(r'^usage: .*?(?=^\S+( \w+)*: error: )', '', text, flags=re.M | re.S)  # Python wraps it
         # of files that are made here
         text = re.sub(r'\b(says|byte|of|has) \d{4,}', r'\1 N', re.sub(r'\b(?!a{64})[0-9a-f]{64}\b', 'SUM', text))

@@ -10,11 +10,9 @@ import math
 import warnings
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-import scipy
-
 from ..results import ratios
 from ..results.model import Case, Dataset, Series, size_text
+from .numbers import np, scipy
 from .thresholds import degree_of, margin_of
 
 #: Chance of a false verdict that is accepted, for all sizes of a curve together

@@ -447,6 +447,15 @@ _RIM = re.compile(r'( fill="(#\w+)") stroke="\2" stroke-width="[\d.]+" stroke-da
 _CLIP = re.compile(r'(?<=[#"])clip\d+(?=[)"])')
 
 
+def _by_library(draw, *what, **how):
+    """Return what a function of the drawing library gives (str or bytes). Raises ReportError where it fails."""
+    try:
+        return draw(*what, **how)
+    except ValueError as err:  # it cannot open a file or start a thread; its own words are on stderr by then
+        raise ReportError(f"a chart could not be drawn: {' '.join(str(err).split())}. Does a limit of the shell leave "
+                          "vl-convert too few files, threads or memory? Look at them: ulimit -a") from err
+
+
 def svg(spec):
     """
     Return a drawn specification (dict) as SVG text, the same for the same specification.
@@ -455,7 +464,7 @@ def svg(spec):
     from 0: the drawing library goes on counting from picture to picture.
     """
     # the drawing library writes XML with characters that XML cannot have, and its own reader then ends the process
-    text = vl_convert.vegalite_to_svg(visible_in(spec), vl_version=VEGA_LITE)
+    text = _by_library(vl_convert.vegalite_to_svg, visible_in(spec), vl_version=VEGA_LITE)
     text = _RIM.sub(r'\1', _UNUSED.sub('', text))
     text = _COORDINATES.sub(lambda found: _DECIMALS.sub(r'\1', found.group()), text)
     names = {name: f'clip{number}' for number, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
@@ -464,7 +473,7 @@ def svg(spec):
 
 def png(text):
     """Return an SVG (str) as PNG, with two pixels a point."""
-    return vl_convert.svg_to_png(text, scale=2)
+    return _by_library(vl_convert.svg_to_png, text, scale=2)
 
 
 def fitted(spec, width):
@@ -499,7 +508,7 @@ def pdf(text):
 
     Its bytes are not always the same: vl-convert writes parts that have names in any order.
     """
-    return vl_convert.svg_to_pdf(sized(text, '', 72 / 96))
+    return _by_library(vl_convert.svg_to_pdf, sized(text, '', 72 / 96))
 
 
 _BUNDLE = """import sys, vl_convert

@@ -37,7 +37,7 @@ def on_disk(options, fill=''):
 AROUND = {
     'a full disk': on_disk('size=64k', 'cat /dev/zero >disk/filler 2>/dev/null;'),
     'a disk that has no inode left': on_disk('nr_inodes=1'),
-    'a read-only disk': on_disk('size=64k', 'mount -o remount,ro disk;'),
+    'a read-only disk': on_disk('size=64k', 'mount -o remount,bind,ro disk;'),
     'stdout on a full disk': '{typed} >/dev/full',
     'a closed stdout': '{typed} >&-',
     'a closed stdin': '{typed} <&-',
@@ -50,7 +50,7 @@ AROUND = {
     'umask 077': 'umask 077; {typed}',
     'eight open files': 'ulimit -n 8; {typed}',
     'files of at most 1 KB': 'ulimit -f 1; {typed}',
-    '30 MB of memory': 'ulimit -v 30000; {typed}',
+    '25 MB of memory': 'ulimit -v 25000; {typed}',
     'no room for a thread': 'ulimit -s 4000000 -v 3000000; {typed}',  # a thread takes as much as the stack
     'files of tomorrow': 'find -L . -type f -exec touch -d tomorrow {{}} +; {typed}',
     'two at once': '{{ {typed}; }} >/dev/null 2>../first & one=$!; {{ {typed}; }} >/dev/null 2>../second; two=$?\n'
@@ -115,7 +115,7 @@ FAULTS = [
     *(Fault(fault, NEW, good, code=code) for fault, code in (('SIGTERM', 143), ('SIGHUP', 129), ('SIGINT', 130))),
     Fault('a clock set back by a year', 'osu-container report run -o page.html', run_with(), works=True, code=0,
           made=('page.html',)),
-    Fault('30 MB of memory', 'osu-container image list', None, ('ulimit -v',)),
+    Fault('25 MB of memory', 'osu-container image list', None, ('ulimit -v',)),
     Fault('no room for a thread', 'osu-container discover --sysroot host -o site.py', good, works=True, code=0,
           made=('site.py',)),
     Fault('files of tomorrow', 'osu-container report run -o page.html', run_with(), works=True, code=0,

@@ -79,11 +79,22 @@ def remove():
     assert done.returncode in (0, 12), done.stderr  # 12: its mail folder is not there
 
 
-def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(clone):
-    done = as_user(clone / '.workstation/venv/bin/pytest', '-m', 'as_user', '-q', '-p', 'no:cacheprovider',
+def passed(clone, *chosen):
+    """Run tests (pytest's words, str) in clone as that user; return how many (int) passed, all of them."""
+    done = as_user(clone / '.workstation/venv/bin/pytest', *chosen, '-q', '-p', 'no:cacheprovider',
                    '--basetemp', clone.parent / 'pytest', folder=clone, timeout=900)
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
     ran = {word: int(number) for number, word in re.findall(r'(\d+) (\w+)[, ]', summary)}
+    assert set(ran) <= {'passed', 'deselected', 'warnings'}, summary
+    return ran['passed']
+
+
+def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(clone):
     # each approach on one node and on two, and what ranks of one node do beside
-    assert set(ran) <= {'passed', 'deselected', 'warnings'} and ran['passed'] > 3 * len(APPROACHES), summary
+    assert passed(clone, '-m', 'as_user') > 3 * len(APPROACHES)
+
+
+@pytest.mark.full
+def test_bad_input_is_told_to_an_ordinary_user_in_the_same_words(clone):
+    assert passed(clone, '-m', '', 'tests/test_bad_input.py') > 500

@@ -25,6 +25,8 @@ import time
 PATIENCE, VARIABLE = 60.0, 'OSU_CONTAINER_PATIENCE'
 #: Seconds between two looks
 _LOOK = 0.25
+#: Seconds for a command that was told to end (Ctrl-C, scancel): a library, or a file that does not answer, may hold it
+_GRACE = 5.0
 #: What the child writes down: number of the question, length of the path; behind it the path
 _HEAD = struct.Struct('=QI')
 _ROOM = 4096
@@ -153,6 +155,7 @@ def _pass_on(ours, number):
 def _watch(child, board, prog, pipes):
     """End as child (int, process id) ends, or with 1 where it waits for a file for too long; see begin()."""
     passed_on = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
+    heeded = {one for one in passed_on if signal.getsignal(one) != signal.SIG_IGN}  # nohup has SIGHUP ignored
     signal.pthread_sigmask(signal.SIG_BLOCK, passed_on | {signal.SIGCHLD})
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     threads = [threading.Thread(target=_pass_on, args=(both[0], number), daemon=True)
@@ -164,6 +167,7 @@ def _watch(child, board, prog, pipes):
         thread.start()
     threading.stack_size(before)
     most, last, waited = patience(), None, 0.0
+    end, by = None, None  # when a command that was told to end must have done so, and the signal
     seen = time.monotonic()
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -172,28 +176,42 @@ def _watch(child, board, prog, pipes):
                 thread.join()
             _end_as(status)
         told = signal.sigtimedwait(passed_on | {signal.SIGCHLD}, _LOOK)
-        # what a terminal sends goes to both of them
-        if told is not None and told.si_signo in passed_on and told.si_code <= 0:
-            os.kill(child, told.si_signo)
+        if told is not None and told.si_signo in passed_on:
+            if told.si_code <= 0:  # what a terminal sends goes to both of them
+                os.kill(child, told.si_signo)
+            if end is None and told.si_signo in heeded:
+                end, by = time.monotonic() + _GRACE, told.si_signo
         number, size = _HEAD.unpack_from(board)
-        now = time.monotonic()
+        path, now = board[_HEAD.size:_HEAD.size + size], time.monotonic()
+        if end is not None and now > end:
+            _tell(prog, "ended by %s" % signal.Signals(by).name)
+            _give_up(child, path, 128 + by)
         # a job that is stopped (Ctrl-Z) or a machine that sleeps is no file that does not answer
         waited = waited + min(now - seen, 4 * _LOOK) if number == last and number and size else 0.0
         seen, last = now, number
         if waited >= most:
-            path = board[_HEAD.size:_HEAD.size + size]
-            from osu_container.core.writing.terminal import one_line
-            try:
-                sys.stderr.write("%s: error: %s\n" % (prog, one_line(_problem(path, most))))
-                sys.stderr.flush()
-            except (AttributeError, OSError, ValueError):
-                pass
-            os.kill(child, signal.SIGKILL)
-            temporary = os.environ.get('TMPDIR') or '/tmp'
-            if not os.fsdecode(path).startswith(temporary):  # that would hold this process as well
-                for folder in glob.glob(os.path.join(glob.escape(temporary), scratch_name(child) + '*')):
-                    shutil.rmtree(folder, ignore_errors=True)
-            os._exit(1)
+            _tell(prog, "error: " + _problem(path, most))
+            _give_up(child, path, 1)
+
+
+def _tell(prog, text):
+    """Write text (str) of the command prog (str) to stderr, if that takes it."""
+    from osu_container.core.writing.terminal import one_line
+    try:
+        sys.stderr.write("%s: %s\n" % (prog, one_line(text)))
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):
+        pass
+
+
+def _give_up(child, path, code):
+    """End child (int) by force, remove its temporary folders, and end with code (int). path: bytes, for what it waits."""
+    os.kill(child, signal.SIGKILL)
+    temporary = os.environ.get('TMPDIR') or '/tmp'
+    if not os.fsdecode(path).startswith(temporary):  # that would hold this process as well
+        for folder in glob.glob(os.path.join(glob.escape(temporary), scratch_name(child) + '*')):
+            shutil.rmtree(folder, ignore_errors=True)
+    os._exit(code)
 
 
 def scratch_name(number=None):

@@ -3,7 +3,10 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -73,3 +76,41 @@ def test_every_command_names_the_file_that_does_not_answer_and_ends(silent):
         assert code == 1 and f'{path} does not answer: nothing came for {PATIENCE} s' in err, (name, code, out, err)
         assert seconds >= PATIENCE and 'Traceback' not in err and err.count('\n') == 1, (name, seconds, err)
     assert len(silent) == 16
+
+
+#: A command that a library holds for ever, so that it can heed no signal
+HELD = """import signal, sys
+from osu_container.core.reading import answering
+if 'ignored' in sys.argv:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+answering._GRACE = 0.2
+answering.begin('osu-container compare')
+signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+print('held', flush=True)
+while True:
+    pass
+"""
+
+
+@pytest.mark.parametrize('name', ['SIGINT', 'SIGTERM', 'SIGHUP'])
+def test_a_command_that_cannot_heed_its_end_is_ended_by_force(name):
+    number = getattr(signal, name)
+    # as a shell's job: a test in the background of a script would hand an ignored SIGINT on
+    with subprocess.Popen([sys.executable, '-c', HELD], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=PROJECT,
+                          text=True, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)) as process:
+        assert process.stdout.readline() == 'held\n'
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (128 + number, f'osu-container compare: ended by {name}\n')
+
+
+def test_nohup_keeps_such_a_command():
+    with subprocess.Popen([sys.executable, '-c', HELD, 'ignored'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          cwd=PROJECT, text=True) as process:
+        assert process.stdout.readline() == 'held\n'
+        process.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        assert process.poll() is None
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (143, 'osu-container compare: ended by SIGTERM\n')
