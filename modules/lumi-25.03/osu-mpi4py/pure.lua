@@ -112,6 +112,9 @@ if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-mpi4py-pure.eb -r --rebuild")
 end
 -- an error where the image has another size than the one that was installed, a warning where it has another time stamp: its sum would take seconds
+local function word(text)
+    return "'" .. text:gsub("'", "'\\''") .. "'"
+end
 local function intact(bytes, time)
     local path, date = pathJoin(root, "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif"), "!%Y-%m-%d %H:%M:%S UTC"
     local now = mode() == "load" and lfs.attributes(path)
@@ -123,9 +126,9 @@ local function intact(bytes, time)
             "eb osu-mpi4py-pure.eb -r --rebuild")
     elseif now.modification ~= time then
         LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
-            ". Compare its sum: cd '" .. root .. "' && sha256sum -c " .. "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif.sha256" ..
+            ". Compare its sum: cd " .. word(root) .. " && sha256sum -c " .. "osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.sif.sha256" ..
             ". If it differs: module unload " .. myModuleName() .. "; " .. "eb osu-mpi4py-pure.eb -r --rebuild" ..
-            ". If it fits: touch -d @" .. time .. " '" .. path .. "'")
+            ". If it fits: touch -d @" .. time .. " " .. word(path))
     end
 end
 intact(BYTES, TIME)

@@ -90,6 +90,9 @@ if mode() == "load" and not isFile(sif) then
     LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild")
 end
 -- an error where the image has another size than the one that was installed, a warning where it has another time stamp: its sum would take seconds
+local function word(text)
+    return "'" .. text:gsub("'", "'\\''") .. "'"
+end
 local function intact(bytes, time)
     local path, date = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"), "!%Y-%m-%d %H:%M:%S UTC"
     local now = mode() == "load" and lfs.attributes(path)
@@ -101,9 +104,9 @@ local function intact(bytes, time)
             "eb osu-container-bind.eb -r --rebuild")
     elseif now.modification ~= time then
         LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
-            ". Compare its sum: cd '" .. root .. "' && sha256sum -c " .. "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif.sha256" ..
+            ". Compare its sum: cd " .. word(root) .. " && sha256sum -c " .. "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif.sha256" ..
             ". If it differs: module unload " .. myModuleName() .. "; " .. "eb osu-container-bind.eb -r --rebuild" ..
-            ". If it fits: touch -d @" .. time .. " '" .. path .. "'")
+            ". If it fits: touch -d @" .. time .. " " .. word(path))
     end
 end
 intact(BYTES, TIME)

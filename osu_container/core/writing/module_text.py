@@ -308,7 +308,10 @@ def watch_text(generator, settings, again):
 
 
 #: What the user has put in the place of a deleted image is in another folder, and no matter of this
-INTACT_TEXT = """local function intact(bytes, time)
+INTACT_TEXT = """local function word(text)
+    return "'" .. text:gsub("'", "'\\\\''") .. "'"
+end
+local function intact(bytes, time)
     local path, date = pathJoin(root, %(sif)s), "!%%Y-%%m-%%d %%H:%%M:%%S UTC"
     local now = mode() == "load" and lfs.attributes(path)
     if not now then return end
@@ -319,9 +322,9 @@ INTACT_TEXT = """local function intact(bytes, time)
             %(again)s)
     elseif now.modification ~= time then
         LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
-            ". Compare its sum: cd '" .. root .. "' && sha256sum -c " .. %(beside)s ..
+            ". Compare its sum: cd " .. word(root) .. " && sha256sum -c " .. %(beside)s ..
             ". If it differs: module unload " .. myModuleName() .. "; " .. %(again)s ..
-            ". If it fits: touch -d @" .. time .. " '" .. path .. "'")
+            ". If it fits: touch -d @" .. time .. " " .. word(path))
     end
 end
 """

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import zlib
@@ -145,8 +146,9 @@ def play(tree, steps, lmod='own', **variables):
     """Run steps (list of bash scripts) one after the other in one shell with Lmod; return [Moment], one for each."""
     folder = tree / 'moments'
     folder.mkdir(exist_ok=True)
+    here, tree = shlex.quote(str(folder)), shlex.quote(str(tree))
     done = clean_shell(f'module use {tree}/modules\n' + ''.join(
-        f'{{ {step}\n}} 2>{folder}/{number}.said; echo $? >{folder}/{number}.status; env -0 >{folder}/{number}.env\n'
+        f'{{ {step}\n}} 2>{here}/{number}.said; echo $? >{here}/{number}.status; env -0 >{here}/{number}.env\n'
         for number, step in enumerate(steps)), lmod=lmod, **variables)
     assert done.returncode == 0, done.stderr
     found = []
@@ -531,7 +533,8 @@ def test_software_of_the_user_is_bound_and_taken_away_also_when_it_was_packed_me
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_an_image_that_was_written_to_is_told_and_another_one_is_an_error(site, lmod, tmp_path):
-    here, name = make_tree(site, tmp_path), names_of(site)[0]
+    (tmp_path / "user's").mkdir()  # what is to be typed fits that, too
+    here, name = make_tree(site, tmp_path / "user's"), names_of(site)[0]
     root = here / 'software' / name
     image = root / facts_of(site, name)['image']['file']
     (root / f'{image.name}.sha256').write_text(f'{hashlib.sha256(b"").hexdigest()}  {image.name}\n')
