@@ -153,7 +153,12 @@ ENTRIES = [
      'source': PORT, 'evidence': 'measured'},
     {'name': 'CUDA newer than the driver',
      'text': "CUDA driver version is insufficient for CUDA runtime version",
-     'patterns': ["CUDA driver version is insufficient"],
+     'patterns': ["CUDA driver version is insufficient",
+                  ("unsupported CUDA version", r"unsupported CUDA version: driver \S{1,10} < image \S{1,10}"),
+                  ("CUDA initialization failure with error", r"CUDA initialization failure with error:? 35\b"),
+                  ("returned 35", r"cuda\w{1,40} returned 35\b"), "cudaErrorInsufficientDriver",
+                  ("driver on your system is too old", "NVIDIA driver on your system is too old"),
+                  ("older than that required", "driver .{0,60}older than that required")],
      'cause': "The program's CUDA is newer than the driver that it sees; in a container without --nv it sees none.",
      'remedy': "singularity exec --nv, apptainer exec --nv (export MPI_CONTAINER_OPTIONS=--nv). Else an image with an "
                "older CUDA: nvidia-smi shows what the driver takes.",
@@ -161,6 +166,8 @@ ENTRIES = [
     {'name': 'no GPU seen',
      'text': "no ROCm-capable device is detected / no CUDA-capable device is detected",
      'patterns': [("-capable device is ", r"(?i:no) (?:CUDA|cuda|ROCm)-capable device is (?:detected|found)"),
+                  ("CUDA initialization failure with error", r"CUDA initialization failure with error:? 100\b"),
+                  ("returned 100", r"(?:cuda|hip)\w{1,40} returned (?:100|38)\b"),
                   ("Unable to open /dev/kfd", r"Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?")],
      'cause': "The program sees no GPU: the step has none, the container does not show it, or you may not open it. "
               "{why}",
@@ -191,7 +198,11 @@ ENTRIES = [
      'evidence': 'untested'},
     {'name': 'GPU of AMD not to be used',
      'text': "hsa api call failure at: ... Call returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: ...",
-     'patterns': ["HSA_STATUS_ERROR_OUT_OF_RESOURCES"],
+     'patterns': ["HSA_STATUS_ERROR_OUT_OF_RESOURCES",
+                  ("Call returned 4104", r"Call returned (?:4104|0x1008)"),
+                  ("hsa", r"(?i:hsa)(?:_init| runtime)\b[^\n]{0,30}fail\w*\W{1,4}(?:0x)?(?:1008|4104)\b"),
+                  ("not members of the render group", "not (?:a )?members? of .{0,20}render group"),
+                  ("kfd: permission denied", "open /dev/kfd: permission denied")],
      'cause': "ROCm cannot take a GPU into use: you may not open /dev/kfd and /dev/dri/renderD* (groups render and "
               "video), the container does not show them, or this GPU is not supported.",
      'remedy': "srun ls -l /dev/kfd /dev/dri; groups must name those of the files. In a container --rocm, or "
@@ -208,7 +219,10 @@ ENTRIES = [
      'remedy': "srun --gpus-per-node=8 without --gpus-per-task and --gpu-bind, or let the program take GPU 0 in each "
                "rank. echo $CUDA_VISIBLE_DEVICES $ROCR_VISIBLE_DEVICES in the rank shows what it sees. Docker, "
                "podman: all of /dev/dri.",
-     'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, issue 16",
+     'also': [("AMD: you may not open the GPUs' files (groups render and video)",
+               "ls -l /dev/kfd /dev/dri; groups")],
+     'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, issue 16; "
+               "github.com/ROCm/hip, issue 337",
      'evidence': 'derived'},
     {'name': "no GPU that the program may use",
      'text': "RuntimeError: No HIP GPUs are available / No CUDA GPUs are available",
@@ -234,6 +248,9 @@ ENTRIES = [
                    "|visible)"),
                   (" /dev/", r"(?:Can't|Cannot|[Ff]ailed to|Unable to) (?:open|access) /dev/(?P<device>kfd|dri\S{0,20}"
                    r"|nvidia\S{0,20})"),
+                  ("here are 0 visible CUDA devices", "there are 0 visible CUDA devices"),
+                  "No visible GPU devices", "no compatible GPUs were discovered", ("No devices were found", "^No "
+                   "devices were found"), ("No GPU/TPU found", "No GPU/TPU found, falling back to CPU"),
                   (" is NOT loaded", r"(?:ROCk|amdgpu|nvidia) (?:module|driver) is NOT loaded[^\n]{0,60}"),
                   ("failed call to cuInit", r"failed call to cuInit[^\n]{0,100}"),
                   ("Unable to determine the device handle for GPU", "Unable to determine the device handle for GPU[^"
@@ -258,13 +275,19 @@ ENTRIES = [
                    r"|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b"),
                   ("system ", "system (?:not yet initialized|has unsupported display driver)"),
                   (" error", r"(?:cuda|CUDA)(?: runtime)? error[^\n]{0,20}: (?:unknown error|initialization error)"),
+                  ("failed to initialize", r"failed to initialize CUDA: (?:unknown|initialization) error"),
+                  ("CUDA failed to initialize", "is present, but CUDA failed to initialize"),
+                  ("CUDA initialization failure with error", r"CUDA initialization failure with error:? (?:999|80[234]"
+                   r"|3)\b"), ("unsupported display driver", "[Ss]ystem has unsupported display driver"),
+                  ("returned 80", r"cuda\w{1,40} returned 80[234]\b"),
                   ("initialization error: cuda error: unknown error",
                    "initialization error: cuda error: unknown error"),
                   ("forward compatibility was attempted on non supported HW", "forward compatibility was attempted on "
                    "non supported HW"), "hipErrorNotInitialized", "hipErrorUnknown"],
      'cause': "The driver cannot bring the GPU into use: the fabric manager of NVSwitch nodes does not run, driver "
               "and its libraries are of two releases (a container with a libcuda of its own), or the GPU has failed.",
-     'remedy': "nvidia-smi on the node outside of the container; systemctl status nvidia-fabricmanager "
+     'remedy': "nvidia-smi on the node outside of the container; systemctl status nvidia-fabricmanager, "
+               "nvidia-modprobe -u (or modprobe nvidia_uvm: 'unknown error' where /dev/nvidia-uvm is missing) "
                "(administrators). In the container: ldconfig -p | grep libcuda: the one of the host alone; take "
                "/usr/local/cuda/compat off LD_LIBRARY_PATH. srun --exclude=NODE.",
      'also': [("the GPU was used before the process was forked",
@@ -328,7 +351,9 @@ ENTRIES = [
                   ("CUDA_ERROR_", "CUDA_ERROR_(?:NO_BINARY_FOR_GPU|INVALID_PTX|INVALID_IMAGE|UNSUPPORTED_PTX_VERSION)"),
                   ("the provided PTX was compiled with an unsupported toolchain", "the provided PTX was compiled with "
                    "an unsupported toolchain"), ("device kernel image is invalid", "device kernel image is invalid"),
-                  ("named symbol not found", "named symbol not found")],
+                  ("named symbol not found", "named symbol not found"),
+                  ("--gpu-architecture", "nvrtc: error: invalid value for --gpu-architecture"),
+                  ("Unsupported gpu architecture", "Unsupported gpu architecture")],
      'unless': ["code for another GPU"],
      'cause': "The program or library has no code for this GPU, or code made by a newer CUDA than the driver takes.",
      'remedy': "An image built for this GPU: gfx90a is MI250X, gfx942 MI300A, sm_80 A100, sm_90 H100 and GH200; "
@@ -373,4 +398,53 @@ ENTRIES = [
      'remedy': "nvidia-smi or rocminfo in the same step and container tell whether the GPU is there; a small program "
                "(osu_bw D D) whether it works. Image, driver and library must fit: see the versions.",
      'source': "CUDA Runtime API, cudaError; HIP, hipError_t", 'evidence': 'derived', 'general': 2},
+    {'name': "CuPy that does not fit",
+     'text': "Failed to import CuPy. ... make sure that the package matches with the version of CUDA or ROCm installed.",
+     'patterns': ["Failed to import CuPy", "CuPy is not correctly installed",
+                  ("multiple CuPy packages", "multiple CuPy packages are installed"),
+                  ("CuPy failed to load", r"CuPy failed to load (?P<library>\S{1,80})")],
+     'cause': "CuPy does not find the libraries of the CUDA or ROCm that it was built for, or two CuPy packages are "
+              "installed at once. {library}",
+     'remedy': "pip list | grep -i cupy: one alone. cupy-cuda12x for CUDA 12 (nvidia-smi, nvcc --version), "
+               "cupy-rocm-... or a build of your own for ROCm; pip install 'cupy-cuda12x[ctk]' brings the libraries "
+               "along. CUDA_PATH or LD_LIBRARY_PATH to the CUDA of the image; --nv in a container.",
+     'also': [("NumPy is of another major release", "python -c 'import numpy; print(numpy.__version__)'")],
+     'source': "docs.cupy.dev, Installation, FAQ; github.com/LipingYi/QSFL, issue 1", 'evidence': 'derived',
+     'general': 1},
+    {'name': "headers of CUDA or ROCm missing",
+     'text': "cupy.cuda.compiler.CompileException: ...: catastrophic error: cannot open source file \"cuda_runtime.h\"",
+     'patterns': [("cannot open source file", r"cannot open source file \"(?P<header>(?:cuda|thrust|cub|cooperative|"
+                   r"hip|vector_|crt/|nv/|cccl|stddef|mma)[^\"\n]{0,60})\""),
+                  ("file not found", r"fatal error: '(?P<other>(?:hip|cuda|thrust)[^'\n]{1,60})' file not found"),
+                  ("NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_COMPILATION"),
+                  ("HIPRTC_ERROR_COMPILATION", "HIPRTC_ERROR_COMPILATION")],
+     'cause': "CuPy (or another package that compiles for the GPU while it runs) does not find the headers of CUDA or "
+              "ROCm, or those of another release than its own. {header}{other}",
+     'remedy': "An image with the development files (nvidia/cuda:...-devel, rocm/dev-...), or pip install "
+               "'cupy-cuda12x[ctk]' (nvidia-cuda-runtime, nvidia-cuda-nvrtc); CUDA_PATH or ROCM_HOME to their "
+               "folder. rm -r ~/.cupy/kernel_cache after a change.",
+     'source': "docs.cupy.dev, Installation, FAQ; github.com/cupy/cupy, issues 5202 and 4321",
+     'evidence': 'derived'},
+    {'name': "driver of NVIDIA updated while it ran",
+     'text': "Failed to initialize NVML: Driver/library version mismatch",
+     'patterns': [("river/library version mismatch", "[Dd]river/library version mismatch")],
+     'cause': "The driver in the kernel and its libraries are of two releases: the driver's packages were updated and "
+              "the node was not started again, or the image brings a libnvidia-ml or libcuda of its own.",
+     'remedy': "Outside of the container nvidia-smi, cat /proc/driver/nvidia/version. If it fails there too: restart "
+               "the node, or rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia; modprobe nvidia (administrators); "
+               "srun --exclude=NODE. If it fails inside only: remove libnvidia-* and libcuda from the image.",
+     'source': "github.com/NVIDIA/nvidia-container-toolkit, issues 171 and 394; github.com/lyulyul/shine-cluster, "
+               "issue 30", 'evidence': 'measured'},
+    {'name': "GPUs lost by the container",
+     'text': "Failed to initialize NVML: Unknown Error",
+     'patterns': ["Failed to initialize NVML: Unknown Error",
+                  ("Failed to initialize NVML: Insufficient Permissions", "Failed to initialize NVML: Insufficient "
+                   "Permissions"), ("nvmlInit", r"nvmlInit\w*[^\n]{0,20}(?:Unknown Error|Insufficient Permissions)")],
+     'cause': "The container, or the step of Slurm, may not use the GPUs' files any more or at all: a cgroup forbids "
+              "it (systemctl daemon-reload takes them away from Docker's containers), or the job has no GPU.",
+     'remedy': "In a job: ask for GPUs (--gpus-per-node). Docker: start the container again, with --device "
+               "/dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm, or cgroupfs as its driver of "
+               "cgroups; rootless: no-cgroups = true in nvidia-container-runtime/config.toml.",
+     'source': "github.com/NVIDIA/nvidia-container-toolkit, issue 48; docs.nvidia.com, Container Toolkit, "
+               "Troubleshooting", 'evidence': 'derived'},
 ]

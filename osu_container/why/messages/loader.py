@@ -85,6 +85,7 @@ ENTRIES = [
     {'name': 'undefined symbol',
      'text': "symbol lookup error: ...: undefined symbol: MPIX_...",
      'patterns': [("undefined symbol: ", r"undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)" + NOT_IGNORED)],
+     'unless': ["library of CUDA of another release", "NumPy without its BLAS"],
      'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of "
               "the same name, than the program was built with.",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
@@ -113,7 +114,7 @@ ENTRIES = [
      'text': "error while loading shared libraries: libgfortran.so.5: cannot open shared object file: ...",
      'patterns': [(": cannot open shared object file",
                    r"(?:^|[\s:'(])(?![^\s:'(]{0,300}(?:" + EXPLAINED + r"|-rdmav\d+\.so))(?P<library>[^\s:'(]+): "
-                   "cannot open shared object file" + NOT_IGNORED),
+                   "cannot open shared object file(?!: (?:Structure|Input/output|Stale|Permission))" + NOT_IGNORED),
                   ("loading shared libraries: ", r"loading shared libraries: (?P<library>[^\s:]+): cannot open "
                                                  r"shared object f"
                    r"(?:\.\.\.|$)"),
@@ -180,6 +181,7 @@ ENTRIES = [
      'patterns': [(" not defined in file ", r"symbol (?P<symbol>\S{1,100}), version (?P<version>\S{1,40}) not defined "
                    r"in file (?P<file>\S{1,60}) with link time reference"),
                   ("undefined symbol: ", r"undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
+     'unless': ["library of CUDA of another release"],
      'cause': "A library meets another release of {file} than it was built with: for GLIBC_PRIVATE the C library of "
               "one system is mixed with parts of another one's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
      'remedy': "Never put a libc.so.6 of your own before the system's: unset LD_PRELOAD and LD_LIBRARY_PATH; env -i "
@@ -241,4 +243,37 @@ ENTRIES = [
      'remedy': "find / -name 'libNAME*' ; -L FOLDER, or load its module before configure. With Cray's compilers cc, "
                "CC and ftn find MPI by themselves.",
      'source': "ld(1), option -l", 'evidence': 'derived', 'general': 1},
+    {'name': "library of CUDA of another release",
+     'text': "ImportError: .../libcusparse.so.12: undefined symbol: __nvJitLinkAddData_12_1, version libnvJitLink.so.12",
+     'patterns': [("undefined symbol: ", r"undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|"
+                   r"cusolver|cufft|curand|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas|hipblas)\w*)" + NOT_IGNORED),
+                  (" not defined in file lib", r"symbol (?P<other>\S{1,100}?),? version \S{1,60} not defined in file "
+                   r"(?P<file>lib(?:cu|nv|nccl|hip|roc|rccl|amd|hsa)\S{1,60}) with link time reference"),
+                  ("undefined symbol: ", r"lib(?:torch\w*|c10\w*|cupy\w*|jaxlib\w*)\S{0,60}: undefined symbol: "
+                   r"(?P<third>\S{1,200})")],
+     'cause': "The loader finds another release of a library of CUDA or ROCm than the package was built "
+              "with, without {symbol}{other}{third}: one of a module (LD_LIBRARY_PATH, /usr/local/cuda), of "
+              "conda or of the host comes before the package's own.",
+     'remedy': "unset LD_LIBRARY_PATH, or unload the module cuda or rocm: PyTorch and CuPy from pip bring their own. "
+               "If it stays: pip install --force-reinstall torch (with its nvidia-* packages) in a new environment, "
+               "and torch, torchvision and flash-attn of one release.",
+     'also': [("which file it is", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep -E 'trying file|init:'")],
+     'source': "github.com/pytorch/pytorch, issues 111469 and 119932; github.com/zai-org/ChatGLM-6B, issue 921",
+     'evidence': 'measured'},
+    {'name': "NumPy without its BLAS",
+     'text': "ImportError: .../numpy/core/_multiarray_umath...so: undefined symbol: cblas_sgemm",
+     'patterns': [("undefined symbol: cblas_", r"undefined symbol: (?P<symbol>cblas_\w+)")],
+     'cause': "NumPy (or the program) was built against a BLAS with the C interface, and the libblas.so.3 that is "
+              "found has none ({symbol}).",
+     'remedy': "Debian: apt install libopenblas0 (or libatlas3-base) in the image; or pip install --force-reinstall "
+               "numpy, whose package brings its own. See that no module puts another BLAS on LD_LIBRARY_PATH.",
+     'source': "github.com/numpy/numpy, issues 12999 and 13441", 'evidence': 'measured'},
+    {'name': "library without its versions",
+     'text': "ssh: .../libcrypto.so.1.0.0: no version information available (required by ssh)",
+     'patterns': [("no version information available", r"(?P<library>\S{1,200}): no version information available "
+                   r"\(required by (?P<by>[^)\n]{1,200})\)")],
+     'cause': "{by} finds {library}, a build of its own (conda, a module, LD_LIBRARY_PATH), instead of the system's. "
+              "A warning; it may crash later.",
+     'remedy': "unset LD_LIBRARY_PATH for system programs, or conda deactivate.",
+     'source': "ld.so(8); github.com/hashdist/hashstack, issue 765", 'evidence': 'derived', 'last': True},
 ]

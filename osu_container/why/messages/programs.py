@@ -63,15 +63,19 @@ ENTRIES = [
     {'name': 'shared memory full',
      'text': "KILLED BY SIGNAL: 7 (Bus error)",
      'patterns': [("us error", r"(?:Signal: |\(|task \S{1,40} |signal )[Bb]us error"),
+                  ("Bus error", r"(?:^|: (?:line \d+: )?(?:\d+ )?)Bus error(?: |\b)"),
+                  ("SIGBUS", r"(?:signal|Signal|interrupted by|received|got)[^\n]{0,30}\bSIGBUS\b"),
                   ("shmget(", r"shmget\(.{0,200} failed(?!: No space left)"),
                   "Error while creating shared memory segment", "NCCL WARN Call to posix_fallocate failed",
                   ("failed to extend /dev/shm", r"failed to extend /dev/shm/\S+ to"),
                   "mmap: an error occurred while determining whether or not"],
-     'cause': "A rank touched shared memory that is not there: /dev/shm (or the folder of Open MPI's session) is "
-              "full, or smaller than the ranks need. Containers of Docker have 64 MB.",
+     'cause': "A program touched memory that the system could not give it: mostly shared memory, because /dev/shm "
+              "(or the folder of Open MPI's session) is full, or smaller than the ranks need. Containers of Docker "
+              "have 64 MB.",
      'remedy': "df -h /dev/shm in the container, and remove what earlier runs have left there. Docker: --shm-size=2g "
                "or --ipc=host. Apptainer shows the host's, unless --contain is given.",
-     'also': [("a file that was mapped was cut off: a disk is full", "df -h . /tmp")],
+     'also': [("a file that was mapped was cut off: a disk is full", "df -h . /tmp"),
+              ("the memory that the job asked for is used up", "sacct -j JOB -o maxrss,reqmem,state")],
      'source': 'mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254', 'evidence': 'derived'},
     {'name': 'limit of System V shared memory',
      'text': "UCX ERROR shmget(size=... flags=0x7b0) for mm_recv_desc failed: No space left on device, ...",
@@ -92,6 +96,8 @@ ENTRIES = [
                   ("failed", r"\bbrk\b[^\n]{0,60}failed"),
                   ("Cannot allocate memory", r"\bbrk\b[^\n]{0,60}Cannot allocate memory"),
                   ("fork", r"\bfork\b[^\n]{0,60}(?:failed|Cannot allocate memory)"), "ENOMEM",
+                  ("cannot allocate ", "cannot allocate (?:vector of (?:size|length)|buffer|memory block)"),
+                  ("OutOfMemoryError", r"java\.lang\.OutOfMemoryError"),
                   ("errno", r"errno[ =:]+12\b"), ("insufficient virtual memory", "insufficient virtual memory"),
                   ("Allocation ", r"Allocation (?:would exceed|of \S{1,20} failed)")],
      'unless': ["out of memory", "NCCL stopped"],
@@ -103,6 +109,7 @@ ENTRIES = [
     {'name': "quota used up",
      'text': "Disk quota exceeded",
      'patterns': [("isk quota exceeded", "[Dd]isk quota exceeded"), "EDQUOT",
+                  ("quota", r"exceeding \w{1,20} quota\b"),
                   ("quota ", r"quota (?:limit|exceeded)[^\n]{0,60}"), ("over ", "over (?:your )?quota")],
      'cause': "Your quota of bytes or of files on that file system is used up: the cache of images "
               "(~/.apptainer/cache, ~/.singularity), pip and conda in the home folder are the usual ones.",
@@ -116,7 +123,7 @@ ENTRIES = [
                   (": Input/output error", r"(?:\S{1,200}): Input/output error"),
                   ("LustreError", r"LustreError[^\n]{0,150}"),
                   ("Remote", r"Remote[^\n]{0,10}(?:I/O error|needs cleaning)"),
-                  ("Structure", r"Structure[^\n]{0,10}(?:I/O error|needs cleaning)")],
+                  "Structure needs cleaning"],
      'unless': ["GPU library that libfabric does not find",
                 "image damaged",
                 "image mounted in vain",
@@ -177,7 +184,7 @@ ENTRIES = [
      'text': "ModuleNotFoundError: No module named 'foo'",
      'patterns': [(": No module named ", "(?:ModuleNotFoundError|ImportError): No module named '?(?P<name>["
                    r"\w.]{1,60})")],
-     'unless': ["mpi4py not installed"],
+     'unless': ["mpi4py not installed", "Python packages that do not fit each other"],
      'cause': "The Python that runs has no package {name}: it is another Python than the one it was installed for, or "
               "the image lacks it.",
      'remedy': "which python; python -c 'import sys; print(sys.path)'. In a container a virtual environment of your "
@@ -191,6 +198,7 @@ ENTRIES = [
                   ("may indicate binary incompatibility", "may indicate binary incompatibility"),
                   ("compiled using NumPy 1.x cannot be run in", r"compiled using NumPy 1\.x cannot be run in"),
                   ("A module that was compiled using NumPy", "A module that was compiled using NumPy"),
+                  ("_multiarray_umath", r"No module named '?numpy\.\w{1,10}\._multiarray_umath"),
                   ("cannot import name ", r"cannot import name '?(?P<name>\w{1,60})")],
      'cause': "A package was compiled for another NumPy or Python than the one that is loaded: often ~/.local of your "
               "home comes into the container.",
@@ -222,4 +230,28 @@ ENTRIES = [
      'cause': "A thread or rank has used more stack than it has, or has written over it.",
      'remedy': "ulimit -s unlimited in the job script, export OMP_STACKSIZE=512M.",
      'source': "getrlimit(2), RLIMIT_STACK; OpenMP, OMP_STACKSIZE", 'evidence': 'derived', 'general': 1},
+    {'name': "folder removed under the shell",
+     'text': "shell-init: error retrieving current directory: getcwd: cannot access parent directories: No such file "
+             "or directory",
+     'patterns': ["error retrieving current directory",
+                  ("getcwd", r"getcwd(?:\(\))? (?:failed|error)|getcwd: cannot access parent directories"),
+                  ("getcwd", r"os\.getcwd\(\)\n?[^\n]{0,40}(?:FileNotFoundError|No such file)"),
+                  "Job cannot be submitted without the current working directory"],
+     'unless': ["stale file handle"],
+     'cause': "The folder that the shell stands in was removed, or made anew, while it stood there, or it is not there "
+              "(not bound, not mounted, closed to you) in the container or on the node.",
+     'remedy': "cd to a folder that is there (cd; cd - enters the new one), and submit again. In a container: --pwd /, "
+               "or --bind the folder; in a job --chdir=FOLDER.",
+     'source': "getcwd(3), ENOENT; github.com/alphagov/govuk-puppet, pull request 5050", 'evidence': 'measured'},
+    {'name': "program ended by a signal, seen from outside",
+     'text': "Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)",
+     'patterns': [("interrupted by signal", r"exit code \d+ \(interrupted by signal (?P<signal>\d+)"),
+                  ("xit", r"(?:exit(?:ed)? (?:with )?(?:code|status)|Exit code|exit_status|ExitCode)\W{1,4}"
+                   r"(?P<code>137|139|134|135|136|143)\b")],
+     'unless': ["rank killed", "rank crashed", "program failed", "signal that ended a program", "task killed"],
+     'cause': "The program was ended by a signal {signal}{code}: 9 (code 137) is mostly memory, 15 (143) scancel or "
+              "the time limit, 11 (139) a crash, 6 (134) an abort after an error, 7 (135) a bus error.",
+     'remedy': "sacct -j JOB -o jobid,state,exitcode,maxrss,reqmem tells memory from time; for a crash the lines "
+               "before, and gdb PROGRAM core with ulimit -c unlimited.",
+     'source': "signal(7); bash(1), EXIT STATUS", 'evidence': 'derived', 'last': True},
 ]
