@@ -257,7 +257,7 @@ ENTRIES = [
                    r"\n]{0,100}"), ("torch.cuda.is_available()", r"torch\.cuda\.is_available\(\)[^\n]{0,20}False")],
      'unless': ['no GPU for the ports', "no GPU seen", "no driver of NVIDIA detected"],
      'cause': "The program sees no GPU that it may use: the step has none, the container does not show it, you may "
-              "not open its files ({device}), or the library was built without GPUs.",
+              "not open its files, or the library was built without GPUs. {device}",
      'remedy': "srun --gpus-per-node=8; --nv or --rocm; groups must have those of ls -l /dev/kfd /dev/dri/renderD* "
                "(render, video; podman: --group-add keep-groups --device /dev/kfd --device /dev/dri). env | grep "
                "VISIBLE_DEVICES, and unset a wrong one.",
@@ -277,6 +277,7 @@ ENTRIES = [
                   (" error", r"(?:cuda|CUDA)(?: runtime)? error[^\n]{0,20}: (?:unknown error|initialization error)"),
                   ("failed to initialize", r"failed to initialize CUDA: (?:unknown|initialization) error"),
                   ("CUDA failed to initialize", "is present, but CUDA failed to initialize"),
+                  ("CUDA unknown error", "CUDA unknown error - this may be due to"),
                   ("CUDA initialization failure with error", r"CUDA initialization failure with error:? (?:999|80[234]"
                    r"|3)\b"), ("unsupported display driver", "[Ss]ystem has unsupported display driver"),
                   ("returned 80", r"cuda\w{1,40} returned 80[234]\b"),
@@ -297,6 +298,8 @@ ENTRIES = [
     {'name': "GPU taken by another process",
      'text': "CUDA error: all CUDA-capable devices are busy or unavailable",
      'patterns': [("all CUDA-capable devices are busy", "all CUDA-capable devices are busy"),
+                  ("is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
+                  ("46 from", r"Return value 46 from 'cuda\w+"),
                   "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
                   ("exclusive", r"exclusive(?:-thread| process)? (?:use|mode|thread)[^\n]{0,60}in use"),
                   ("unavailable", r"device (?:is )?(?:kernel image|busy)[^\n]{0,20}unavailable")],
@@ -399,7 +402,8 @@ ENTRIES = [
                "(osu_bw D D) whether it works. Image, driver and library must fit: see the versions.",
      'source': "CUDA Runtime API, cudaError; HIP, hipError_t", 'evidence': 'derived', 'general': 2},
     {'name': "CuPy that does not fit",
-     'text': "Failed to import CuPy. ... make sure that the package matches with the version of CUDA or ROCm installed.",
+     'text': "Failed to import CuPy. ... make sure that the package matches with the version of CUDA or ROCm "
+             "installed.",
      'patterns': ["Failed to import CuPy", "CuPy is not correctly installed",
                   ("multiple CuPy packages", "multiple CuPy packages are installed"),
                   ("CuPy failed to load", r"CuPy failed to load (?P<library>\S{1,80})")],
@@ -447,4 +451,67 @@ ENTRIES = [
                "cgroups; rootless: no-cgroups = true in nvidia-container-runtime/config.toml.",
      'source': "github.com/NVIDIA/nvidia-container-toolkit, issue 48; docs.nvidia.com, Container Toolkit, "
                "Troubleshooting", 'evidence': 'derived'},
+    {'name': "cuDNN of another release",
+     'text': "CUDA backend failed to initialize: Found cuDNN version 8600, but JAX was built against version 8906, ...",
+     'patterns': [("cuDNN version", r"Found cuDNN version (?P<found>\d+), but JAX was built against"),
+                  ("Unable to load cu", r"Unable to load (?P<library>cu[A-Z]\w+)\."),
+                  ("library was not found", r"The (?P<other>cu[A-Z]\w+) library was not found"),
+                  ("nstallation found", r"Outdated (?P<third>\w+) installation found"),
+                  ("Loaded runtime CuDNN library", r"Loaded runtime CuDNN library: (?P<fourth>\S+) but source was "
+                   "compiled with"),
+                  ("cuDNN version incompatibility", "cuDNN version incompatibility: PyTorch was compiled against"),
+                  ("Unable to load any of {libcudnn", r"Unable to load any of \{(?P<fifth>libcudnn\w*)")],
+     'cause': "The program does not find the cuDNN (or another library of CUDA) that it was built with, or finds an "
+              "older one: of a module, of /usr/local/cuda or of another package. "
+              "{library}{other}{third}{fourth}{fifth}",
+     'remedy': "unset LD_LIBRARY_PATH, or unload the modules cuda and cudnn, where the package brings its own "
+               "(jax[cuda12], torch from pip); else a newer one: pip install --upgrade nvidia-cudnn-cu12, or a module "
+               "of that release. One package only that brings its own in an environment (jax beside torch clash).",
+     'also': [("which file it is", "LD_DEBUG=libs python -c 'import jax; jax.devices()' 2>&1 | grep cudnn")],
+     'source': "docs.jax.dev, Installation; github.com/MIT-REALM/gcbfplus, issue 1; github.com/jax-ml/jax, issues "
+               "20519 and 30050", 'evidence': 'measured'},
+    {'name': "no handle of cuDNN or cuBLAS",
+     'text': "Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR / CUBLAS_STATUS_NOT_INITIALIZED when calling "
+             "cublasCreate",
+     'patterns': [("CUDNN_STATUS_", "CUDNN_STATUS_(?:INTERNAL_ERROR|NOT_INITIALIZED|ALLOC_FAILED)"),
+                  ("CUBLAS_STATUS_", "CUBLAS_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED)"),
+                  ("CUSOLVER_STATUS_", "CUSOLVER_STATUS_(?:INTERNAL_ERROR|NOT_INITIALIZED|ALLOC_FAILED)"),
+                  ("DNN library initialization failed", "DNN library initialization failed"),
+                  ("rocblas_status_memory_error", "rocblas_status_memory_error"),
+                  ("HIPBLAS_STATUS_", "HIPBLAS_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED)")],
+     'unless': ["cuDNN of another release", "out of memory"],
+     'cause': "cuDNN or cuBLAS cannot be set up on the GPU: mostly its memory is used up (another process or rank, or "
+              "the 75 % that JAX and all that TensorFlow takes at once), else the library is of another release.",
+     'remedy': "nvidia-smi in the same step: who uses the GPU. export XLA_PYTHON_CLIENT_PREALLOCATE=false, "
+               "TF_FORCE_GPU_ALLOW_GROWTH=true; one rank a GPU; smaller batches. If the GPU is empty: unset "
+               "LD_LIBRARY_PATH, and install package and cuDNN of one release.",
+     'also': [("an index out of range on the GPU, told late", "CUDA_LAUNCH_BLOCKING=1 PROGRAM")],
+     'source': "docs.jax.dev, GPU memory allocation; github.com/tensorflow/tensorflow, issue 9489; "
+               "github.com/jax-ml/jax, issues 15361 and 23162", 'evidence': 'derived'},
+    {'name': "cache of MIOpen not to be written",
+     'text': "MIOpen(HIP): Warning ... Internal error while accessing SQLite database: disk I/O error",
+     'patterns': ["Internal error while accessing SQLite database", "Db lock has failed to lock",
+                  ("filesystem", r"boost::filesystem[^\n]{0,120}miopen"),
+                  ("miopen", r"(?:[Uu]nable to|[Cc]annot|[Ff]ailed to) (?:create|open|write|lock)[^\n]{0,120}miopen")],
+     'cause': "MIOpen (ROCm's library for neural networks) keeps its data base of kernels in your home (~/.config/"
+              "miopen, ~/.cache/miopen), which cannot be written or locked there: Lustre or NFS, a home that the "
+              "container does not have, or many ranks at once.",
+     'remedy': "export MIOPEN_USER_DB_PATH=/tmp/$USER-miopen-$SLURM_NODEID; export "
+               "MIOPEN_CUSTOM_CACHE_DIR=$MIOPEN_USER_DB_PATH; mkdir -p $MIOPEN_USER_DB_PATH on each node before the "
+               "program. MIOPEN_DEBUG_DISABLE_SQL_WAL=1 is the next to try; rm -r /tmp/miopen-lockfiles if it is "
+               "another user's.",
+     'source': "docs.lumi-supercomputer.eu, PyTorch; github.com/ROCm/MIOpen, issues 124, 1427 and 2214; "
+               "github.com/ROCm/tensorflow-upstream, issue 1419", 'evidence': 'derived'},
+    {'name': "compiler of ROCm at run time",
+     'text': "MIOpen(HIP): Error [Do] 'amd_comgr_do_action(...)' AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC: ERROR (1)",
+     'patterns': [("amd_comgr_do_action", r"amd_comgr_do_action[^\n]{0,160}ERROR"),
+                  ("hiprtc", r"hiprtc\w*[^\n]{0,60}(?:HIPRTC_ERROR|failed)"),
+                  ("Code object build failed", "Code object build failed"),
+                  ("clang", r"clang(?:\+\+)?: error: cannot find (?:ROCm|HIP)[^\n]{0,80}")],
+     'unless': ["headers of CUDA or ROCm missing"],
+     'cause': "ROCm compiles kernels while the program runs, and cannot: its compiler's files are missing in the image "
+              "or of another release, or this GPU is not one that it knows.",
+     'remedy': "An image with all of one ROCm (rocm-llvm, rocm-device-libs, hip-dev); ROCM_PATH to its folder and no "
+               "other one on LD_LIBRARY_PATH; rocminfo | grep gfx against the list of that release.",
+     'source': "github.com/ROCm/MIOpen, issue 1764", 'evidence': 'derived'},
 ]

@@ -149,8 +149,13 @@ ENTRIES = [
                    r"(?P<library>lib(?:cuda|nvidia-[\w-]+)\.so[.\d]*): cannot open shared object file"),
                   ("NVIDIA-SMI couldn't find ", r"NVIDIA-SMI couldn't find (?P<other>[\w.-]+) library"),
                   ("Could not find any nv", r"Could not find any (?P<these>nv files)"),
-                  ("Could not find any NVIDIA libraries", r"Could not find any (?P<all>NVIDIA libraries)")],
-     'cause': "{library}{other}{these}{all} not found: that is the driver of NVIDIA's GPUs, which is on nodes with "
+                  ("Could not find any NVIDIA libraries", r"Could not find any (?P<all>NVIDIA libraries)"),
+                  ("libcuda.so", r"Couldn't open CUDA library (?P<fifth>libcuda\.so\S{0,4})"),
+                  ("unable to find libcuda.so DSO", r"unable to find (?P<sixth>libcuda\.so) DSO"),
+                  ("kernel driver does not appear", r"(?P<seventh>kernel driver) does not appear to be running on this "
+                   "host")],
+     'cause': "{library}{other}{these}{all}{fifth}{sixth}{seventh} not found: that is the driver of NVIDIA's "
+              "GPUs, which is on nodes with "
               "such a GPU, and comes into a container by --nv only.",
      'remedy': "singularity exec --nv, apptainer exec --nv; for a command of the module: export "
                "MPI_CONTAINER_OPTIONS=--nv.",
@@ -224,7 +229,7 @@ ENTRIES = [
      'text': "file too short / ELF load command ... / cannot read file data",
      'patterns': [(": file too short", r"\.so\S{0,20}: file too short"),
                   ("ELF load command", r"ELF load command[^\n]{0,80}"), ("only ET_DYN", r"only ET_DYN[^\n]{0,60}"),
-                  ("cannot ", "cannot (?:change memory protections|enable executable stack|make segment writable)[^"
+                  ("cannot ", "cannot (?:change memory protections|make segment writable)[^"
                    r"\n]{0,60}"), ("cannot restore segment prot", r"cannot restore segment prot[^\n]{0,60}"),
                   ("failed to map segment from shared object", r"failed to map segment from shared object[^\n]{0,40}"),
                   ("object file has no ", "object file has no (?:loadable|dynamic)")],
@@ -244,7 +249,8 @@ ENTRIES = [
                "CC and ftn find MPI by themselves.",
      'source': "ld(1), option -l", 'evidence': 'derived', 'general': 1},
     {'name': "library of CUDA of another release",
-     'text': "ImportError: .../libcusparse.so.12: undefined symbol: __nvJitLinkAddData_12_1, version libnvJitLink.so.12",
+     'text': "ImportError: .../libcusparse.so.12: undefined symbol: __nvJitLinkAddData_12_1, version "
+             "libnvJitLink.so.12",
      'patterns': [("undefined symbol: ", r"undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|"
                    r"cusolver|cufft|curand|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas|hipblas)\w*)" + NOT_IGNORED),
                   (" not defined in file lib", r"symbol (?P<other>\S{1,100}?),? version \S{1,60} not defined in file "
@@ -276,4 +282,16 @@ ENTRIES = [
               "A warning; it may crash later.",
      'remedy': "unset LD_LIBRARY_PATH for system programs, or conda deactivate.",
      'source': "ld.so(8); github.com/hashdist/hashstack, issue 765", 'evidence': 'derived', 'last': True},
+    {'name': "executable stack refused",
+     'text': "...so: cannot enable executable stack as shared object requires: Invalid argument",
+     'patterns': [("cannot enable executable stack", r"(?:(?P<library>[^\s:'\x22]{1,200}): )?cannot enable executable "
+                   "stack as shared object requires")],
+     'cause': "The library {library} is marked as one that needs an executable stack (mostly by mistake, of "
+              "hand-written assembler), and glibc from 2.41 on ('Invalid argument') or SELinux ('Permission denied') "
+              "does not give it.",
+     'remedy': "patchelf --clear-execstack FILE, or execstack -c FILE; a newer release of the package. Else export "
+               "GLIBC_TUNABLES=glibc.rtld.execstack=2 (glibc), setsebool selinuxuser_execstack on (SELinux), or an "
+               "image with an older glibc.",
+     'source': "glibc 2.41, NEWS; github.com/open-power/pdbg, issue 111; github.com/mjakeman/extension-manager, issue "
+               "88", 'evidence': 'measured'},
 ]

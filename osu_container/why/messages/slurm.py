@@ -102,7 +102,7 @@ ENTRIES = [
                   "OOM Killed", "Cannot allocate memory", "hipErrorOutOfMemory"],
      'unless': ['PSM3 opens no card', 'no endpoint on the card', 'limit of locked memory',
                 'queue pairs of the card used up',
-                'no answer over InfiniBand'],
+                'no answer over InfiniBand', "cgroups of the kernel used up"],
      'cause': "The node, or what the job was given of it, had no memory left, of the host or of the GPU.",
      'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or give -m a smaller largest "
                "size; osu_alltoall needs ranks x size on every rank.",
@@ -142,7 +142,8 @@ ENTRIES = [
                   (" credential", r"(?:unmunge: Error: |STATUS: {1,20})(?P<other>(?:Expired|Rewound|Invalid|Replayed"
                    r"|Unauthorized) credential)"),
                   "Application launch failed: Invalid job credential", "Job credential expired", "Job credential "
-                   "replayed"],
+                   "replayed", ("Credential signature check", r"Credential signature check: (?P<third>[^\n]{1,80})"),
+                  "Invalid job credential from"],
      'cause': "A node does not believe another one: their keys of munge, clocks, account numbers or releases of Slurm "
               "differ. {why}",
      'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge shows key and clock, srun --version on "
@@ -222,6 +223,7 @@ ENTRIES = [
      "'/sys/fs/cgroup",
                   ("cgroup", r"write value '[^']{1,40}' to '/sys/fs/cgroup/\S+ failed"),
                   ("xcgroup_instantiate: ", r"xcgroup_instantiate: unable to create cgroup")],
+     'unless': ["cgroups of the kernel used up"],
      'cause': "Slurm cannot give the step its cores or memory by cgroups: its description of the node (slurm.conf) is "
               "not what the node has, or its plugin was built without hwloc.",
      'remedy': "A matter of the administrators: slurmd -C against the line of the node in slurm.conf; restart of "
@@ -338,7 +340,8 @@ ENTRIES = [
     {'name': "job script that Slurm does not take",
      'text': "sbatch: error: This does not look like a batch script.",
      'patterns': ["This does not look like a batch script", "Batch script contains DOS line breaks",
-                  ("DOS line breaks", "contains DOS line breaks"), "Job script not specified", "Unable to open file",
+                  ("DOS line breaks", "contains DOS line breaks"), "Job script not specified",
+                  ("Unable to open file", r"(?:sbatch|srun|salloc): [^\n]{0,40}Unable to open file"),
                   ("bad interpreter: ", r"bad interpreter: (?P<why>[^\n]{1,80})"),
                   ("\\r': command not found", r"\$'\\r': command not found")],
      'cause': "The script cannot be run as it is: its first line must be #! and a shell, its lines may not end as in "
@@ -390,6 +393,7 @@ ENTRIES = [
                    "(?:[Cc]onnection refused|failed)"),
                   ("slurm_persist_conn_open", "slurm_persist_conn_open.{0,120}(?:failed|refused)"),
                   "Problem talking to the database", "Unable to connect to database",
+                  "Error creating slurm stream socket",
                   ("slurmdbd: ", r"error: slurmdbd: (?:Operation not permitted|Getting response to message)")],
      'unless': ["no controller", "cluster not in the data base", "data base of slurmdbd refused"],
      'cause': "Slurm's controller or its data base of accounts (slurmdbd) does not answer: it is down, or a firewall "
@@ -439,9 +443,11 @@ ENTRIES = [
                   ("plugin_load_from_file", r"plugin_load_from_file: dlopen\((?P<file>[^)\n]{1,200})\)"),
                   ("spank: ", "spank: (?:required plugin|Failed to load|.{0,60}plugstack).{0,120}(?:failed|error|not "
                    "found)")],
-     'unless': ["munge not reached", "unknown MPI type", "PMIx library missing"],
-     'cause': "Slurm does not find or cannot load a plugin that its configuration names "
-              "({name}{other}{fourth}{file}): it was not built or installed here, or is of another release.",
+     'unless': ["munge not reached", "unknown MPI type", "PMIx library missing", "Slurm's cgroups not to be had"],
+     'cause': "Slurm does not find or cannot load a plugin that its configuration names: it was not built or "
+              "installed here, or is of another release. {name}{other}{fourth}{file}",
+     'also': [("cgroups of the node are of v2, and Slurm was built for v1: Ubuntu 22.04's own package",
+               "stat -fc %T /sys/fs/cgroup; slurmd -Dvvv on the node")],
      'remedy': "ls $(scontrol show config | awk '/PluginDir/{print $3}'); install its package of the same release "
                "(slurm-slurmd, slurm-wlm-basic-plugins, slurm-wlm-mysql-plugin), or take the line out of slurm.conf. "
                "Not from inside a container with the host's slurm.conf.",
@@ -471,7 +477,7 @@ ENTRIES = [
                   ("dbus", "dbus.{0,60}(?:timed out|Failed to connect)"),
                   ("cgroup", "(?:[Cc]ould not|[Ff]ailed to|[Uu]nable to) (?:mount|find|create|enable|initialize|read) "
                    ".{0,80}cgroup")],
-     'unless': ["Slurm's cgroups on the node"],
+     'unless': ["Slurm's cgroups on the node", "cgroups of the kernel used up"],
      'cause': "slurmd or slurmstepd cannot use cgroups here: the plugin for this version (v1 or v2) was not built, or "
               "a container or systemd does not let it make any.",
      'remedy': "For the administrators: build Slurm with dbus and bpf headers for cgroup/v2, CgroupPlugin=cgroup/v1 "
@@ -549,6 +555,7 @@ ENTRIES = [
                    r"\s']{1,60})"),
                   ("sinfo: ", "sinfo: (?:error: )?(?:unrecognized option|invalid option --) '?(?P<option>[^"
                    r"\s']{1,60})"),
+                  ("invalid value, ignoring", '"(?P<option>[^"\\n]{1,100})" -- invalid value, ignoring'),
                   ("srun: ", "srun: (?:error|fatal): (?:Invalid|invalid|Unable to parse|Bad) (?:argument|option|value"
                    "|numeric value|.{0,30}specification)"),
                   ("sbatch: ", "sbatch: (?:error|fatal): (?:Invalid|invalid|Unable to parse|Bad) (?:argument|option"
@@ -701,7 +708,7 @@ ENTRIES = [
                   "Required ports are in use", "Requires more ports than can be reserved",
                   ("slurm_get_port", r"(?:all|All) ports in range \(\d+, ?\d+\) exhausted"),
                   ("exhausted", r"all ports in range \(\d+, ?\d+\) exhausted")],
-     'cause': "Each srun listens on some ports of the machine that it was called on, and none is free: too many srun at "
+     'cause': "Each srun listens on ports of the machine that it was called on, and none is free: too many srun at "
               "once there, a small SrunPortRange, or too few open files (ulimit -n).",
      'remedy': "Fewer srun at once: one srun with many tasks, or an array of jobs. ulimit -n 65536 in the script. For "
                "the administrators: a wider SrunPortRange (ports of MpiParams=ports= likewise).",
@@ -840,10 +847,10 @@ ENTRIES = [
                    "exist"), ("hasn't been added", "cluster .{0,80}hasn't been added"),
                   "CLUSTER NAME MISMATCH", ("cluster ", r"(?:[Uu]nknown cluster|not have this cluster)[^\n]{0,60}"),
                   "Database is busy or waiting for lock from other user", "Problem adding clusters"],
-     'cause': "slurmdbd does not know this cluster, or by another name than ClusterName in slurm.conf, or its data base "
-              "is not ready.",
-     'remedy': "sacctmgr add cluster NAME (the ClusterName of slurm.conf), then restart slurmctld. 'NAME MISMATCH': set "
-               "the name back, or remove the file clustername in StateSaveLocation.",
+     'cause': "slurmdbd does not know this cluster, or by another name than ClusterName in slurm.conf, or its data "
+              "base is not ready.",
+     'remedy': "sacctmgr add cluster NAME (the ClusterName of slurm.conf), then restart slurmctld. 'NAME MISMATCH': "
+               "set the name back, or remove the file clustername in StateSaveLocation.",
      'source': "slurm.schedmd.com, Accounting; github.com/giovtorres/slurm-docker-cluster, issue 9; "
                "github.com/clustervision/trinityX, issue 168", 'evidence': 'derived'},
     {'name': "data base of slurmdbd refused",
@@ -853,8 +860,8 @@ ENTRIES = [
                   ("slurmdbd.conf", r"slurmdbd\.conf (?:file \S{1,100} )?(?:should be|not owned|is \d+)[^\n]{0,60}"),
                   ("not owned by SlurmUser", "slurmdbd.conf not owned by SlurmUser")],
      'cause': "slurmdbd does not get at its MariaDB, or its slurmdbd.conf may be read by others. {why}",
-     'remedy': "systemctl status mariadb; StorageUser, StoragePass and StorageHost of slurmdbd.conf as in: grant all on "
-               "slurm_acct_db.* to 'slurm'@'localhost' identified by '...'; chmod 600 and chown slurm: "
+     'remedy': "systemctl status mariadb; StorageUser, StoragePass and StorageHost of slurmdbd.conf as in: grant all "
+               "on slurm_acct_db.* to 'slurm'@'localhost' identified by '...'; chmod 600 and chown slurm: "
                "slurmdbd.conf.",
      'source': "slurm.schedmd.com, Accounting, MySQL configuration; slurmdbd.conf(5)", 'evidence': 'derived'},
     {'name': "script or environment too large",
@@ -907,4 +914,23 @@ ENTRIES = [
               "while it waits.",
      'remedy': "scontrol show job JOB shows its state. scancel JOB, and submit it again with what it should have.",
      'source': "scontrol(1), update; Slurm, src/common/slurm_errno.c", 'evidence': 'derived', 'general': 1},
+    {'name': "cgroups of the kernel used up",
+     'text': "slurmstepd: error: xcgroup_instantiate: unable to create cgroup '/sys/fs/cgroup/memory/slurm/uid_1000' : "
+             "Cannot allocate memory",
+     'patterns': [("create cgroup", r"unable to create cgroup ['\u2018][^'\u2019\n]{1,200}['\u2019] ?: (?:Cannot "
+                   "allocate memory|No space left on device)")],
+     'cause': "The kernel of the node gives no new cgroup: it has too many that were never freed (a known leak of "
+              "older kernels, with limits of kernel memory). Your job's memory is not at fault.",
+     'remedy': "srun --exclude=NODE. For the administrators: restart the node; ConstrainKmemSpace=no in cgroup.conf; a "
+               "newer kernel; remove empty folders below slurm in /sys/fs/cgroup.",
+     'source': "github.com/galaxyproject/galaxy, pull request 7766; github.com/rackslab/FireHPC, issue 6; "
+               "cgroup.conf(5)", 'evidence': 'derived'},
+    {'name': "plugin of spank not there",
+     'text': "sbatch: error: spank: x11.so: Plugin file not found",
+     'patterns': [("Plugin file not found", r"spank: (?P<plugin>\S{1,100}): Plugin file not found"),
+                  ("spank: ", r"spank: [^\n]{0,120}: (?P<why>Incompatible plugin version|dlopen [^\n]{1,60})")],
+     'cause': "plugstack.conf on this machine names the plugin {plugin}, which is not there or does not fit. {why}",
+     'remedy': "A matter of the administrators (install it here too, or 'optional' instead of 'required' in "
+               "plugstack.conf); the job runs where it is optional.",
+     'source': "spank(7); github.com/ArjunaCluster/ArjunaUsers, issue 190", 'evidence': 'derived', 'general': 1},
 ]
