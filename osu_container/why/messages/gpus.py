@@ -158,7 +158,8 @@ ENTRIES = [
                   ("CUDA initialization failure with error", r"CUDA initialization failure with error:? 35\b"),
                   ("returned 35", r"cuda\w{1,40} returned 35\b"), "cudaErrorInsufficientDriver",
                   ("driver on your system is too old", "NVIDIA driver on your system is too old"),
-                  ("older than that required", "driver .{0,60}older than that required")],
+                  ("older than that required", "driver .{0,60}older than that required"),
+                  ("not supported in the installed CUDA driver", "not supported in the installed CUDA driver")],
      'cause': "The program's CUDA is newer than the driver that it sees; in a container without --nv it sees none.",
      'remedy': "singularity exec --nv, apptainer exec --nv (export MPI_CONTAINER_OPTIONS=--nv). Else an image with an "
                "older CUDA: nvidia-smi shows what the driver takes.",
@@ -198,7 +199,8 @@ ENTRIES = [
      'evidence': 'untested'},
     {'name': 'GPU of AMD not to be used',
      'text': "hsa api call failure at: ... Call returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: ...",
-     'patterns': ["HSA_STATUS_ERROR_OUT_OF_RESOURCES",
+     'unless': ["memory of the GPU used up"],
+     'patterns': ["HSA_STATUS_ERROR_OUT_OF_RESOURCES", "amdgpu not found in modules",
                   ("Call returned 4104", r"Call returned (?:4104|0x1008)"),
                   ("hsa", r"(?i:hsa)(?:_init| runtime)\b[^\n]{0,30}fail\w*\W{1,4}(?:0x)?(?:1008|4104)\b"),
                   ("not members of the render group", "not (?:a )?members? of .{0,20}render group"),
@@ -269,6 +271,7 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': "GPU not usable after an update or an error",
      'text': "CUDA error: unknown error / system not yet initialized / CUDA_ERROR_SYSTEM_NOT_READY",
+     'unless': ["GPU used before the fork"],
      'patterns': [("CUDA_ERROR_", "CUDA_ERROR_(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown"
                    r"|SYSTEM_DRIVER_MISMATCH|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b"),
                   ("cudaError", "cudaError(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown|SYSTEM_DRIVER_MISMATCH"
@@ -298,6 +301,8 @@ ENTRIES = [
     {'name': "GPU taken by another process",
      'text': "CUDA error: all CUDA-capable devices are busy or unavailable",
      'patterns': [("all CUDA-capable devices are busy", "all CUDA-capable devices are busy"),
+                  ("MPS server", r"MPS (?:client failed to connect|server is not ready|max (?:client|connections))"),
+                  ("between the MPS server", "call between the MPS server and the MPS client failed"),
                   ("is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
                   ("46 from", r"Return value 46 from 'cuda\w+"),
                   "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
@@ -305,7 +310,8 @@ ENTRIES = [
                   ("unavailable", r"device (?:is )?(?:kernel image|busy)[^\n]{0,20}unavailable")],
      'cause': "The GPU lets one process at a time in (compute mode EXCLUSIVE_PROCESS) and another one has it, a "
               "second rank for example; or it has failed.",
-     'remedy': "One rank a GPU; MPS (nvidia-cuda-mps-control -d) for more; nvidia-smi -q -d COMPUTE shows the mode, "
+     'remedy': "One rank a GPU; MPS (nvidia-cuda-mps-control -d, started on the node, with the same "
+               "CUDA_MPS_PIPE_DIRECTORY in the container, bound) for more; nvidia-smi -q -d COMPUTE shows the mode, "
                "nvidia-smi who is on it.",
      'source': "CUDA Runtime API, cudaError; HIP, hipError_t", 'evidence': 'derived'},
     {'name': "wrong address on the GPU",
@@ -356,7 +362,9 @@ ENTRIES = [
                    "an unsupported toolchain"), ("device kernel image is invalid", "device kernel image is invalid"),
                   ("named symbol not found", "named symbol not found"),
                   ("--gpu-architecture", "nvrtc: error: invalid value for --gpu-architecture"),
-                  ("Unsupported gpu architecture", "Unsupported gpu architecture")],
+                  ("Unsupported gpu architecture", "Unsupported gpu architecture"),
+                  ("a PTX JIT compilation failed", "a PTX JIT compilation failed"),
+                  ("too many resources requested for launch", "too many resources requested for launch")],
      'unless': ["code for another GPU"],
      'cause': "The program or library has no code for this GPU, or code made by a newer CUDA than the driver takes.",
      'remedy': "An image built for this GPU: gfx90a is MI250X, gfx942 MI300A, sm_80 A100, sm_90 H100 and GH200; "
@@ -396,7 +404,7 @@ ENTRIES = [
                   ("CUDA_ERROR_", r"\b(?P<why>CUDA_ERROR_[A-Z_]+)"),
                   ("HSA_STATUS_ERROR", r"\b(?P<why>HSA_STATUS_ERROR\w*)"),
                   ("hsa_init", r"\b(?P<why>hsa_init[^\n]{0,40}fail\w*)")],
-     'unless': ["error of CUDA within NCCL"],
+     'unless': ["error of CUDA within NCCL", "no handle of cuDNN or cuBLAS"],
      'cause': "A call of the GPU's runtime failed: {why}",
      'remedy': "nvidia-smi or rocminfo in the same step and container tell whether the GPU is there; a small program "
                "(osu_bw D D) whether it works. Image, driver and library must fit: see the versions.",
@@ -459,7 +467,7 @@ ENTRIES = [
                   ("nstallation found", r"Outdated (?P<third>\w+) installation found"),
                   ("Loaded runtime CuDNN library", r"Loaded runtime CuDNN library: (?P<fourth>\S+) but source was "
                    "compiled with"),
-                  ("cuDNN version incompatibility", "cuDNN version incompatibility: PyTorch was compiled against"),
+                  ("cuDNN version incompatibility", r"cuDNN version incompatibility: PyTorch was compiled +against"),
                   ("Unable to load any of {libcudnn", r"Unable to load any of \{(?P<fifth>libcudnn\w*)")],
      'cause': "The program does not find the cuDNN (or another library of CUDA) that it was built with, or finds an "
               "older one: of a module, of /usr/local/cuda or of another package. "
@@ -514,4 +522,55 @@ ENTRIES = [
      'remedy': "An image with all of one ROCm (rocm-llvm, rocm-device-libs, hip-dev); ROCM_PATH to its folder and no "
                "other one on LD_LIBRARY_PATH; rocminfo | grep gfx against the list of that release.",
      'source': "github.com/ROCm/MIOpen, issue 1764", 'evidence': 'derived'},
+    {'name': "memory of the GPU used up",
+     'text': "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB ...",
+     'patterns': [(" out of memory", r"(?:CUDA|HIP)(?: error)?(?: \(\d+\))?:? out of memory"),
+                  ("OutOfMemoryError: ", r"OutOfMemoryError: (?:CUDA|HIP|Out of memory allocating [\d,]+ bytes "
+                   r"\(alloc)"),
+                  ("hipErrorOutOfMemory", "hipErrorOutOfMemory"), ("ErrorMemoryAllocation", r"\b(?:cuda|hip)Error"
+                   r"MemoryAllocation\b"), "CUDA_ERROR_OUT_OF_MEMORY",
+                  ("RESOURCE_EXHAUSTED: ", r"RESOURCE_EXHAUSTED: [^\n]{0,40}[Oo]ut of memory"),
+                  ("Available Free mem", r"Available Free mem : \d{1,3} MB")],
+     'unless': ["not enough GPU memory", "NCCL stopped"],
+     'cause': "The memory of the GPU is used up, not that of the node: by this program, by another rank on the same "
+              "GPU, or by a process that an earlier run has left there.",
+     'remedy': "nvidia-smi or rocm-smi in the same step shows who has it. One rank a GPU; a smaller problem, batch or "
+               "message size (-m); more GPUs. PyTorch: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (HIP: "
+               "PYTORCH_HIP_ALLOC_CONF) against fragments; JAX: XLA_PYTHON_CLIENT_PREALLOCATE=false. --mem of Slurm "
+               "does not help.",
+     'source': "CUDA Runtime API, cudaError; pytorch.org, CUDA semantics, Memory management",
+     'evidence': 'derived'},
+    {'name': "GPU used before the fork",
+     'text': "RuntimeError: Cannot re-initialize CUDA in forked subprocess.",
+     'patterns': ["Cannot re-initialize CUDA in forked subprocess",
+                  ("forked process", r"CUDA[^\n]{0,60}forked (?:sub)?process"),
+                  ("os.fork() was called", r"os\.fork\(\) was called[^\n]{0,80}(?:JAX|incompatible)")],
+     'cause': "The program used the GPU and then forked (multiprocessing, DataLoader workers): the child cannot use "
+              "it.",
+     'remedy': "multiprocessing.set_start_method('spawn') at the start, DataLoader(multiprocessing_context='spawn'), "
+               "or no GPU before the workers are started. With MPI: one rank a process instead of workers.",
+     'source': "pytorch.org, Multiprocessing best practices", 'evidence': 'derived'},
+    {'name': "GPU program ended by the watchdog",
+     'text': "CUDA error: the launch timed out and was terminated",
+     'patterns': ["the launch timed out and was terminated", "cudaErrorLaunchTimeout", "CUDA_ERROR_LAUNCH_TIMEOUT"],
+     'cause': "The GPU also drives a screen, and its driver ends kernels that take longer than some seconds; or the "
+              "kernel hangs.",
+     'remedy': "Use a GPU without a screen (compute nodes), or end the graphical session there; shorter kernels.",
+     'source': "CUDA Runtime API, cudaErrorLaunchTimeout", 'evidence': 'derived'},
+    {'name': "compiler of the driver not in the container",
+     'text': "CUDA error: PTX JIT compiler library not found",
+     'patterns': ["PTX JIT compiler library not found", ("libnvidia-ptxjitcompiler", r"libnvidia-ptxjitcompiler\S*[^\n]"
+                  "{0,40}(?:not found|cannot open)"), "OS call failed or operation not supported on this OS"],
+     'unless': ["driver of NVIDIA not in the container"],
+     'cause': "A part of NVIDIA's driver is not in the container: libnvidia-ptxjitcompiler, which compiles code for "
+              "GPUs newer than the program, or /dev/nvidia-uvm.",
+     'remedy': "--nv (see nvliblist.conf of Apptainer); Docker: NVIDIA_DRIVER_CAPABILITIES=compute,utility and "
+               "--gpus all; ls /dev/nvidia* inside, nvidia-modprobe -u -c=0 on the host.",
+     'source': "CUDA Runtime API, cudaErrorJitCompilerNotFound, cudaErrorOperatingSystem", 'evidence': 'derived'},
+    {'name': "names of GPUs of AMD not there",
+     'text': "/opt/amdgpu/share/libdrm/amdgpu.ids: No such file or directory",
+     'patterns': [("amdgpu.ids", r"amdgpu\.ids: No such file")],
+     'cause': "libdrm does not find its list of names of AMD's GPUs: harmless.",
+     'remedy': "Nothing; or install libdrm-common (libdrm-amdgpu) in the image.",
+     'source': "libdrm, amdgpu/amdgpu_asic_id.c", 'evidence': 'derived', 'last': True},
 ]

@@ -232,7 +232,8 @@ ENTRIES = [
                   ("cannot ", "cannot (?:change memory protections|make segment writable)[^"
                    r"\n]{0,60}"), ("cannot restore segment prot", r"cannot restore segment prot[^\n]{0,60}"),
                   ("failed to map segment from shared object", r"failed to map segment from shared object[^\n]{0,40}"),
-                  ("object file has no ", "object file has no (?:loadable|dynamic)")],
+                  ("object file has no ", "object file has no (?:loadable|dynamic)"),
+                  ("unexpected PLT reloc", "unexpected (?:PLT )?reloc type")],
      'cause': "The loader cannot use a library's file: it is empty or cut off (a full disk when it was copied, a "
               "driver's file bound from a host without it), lies on a disk mounted noexec, or memory is short.",
      'remedy': "ls -lL the file that is named, inside the container; install or copy it again. 'failed to map "
@@ -255,11 +256,12 @@ ENTRIES = [
                    r"cusolver|cufft|curand|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas|hipblas)\w*)" + NOT_IGNORED),
                   (" not defined in file lib", r"symbol (?P<other>\S{1,100}?),? version \S{1,60} not defined in file "
                    r"(?P<file>lib(?:cu|nv|nccl|hip|roc|rccl|amd|hsa)\S{1,60}) with link time reference"),
+                  ("CUBLAS_STATUS_", r"CUBLAS_STATUS_(?:INVALID_VALUE|NOT_SUPPORTED|ARCH_MISMATCH)\b"),
                   ("undefined symbol: ", r"lib(?:torch\w*|c10\w*|cupy\w*|jaxlib\w*)\S{0,60}: undefined symbol: "
                    r"(?P<third>\S{1,200})")],
-     'cause': "The loader finds another release of a library of CUDA or ROCm than the package was built "
-              "with, without {symbol}{other}{third}: one of a module (LD_LIBRARY_PATH, /usr/local/cuda), of "
-              "conda or of the host comes before the package's own.",
+     'cause': "Another release of a library of CUDA or ROCm is loaded than the package was built with: one of a module "
+              "(LD_LIBRARY_PATH, /usr/local/cuda), of conda or of the host comes before the package's own. "
+              "{symbol}{other}{third}",
      'remedy': "unset LD_LIBRARY_PATH, or unload the module cuda or rocm: PyTorch and CuPy from pip bring their own. "
                "If it stays: pip install --force-reinstall torch (with its nvidia-* packages) in a new environment, "
                "and torch, torchvision and flash-attn of one release.",
@@ -294,4 +296,14 @@ ENTRIES = [
                "image with an older glibc.",
      'source': "glibc 2.41, NEWS; github.com/open-power/pdbg, issue 111; github.com/mjakeman/extension-manager, issue "
                "88", 'evidence': 'measured'},
+    {'name': "loader at odds with a library",
+     'text': "Inconsistency detected by ld.so: dl-version.c: ...: Assertion `needed != NULL' failed!",
+     'patterns': [("Inconsistency detected by ld.so", r"Inconsistency detected by ld\.so: (?P<where>[\w.-]{1,40})"),
+                  ("cannot handle TLS data", "cannot handle TLS data")],
+     'cause': "The loader of one C library met parts of another one's, or a file that is damaged: a libc.so.6, "
+              "libpthread or ld.so of another system comes first (LD_LIBRARY_PATH, LD_PRELOAD, a bind).",
+     'remedy': "unset LD_LIBRARY_PATH LD_PRELOAD, and see that no folder there has a libc.so.6; install the file again "
+               "that LD_DEBUG=files PROGRAM names last. Stripped or packed programs (upx, patchelf) can be damaged "
+               "too.",
+     'source': "glibc, elf/dl-version.c; ld.so(8)", 'evidence': 'derived'},
 ]

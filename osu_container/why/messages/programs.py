@@ -64,6 +64,9 @@ ENTRIES = [
      'text': "KILLED BY SIGNAL: 7 (Bus error)",
      'patterns': [("us error", r"(?:Signal: |\(|task \S{1,40} |signal )[Bb]us error"),
                   ("Bus error", r"(?:^|: (?:line \d+: )?(?:\d+ )?)Bus error(?: |\b)"),
+                  ("out of shared memory", "dataloader's workers are out of shared memory"),
+                  ("/torch_", r"unable to (?:write to file|mmap|open shared memory object) </torch_[^\n]{1,80}"
+                   r"(?:No space left|Cannot allocate)"),
                   ("SIGBUS", r"(?:signal|Signal|interrupted by|received|got)[^\n]{0,30}\bSIGBUS\b"),
                   ("shmget(", r"shmget\(.{0,200} failed(?!: No space left)"),
                   "Error while creating shared memory segment", "NCCL WARN Call to posix_fallocate failed",
@@ -151,11 +154,13 @@ ENTRIES = [
      'remedy': "ls it in the same place: srun apptainer exec IMAGE ls -l FILE. --bind FOLDER (APPTAINER_BIND, "
                "SINGULARITY_BIND) brings it in. If the file is there: the interpreter in its first line, or a library "
                "that it needs, is not.",
+     'unless': ["names of GPUs of AMD not there"],
      'source': "execve(2), ENOENT; github.com/RemiAllio/MitoFinder, issue 34", 'evidence': 'derived', 'general': 2},
     {'name': "program that is not on PATH",
      'text': "bash: foo: command not found",
      'patterns': [(": command not found", r"(?P<command>[\w.+/-]{1,80}): command not found"),
-                  (": not found", r": line \d+: (?P<command>[\w.+/-]{1,80}): not found")],
+                  (": not found", r"(?:: line \d+|\b(?:sh|dash|ash): (?:line )?\d+|^(?:/bin/)?(?:sh|dash|ash)): "
+                   r"(?P<command>[\w.+/-]{1,80}): not found")],
      'unless': ["unknown command of Slurm",
                 "mpirun that is not there",
                 "module command not there",
@@ -184,7 +189,8 @@ ENTRIES = [
      'text': "ModuleNotFoundError: No module named 'foo'",
      'patterns': [(": No module named ", "(?:ModuleNotFoundError|ImportError): No module named '?(?P<name>["
                    r"\w.]{1,60})")],
-     'unless': ["mpi4py not installed", "Python packages that do not fit each other"],
+     'unless': ["mpi4py not installed", "Python packages that do not fit each other", "Python without its own files",
+                "Python built in part"],
      'cause': "The Python that runs has no package {name}: it is another Python than the one it was installed for, or "
               "the image lacks it.",
      'remedy': "which python; python -c 'import sys; print(sys.path)'. In a container a virtual environment of your "
@@ -214,11 +220,17 @@ ENTRIES = [
                   ("Bus error", r"(?P<what>Bus error)(?: +\(core dumped\)| {2,}\S)"),
                   ("Quit", r"(?P<what>Quit)(?: +\(core dumped\)| {2,}\S)"),
                   ("Hangup", r"(?P<what>Hangup)(?: +\(core dumped\)| {2,}\S)"),
+                  ("process killed", r"forrtl: error \(78\): (?P<what>process killed)"),
+                  ("Trace/breakpoint trap", "(?P<what>Trace/breakpoint trap)"),
+                  ("User defined signal", r"^(?P<what>User defined signal \d)"),
+                  ("CPU time limit exceeded", "(?P<what>CPU time limit exceeded)"),
+                  ("Segmentation fault", r"\d+ (?P<what>Segmentation fault) +\(core dumped\)"),
                   ("terminate called ", r"terminate called (?:after throwing an instance of '(?P<what>[^'\n]{1,80})'"
                    "|without an active exception)"), ("Killed", "^(?P<what>Killed)$"),
                   ("Terminated", "^(?P<what>Terminated)$"), ("Aborted", "^(?P<what>Aborted)$")],
      'cause': "A program was ended by a signal: {what}. Killed is mostly memory, Terminated another program (scancel, "
-              "time), Aborted an error that the program told before, Floating point exception a division by zero.",
+              "time), Aborted an error that the program told before, Segmentation fault a crash, Floating point "
+              "exception a division by zero.",
      'remedy': "Look at the lines before it. Memory: sacct -j JOB -o maxrss,state, dmesg. A core file or ulimit -c "
                "unlimited and gdb PROGRAM core tell where.",
      'source': "signal(7), manual", 'evidence': 'derived', 'last': True},
@@ -226,7 +238,7 @@ ENTRIES = [
      'text': "stack overflow / ulimit -s",
      'patterns': [("tack ", r"[Ss]tack (?:overflow|smashing|size)[^\n]{0,60}(?:detected|exceeded|exhausted|overflow"
                    "|limit)"), ("stack smashing detected", "stack smashing detected"),
-                  ("OMP: ", r"OMP: (?:Error|Warning|System error)[^\n]{0,150}")],
+                  ("OMP: Error", "OMP: Error #34: ")],
      'cause': "A thread or rank has used more stack than it has, or has written over it.",
      'remedy': "ulimit -s unlimited in the job script, export OMP_STACKSIZE=512M.",
      'source': "getrlimit(2), RLIMIT_STACK; OpenMP, OMP_STACKSIZE", 'evidence': 'derived', 'general': 1},
@@ -254,4 +266,101 @@ ENTRIES = [
      'remedy': "sacct -j JOB -o jobid,state,exitcode,maxrss,reqmem tells memory from time; for a crash the lines "
                "before, and gdb PROGRAM core with ulimit -c unlimited.",
      'source': "signal(7); bash(1), EXIT STATUS", 'evidence': 'derived', 'last': True},
+    {'name': "two OpenMP libraries",
+     'text': "OMP: Error #15: Initializing libiomp5.so, but found libomp.so already initialized.",
+     'patterns': [("OMP: Error", r"OMP: Error #15: Initializing (?P<one>[^\s,]{1,80}), but found (?P<two>\S{1,80})"),
+                  ("is incompatible with libgomp", r"MKL_THREADING_LAYER=INTEL is incompatible with libgomp\S*")],
+     'cause': "Two libraries for threads (OpenMP of Intel, LLVM, GNU) are in one process: packages of conda and of "
+              "pip, or of a module, are mixed. {one} {two}",
+     'remedy': "All of them from one place: conda install ... nomkl, or pip alone in a fresh environment; import numpy "
+               "before torch. export MKL_THREADING_LAYER=GNU for MKL; KMP_DUPLICATE_LIB_OK=TRUE lets it go on, with "
+               "wrong results possible.",
+     'source': "Intel, MKL, threading layer; LLVM OpenMP, messages", 'evidence': 'derived'},
+    {'name': "OpenMP without /dev/shm",
+     'text': "OMP: Error #178: Function Can't open SHM failed:",
+     'patterns': [("OMP: Error", r"OMP: Error #179?\d?: Function (?:Can't open SHM|\w*pthread\w*|shm_open)"),
+                  ("Can't open SHM", "Can't open SHM")],
+     'cause': "The OpenMP library marks itself in /dev/shm (or /tmp), and may not write there: it is not in the "
+              "container, is full, or has a file of another user.",
+     'remedy': "ls -ld /dev/shm (drwxrwxrwt) in the container; --bind /dev/shm; rm /dev/shm/__KMP_REGISTERED_LIB_* of "
+               "yours.",
+     'source': "LLVM OpenMP, runtime/src/kmp_runtime.cpp", 'evidence': 'derived'},
+    {'name': "MKL that does not find its parts",
+     'text': "Intel MKL FATAL ERROR: Cannot load libmkl_avx2.so or libmkl_def.so.",
+     'patterns': [("MKL FATAL ERROR", r"MKL FATAL ERROR: (?:Cannot load|Error on loading) (?:function )?(?P<what>[^\n]"
+                   "{1,100})"), ("MKL ERROR", r"INTEL MKL ERROR: (?P<why>[^\n]{1,120})")],
+     'cause': "MKL opens its libraries for this processor while it runs, and does not find them, or finds those of "
+              "another release. {what} {why}",
+     'remedy': "unset LD_PRELOAD and LD_LIBRARY_PATH to other MKLs; source setvars.sh, or load one module of MKL; "
+               "conda install mkl of one release for all packages. Linked by hand: libmkl_rt alone, or all by -Wl,"
+               "--no-as-needed.",
+     'source': "Intel, MKL link line advisor", 'evidence': 'derived'},
+    {'name': "Python without its own files",
+     'text': "Fatal Python error: init_fs_encoding: ... ModuleNotFoundError: No module named 'encodings'",
+     'patterns': ["Could not find platform independent libraries <prefix>",
+                  ("No module named 'encodings'", "No module named '?encodings'?"),
+                  ("init_fs_encoding", "Fatal Python error: (?:init_fs_encoding|initfsencoding|Py_Initialize)")],
+     'cause': "Python searches its own files in a wrong folder: PYTHONHOME (or PYTHONPATH) of the host's module or of "
+              "conda came into the container, or its installation is incomplete there.",
+     'remedy': "unset PYTHONHOME PYTHONPATH, or apptainer exec --cleanenv; python -c 'import sys; print(sys.prefix)'. "
+               "If its files lie outside of what is bound: --bind that folder.",
+     'source': "docs.python.org, PYTHONHOME", 'evidence': 'derived'},
+    {'name': "Python built in part",
+     'text': "ModuleNotFoundError: No module named '_ctypes'",
+     'patterns': [(": No module named ", r"No module named '?(?P<name>_ctypes|_ssl|_sqlite3|_bz2|_lzma|_tkinter|"
+                   r"_hashlib|readline|_curses)'?"),
+                  ("can't connect to HTTPS URL because the SSL", "because the SSL module is not available")],
+     'cause': "This Python was built on a system that lacked the library behind the module {name}.",
+     'remedy': "Install its -dev package (libffi, OpenSSL, SQLite, bzip2, xz, tk) and build Python again, or take the "
+               "Python of the distribution, of a module or of conda.",
+     'source': "docs.python.org, Using Python on Unix, Building", 'evidence': 'derived'},
+    {'name': "call of the system forbidden",
+     'text': "Bad system call (core dumped)",
+     'patterns': [("Bad system call", r"\bBad system call\b"), ("SIGSYS", r"\bSIGSYS\b")],
+     'cause': "A filter (seccomp of Docker, podman or Apptainer) forbids a call of the system that the program makes, "
+              "or the kernel of the node does not have it.",
+     'remedy': "Docker, podman: --security-opt seccomp=unconfined, and a newer runtime. Apptainer: leave out "
+               "--security seccomp:... dmesg | grep -i seccomp on the node names the call.",
+     'source': "seccomp(2), SIGSYS", 'evidence': 'derived'},
+    {'name': "file too large",
+     'text': "File size limit exceeded (core dumped)",
+     'patterns': [("File size limit exceeded", r"\bFile size limit exceeded\b"), (": File too large", r"\bFile too "
+                  r"large\b"), ("SIGXFSZ", r"\bSIGXFSZ\b")],
+     'cause': "A file became larger than the limit of the shell (ulimit -f) or than the file system takes.",
+     'remedy': "ulimit -f unlimited; df -T of the folder: FAT, some /tmp and old quotas end at 2 or 4 GB; on Lustre "
+               "lfs setstripe -c 8 FOLDER for very large files.",
+     'source': "setrlimit(2), RLIMIT_FSIZE; write(2), EFBIG", 'evidence': 'derived'},
+    {'name': "file in use",
+     'text': "bash: ./a.out: Text file busy / rm: cannot remove '.nfs0001': Device or resource busy",
+     'patterns': [("Text file busy", r"(?P<file>\S{1,200}): Text file busy"), (".nfs", r"\.nfs\w+['\u2019]?: Device or "
+                  "resource busy")],
+     'cause': "A program that runs, here or on another node, still has the file open. {file}",
+     'remedy': "lsof FILE (fuser -v FILE) on the nodes where it may run, and end it; cp to a new name and mv over the "
+               "old one instead of writing into it. .nfs files vanish when the program ends.",
+     'source': "execve(2), ETXTBSY; NFS, silly rename", 'evidence': 'derived'},
+    {'name': "interpreter of a script not there",
+     'text': "bash: ./run: cannot execute: required file not found / /usr/bin/env: 'python': No such file or directory",
+     'patterns': ["cannot execute: required file not found",
+                  ("/usr/bin/env: ", r"/usr/bin/env: ['\u2018]?(?P<name>[^'\u2019:\n]{1,60})['\u2019]?: No such file")],
+     'cause': "The file is there, and what starts it is not: the interpreter in its first line, or the loader that it "
+              "was built for, is not on this machine or in this image. {name}",
+     'remedy': "head -1 FILE for a script ('python' is python3 in newer images; lines that end in \\r name a program "
+               "that does not exist: dos2unix FILE); file FILE for a program: another architecture, or musl and glibc.",
+     'source': "bash(1); execve(2), ENOENT", 'evidence': 'derived'},
+    {'name': "file descriptors of PyTorch's workers",
+     'text': "RuntimeError: received 0 items of ancdata",
+     'patterns': [("items of ancdata", r"received \d+ items of ancdata")],
+     'cause': "Workers of PyTorch (DataLoader) pass open files to each other, one for each tensor, and have no more: "
+              "the limit of open files is reached.",
+     'remedy': "ulimit -n 65536 in the job script; or torch.multiprocessing.set_sharing_strategy('file_system'); fewer "
+               "workers.",
+     'source': "pytorch.org, Multiprocessing package, Sharing strategies", 'evidence': 'derived'},
+    {'name': "file moved between two file systems",
+     'text': "OSError: [Errno 18] Invalid cross-device link",
+     'patterns': ["Invalid cross-device link"],
+     'cause': "A program renames or links a file from one file system to another (home and scratch, /tmp, or the "
+              "layers of a container's overlay), which the system cannot do.",
+     'remedy': "Put its cache, TMPDIR and target on one file system (conda: CONDA_PKGS_DIRS beside the environment, or "
+               "conda config --set always_copy true); cp and rm instead of mv -T or ln.",
+     'source': "rename(2), EXDEV", 'evidence': 'derived'},
 ]

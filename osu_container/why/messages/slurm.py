@@ -85,7 +85,8 @@ ENTRIES = [
                   ("did not end within ", r"did not end within (?P<seconds>[\d.]+) s"),
                   ("walltime", r"PBS: job killed: walltime|exceeded its walltime limit|walltime limit exceeded"),
                   ("TERM_RUNLIMIT", "TERM_RUNLIMIT|TERM_CPULIMIT"), "exceeded wallclock limit",
-                  "hitting max wall clock limit"],
+                  "hitting max wall clock limit",
+                  ("TIMEOUT", r"^\s*\d+(?:_\d+)?(?:\.\w+)?\s[^\n]{0,120}\bTIMEOUT\b")],
      'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is too short, or the ranks "
               "wait for each other for ever.",
      'remedy': "Try the same line by hand with a longer -t. If it never ends: RCCL between nodes has hung on LUMI "
@@ -102,7 +103,7 @@ ENTRIES = [
                   "OOM Killed", "Cannot allocate memory", "hipErrorOutOfMemory"],
      'unless': ['PSM3 opens no card', 'no endpoint on the card', 'limit of locked memory',
                 'queue pairs of the card used up',
-                'no answer over InfiniBand', "cgroups of the kernel used up"],
+                'no answer over InfiniBand', "cgroups of the kernel used up", "memory of the GPU used up"],
      'cause': "The node, or what the job was given of it, had no memory left, of the host or of the GPU.",
      'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or give -m a smaller largest "
                "size; osu_alltoall needs ranks x size on every rank.",
@@ -110,7 +111,7 @@ ENTRIES = [
                'pull request 371', 'evidence': 'derived'},
     {'name': 'node failed',
      'text': "srun: error: Node failure on nid005001",
-     'patterns': ["DUE TO NODE FAILURE",
+     'patterns': ["DUE TO NODE FAILURE", ("NODE_FAIL", r"\bNODE_FAIL\b"), "Job killed due node failure",
                   ("Node failure on ", r"Node failure on \S+")],
      'cause': "A node of the job has failed.",
      'remedy': "Submit again; --exclude=NODE leaves it out.",
@@ -340,6 +341,7 @@ ENTRIES = [
     {'name': "job script that Slurm does not take",
      'text': "sbatch: error: This does not look like a batch script.",
      'patterns': ["This does not look like a batch script", "Batch script contains DOS line breaks",
+                  ("cript is empty", "[Bb]atch script is empty"), "No command given to execute",
                   ("DOS line breaks", "contains DOS line breaks"), "Job script not specified",
                   ("Unable to open file", r"(?:sbatch|srun|salloc): [^\n]{0,40}Unable to open file"),
                   ("bad interpreter: ", r"bad interpreter: (?P<why>[^\n]{1,80})"),
@@ -377,6 +379,7 @@ ENTRIES = [
     {'name': "node refuses the message",
      'text': "error: ... Protocol authentication error",
      'patterns': ["Protocol authentication error", "Invalid authentication credential",
+                  ("Security violation, ", r"Security violation, (?:slurm message|\w+ RPC) from uid \d+"),
                   "Authentication credential expired", "Zero Bytes were transmitted or received",
                   "Unable to unpack credential", "Rejecting authentication of user nobody", "auth_p_verify",
                   ("g_slurm_auth_", r"g_slurm_auth_\w{1,40}: .{0,60}(?:failed|error)")],
@@ -568,7 +571,7 @@ ENTRIES = [
      'source': "srun(1), sbatch(1)", 'evidence': 'derived', 'general': 2},
     {'name': "sockets of srun not reached",
      'text': "srun: error: timeout waiting for task launch, started 0 of 2 tasks",
-     'patterns': ["timeout waiting for task launch",
+     'patterns': ["timeout waiting for task launch", "Failed to send MESSAGE_TASK_EXIT",
                   ("slurm_", r"slurm_(?:send_recv|receive|send_node)\w*: .{0,120}(?:No route to host|Connection "
                    "refused|Connection timed out|Connection reset)"),
                   ("error: ", "error: (?:connect io|slurm_get_port|Unable to establish).{0,80}"),
@@ -671,11 +674,12 @@ ENTRIES = [
     {'name': "filter of the site",
      'text': "sbatch: error: lua: Requesting memory by node is not supported. Use --mem-per-cpu.",
      'patterns': ["cli_filter plugin terminated with error",
+                  ("ejected: ", r"(?:sbatch|srun|salloc): error: [Jj]ob rejected: (?P<other>[^\n]{1,200})"),
                   ("Unspecified error", "(?:submission|allocation) failed: Unspecified error|allocate resources: "
                    "Unspecified error"),
                   (": error: ", r"(?:sbatch|srun|salloc): error: (?:lua|cli_filter(?:/\w+)?|job_submit(?:/\w+)?): "
                    r"(?P<why>[^\n]{1,200})")],
-     'cause': "A rule of this cluster (job_submit, cli_filter) refuses the job as it was asked for. {why}",
+     'cause': "A rule of this cluster (job_submit, cli_filter) refuses the job as it was asked for. {why}{other}",
      'remedy': "The line above says what the site wants; its documentation has the options that jobs need there.",
      'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue 632",
      'evidence': 'derived'},
@@ -780,7 +784,8 @@ ENTRIES = [
     {'name': "node set aside after a job",
      'text': "sinfo -R: Kill task failed ... node1",
      'patterns': [("Kill task failed", "Kill task failed"), "batch job complete failure",
-                  "Node unexpectedly rebooted", ("Epilog error", r"\bEpilog error\b"),
+                  "Node unexpectedly rebooted", "DUE TO JOB NOT ENDING WITH SIGNALS",
+                  ("Epilog error", r"\bEpilog error\b"),
                   ("not responding, setting DOWN", "not responding, setting DOWN"),
                   "Node ping apparently hung, many nodes may be DOWN"],
      'cause': "Slurm has set the node aside (drain, down): processes of a job did not end when they were killed "
@@ -933,4 +938,19 @@ ENTRIES = [
      'remedy': "A matter of the administrators (install it here too, or 'optional' instead of 'required' in "
                "plugstack.conf); the job runs where it is optional.",
      'source': "spank(7); github.com/ArjunaCluster/ArjunaUsers, issue 190", 'evidence': 'derived', 'general': 1},
+    {'name': "TMPDIR of the job",
+     'text': "slurmstepd: error: Unable to create TMPDIR [/scratch/tmp.123]: Permission denied",
+     'patterns': [("Unable to create TMPDIR", r"Unable to create TMPDIR \[(?P<folder>[^\]\n]{1,200})\]"),
+                  ("Setting TMPDIR to /tmp", "Setting TMPDIR to /tmp")],
+     'cause': "TMPDIR came along from the shell that submitted the job, and that folder cannot be made on the node: "
+              "Slurm takes /tmp. {folder}",
+     'remedy': "Harmless mostly. unset TMPDIR before sbatch, or export TMPDIR=/tmp/$USER in the script.",
+     'source': "Slurm, src/slurmd/slurmstepd/task.c", 'evidence': 'derived', 'last': True},
+    {'name': "fewer tasks than nodes",
+     'text': "srun: warning: can't run 1 processes on 2 nodes, setting nnodes to 1",
+     'patterns': [("processes on ", r"can't run (?P<tasks>\d+) processes on (?P<nodes>\d+) nodes, setting nnodes")],
+     'cause': "srun was told to start {tasks} tasks on {nodes} nodes, and takes as many nodes as tasks.",
+     'remedy': "Harmless, if fewer are meant; else -n of at least the nodes, or --ntasks-per-node. env | grep "
+               "^SLURM_N shows what an outer job has set.",
+     'source': "srun(1), --ntasks", 'evidence': 'derived', 'last': True},
 ]
