@@ -168,7 +168,8 @@ ENTRIES = [
      'text': "no ROCm-capable device is detected / no CUDA-capable device is detected",
      'patterns': [("-capable device is ", r"(?i:no) (?:CUDA|cuda|ROCm)-capable device is (?:detected|found)"),
                   ("CUDA initialization failure with error", r"CUDA initialization failure with error:? 100\b"),
-                  ("returned 100", r"(?:cuda|hip)\w{1,40} returned (?:100|38)\b"),
+                  ("returned 100", r"(?:cuda|hip)\w{1,40} returned 100\b"),
+                  ("returned 38", r"(?:cuda|hip)\w{1,40} returned 38\b"),
                   ("Unable to open /dev/kfd", r"Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?")],
      'cause': "The program sees no GPU: the step has none, the container does not show it, or you may not open it. "
               "{why}",
@@ -201,9 +202,9 @@ ENTRIES = [
      'text': "hsa api call failure at: ... Call returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: ...",
      'unless': ["memory of the GPU used up"],
      'patterns': ["HSA_STATUS_ERROR_OUT_OF_RESOURCES", "amdgpu not found in modules",
-                  ("Call returned 4104", r"Call returned (?:4104|0x1008)"),
+                  ("Call returned 4104", "Call returned 4104"), ("Call returned 0x1008", "Call returned 0x1008"),
                   ("hsa", r"(?i:hsa)(?:_init| runtime)\b[^\n]{0,30}fail\w*\W{1,4}(?:0x)?(?:1008|4104)\b"),
-                  ("not members of the render group", "not (?:a )?members? of .{0,20}render group"),
+                  ("render group", "not (?:a )?members? of .{0,20}render group"),
                   ("kfd: permission denied", "open /dev/kfd: permission denied")],
      'cause': "ROCm cannot take a GPU into use: you may not open /dev/kfd and /dev/dri/renderD* (groups render and "
               "video), the container does not show them, or this GPU is not supported.",
@@ -301,7 +302,8 @@ ENTRIES = [
     {'name': "GPU taken by another process",
      'text': "CUDA error: all CUDA-capable devices are busy or unavailable",
      'patterns': [("all CUDA-capable devices are busy", "all CUDA-capable devices are busy"),
-                  ("MPS server", r"MPS (?:client failed to connect|server is not ready|max (?:client|connections))"),
+                  ("MPS client failed to connect", "MPS client failed to connect"),
+                  ("MPS server is not ready", "MPS server is not ready"),
                   ("between the MPS server", "call between the MPS server and the MPS client failed"),
                   ("is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
                   ("46 from", r"Return value 46 from 'cuda\w+"),
@@ -341,7 +343,8 @@ ENTRIES = [
                   ("GPU requires reset", "GPU requires reset"),
                   ("rror", r"(?:cuda|CUDA)_?[Ee]rror_?(?:ECC|HardwareStackError|NvlinkUncorrectable)\w*"),
                   ("amdgpu", r"amdgpu[^\n]{0,80}(?:GPU reset|ring \S{1,20} timeout|RAS|hang)[^\n]{0,80}"),
-                  ("HW Exception by GPU node", "HW Exception by GPU node")],
+                  ("HW Exception by GPU node", "HW Exception by GPU node"),
+                  "ueue preemption time out", "Waiting for fences timed out"],
      'cause': "The GPU has failed (memory, bus, NVLink) or was reset by its driver.",
      'remedy': "srun --exclude=NODE, and tell the administrators with the line of dmesg (Xid number). If it comes on "
                "every node it is the program that hangs the GPU.",
@@ -450,8 +453,9 @@ ENTRIES = [
     {'name': "GPUs lost by the container",
      'text': "Failed to initialize NVML: Unknown Error",
      'patterns': ["Failed to initialize NVML: Unknown Error",
+                  ("nsufficient ", r"nvml(?: error)?: [Ii]nsufficient [Pp]ermissions"),
                   ("Failed to initialize NVML: Insufficient Permissions", "Failed to initialize NVML: Insufficient "
-                   "Permissions"), ("nvmlInit", r"nvmlInit\w*[^\n]{0,20}(?:Unknown Error|Insufficient Permissions)")],
+                   "Permissions")],
      'cause': "The container, or the step of Slurm, may not use the GPUs' files any more or at all: a cgroup forbids "
               "it (systemctl daemon-reload takes them away from Docker's containers), or the job has no GPU.",
      'remedy': "In a job: ask for GPUs (--gpus-per-node). Docker: start the container again, with --device "
@@ -513,7 +517,7 @@ ENTRIES = [
     {'name': "compiler of ROCm at run time",
      'text': "MIOpen(HIP): Error [Do] 'amd_comgr_do_action(...)' AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC: ERROR (1)",
      'patterns': [("amd_comgr_do_action", r"amd_comgr_do_action[^\n]{0,160}ERROR"),
-                  ("hiprtc", r"hiprtc\w*[^\n]{0,60}(?:HIPRTC_ERROR|failed)"),
+                  ("HIPRTC_ERROR_", r"HIPRTC_ERROR_(?!COMPILATION)\w+"),
                   ("Code object build failed", "Code object build failed"),
                   ("clang", r"clang(?:\+\+)?: error: cannot find (?:ROCm|HIP)[^\n]{0,80}")],
      'unless': ["headers of CUDA or ROCm missing"],
@@ -543,7 +547,6 @@ ENTRIES = [
     {'name': "GPU used before the fork",
      'text': "RuntimeError: Cannot re-initialize CUDA in forked subprocess.",
      'patterns': ["Cannot re-initialize CUDA in forked subprocess",
-                  ("forked process", r"CUDA[^\n]{0,60}forked (?:sub)?process"),
                   ("os.fork() was called", r"os\.fork\(\) was called[^\n]{0,80}(?:JAX|incompatible)")],
      'cause': "The program used the GPU and then forked (multiprocessing, DataLoader workers): the child cannot use "
               "it.",
@@ -559,8 +562,9 @@ ENTRIES = [
      'source': "CUDA Runtime API, cudaErrorLaunchTimeout", 'evidence': 'derived'},
     {'name': "compiler of the driver not in the container",
      'text': "CUDA error: PTX JIT compiler library not found",
-     'patterns': ["PTX JIT compiler library not found", ("libnvidia-ptxjitcompiler", r"libnvidia-ptxjitcompiler\S*[^\n]"
-                  "{0,40}(?:not found|cannot open)"), "OS call failed or operation not supported on this OS"],
+     'patterns': ["PTX JIT compiler library not found", ("libnvidia-ptxjitcompiler", r"libnvidia-ptxjitcompiler"
+                  r"\.so[.\d]{0,20}: (?:not found|cannot open)"),
+                  "OS call failed or operation not supported on this OS"],
      'unless': ["driver of NVIDIA not in the container"],
      'cause': "A part of NVIDIA's driver is not in the container: libnvidia-ptxjitcompiler, which compiles code for "
               "GPUs newer than the program, or /dev/nvidia-uvm.",

@@ -233,7 +233,7 @@ ENTRIES = [
                    r"\n]{0,60}"), ("cannot restore segment prot", r"cannot restore segment prot[^\n]{0,60}"),
                   ("failed to map segment from shared object", r"failed to map segment from shared object[^\n]{0,40}"),
                   ("object file has no ", "object file has no (?:loadable|dynamic)"),
-                  ("unexpected PLT reloc", "unexpected (?:PLT )?reloc type")],
+                  ("reloc type", "unexpected (?:PLT )?reloc type")],
      'cause': "The loader cannot use a library's file: it is empty or cut off (a full disk when it was copied, a "
               "driver's file bound from a host without it), lies on a disk mounted noexec, or memory is short.",
      'remedy': "ls -lL the file that is named, inside the container; install or copy it again. 'failed to map "
@@ -299,7 +299,8 @@ ENTRIES = [
     {'name': "loader at odds with a library",
      'text': "Inconsistency detected by ld.so: dl-version.c: ...: Assertion `needed != NULL' failed!",
      'patterns': [("Inconsistency detected by ld.so", r"Inconsistency detected by ld\.so: (?P<where>[\w.-]{1,40})"),
-                  ("cannot handle TLS data", "cannot handle TLS data")],
+                  ("cannot handle TLS data", "cannot handle TLS data"),
+                  ("invalid mode for dlopen", "__vdso_\\w{1,30}: invalid mode for dlopen")],
      'cause': "The loader of one C library met parts of another one's, or a file that is damaged: a libc.so.6, "
               "libpthread or ld.so of another system comes first (LD_LIBRARY_PATH, LD_PRELOAD, a bind).",
      'remedy': "unset LD_LIBRARY_PATH LD_PRELOAD, and see that no folder there has a libc.so.6; install the file again "

@@ -14,13 +14,21 @@ ENTRIES = [
      'source': SLURM, 'evidence': 'measured', 'last': True},
     {'name': 'memory damaged',
      'text': "double free or corruption (out)",
-     'patterns': ["double free or corruption", "free(): invalid pointer", "malloc(): corrupted"],
-     'cause': "A library has damaged the memory of a rank. With LINKx (FI_PROVIDER=lnx): it was told to link a "
-              "provider that it cannot link, such as tcp.",
-     'remedy': "LINKx: unset OSU_LINKX and load the module again, or let FI_LNX_PROV_LINKS name shm and cxi alone. "
-               "Else see what was loaded: srun osu_container/rank-proof FOLDER PROGRAM.",
-     'source': 'Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11',
-     'evidence': 'measured', 'last': True},
+     'patterns': ["double free or corruption", "free(): invalid pointer", "malloc(): corrupted", "glibc detected",
+                  "free(): invalid ", "free(): double free detected", "corrupted size vs. prev_size",
+                  "corrupted double-linked list",
+                  ("malloc(): ", r"malloc\(\): (?:invalid|unsorted|unaligned|memory|mism)"),
+                  "realloc(): invalid", "munmap_chunk(): invalid pointer", "malloc_consolidate(): ",
+                  ("sysmalloc: Assertion", "sysmalloc: Assertion")],
+     'cause': "A program or library has damaged its own memory (a write beyond the end of an array, memory freed "
+              "twice), or two builds of one library are in one process. With LINKx (FI_PROVIDER=lnx): it was told to "
+              "link a provider that it cannot link, such as tcp.",
+     'remedy': "The same with one rank, and with the image's own libraries alone (pure), tells whether it is the "
+               "program: a newer release of it, or valgrind PROGRAM. What was loaded: srun osu_container/rank-proof "
+               "FOLDER PROGRAM. LINKx: unset OSU_LINKX and load the module again, or let FI_LNX_PROV_LINKS name shm "
+               "and cxi alone.",
+     'source': 'Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11; '
+               'glibc, malloc/malloc.c', 'evidence': 'measured', 'last': True},
     {'name': 'MPI stopped the job',
      'text': "Abort(...): Fatal error in internal_Init: Other MPI error, error stack:",
      'patterns': [("Fatal error in ", r"Fatal error in (?P<call>\w+)"),
@@ -224,13 +232,12 @@ ENTRIES = [
                   ("Trace/breakpoint trap", "(?P<what>Trace/breakpoint trap)"),
                   ("User defined signal", r"^(?P<what>User defined signal \d)"),
                   ("CPU time limit exceeded", "(?P<what>CPU time limit exceeded)"),
-                  ("Segmentation fault", r"\d+ (?P<what>Segmentation fault) +\(core dumped\)"),
                   ("terminate called ", r"terminate called (?:after throwing an instance of '(?P<what>[^'\n]{1,80})'"
                    "|without an active exception)"), ("Killed", "^(?P<what>Killed)$"),
                   ("Terminated", "^(?P<what>Terminated)$"), ("Aborted", "^(?P<what>Aborted)$")],
      'cause': "A program was ended by a signal: {what}. Killed is mostly memory, Terminated another program (scancel, "
-              "time), Aborted an error that the program told before, Segmentation fault a crash, Floating point "
-              "exception a division by zero.",
+              "time), Aborted an error that the program told before, Floating point exception a division by "
+              "zero.",
      'remedy': "Look at the lines before it. Memory: sacct -j JOB -o maxrss,state, dmesg. A core file or ulimit -c "
                "unlimited and gdb PROGRAM core tell where.",
      'source': "signal(7), manual", 'evidence': 'derived', 'last': True},
@@ -258,10 +265,13 @@ ENTRIES = [
     {'name': "program ended by a signal, seen from outside",
      'text': "Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)",
      'patterns': [("interrupted by signal", r"exit code \d+ \(interrupted by signal (?P<signal>\d+)"),
-                  ("xit", r"(?:exit(?:ed)? (?:with )?(?:code|status)|Exit code|exit_status|ExitCode)\W{1,4}"
-                   r"(?P<code>137|139|134|135|136|143)\b")],
+                  ("xit code", r"[Ee]xit code\W{1,4}(?P<code>137|139|13[456]|143)\b"),
+                  ("killed by signal ", r"exit status of rank \d+: killed by signal (?P<killed>\d+)"),
+                  ("exited on", r"exited on\s{1,3}signal (?P<on>\d+) \("),
+                  ("xit status", r"[Ee]xit status\W{1,4}(?P<status>137|139|13[456]|143)\b")],
      'unless': ["rank killed", "rank crashed", "program failed", "signal that ended a program", "task killed"],
-     'cause': "The program was ended by a signal {signal}{code}: 9 (code 137) is mostly memory, 15 (143) scancel or "
+     'cause': "The program was ended by a signal ({signal}{code}{status}{killed}{on}): 9 (code 137) is mostly "
+              "memory, 15 (143) scancel or "
               "the time limit, 11 (139) a crash, 6 (134) an abort after an error, 7 (135) a bus error.",
      'remedy': "sacct -j JOB -o jobid,state,exitcode,maxrss,reqmem tells memory from time; for a crash the lines "
                "before, and gdb PROGRAM core with ulimit -c unlimited.",
@@ -298,8 +308,8 @@ ENTRIES = [
     {'name': "Python without its own files",
      'text': "Fatal Python error: init_fs_encoding: ... ModuleNotFoundError: No module named 'encodings'",
      'patterns': ["Could not find platform independent libraries <prefix>",
-                  ("No module named 'encodings'", "No module named '?encodings'?"),
-                  ("init_fs_encoding", "Fatal Python error: (?:init_fs_encoding|initfsencoding|Py_Initialize)")],
+                  ("No module named ", r"No module named '?encodings\b"),
+                  ("Fatal Python error: ", "Fatal Python error: (?:init_fs_encoding|initfsencoding|Py_Initialize)")],
      'cause': "Python searches its own files in a wrong folder: PYTHONHOME (or PYTHONPATH) of the host's module or of "
               "conda came into the container, or its installation is incomplete there.",
      'remedy': "unset PYTHONHOME PYTHONPATH, or apptainer exec --cleanenv; python -c 'import sys; print(sys.prefix)'. "
@@ -307,9 +317,9 @@ ENTRIES = [
      'source': "docs.python.org, PYTHONHOME", 'evidence': 'derived'},
     {'name': "Python built in part",
      'text': "ModuleNotFoundError: No module named '_ctypes'",
-     'patterns': [(": No module named ", r"No module named '?(?P<name>_ctypes|_ssl|_sqlite3|_bz2|_lzma|_tkinter|"
+     'patterns': [("No module named ", r"No module named '?(?P<name>_ctypes|_ssl|_sqlite3|_bz2|_lzma|_tkinter|"
                    r"_hashlib|readline|_curses)'?"),
-                  ("can't connect to HTTPS URL because the SSL", "because the SSL module is not available")],
+                  "because the SSL module is not available"],
      'cause': "This Python was built on a system that lacked the library behind the module {name}.",
      'remedy': "Install its -dev package (libffi, OpenSSL, SQLite, bzip2, xz, tk) and build Python again, or take the "
                "Python of the distribution, of a module or of conda.",
@@ -324,7 +334,7 @@ ENTRIES = [
      'source': "seccomp(2), SIGSYS", 'evidence': 'derived'},
     {'name': "file too large",
      'text': "File size limit exceeded (core dumped)",
-     'patterns': [("File size limit exceeded", r"\bFile size limit exceeded\b"), (": File too large", r"\bFile too "
+     'patterns': [("File size limit exceeded", r"\bFile size limit exceeded\b"), ("File too large", r"\bFile too "
                   r"large\b"), ("SIGXFSZ", r"\bSIGXFSZ\b")],
      'cause': "A file became larger than the limit of the shell (ulimit -f) or than the file system takes.",
      'remedy': "ulimit -f unlimited; df -T of the folder: FAT, some /tmp and old quotas end at 2 or 4 GB; on Lustre "
@@ -363,4 +373,37 @@ ENTRIES = [
      'remedy': "Put its cache, TMPDIR and target on one file system (conda: CONDA_PKGS_DIRS beside the environment, or "
                "conda config --set always_copy true); cp and rm instead of mv -T or ln.",
      'source': "rename(2), EXDEV", 'evidence': 'derived'},
+    {'name': "program crashed",
+     'text': "slurm_script: line 10: 1763903 Segmentation fault      (core dumped) ./a.out",
+     'patterns': [(" Segmentation fault ", r": (?:line )?\d+: +\d+ Segmentation fault +(?:\(core dumped\) )?"
+                   r"(?P<program>\S{0,100})"),
+                  ("]: segfault at", r"(?P<other>\S{1,60})\[\d+\]: segfault at")],
+     'unless': ["rank crashed"],
+     'cause': "A program has crashed: a fault of its own, libraries that do not fit each other, or a stack that is too "
+              "small (Slurm brings the limits of the shell that submitted the job). {program}{other}",
+     'remedy': "ulimit -s unlimited in the job script (where that crashes: ulimit -s 8192), OMP_STACKSIZE=512M; unset "
+               "LD_LIBRARY_PATH and PYTHONPATH; the same on another node (srun --exclude=NODE). ulimit -c unlimited "
+               "and gdb PROGRAM core tell where.",
+     'source': "signal(7), SIGSEGV; github.com/DeltaGroupNJUPT/Vina-GPU, issue 31; github.com/AMDResearch/hpcfund, "
+               "issue 3", 'evidence': 'derived', 'last': True},
+    {'name': "file of another user in /tmp",
+     'text': "IOError: [Errno 13] Permission denied: '/tmp/trq-lastjob.in'",
+     'patterns': [("Permission denied: '/", r"Permission denied: '(?P<file>/(?:tmp|dev/shm|var/tmp)/[^'\n]{1,200})'"),
+                  (": Permission denied", r"['\u2018 ](?P<other>/(?:tmp|dev/shm|var/tmp)/[^'\u2019:\s]{1,200})"
+                   r"['\u2019]?: Permission denied")],
+     'cause': "A file or folder in /tmp or /dev/shm belongs to another user, who ran the same program on this node "
+              "before: {file}{other}",
+     'remedy': "ls -ld of it. export TMPDIR=/tmp/$USER (mkdir -p it on each node), or the program's own setting for "
+               "its folder.",
+     'also': [("it is a program, and /tmp is mounted noexec", "findmnt -T /tmp")],
+     'source': "github.com/cBio/cbio-cluster, issue 169", 'evidence': 'derived', 'general': 1},
+    {'name': "folder at the root of the disk",
+     'text': "mkdir: cannot create directory '/me': Permission denied",
+     'patterns': [("cannot create directory", r"mkdir: cannot create directory ['\u2018](?P<folder>/[^/'\u2019\n]{1,80}"
+                   r"(?:/[^'\u2019\n]{0,100})?)['\u2019]: Permission denied")],
+     'cause': "The program wants to make {folder}, where you may not write. Mostly a variable before it is empty in "
+              "the job ($SCRATCH/me becomes /me), or that file system is not there.",
+     'remedy': "echo the variable in the job script (set -u stops at empty ones), and set it: sbatch --export=ALL, "
+               "or by its module. In a container --bind the folder.",
+     'source': "github.com/VirtualFlow/VFVS, issue 12", 'evidence': 'derived', 'general': 1},
 ]

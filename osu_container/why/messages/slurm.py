@@ -83,8 +83,8 @@ ENTRIES = [
      'text': "*** STEP ... CANCELLED AT ... DUE TO TIME LIMIT ***",
      'patterns': ["DUE TO TIME LIMIT",
                   ("did not end within ", r"did not end within (?P<seconds>[\d.]+) s"),
-                  ("walltime", r"PBS: job killed: walltime|exceeded its walltime limit|walltime limit exceeded"),
-                  ("TERM_RUNLIMIT", "TERM_RUNLIMIT|TERM_CPULIMIT"), "exceeded wallclock limit",
+                  "PBS: job killed: walltime", "exceeded its walltime limit", "TERM_RUNLIMIT", "TERM_CPULIMIT",
+                  "exceeded wallclock limit",
                   "hitting max wall clock limit",
                   ("TIMEOUT", r"^\s*\d+(?:_\d+)?(?:\.\w+)?\s[^\n]{0,120}\bTIMEOUT\b")],
      'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is too short, or the ranks "
@@ -273,7 +273,7 @@ ENTRIES = [
     {'name': "partition out of service",
      'text': "Required partition not available (inactive or drain)",
      'patterns': ["Required partition not available", "Partition in DOWN state", "System submissions disabled",
-                  ("PartitionDown", r"\(Partition(?:Down|Inactive)\)"),
+                  ("(PartitionDown)", r"\(PartitionDown\)"), "(PartitionInactive)",
                   "Job can not start due to maintenance reservation", "Submissions are disabled"],
      'cause': "The partition or the whole system takes or starts no jobs now: it is down, drained or reserved for "
               "maintenance.",
@@ -527,7 +527,7 @@ ENTRIES = [
      'text': "slurmd: fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory",
      'patterns': [("gres.conf", r"can't stat gres\.conf file (?P<file>\S{1,100})"),
                   ("gres/gpu", "gres/gpu count (?:reported lower than configured|too low|changed) .{0,60}"),
-                  (" GRES ", "(?:invalid GRES core|Duplicate GRES) specification"), "gres.conf duplicate records",
+                  "invalid GRES core specification", "Duplicate GRES specification", "gres.conf duplicate records",
                   ("Ignoring file-less GPU", "Ignoring file-less GPU"),
                   "We were configured to autodetect nvml functionality"],
      'cause': "The GPUs that Slurm's configuration gives the node are not what the node has: a driver that is not "
@@ -675,11 +675,12 @@ ENTRIES = [
      'text': "sbatch: error: lua: Requesting memory by node is not supported. Use --mem-per-cpu.",
      'patterns': ["cli_filter plugin terminated with error",
                   ("ejected: ", r"(?:sbatch|srun|salloc): error: [Jj]ob rejected: (?P<other>[^\n]{1,200})"),
-                  ("Unspecified error", "(?:submission|allocation) failed: Unspecified error|allocate resources: "
-                   "Unspecified error"),
+                  ("failed: Unspecified error", r"(?:sbatch|srun|salloc): error: (?!Batch job|Job sub)(?P<third>[^\n]"
+                   r"{1,200})\n(?:sbatch|srun|salloc)[^\n]{1,60} failed: Unspecified error"),
                   (": error: ", r"(?:sbatch|srun|salloc): error: (?:lua|cli_filter(?:/\w+)?|job_submit(?:/\w+)?): "
                    r"(?P<why>[^\n]{1,200})")],
-     'cause': "A rule of this cluster (job_submit, cli_filter) refuses the job as it was asked for. {why}{other}",
+     'cause': "A rule of this cluster (job_submit, cli_filter) refuses the job as it was asked for. "
+              "{why}{other}{third}",
      'remedy': "The line above says what the site wants; its documentation has the options that jobs need there.",
      'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue 632",
      'evidence': 'derived'},
@@ -696,9 +697,11 @@ ENTRIES = [
      'text': "slurmstepd: error: execve(): /var/spool/slurmd/job00089/slurm_script: No such file or directory",
      'patterns': [("slurm_script: ", r"execve\(\): (?P<file>\S{1,200}slurm_script): (?P<why>No such file or directory"
                    "|Permission denied)"),
+                  ("mom_priv/jobs/", r"mom_priv/jobs/(?P<job>[\w.-]{1,60}): (?:Permission denied|No such file)"),
                   "Slurmd could not create a batch directory or file", "Slurmd could not execve job"],
-     'cause': "Not your script is missing, but the copy that slurmd keeps of it on the node ({file}): the node's "
-              "SlurmdSpoolDir is full, was cleaned, lies on a file system mounted noexec or is closed to users.",
+     'cause': "Not your script is missing, but the copy that slurmd (or PBS) keeps of it on the node: its "
+              "SlurmdSpoolDir is full, was cleaned, lies on a file system mounted noexec or is closed to users. "
+              "{file}{job}",
      'remedy': "srun --exclude=NODE, and tell the administrators: df, findmnt -T and ls -ld of SlurmdSpoolDir there, "
                "then restart slurmd. The other reason: the interpreter in the first line of your script is not on "
                "the node (head -1 FILE).",
@@ -710,7 +713,6 @@ ENTRIES = [
                   ("Unable to create step for job ",
                    r"Unable to create step for job \d+: (?:Address already in use|Required ports)"),
                   "Required ports are in use", "Requires more ports than can be reserved",
-                  ("slurm_get_port", r"(?:all|All) ports in range \(\d+, ?\d+\) exhausted"),
                   ("exhausted", r"all ports in range \(\d+, ?\d+\) exhausted")],
      'cause': "Each srun listens on ports of the machine that it was called on, and none is free: too many srun at "
               "once there, a small SrunPortRange, or too few open files (ulimit -n).",
@@ -724,7 +726,7 @@ ENTRIES = [
                   ("ncorrect permissions on state save loc", r"ncorrect permissions on state save loc: (?P<other>\S+)"),
                   ("failed to initialize accounting_storage plugin", "failed to initialize accounting_storage plugin"),
                   ("slurm_jobacct.log: Permission denied", r"slurm_jobacct\.log: Permission denied"),
-                  ("Unable to create pidfile", r"Unable to (?:create|open) pidfile"),
+                  "Unable to create pidfile", "Unable to open pidfile",
                   ("tate_save", r"(?:Could not|Can't|Unable to) (?:open|save|create|write) [^\n]{0,60}state_save")],
      'cause': "slurmctld or slurmd cannot write a folder or file of its own: it is not there, or does not belong to "
               "the user that SlurmUser names. {folder}{other} {why}",
@@ -738,7 +740,6 @@ ENTRIES = [
                    r"\w{1,20} mgr) (?:state|usage) file \S+"), "NOTE: Trying backup state save file",
                   "Configured MailProg is invalid", "Possible corrupt pidfile",
                   ("error: chdir(/var/log)", r"error: chdir\(/var/log\): Permission denied"),
-                  ("node data checkpoint file", "Incomplete (?:node|job|trigger) data checkpoint file"),
                   ("checkpoint file", "Incomplete (?:node|job|trigger|reservation) (?:data|state) checkpoint file")],
      'cause': "slurmctld says so when it starts for the first time (no state of an earlier run), and where no program "
               "for mail is installed: harmless.",
@@ -807,12 +808,12 @@ ENTRIES = [
                "github.com/ArjunaCluster/ArjunaUsers, issue 56", 'evidence': 'measured'},
     {'name': "hours of the project used up",
      'text': "squeue: (AssocGrpBillingMinutes) / (AssocGrpCPUMinutesLimit)",
-     'patterns': [("AssocGrp", r"\bAssoc(?:Grp|Max)\w{0,30}(?:Minutes|Mins)(?:Limit|PerJobLimit)?\b"),
+     'patterns': [("AssocGrp", r"\bAssocGrp\w{0,30}(?:Minutes|Mins)(?:Limit|PerJobLimit)?\b"),
                   ("QOSGrp", r"\bQOSGrp\w{0,30}(?:Minutes|Mins)(?:Limit)?\b"),
                   "Requested account has breached requested QOS usage threshold",
                   ("nsufficient balance", "[Ii]nsufficient balance"),
-                  ("llocation", r"(?i:your (?:project|account|allocation) (?:has no|does not have enough|is out of) "
-                   r"(?:hours|SUs|time|budget|compute))")],
+                  (" does not have ", r"[Yy]our (?:project|account|allocation) does not have (?:enough|any) "
+                   r"(?:hours|SUs|time|budget|compute)")],
      'cause': "The hours (billing units) of the project are used up, or would be by this job.",
      'remedy': "A shorter -t or fewer nodes may still fit; another project: --account. LUMI: lumi-allocations; else "
                "sshare -l, or the site's own command.",
@@ -826,15 +827,14 @@ ENTRIES = [
     {'name': "file of srun for several programs",
      'text': "srun: error: Line 1 of configuration file ... invalid",
      'patterns': [("of configuration file", r"Line \d+ of configuration file"),
-                  ("onfiguration file invalid, no record for task id", "no record for task id \\d+"),
-                  ("multiple programs", "[Mm]ore than one record for task id|Invalid task id \\S{1,10} in")],
+                  ("no record for task id", "no record for task id \\d+"), "ore than one record for task id"],
      'cause': "The file of srun --multi-prog has a line that is not: numbers of tasks, a space, the program.",
      'remedy': "A line for every task from 0 to n-1: 0-3 ./a, 4 ./b, * ./c for the rest; as many as -n.",
      'source': "srun(1), MULTIPLE PROGRAM CONFIGURATION; github.com/NOAA-EMC/EMC_verif-global, issue 293",
      'evidence': 'derived'},
     {'name': "munged does not start",
      'text': "munged: Error: Logfile is insecure: invalid ownership of \"/var/log/munge\"",
-     'patterns': [(" is insecure", r"(?P<what>Logfile|Keyfile|Socket|Pidfile|PRNG seed\w* \w{0,10}) ?is insecure"),
+     'patterns': [(" is insecure", r"(?P<what>Logfile|Keyfile|Socket|Pidfile|PRNG seed\w{0,10}) is insecure"),
                   ("Socket is inaccessible", "(?P<other>Socket) is inaccessible"),
                   ("bound to socket", r"Found (?:pid \d+|(?:in)?active\w* \w{0,20}) bound to socket"),
                   ("munged: Error: ", r"munged: Error: (?:Cannot|Failed to|Unable to) (?:check|open|find|access|stat|"
@@ -850,7 +850,7 @@ ENTRIES = [
      'text': "slurmdbd: error: ... Table 'slurm_acct_db.linux_job_table' doesn't exist",
      'patterns': [("doesn't exist", r"Table '\w{1,40}\.\w{1,60}_(?:job|assoc|step|event|usage_\w+)_table' doesn't "
                    "exist"), ("hasn't been added", "cluster .{0,80}hasn't been added"),
-                  "CLUSTER NAME MISMATCH", ("cluster ", r"(?:[Uu]nknown cluster|not have this cluster)[^\n]{0,60}"),
+                  "CLUSTER NAME MISMATCH", "not have this cluster",
                   "Database is busy or waiting for lock from other user", "Problem adding clusters"],
      'cause': "slurmdbd does not know this cluster, or by another name than ClusterName in slurm.conf, or its data "
               "base is not ready.",
