@@ -215,6 +215,8 @@ ENTRIES = [
     {'name': "GPUs fewer than asked for",
      'text': "CUDA error: invalid device ordinal / hipErrorInvalidDevice",
      'patterns': [("invalid device ordinal", "invalid device ordinal"),
+                  ("device < num_gpus", "device >= 0 && device < num_gpus"),
+                  ("But your machine only has", r"But your machine only has: \["),
                   ("ErrorInvalidDevice", r"(?:hip|cuda)ErrorInvalidDevice\b"), "CUDA_ERROR_INVALID_DEVICE",
                   ("nvalid device id", "[Ii]nvalid device id")],
      'cause': "The program chose a GPU by a number that is not there: it sees fewer GPUs than it has ranks on the "

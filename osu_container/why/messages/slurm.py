@@ -655,6 +655,7 @@ ENTRIES = [
                   ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<other>srun|sbatch|squeue"
                    r"|sacct|scontrol|sinfo)['\\x22]"),
                   ("not found: ", r"not found: ['\\x22](?P<other>srun|sbatch|squeue|sacct|scontrol|sinfo)['\\x22]"),
+                  (": no ", r"which: no (?P<other>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \("),
                   ("exec: ", r"exec: ['\\x22](?P<other>srun|sbatch|squeue|sacct|scontrol|sinfo)['\\x22]")],
      'unless': ["mpirun in the container"],
      'cause': "{command}{other} is not on PATH: this machine has no Slurm, its module is not loaded, or the command "
@@ -953,4 +954,15 @@ ENTRIES = [
      'remedy': "Harmless, if fewer are meant; else -n of at least the nodes, or --ntasks-per-node. env | grep "
                "^SLURM_N shows what an outer job has set.",
      'source': "srun(1), --ntasks", 'evidence': 'derived', 'last': True},
+    {'name': "value that an option of Slurm does not take",
+     'text': "sbatch: error: Invalid --mail-type specification",
+     'patterns': [("error: Invalid --", r"(?:sbatch|srun|salloc): error: Invalid (?P<option>--(?!mem|time)[\w-]{1,40}) "
+                   "specification"),
+                  ("nvalid numeric value", r"[Ii]nvalid numeric value \"?(?P<value>[^\"\n]{0,60})\"? for "
+                   r"(?P<other>--?[\w-]{1,40})")],
+     'cause': "Slurm does not take the value of {option}{other}: it is misspelt, empty (a variable that is not set) or "
+              "in a form that this release does not know. {value}",
+     'remedy': "man sbatch has the values: --mail-type=BEGIN,END,FAIL; numbers are whole and without units; no blanks "
+               "around = and no comment behind the value in an #SBATCH line.",
+     'source': "sbatch(1); github.com/ISSMteam/ISSM, issue 92", 'evidence': 'derived'},
 ]
