@@ -17,11 +17,13 @@ ENTRIES = [
      'text': "destination /var/spool/slurmd doesn't exist in container",
      'patterns': [(" doesn't exist", r"destination (?P<path>\S+) doesn't exist"),
                   ("doesn't exist", r"Target \S{1,200}/mnt/(?:session/)?final(?P<other>/\S+) doesn't exist"),
-                  ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)")],
-     'cause': "{path}{other} is to be bound, and the container has no such folder and cannot make one: an image is "
-              "being built, or the runtime has no overlay.",
-     'remedy': "Unload the module before singularity build. Else make the folder in the image (mkdir -p in %post), or "
-               "ask the administrators for overlay in the runtime's configuration.",
+                  ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)"),
+                  ("existent bind point (", r"[Nn]on.existent bind point \([a-z]{1,20}\) in container: "
+                                            r"'?(?P<point>(?!/etc/)[^'\s]{1,300})")],
+     'cause': "{path}{other}{point} is to be bound, and the container has no such folder and cannot make one: an image "
+              "is being built, or the runtime has no overlay (Singularity 2, Charliecloud).",
+     'remedy': "Unload the module before singularity build. Else make the folder in the image (mkdir -p in %post; "
+               "ch-run -w IMAGE -- mkdir -p), or ask the administrators for overlay in the runtime's configuration.",
      'source': 'LUMI training 2026-04, Containers', 'evidence': 'measured'},
     {'name': 'two sets of binds',
      'text': "WARNING: SINGULARITY_BIND and APPTAINER_BIND have different values, using the latter",
@@ -70,10 +72,18 @@ ENTRIES = [
     {'name': 'program not in the image',
      'text': 'FATAL:   "osu_bw": executable file not found in $PATH',
      'patterns': [('": executable file not found in $PATH',
-                   r'"(?P<program>[^"\n]+)": executable file not found in \$PATH')],
-     'cause': "The image has no program {program}.",
-     'remedy': "module help lists the benchmarks that the image has; osu-exec ls /opt shows what else is there. "
-               "Where the OSU archive could not be had, mpi4py's ports stand in, and they are fewer.",
+                   r'"(?P<program>[^"\n]+)": executable file not found in \$PATH'),
+                  (".singularity.d/actions/", r"\.singularity\.d/actions/\w+:(?: line)? \d+: (?:exec: )?"
+                                              r"(?P<action>[^\s:]{1,200}): not found"),
+                  ("can't execve(2): ", r"can't execve\(2\): (?P<other>[^\s:]{1,200}): No such file"),
+                  ("exec: ", r'exec: "(?P<third>[^"\n]{1,200})": stat [^\n]{1,200}: no such file or directory'),
+                  ("failed: no such file or directory",
+                   r"FATAL: +exec (?P<script>\S{1,200}) failed: no such file or directory")],
+     'cause': "The image has no program {program}{action}{other}{third}{script}, or not the interpreter or loader that "
+              "its first line or its header names.",
+     'remedy': "singularity exec IMAGE ls -l PATH; singularity exec IMAGE sh -c 'echo $PATH'. Of ours: module help "
+               "lists the benchmarks, osu-exec ls /opt what else is there. Where the OSU archive could not be had, "
+               "mpi4py's ports stand in, and they are fewer.",
      'source': APPTAINER, 'evidence': 'measured'},
     {'name': 'no right to mount',
      'text': "fuse: failed to open /dev/fuse: Permission denied",
@@ -90,7 +100,11 @@ ENTRIES = [
                   "Failed to create container process: Invalid argument",
                   ("ailed to create mount namespace", "[Ff]ailed to create mount namespace"),
                   "Unprivileged user namespaces may not be enabled", "requires unprivileged user namespaces",
-                  "Could not write info to setgroups",
+                  "Could not write info to setgroups", "Failed to unshare root file system",
+                  ("Failed to enter in ", r"Failed to enter in (?:user|mount|shared mount|pid|ipc|network) namespace"),
+                  " namespace requires privileges, check ", "not allowed to create user namespace",
+                  ("can't init user+mount namespaces", r"can't init user\+mount namespaces"),
+                  ("cannot clone: ", r"cannot clone: (?:Operation not permitted|No space left|Invalid argument)"),
                   (" while permitted capability set",
                    "Requesting capability set .{0,200} while permitted capability set")],
      'cause': "The runtime may not do what it needs as this user: make user namespaces, or keep its capabilities.",
@@ -392,11 +406,19 @@ ENTRIES = [
      'source': 'github.com/apptainer/apptainer, issue 1380', 'evidence': 'derived'},
     {'name': 'runtime not set up',
      'text': "hook function for tag sessiondir returns error: failed to create .../mnt/session/rootfs directory",
-     'patterns': ["hook function for tag sessiondir"],
-     'cause': "The runtime keeps its session in a folder of its installation, and may not write there: it lies on a "
-              "network file system.",
-     'remedy': "For the administrators: build it with --localstatedir=/var/lib, a folder on each node's own disk.",
-     'source': 'docs.sylabs.io, SingularityCE, Admin guide, Installation; github.com/apptainer/singularity, issue 2351',
+     'patterns': ["hook function for tag sessiondir",
+                  ("failed to resolve session directory ", r"failed to resolve session directory "
+                                                           r"(?P<path>[^\s:]{1,300})"),
+                  ("ould not change to working directory: ", r"ould not change to working directory: "
+                                                             r"(?P<other>\S{1,300}"
+                   r"/var/singularity/mnt/\S{1,60})")],
+     'cause': "The runtime keeps its session in a folder of its installation {path}{other}, which is not there on this "
+              "node, or may not be used: it lies on a network file system, or a setuid part lacks its letter s.",
+     'remedy': "srun ls -ld that folder on the node of the job. For the administrators: mkdir -p it there, or build "
+               "with --localstatedir=/var/lib, a folder on each node's own disk. A container within a container: bind "
+               "it.",
+     'source': 'docs.sylabs.io, SingularityCE, Admin guide, Installation; github.com/apptainer/singularity, issue '
+               '2351; github.com/molgenis/vip, issue 745',
      'evidence': 'derived'},
     {'name': 'overlay cannot be opened',
      'text': "while loading overlay images: failed to open overlay image ...: image format not recognized",
@@ -416,8 +438,10 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'image not there',
      'text': "ERROR : Image path doesn't exists",
-     'patterns': [("mage path doesn't exist", r"[Ii]mage path doesn't exists?")],
-     'cause': "There is no file at the path of the image.",
+     'patterns': [("mage path doesn't exist", r"[Ii]mage path doesn't exists?"),
+                  ("FATAL: ", r"FATAL: +stat (?P<path>\S{1,300}): no such file or directory"),
+                  ("FATAL: ", r"FATAL: +image (?P<other>\S{1,300}) (?:is missing|does not exist|not found)")],
+     'cause': "There is no file at the path of the image {path}{other}.",
      'remedy': "ls it; a name without a folder is looked for in the current one, which differs in a job.",
      'source': 'Singularity 2; github.com/swords123/IDA-3D, issue 17', 'evidence': 'measured'},
     {'name': "host's fakeroot in another image",
@@ -496,12 +520,11 @@ ENTRIES = [
                    r"Failed to mount squashfs image[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
                   ("can't mount image ", r"can't mount image [^\n]{1,200}: (?P<why>[^\n]{1,60})"),
                   ("Failed to mount ", r"Failed to mount (?:ext3|image)[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
-                  ("nable to open squashfs image in read-write mode", "[Uu]nable to open squashfs image in read-write "
-                   "mode"), ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)")],
+                  ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)")],
      'unless': ["no loop device"],
      'cause': "The kernel could not mount the image ({why}): the file is cut off or damaged, its squashfs was packed "
-              "in a way (zstd, lz4) that this kernel or runtime is too old for, or a file system that cannot be "
-              "mounted from.",
+              "in a way (zstd, lz4) that this kernel or runtime is too old for, Singularity 2 runs on a kernel that is "
+              "too new for it, or the file lies where nothing can be mounted from (a disk of Windows, encrypted).",
      'remedy': "Compare its size and sha256 with the original and copy it again; singularity sif list FILE. A newer "
                "runtime, or --userns (--unsquash), which unpacks it instead of mounting.",
      'source': "Apptainer, internal/pkg/runtime; github.com/apptainer/singularity, issues 1357 and 5626",
@@ -529,7 +552,8 @@ ENTRIES = [
                   ("unsquashfs: FATAL", "unsquashfs: FATAL"), ("read_block: failed", "read_block: failed"),
                   ("FATAL ERROR:", "FATAL ERROR: ?(?:aborting|Failed to read)"),
                   ("root filesystem extraction failed: ", "root filesystem extraction failed: (?P<why>(?!could not "
-                   r"extract squashfs data, unsquashfs not found)[^\n]{1,120})")],
+                   r"extract squashfs data, unsquashfs not found|command error: while getting library)[^\n]{1,120})")],
+     'unless': ["no user namespaces", "quota used up", "no space left"],
      'cause': "The image's file cannot be read to its end: it was cut off when it was copied, is being replaced, or "
               "its file system has an error. {why}",
      'remedy': "sha256sum of the file and of the original; copy or pull it again, to another file system. If it comes "
@@ -572,8 +596,10 @@ ENTRIES = [
                   ("status", r"status[^\n]{0,10}(?:401|403|404)[^\n]{0,60}(?:pull|manifest|registry|library)"),
                   ("code", r"code[^\n]{0,10}(?:401|403|404)[^\n]{0,60}(?:pull|manifest|registry|library)"),
                   ("failed to get checksum for", r"failed to get checksum for[^\n]{0,200}"),
-                  ("nable to ", r"[Uu]nable to (?:download|retrieve|get)[^\n]{0,40}(?:image|manifest)")],
-     'unless': ["registry's limit of pulls", "registry not reached", "image of another processor"],
+                  ("nable to ", r"[Uu]nable to (?:download|retrieve|get)[^\n]{0,40}(?:image|manifest)"),
+                  ("does not exist in the library", r"(?P<why>[^\s(]{1,200} \(\w+\)) does not exist in the library")],
+     'unless': ["registry's limit of pulls", "registry not reached", "image of another processor", "quota used up",
+                "no space left", "no Apptainer image in the registry", "container run as another user"],
      'cause': "The registry has no image of that name and tag, or gives it to accounts that may read it only ({why}).",
      'remedy': "See that the address and tag are right (skopeo inspect docker://NAME:TAG). For a private one: "
                "apptainer registry login (remote login) docker://HOST, or APPTAINER_DOCKER_USERNAME and ..._PASSWORD.",
@@ -588,7 +614,7 @@ ENTRIES = [
                   ("http: server gave HTTP response to HTTPS client",
                    "http: server gave HTTP response to HTTPS client"),
                   ("pinging container registry ", r"pinging container registry [^\n]{1,200}")],
-     'unless': ["registry's limit of pulls"],
+     'unless': ["registry's limit of pulls", "download of an image too slow"],
      'cause': "The registry of images does not answer this node ({why}): compute nodes often have no way to the "
               "internet, a proxy is not set, or it does not trust the certificate.",
      'remedy': "Pull on a login node, and take the file in the job. export https_proxy=... where the site has a "
@@ -616,7 +642,10 @@ ENTRIES = [
                   ("architecture", r"(?:image|container)[^\n]{0,60}architecture[^\n]{0,40}(?:not|could not|differ"
                    r"|mismatch)[^\n]{0,60}"),
                   ("image targets '", r"image targets '(?P<arch>\w+)', cannot run on '(?P<host>\w+)'"),
-                  (") does not match", r"platform \(linux/\w+\) does not match")],
+                  (") does not match", r"platform \(linux/\w+\) does not match"),
+                  ("no image satisfies requested platform", "no image satisfies requested platform"),
+                  ("exec format error", r"exec[^\n]{0,200}exec format error"),
+                  ("exec format error", r"exec user process caused:? ?.?exec format error")],
      'unless': ["file of another architecture"],
      'cause': "The image is for another kind of processor ({arch}) than this node ({host}).",
      'remedy': "uname -m; pull with --arch amd64 or arm64 (docker --platform), or build it on such a node.",
@@ -710,6 +739,8 @@ ENTRIES = [
      'text': "WARNING: user bind control is disabled by system administrator / Ignoring user bind request",
      'patterns': [("user bind control ", "user bind control (?:is )?disabled"),
                   ("bind request", "[Ii]gnoring (?:user )?bind request"),
+                  ("configuration disallows users from running ",
+                   r"configuration disallows users from running (?P<kind>[\w -]{1,60})"),
                   ("bind", r"bind[^\n]{0,60}(?:disabled|not (?:allowed|permitted)) by (?:system )?(?:admin|config)[^"
                    r"\n]{0,40}"), ("system administrator", "(?:by|in) (?:your )?system administrator"),
                   ("disabled by ", "disabled by (?:your )?(?:configuration|administrator)"),
@@ -778,7 +809,12 @@ ENTRIES = [
                    "|docker)(?:: | ?: )(?:command )?not found"),
                   ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<command>apptainer"
                    r"|singularity|podman|docker|enroot)['\\x22]"),
-                  ("exec: ", r"exec: ['\\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\\x22]")],
+                  ("exec: ", r"exec: ['\\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\\x22]"),
+                  (" command has to be available in order to use", r"(?P<command>[\w-]{1,30}) command has to be "
+                   "available in order to use"),
+                  ("Cannot run program ", r"Cannot run program "
+                                          r"\x22(?P<command>apptainer|singularity|podman|docker|shifter"
+                   r"|sarus|ch-run|charliecloud)\x22")],
      'cause': "{command} is not on PATH here: its module is not loaded, it is not installed on this node, or the "
               "command was called inside a container.",
      'remedy': "module load apptainer (or singularity); on compute nodes srun which singularity. Containers do not "
@@ -809,6 +845,10 @@ ENTRIES = [
                    "exist in container"),
                   ("WARNING: ", "WARNING: +(?:Cache disabled|Skipping mount|DT_RPATH|Overriding|The sessiondir"
                    r"|Environment variable \S{1,40} already)[^\n]{0,100}"), ("warn rootless{", r"warn rootless\{"),
+                  ("will not be able to mount", r"\w+ not found, will not be able to mount"),
+                  "Instance stats will not be available",
+                  ("is not a shared mount", r"\x22/\x22 is not a shared mount"),
+                  "Network file system detected as backing store",
                   ("Could not lookup the current user", "WARNING: +Could not lookup the current user")],
      'cause': "The runtime says what it does differently; the program mostly runs all the same.",
      'remedy': "Harmless. Look for an error behind it.",
@@ -830,4 +870,181 @@ ENTRIES = [
                "grep -E '_BIND' and mount home in singularity.conf show the first.",
      'source': "github.com/apptainer/singularity, issue 6165; github.com/nf-core/rnaseq, issue 383",
      'evidence': 'derived'},
+    {'name': "configuration of the runtime not to be read",
+     'text': "FATAL: While initializing: couldn't parse configuration file etc/apptainer/apptainer.conf: ... no such "
+             "file",
+     'patterns': [("configuration file ", r"[Cc]ould(?:n't| not)(?: not)? parse (?:the )?configuration file "
+                   r"(?P<file>[^\s:]{1,300})"),
+                  (".conf", r"[Uu]nable to parse (?P<other>\S{0,300}(?:singularity|apptainer)\.conf)"),
+                  (" must be owned by root", r"(?P<owned>\S{1,300}\.(?:conf|toml|json)) must be owned by root")],
+     'cause': "The runtime does not find or take its configuration {file}{other}{owned}: its installation was moved or "
+              "copied, was started by a name that is no whole path, or the file does not belong to root.",
+     'remedy': "Start it by its whole path (type -a apptainer). An installation cannot be copied elsewhere: install it "
+               "there (install-unprivileged.sh may be moved). With a setuid part: chown root:root the file.",
+     'source': "github.com/apptainer/apptainer, issue 958; Apptainer admin guide, Security", 'evidence': 'derived'},
+    {'name': "current folder closed to the runtime",
+     'text': "ERROR : Failed to restore current working directory: Permission denied",
+     'patterns': [(" current working directory: ", r"Failed to (?:open|restore|change) current working directory: "
+                   r"(?P<why>[^\n]{1,60})"),
+                  ("can't determine current working directory", "can't determine current working directory"),
+                  ("ould not get current working directory", "ould not get current working directory"),
+                  ("can't enter in current working directory", "can't enter in current working directory")],
+     'cause': "The folder in which you are cannot be entered by the process that starts the container ({why}): it was "
+              "deleted, belongs to somebody else (sudo -u), or its server keeps root out, and --fakeroot is root.",
+     'remedy': "cd /tmp (or another folder on a local disk) and start again; bind what you need. Without --fakeroot it "
+               "may do where you are. For the administrators: the folders above need x for others.",
+     'source': "github.com/apptainer/apptainer, issue 2769; github.com/apptainer/singularity, issue 6347",
+     'evidence': 'derived'},
+    {'name': "loop device taken by another start",
+     'text': "ERROR : Failed to set loop flags on loop device: Resource temporarily unavailable",
+     'patterns': ["Failed to set loop flags on loop device",
+                  ("loop device", r"loop device[^\n]{0,120}(?:transient error|please retry|[Rr]esource temporarily "
+                   "unavailable|[Dd]evice or resource busy)")],
+     'cause': "Several containers started at once on a node, and two took the same loop device: older runtimes do not "
+              "try again.",
+     'remedy': "Start it again, or the ranks one after the other (sleep $SLURM_LOCALID); one container for all ranks "
+               "of a node. Administrators: Singularity from 3.2.1 on (of today better), 'max loop devices' in its "
+               "conf.",
+     'source': "github.com/biocorecrg/master_of_pores, issue 6", 'evidence': 'measured'},
+    {'name': "command fakeroot of the host not usable",
+     'text': "FATAL: ... while getting fakeroot bindpoints: No LD_PRELOAD in fakeroot environment",
+     'patterns': ["No LD_PRELOAD in fakeroot environment", "while getting fakeroot bindpoints",
+                  "nested operation not yet supported",
+                  ("semop(", r"semop\(\d+\): encountered an error: Invalid argument")],
+     'cause': "The host's command fakeroot, which a build uses for want of numbers of users, does not work: PATH is "
+              "empty, it runs within another fakeroot, or its daemon was lost.",
+     'remedy': "export PATH=/usr/bin:/bin:$PATH; try again; --ignore-fakeroot-command does without it. Best: a range "
+               "in /etc/subuid and /etc/subgid (apptainer config fakeroot --add USER).",
+     'source': "github.com/apptainer/apptainer, issue 603; fakeroot(1)", 'evidence': 'derived'},
+    {'name': "download of an image too slow",
+     'text': "FATAL: While pulling from image from http(s): context deadline exceeded (Client.Timeout or context "
+             "cancellation while reading body)",
+     'patterns': [("while reading body", r"Client\.Timeout or context cancellation while reading body")],
+     'cause': "The download had begun and did not end in the time that the runtime gives it (30 minutes).",
+     'remedy': "Fetch the file by itself: wget -c URL (or curl -C - -O URL), which goes on where it stopped; then use "
+               "the file. docker:// images: pull again, the layers that came are kept in the cache.",
+     'source': "github.com/ehw-fit/tf-approximate, issue 2", 'evidence': 'measured'},
+    {'name': "pull stopped by Nextflow",
+     'text': "status : 143",
+     'patterns': [("status : 143", r"^\s{0,20}status : 143\b")],
+     'cause': "Nextflow ended the pull after singularity.pullTimeout (20 minutes): making a SIF of a large image on a "
+              "slow disk takes longer.",
+     'remedy': "singularity.pullTimeout = '2h' (or apptainer.pullTimeout) in nextflow.config; or pull it by hand "
+               "before, with APPTAINER_TMPDIR on a fast disk, into NXF_SINGULARITY_CACHEDIR.",
+     'source': "github.com/nextflow-io/nextflow, issue 4823", 'evidence': 'measured'},
+    {'name': "no Apptainer image in the registry",
+     'text': "FATAL: ... oras://...: ORAS SIF image should have a single layer, found 14",
+     'patterns': ["ORAS SIF image should have a single layer", ("layer mediatype", r"invalid layer media "
+                                                                                   r"?type[^\n]{0,80}")],
+     'cause': "oras:// fetches an image that was pushed as a SIF; under this name lies an image of Docker.",
+     'remedy': "Take docker:// instead of oras:// in front of the same name.",
+     'source': "github.com/nextflow-io/nextflow, issue 5367", 'evidence': 'derived'},
+    {'name': "Singularity 2 that wants to write to its image",
+     'text': "ERROR : Unable to open squashfs image in read-write mode: Read-only file system",
+     'patterns': [("nable to open squashfs image in read-write mode", "[Uu]nable to open squashfs image in read-write "
+                   "mode")],
+     'cause': "Singularity 2.4 cannot open this image (an error of that release when root starts it, or --writable "
+              "was given): a squashfs is read-only.",
+     'remedy': "Without sudo and -w; better a newer runtime (Apptainer, Singularity from 3.6 on), with which it went.",
+     'source': "github.com/OpenChemistry/stempy, issue 165", 'evidence': 'measured'},
+    {'name': "unsquashfs that cannot run for itself",
+     'text': "root filesystem extraction failed: command error: while getting library dependencies: exit status 127",
+     'patterns': ["while getting library dependencies"],
+     'cause': "The runtime unpacks an image by the host's unsquashfs within a container of its own, and asks the "
+              "loader which libraries that needs: this failed. unsquashfs is of another system (conda, spack, Nix, "
+              "modules), or a library of it is missing.",
+     'remedy': "type -a unsquashfs; ldd $(command -v unsquashfs). Put the system's first "
+               "(PATH=/usr/sbin:/usr/bin:$PATH), "
+               "or install squashfs-tools from the system's packages.",
+     'source': "github.com/apptainer/apptainer, internal/pkg/image/unpacker/squashfs.go; "
+               "github.com/apptainer/singularity, "
+               "issue 5711", 'evidence': 'derived'},
+    {'name': "image file there already",
+     'text': 'FATAL: Image file already exists: "x.sif" - will not overwrite',
+     'patterns': [("will not overwrite", r"mage file already exists: \x22?(?P<file>[^\x22\n]{1,300}?)\x22? - will not "
+                   "overwrite"),
+                  ("uild target ", r"[Bb]uild target '?(?P<other>[^'\n]{1,300}?)'? already exists(?! and will be)")],
+     'cause': "There is a file {file}{other} already.",
+     'remedy': "Use it; or apptainer pull --force (build --force), or another name.",
+     'source': "Apptainer user guide, pull", 'evidence': 'derived'},
+    {'name': "folder of the runtime for images not writable",
+     'text': "FATAL: Failed to create an image cache handle: ... couldn't create cache directory ...: permission "
+             "denied",
+     'patterns': [("Failed to create an image cache handle", r"Failed to create an image cache "
+                                                             r"handle(?P<why>[^\n]{0,250})"),
+                  ("failed initializing caching directory", "failed initializing caching directory"),
+                  ("could not open temporary file for copy", r"could not open temporary file for copy(?P<other>[^"
+                   r"\n]{0,250})")],
+     'unless': ["quota used up", "no space left"],
+     'cause': "The runtime may not write where it keeps images (in your home), or where the image is to go{why}{other}",
+     'remedy': "export APPTAINER_CACHEDIR=FOLDER SINGULARITY_CACHEDIR=FOLDER with a folder of yours on a large disk "
+               "(in jobs, with a home that is not there, too); cd to a folder that you may write; --disable-cache.",
+     'source': "Apptainer user guide, Cache folders; github.com/ratt-ru/Stimela-classic, issue 694",
+     'evidence': 'derived'},
+    {'name': "packing of an image out of memory",
+     'text': "while creating squashfs: create command failed: signal: killed",
+     'patterns': [("create command failed: signal: killed", "create command failed: signal: killed"),
+                  ("create command failed", r"create command failed[^\n]{0,200}(?:create thread|[Oo]ut of memory"
+                   "|Resource temporarily)"),
+                  ("mksquashfs", r"mksquashfs[^\n]{0,120}(?:signal: killed|Killed|[Oo]ut of memory)")],
+     'cause': "mksquashfs, which packs the image, was ended: it starts a thread for each core and takes a quarter of "
+              "the memory, more than this login node, job or container may have.",
+     'remedy': "apptainer build --mksquashfs-args '-processors 2 -mem 1G' ...; or build in a job with more memory. "
+               "Administrators: 'mksquashfs procs' and 'mksquashfs mem' in apptainer.conf.",
+     'source': "Apptainer user guide, build; mksquashfs(1)", 'evidence': 'derived'},
+    {'name': "Singularity Hub closed",
+     'text': "FATAL: While pulling shub image: failed to get manifest for: shub://...",
+     'patterns': ["While pulling shub image", ("failed to get manifest for", r"failed to get manifest for:? "
+                                                                             r"shub://\S{1,200}"),
+                  ("ingularity ", r"(?:response|manifest|error)[^\n]{0,60}[Ss]ingularity [Hh]ub")],
+     'cause': "shub:// is Singularity Hub, which has taken no new images since April 2021; what is left is an archive, "
+              "and much is gone.",
+     'remedy': "Take the image from docker:// (its authors mostly have one), or build it from its definition file.",
+     'source': "singularityhub.github.io, 2021", 'evidence': 'derived'},
+    {'name': "limits that the runtime may not set",
+     'text': "FATAL: ... while applying cgroups config: rootless cgroups require a D-Bus session",
+     'patterns': [("rootless cgroups require", "rootless cgroups requires? a D-Bus session"),
+                  ("while applying cgroups config", r"while applying cgroups config[^\n]{0,200}"),
+                  ("annot use cgroups - ", r"annot use cgroups - [^\n]{1,150}"),
+                  ("memory.max", r"opening file .?memory\.max.? for writing[^\n]{0,80}"),
+                  ("cgroup", r"cgroup controllers?[^\n]{0,60}(?:not available|not found|missing)")],
+     'cause': "Limits of memory or processors (--memory, --cpus, --apply-cgroups) were asked for, and an ordinary user "
+              "may not set them here: no systemd of your own (a job, su), or the cgroups were not handed on.",
+     'remedy': "Leave the limits out: Slurm sets its own. Else export XDG_RUNTIME_DIR=/run/user/$UID; administrators: "
+               "loginctl enable-linger USER, and Delegate=cpu cpuset io memory pids for user@.service.",
+     'source': "Apptainer user guide, Limiting container resources; podman, troubleshooting", 'evidence': 'derived'},
+    {'name': "setuid part of the runtime without its right",
+     'text': "FATAL: while executing starter: .../starter-suid doesn't have setuid bit set",
+     'patterns': [("starter-suid", r"starter-suid[^\n]{0,100}(?:setuid bit|not found|No such|not owned|no "
+                                   r"such|permission)"),
+                  "No setuid installation found", ("setuid bit set", "doesn't have setuid bit set")],
+     'cause': "apptainer.conf asks for the setuid part (starter-suid), and it is not there, does not belong to root, "
+              "has no letter s, or lies on a disk that is mounted with nosuid.",
+     'remedy': "apptainer exec --userns does without it, where user namespaces are on. Administrators: package "
+               "apptainer-suid, or chown root:root and chmod 4755 LIBEXEC/apptainer/bin/starter-suid; findmnt -T FILE.",
+     'source': "Apptainer admin guide, Installation", 'evidence': 'derived'},
+    {'name': "GPU libraries of the host not found",
+     'text': "WARNING: Could not find any rocm files on this host!",
+     'patterns': [("Could not find any rocm", r"Could not find any rocm (?P<what>\w+)"),
+                  ("Could not find any nv ", r"Could not find any nv (?P<other>libraries|binaries)")],
+     'cause': "--rocm or --nv found nothing of the driver on this node: it has no GPU of that kind (a login node), or "
+              "its libraries are not in ldconfig's list and its programs not on PATH.",
+     'remedy': "srun rocminfo (nvidia-smi -L) on a node with GPUs; ldconfig -p | grep -E 'libcuda|libamdhip64'. "
+               "Administrators: /opt/rocm/lib into /etc/ld.so.conf.d, and ldconfig. By hand: --bind /opt/rocm.",
+     'source': "Apptainer user guide, GPU support", 'evidence': 'derived', 'last': True},
+    {'name': "packages that want more than one user",
+     'text': "E: setgroups 65534 failed - setgroups (1: Operation not permitted)",
+     'patterns': [("setgroups ", r"setgroups \d+ failed"), ("sete", r"sete[gu]id \d+ failed"),
+                  ("annot change ownership to uid ", r"annot change ownership to uid \d+"),
+                  ("cap_set_file failed", r"(?:cpio|rpm|unpacking)[^\n]{0,100}cap_set_file failed"),
+                  ("peration not permitted", r"dpkg[^\n]{0,200}(?:chown|chgrp|setting ownership|set[gu]id)[^\n]{0,80}"
+                   "peration not permitted"),
+                  ("peration not permitted", r"(?:cpio|rpm)[^\n]{0,40}: chown[^\n]{0,60}peration not permitted")],
+     'unless': ["container run as another user"],
+     'cause': "A package manager wants to become another user or to give files away, and in this container only one "
+              "user exists: it was built without numbers of users (/etc/subuid) or without fakeroot.",
+     'remedy': "apptainer build --fakeroot, with a range in /etc/subuid and /etc/subgid, or with fakeroot installed on "
+               "the host. apt: echo 'APT::Sandbox::User \x22root\x22;' > /etc/apt/apt.conf.d/no-sandbox in %post. "
+               "Charliecloud: ch-image build --force.",
+     'source': "apt.conf(5); charliecloud, ch-image --force; Apptainer user guide, Fakeroot", 'evidence': 'derived'},
 ]
