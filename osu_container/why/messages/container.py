@@ -934,8 +934,8 @@ ENTRIES = [
      'source': "github.com/nextflow-io/nextflow, issue 4823", 'evidence': 'measured'},
     {'name': "no Apptainer image in the registry",
      'text': "FATAL: ... oras://...: ORAS SIF image should have a single layer, found 14",
-     'patterns': ["ORAS SIF image should have a single layer", ("layer mediatype", r"invalid layer media "
-                                                                                   r"?type[^\n]{0,80}")],
+     'patterns': ["ORAS SIF image should have a single layer",
+                  ("layer mediatype", r"invalid layer mediatype[^\n]{0,80}")],
      'cause': "oras:// fetches an image that was pushed as a SIF; under this name lies an image of Docker.",
      'remedy': "Take docker:// instead of oras:// in front of the same name.",
      'source': "github.com/nextflow-io/nextflow, issue 5367", 'evidence': 'derived'},

@@ -131,7 +131,10 @@ ENTRIES = [
                   ("/run/user/", r"/run/user/\d+[^\n]{0,80}(?:no such file|not exist|[Pp]ermission denied|not owned"
                    "|No such file)"),
                   ("The cgroupv2 manager is set to systemd but there is no systemd user session", "The cgroupv2 "
-                   "manager is set to systemd but there is no systemd user session"),
+                                                                                                  "manager is set to "
+                                                                                                  "systemd but there "
+                                                                                                  "is no systemd user "
+                                                                                                  "session"),
                   ("sd-bus call", r"sd-bus call[^\n]{0,150}"),
                   (" connect to", r"(?:could not|cannot|[Ff]ailed to) connect to[^\n]{0,20} (?:bus|dbus|user scope "
                    r"bus)[^\n]{0,100}"), ("Failed to add ", r"Failed to add (?:pause process|conmon)[^\n]{0,80}")],
@@ -246,7 +249,7 @@ ENTRIES = [
     {'name': "mount that the toolkit may not make",
      'text': "nvidia-container-cli: mount error: mount operation failed: ...: operation not permitted",
      'patterns': [("mount operation failed: ",
-     r"mount operation failed: (?P<path>\S{1,300}?): operation not permitted")],
+                   r"mount operation failed: (?P<path>\S{1,300}?): operation not permitted")],
      'cause': "The container toolkit of NVIDIA may not mount a file of the driver ({path}) as this user: within "
               "another container (Kubernetes, Slinky), or where the file lies on a disk that is mounted with other "
               "rights than the container's.",
@@ -363,7 +366,7 @@ ENTRIES = [
      'text': "error: run_command: slurm task_prolog can not be executed (...) No such file or directory",
      'patterns': [("task_prolog can not be executed", r"task_prolog can not be executed \((?P<path>[^)\n]{1,200})\)"),
                   ("Could not run slurm task_prolog",
-                  r"Could not run slurm task_prolog \[(?P<other>[^\]\n]{1,200})\]")],
+                   r"Could not run slurm task_prolog \[(?P<other>[^\]\n]{1,200})\]")],
      'cause': "Slurm starts its task prolog {path}{other} within the container, and it is not there.",
      'remedy': "srun --container-mounts=FILE:FILE,... with that file and what it calls; administrators: a mount for "
                "all in /etc/enroot/mounts.d.",
