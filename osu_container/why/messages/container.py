@@ -18,10 +18,12 @@ ENTRIES = [
      'patterns': [(" doesn't exist", r"destination (?P<path>\S+) doesn't exist"),
                   ("doesn't exist", r"Target \S{1,200}/mnt/(?:session/)?final(?P<other>/\S+) doesn't exist"),
                   ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)"),
+                  (" destination automatically without overlay", r"can't create (?P<where>\S{1,300}) destination "
+                   "automatically without overlay"),
                   ("existent bind point (", r"[Nn]on.existent bind point \([a-z]{1,20}\) in container: "
                                             r"'?(?P<point>(?!/etc/)[^'\s]{1,300})")],
-     'cause': "{path}{other}{point} is to be bound, and the container has no such folder and cannot make one: an image "
-              "is being built, or the runtime has no overlay (Singularity 2, Charliecloud).",
+     'cause': "{path}{other}{point}{where} is to be bound, and the container has no such folder and cannot make one: "
+              "an image is being built, or the runtime has no overlay (Singularity 2, Charliecloud).",
      'remedy': "Unload the module before singularity build. Else make the folder in the image (mkdir -p in %post; "
                "ch-run -w IMAGE -- mkdir -p), or ask the administrators for overlay in the runtime's configuration.",
      'source': 'LUMI training 2026-04, Containers', 'evidence': 'measured'},
@@ -76,7 +78,8 @@ ENTRIES = [
                   (".singularity.d/actions/", r"\.singularity\.d/actions/\w+:(?: line)? \d+: (?:exec: )?"
                                               r"(?P<action>[^\s:]{1,200}): not found"),
                   ("can't execve(2): ", r"can't execve\(2\): (?P<other>[^\s:]{1,200}): No such file"),
-                  ("exec: ", r'exec: "(?P<third>[^"\n]{1,200})": stat [^\n]{1,200}: no such file or directory'),
+                  ("exec: ", r'exec: "(?P<third>(?![^"\n]{0,100}(?:nvidia-container|squash|fuse|newuidmap|newgidmap))'
+                   r'[^"\n]{1,200})": stat [^\n]{1,200}: no such file or directory'),
                   ("failed: no such file or directory",
                    r"FATAL: +exec (?P<script>\S{1,200}) failed: no such file or directory")],
      'cause': "The image has no program {program}{action}{other}{third}{script}, or not the interpreter or loader that "
@@ -84,6 +87,8 @@ ENTRIES = [
      'remedy': "singularity exec IMAGE ls -l PATH; singularity exec IMAGE sh -c 'echo $PATH'. Of ours: module help "
                "lists the benchmarks, osu-exec ls /opt what else is there. Where the OSU archive could not be had, "
                "mpi4py's ports stand in, and they are fewer.",
+     'also': [("it lies in the image's home folder, which yours hides, or its PATH is set in .bashrc of the image",
+               "apptainer exec --no-home IMAGE PROGRAM")],
      'source': APPTAINER, 'evidence': 'measured'},
     {'name': 'no right to mount',
      'text': "fuse: failed to open /dev/fuse: Permission denied",
@@ -96,6 +101,7 @@ ENTRIES = [
      'text': "ERROR  : Failed to create user namespace: ...",
      'patterns': [("ailed to create user namespace", "[Ff]ailed to create user namespace"),
                   "Failed to create container process: Operation not permitted",
+                  ("Failed invoking the ", r"Failed invoking the NEW\w+ namespace runtime"),
                   "Failed to create container process: No space left on device",
                   "Failed to create container process: Invalid argument",
                   ("ailed to create mount namespace", "[Ff]ailed to create mount namespace"),
@@ -323,6 +329,7 @@ ENTRIES = [
     {'name': 'no loop device',
      'text': "failed to find loop device: could not attach image file to loop device: no loop devices available",
      'patterns': ["failed to find loop device", "no loop devices available"],
+     'unless': ["loop device taken by another start"],
      'cause': "A runtime with setuid mounts the image by a loop device, and got none: all are in use (many containers "
               "at once), one is broken, or this user (a container of CI) may not.",
      'remedy': "Fewer containers a node: one for all its ranks, as the module's commands do. Administrators: 'shared "
@@ -402,6 +409,8 @@ ENTRIES = [
      'remedy': "export APPTAINER_TMPDIR=FOLDER SINGULARITY_TMPDIR=FOLDER (and ..._CACHEDIR) with a folder on a large "
                "disk.",
      'also': [("it is your quota", "lfs quota -hu $USER FOLDER, on LUMI lumi-workspaces"),
+              ("in a container of --contain or --writable-tmpfs /tmp has 64 MB: --workdir FOLDER or --bind FOLDER:/tmp",
+               "apptainer exec ... df -h /tmp"),
               ("it is shared memory", "df -h /dev/shm /tmp")],
      'source': 'github.com/apptainer/apptainer, issue 1380', 'evidence': 'derived'},
     {'name': 'runtime not set up',
@@ -483,10 +492,11 @@ ENTRIES = [
      'text': "WARNING: Could not set container working directory ...: chdir ...: no such file or directory",
      'patterns': [("container working directory", r"container working directory.{0,40} (?P<path>/\S+?)?:? ?chdir "
                                                   r"(?P<folder>\S+?): "),
+                  ("Not mounting current directory", r"Not mounting current directory: (?P<why>[^\n]{1,80})"),
                   ("ould not chdir to home", r"ould not chdir to home(?: directory)?: (?P<home>\S+)")],
      'unless': ['no place for the home folder'],
      'cause': "The folder in which you are, or your home, is not in the container, and the program starts in another "
-              "one: {folder}{home}.",
+              "one: {folder}{home}{why}.",
      'remedy': "Bind it: --bind FOLDER (export SINGULARITY_BIND or APPTAINER_BIND), or start from a folder that is "
                "bound, or name one with --pwd. Paths that the program is given should begin with /.",
      'also': [("--no-home, --contain or --home takes it away", "env | grep -E '^(SINGULARITY|APPTAINER)_'")],
@@ -553,7 +563,8 @@ ENTRIES = [
                   ("FATAL ERROR:", "FATAL ERROR: ?(?:aborting|Failed to read)"),
                   ("root filesystem extraction failed: ", "root filesystem extraction failed: (?P<why>(?!could not "
                    r"extract squashfs data, unsquashfs not found|command error: while getting library)[^\n]{1,120})")],
-     'unless': ["no user namespaces", "quota used up", "no space left"],
+     'unless': ["no user namespaces", "quota used up", "no space left", "attributes of files that cannot be unpacked",
+                "packing of an image out of memory"],
      'cause': "The image's file cannot be read to its end: it was cut off when it was copied, is being replaced, or "
               "its file system has an error. {why}",
      'remedy': "sha256sum of the file and of the original; copy or pull it again, to another file system. If it comes "
@@ -574,6 +585,8 @@ ENTRIES = [
                   ("failed", r"failed[^\n]{0,40}(?:find|locate) (?P<program>unsquashfs|mksquashfs|squashfuse\w*"
                    "|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|debootstrap|nvidia-container-cli|crun|runc"
                    r"|conmon|starter)\b"),
+                  ("exec: ", r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w*'
+                   r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat '),
                   (": executable file not found", r"exec: ['\\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*"
                    r"|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|crun|runc)['\\x22]: executable file not "
                    "found")],
@@ -599,7 +612,8 @@ ENTRIES = [
                   ("nable to ", r"[Uu]nable to (?:download|retrieve|get)[^\n]{0,40}(?:image|manifest)"),
                   ("does not exist in the library", r"(?P<why>[^\s(]{1,200} \(\w+\)) does not exist in the library")],
      'unless': ["registry's limit of pulls", "registry not reached", "image of another processor", "quota used up",
-                "no space left", "no Apptainer image in the registry", "container run as another user"],
+                "no space left", "no Apptainer image in the registry", "container run as another user",
+                "Singularity Hub closed"],
      'cause': "The registry has no image of that name and tag, or gives it to accounts that may read it only ({why}).",
      'remedy': "See that the address and tag are right (skopeo inspect docker://NAME:TAG). For a private one: "
                "apptainer registry login (remote login) docker://HOST, or APPTAINER_DOCKER_USERNAME and ..._PASSWORD.",
@@ -647,7 +661,8 @@ ENTRIES = [
                   ("exec format error", r"exec[^\n]{0,200}exec format error"),
                   ("exec format error", r"exec user process caused:? ?.?exec format error")],
      'unless': ["file of another architecture"],
-     'cause': "The image is for another kind of processor ({arch}) than this node ({host}).",
+     'cause': "The image is for another kind of processor than this node, or a script in it lacks its first line "
+              "(#!/bin/bash). {arch} {host}",
      'remedy': "uname -m; pull with --arch amd64 or arm64 (docker --platform), or build it on such a node.",
      'source': "Apptainer user guide, --arch", 'evidence': 'derived'},
     {'name': "definition file with a mistake",
@@ -671,7 +686,8 @@ ENTRIES = [
                    r"running engine: exit status (?P<code>\d+)"),
                   ("failed to execute ", r"failed to execute %?(?P<section>post|setup|test|files|pre)\b[^\n]{0,100}"),
                   ("while running ", r"while running %?(?P<section>post|setup|test|files|pre)\b[^\n]{0,100}"),
-                  ("While performing build: ", r"While performing build: (?P<why>[^\n]{1,200})")],
+                  ("While performing build: ", r"While performing build: (?!packer failed|conveyor failed)"
+                   r"(?P<why>[^\n]{1,200})")],
      'cause': "A command of the definition file failed (%post, %files) ({why}{code}); what it printed before says why.",
      'remedy': "Look at the lines above it. Often: no network for packages, a proxy, --fakeroot without its numbers "
                "of users, a disk in /tmp that is full (APPTAINER_TMPDIR).",
@@ -762,7 +778,8 @@ ENTRIES = [
                   ("overlayfs", r"overlayfs[^\n]{0,60}(?:failed|error|not supported|missing)"),
                   ("fuse-overlayfs", r"fuse-overlayfs[^\n]{0,100}(?:fail|error|exit|cannot|No such)"),
                   ("lowerdir", r"lowerdir[^\n]{0,120}(?:failed|error|invalid)")],
-     'unless': ["overlay in use", "overlay cannot be opened", "overlay not mounted in time"],
+     'unless': ["overlay in use", "overlay cannot be opened", "overlay not mounted in time",
+                "overlay of another user"],
      'cause': "The runtime could not put a layer that can be written on top of the image: the kernel does not let "
               "users do that (before 5.11), the folder below is on Lustre, NFS or GPFS, or the configuration forbids "
               "it.",
@@ -777,8 +794,12 @@ ENTRIES = [
                   ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"),
                   ("--writable", r"--writable[^\n]{0,80}(?:not (?:a|allowed|supported|permitted)|can't be|cannot be"
                    r"|requires)[^\n]{0,60}"),
-                  ("writable", r"writable[^\n]{0,80}(?:not (?:a|allowed|supported|permitted)|can't be|cannot be"
+                  ("writable",
+                   r"(?<!is not )writable[^\n]{0,80}(?:not (?:a|allowed|supported|permitted)|can't be|cannot be"
                    r"|requires)[^\n]{0,60}"), ("image", r"image[^\n]{0,60} is (?:not writable|read-only|locked)")],
+     'unless': ["overlay of another user"],
+     'also': [("the kernel's module overlay is not loaded, although the SIF carries one",
+               "lsmod | grep overlay; apptainer sif list FILE")],
      'cause': "--writable asks to write into the image itself; a SIF is read-only unless it carries an overlay.",
      'remedy': "--writable-tmpfs (kept in memory), --overlay FILE, or a sandbox: apptainer build --sandbox FOLDER "
                "IMAGE, then --writable FOLDER.",
@@ -926,7 +947,7 @@ ENTRIES = [
      'source': "github.com/ehw-fit/tf-approximate, issue 2", 'evidence': 'measured'},
     {'name': "pull stopped by Nextflow",
      'text': "status : 143",
-     'patterns': [("status : 143", r"^\s{0,20}status : 143\b")],
+     'patterns': [("status : 143", r"\bstatus : 143\b")],
      'cause': "Nextflow ended the pull after singularity.pullTimeout (20 minutes): making a SIF of a large image on a "
               "slow disk takes longer.",
      'remedy': "singularity.pullTimeout = '2h' (or apptainer.pullTimeout) in nextflow.config; or pull it by hand "
@@ -1047,4 +1068,69 @@ ENTRIES = [
                "the host. apt: echo 'APT::Sandbox::User \x22root\x22;' > /etc/apt/apt.conf.d/no-sandbox in %post. "
                "Charliecloud: ch-image build --force.",
      'source': "apt.conf(5); charliecloud, ch-image --force; Apptainer user guide, Fakeroot", 'evidence': 'derived'},
+    {'name': "unpacking of an image failed",
+     'text': "FATAL: While performing build: packer failed to pack: while unpacking tmpfs: ...",
+     'patterns': [("packer failed to pack: ", r"packer failed to pack: (?P<why>[^\n]{1,250})"),
+                  ("unpack ", r"unpack (?:layer|entry): (?P<other>[^\n]{1,250})")],
+     'cause': "The layers of an image are unpacked and packed in TMPDIR, and that failed: {why}{other}",
+     'remedy': "export APPTAINER_TMPDIR=FOLDER SINGULARITY_TMPDIR=FOLDER with room on a local disk: NFS, Lustre, "
+               "BeeGFS and GPFS lack links, attributes or owners that images have. apptainer cache clean if a layer is "
+               "damaged.",
+     'source': "Apptainer user guide, Build environment", 'evidence': 'derived', 'general': 1},
+    {'name': "attributes of files that cannot be unpacked",
+     'text': "FATAL: ... restore xattr metadata: saw forbidden xattr \x22security.selinux\x22",
+     'patterns': [("forbidden xattr", r"saw forbidden xattr (?P<what>\S{1,60})"),
+                  ("rite_xattr: ",
+                   r"write_xattr: failed to write xattr (?P<other>\S{1,60}) for file (?P<file>\S{1,200})"),
+                  ("llistxattr: ", r"llistxattr: operation not supported"),
+                  ("restore xattr metadata", r"restore xattr metadata: (?!saw forbidden)[^\n]{1,150}")],
+     'cause': "The image's files carry attributes (of SELinux, capabilities: {what}{other}), which an ordinary user "
+              "may not set or the disk does not keep.",
+     'remedy': "A newer runtime leaves them out (Singularity from 3.5 on, Apptainer). TMPDIR on another kind of disk; "
+               "setting 'user xattrs' aside: unsquashfs -no-xattrs. Ask the image's authors to build it without "
+               "SELinux.",
+     'source': "github.com/apptainer/singularity, issues 4578, 4593 and 6113", 'evidence': 'derived'},
+    {'name': "links between files that the disk refuses",
+     'text': "FATAL: ... unpack entry: usr/bin/perl5.22.1: link: unpriv.link: ... operation not permitted",
+     'patterns': [("unpriv.link", r"unpriv\.link: [^\n]{0,100}operation not permitted"),
+                  ("error extracting layer: link ",
+                   r"error extracting layer: link (?P<path>\S{1,300}) \S{1,300}: operation "
+                   "not permitted")],
+     'cause': "The image has hard links, and the disk on which it is unpacked does not allow them (BeeGFS, some "
+              "network file systems, fs.protected_hardlinks). {path}",
+     'remedy': "export APPTAINER_TMPDIR=/tmp/$USER SINGULARITY_TMPDIR=/tmp/$USER (a local disk; mkdir -p it), and "
+               "again; or pull elsewhere and copy the SIF.",
+     'source': "github.com/apptainer/singularity, issue 3512; github.com/ComparativeGenomicsToolkit/cactus, issue 408",
+     'evidence': 'derived'},
+    {'name': "overlay of another user",
+     'text': "hook function for tag prelayer returns error: setup of overlay upper dir failed: ... is not writable: "
+             "permission denied",
+     'patterns': [("setup of overlay upper dir failed", r"setup of overlay upper dir failed[^\n]{0,250}"),
+                  ("upper is not writable", r"\S{1,200}/upper is not writable")],
+     'cause': "The folders upper and work within the overlay belong to root or somebody else: it was made by an older "
+              "Singularity or with sudo; without setuid they must be yours.",
+     'remedy': "apptainer overlay create --size 1024 NEW.img makes one that is yours; --overlay FILE:ro to read it; as "
+               "root: mount it and chown -R USER upper work; apptainer-suid takes it as it is.",
+     'source': "github.com/apptainer/apptainer, issue 757", 'evidence': 'derived'},
+    {'name': "docker:// forgotten",
+     'text': "FATAL: While pulling library image: ... invalid container ref: staphb/nanoplot (400 Bad Request)",
+     'patterns': [("invalid container ref", r"invalid container ref: (?P<name>\S{1,100})"),
+                  ("While pulling library image: ",
+                   r"While pulling library image: (?!image [^\n]{1,200} does not exist)"
+                   r"(?P<why>[^\n]{1,200})")],
+     'unless': ["registry not reached", "quota used up", "no space left"],
+     'cause': "A name without docker:// in front is looked for in Sylabs' library (library://), which does not have "
+              "it: {name}{why}",
+     'remedy': "singularity pull docker://NAME:TAG (Docker Hub), docker://quay.io/NAME:TAG for others.",
+     'source': "github.com/StaPH-B/docker-builds, issue 891", 'evidence': 'measured'},
+    {'name': "working folder of a Docker image not used",
+     'text': "python3: can't open file 'wrapper_docker.py': [Errno 2] No such file or directory",
+     'patterns': [("can't open file '", r"python[\d.]{0,5}: can't open file '(?P<file>(?!/)[^'\n]{1,100})'"),
+                  ("can't open file '", r"python[\d.]{0,5}: can't open file '(?P<path>/[^'\n]{1,200})': \[Errno 2\]")],
+     'cause': "The file {file}{path} is not where the program looks: Apptainer starts in your folder, not in the one "
+              "of the image (WORKDIR of Docker); and folders of the host that are not bound are not there.",
+     'remedy': "ls it in the container. --pwd FOLDER (newer: --cwd) starts in the image's folder; --bind FOLDER for "
+               "one of yours; a link in your path: bind where it leads to as well (realpath FILE).",
+     'source': "github.com/zamboni-lab/SLAW, issue 5; github.com/patrickbryant1/MoLPC, issue 14", 'evidence': 'derived',
+     'general': 1},
 ]

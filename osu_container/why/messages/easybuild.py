@@ -284,12 +284,12 @@ ENTRIES = [
     {'name': "easyconfig under another name",
      'text': "Easyconfig filename 'a.eb' does not match with expected filename 'b.eb'",
      'patterns': [("does not match with expected filename",
-                   r"Easyconfig filename '(?P<name>[^'\n]{1,100})' does not match "
+                   r"Easyconfig filename '[^'\n]{1,100}' does not match "
                    r"with expected filename '(?P<wanted>[^'\n]{1,100})'"),
                   ("ould not find easyconfig for",
                    r"ould not find easyconfig for (?:dependency )?(?P<dep>[^\n]{1,100})")],
      'cause': "--try-... and --robot find easyconfigs by name: NAME-VERSION-TOOLCHAIN-SUFFIX.eb, and there is none of "
-              "that name {name} {wanted} {dep}",
+              "that name {wanted}{dep}",
      'remedy': "Rename the file as it is expected; eb --search NAME shows those that are there.",
      'source': "docs.easybuild.io, Writing easyconfig files", 'evidence': 'derived'},
     {'name': "EasyBuild older than the easyconfig",
@@ -305,7 +305,7 @@ ENTRIES = [
                   ("is not compatible", r"EasyBuild is not compatible (?:\(yet\) )?with Python (?P<version>\S{1,20})"),
                   ("higher is required, found Python", r"or higher is required, found Python (?P<found>\S{1,20})"),
                   ("distutils", r"easybuild[^\n]{0,200}No module named '?distutils")],
-     'cause': "eb runs with the first python on PATH that it takes, and finds none: {version}{found} is too old or too "
+     'cause': "eb runs with the first python on PATH that it takes, and finds none: what is there is too old or too "
               "new for this release of EasyBuild, or a loaded module or environment hides the right one.",
      'remedy': "export EB_PYTHON=/usr/bin/python3 (or the one that EasyBuild was installed with); EB_VERBOSE=1 eb "
                "--version says which it tries. conda deactivate.",
@@ -372,7 +372,7 @@ ENTRIES = [
                   ("have a matching toolchain version", "Not all dependencies have a matching toolchain version"),
                   ("No version found for subtoolchain", r"No version found for subtoolchain (?P<other>\S{1,60})"),
                   ("No possible mapping from source toolchain", "No possible mapping from source toolchain")],
-     'cause': "The easyconfigs do not fit together: parts of two toolchains or generations ({name}{other}) meet in one "
+     'cause': "The easyconfigs do not fit together: parts of two toolchains or generations meet in one "
               "installation, often by --try-toolchain.",
      'remedy': "eb -D FILE.eb shows what each dependency is taken from; one generation for all (2023b), or "
                "--try-update-deps --map-toolchains.",
@@ -384,7 +384,7 @@ ENTRIES = [
                   ("anned/required shared libraries",
                    r"Check for banned/required shared libraries failed[^\n]{0,100}")],
      'cause': "EasyBuild's check by --rpath found a program or library that does not name its libraries by path: its "
-              "build did not use the compiler's wrappers, or {name} is not there.",
+              "build did not use the compiler's wrappers, or a library is not there.",
      'remedy': "Look how it was linked (readelf -d FILE); toolchainopts = {'rpath': False} in the easyconfig, or eb "
                "--disable-rpath, leaves the check out; --filter-rpath-sanity-libs names libraries of the driver.",
      'source': "docs.easybuild.io, RPATH support", 'evidence': 'derived'},

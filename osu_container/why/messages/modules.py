@@ -60,8 +60,8 @@ ENTRIES = [
                   ("onflicting ", r"Conflicting '(?P<third>[^'\n]{1,100})' is loaded"),
                   ("only", r"You\s+can\s+only\s+have\s+one\s+(?P<family>\S{1,60})\s+module\s+loaded\s+at\s+a\s+time"),
                   ("swapping", r"Your\s+site\s+prevents\s+the\s+automatic\s+swapping\s+of\s+modules")],
-     'cause': "{module}{other}{third} and a loaded module {old} exclude each other: two of one name, of one family "
-              "(compilers, MPI), or the file says so. {family}",
+     'cause': "{module}{other}{third} and a loaded module exclude each other: two of one name, of one family "
+              "(compilers, MPI), or the file says so. {family}{old}",
      'remedy': "module swap OLD NEW, or module unload the one of the hint first; module list shows what is loaded, "
                "module purge unloads all (then load the stack again).",
      'source': 'Environment Modules; github.com/envmodules/modules, issue 352', 'evidence': 'derived'},
@@ -259,4 +259,31 @@ ENTRIES = [
      'cause': "A folder was given to module use that holds other files, so that Lmod reads through all of them.",
      'remedy': "module unuse that folder, and keep modules in one of their own.",
      'source': "Lmod, messageDir/en.lua", 'evidence': 'derived', 'last': True},
+    {'name': "modules of Spack not written",
+     'text': "==> Error: Name clashes exist in module files: / 'core_compilers' key not found in configuration file",
+     'patterns': ["Name clashes exist in module files",
+     ("core_compilers", r"core_compilers\S{0,3} (?:key not found|must be set)"),
+                  ("Could not write module file", r"Could not write module file \[(?P<file>[^\]\n]{1,200})")],
+     'cause': "spack module refresh could not write its files: two installed specs would get one name, or lmod is on "
+              "and modules.yaml does not say which compilers are there without a module. {file}",
+     'remedy': "spack module tcl refresh --delete-tree -y (lmod likewise) writes them anew. Names: hash_length: 7 or "
+               "projections in modules.yaml, exclude_implicits: true. Lmod: core_compilers: [gcc@SYSTEM], or enable: "
+               "[tcl] alone.",
+     'source': "spack.readthedocs.io, Modules; github.com/spack/spack, issues 5721 and 30008", 'evidence': 'measured'},
+    {'name': "spack load without its shell functions",
+     'text': "==> Error: `spack load` requires Spack's shell support.",
+     'patterns': [("requires Spack's shell support", "requires Spack's shell support")],
+     'cause': "spack load is a function of the shell, and only the program spack is on PATH here (a script, a "
+              "container).",
+     'remedy': ". SPACK/share/spack/setup-env.sh before; or eval $(spack load --sh NAME).",
+     'source': "spack.readthedocs.io, Shell support", 'evidence': 'derived'},
+    {'name': "spec of Spack that fits none or several",
+     'text': "==> Error: hdf5 matches multiple packages. / Spec 'hdf5' matches no installed packages.",
+     'patterns': [("matches multiple packages", r"(?P<name>\S{1,80}) matches multiple packages"),
+                  ("matches no installed packages", r"Spec '?(?P<other>[^'\n]{1,80}?)'? matches no installed packages"),
+                  ("does not match any installed", r"(?P<third>\S{1,80}) does not match any installed packages")],
+     'cause': "Of what is installed several packages answer to that name, or none does: {name}{other}{third}",
+     'remedy': "spack find -lv NAME lists them; spack load /HASH takes one; spack install NAME if there is none. In an "
+               "environment: spack env activate FOLDER first.",
+     'source': "spack.readthedocs.io, Basic usage", 'evidence': 'derived'},
 ]

@@ -114,7 +114,7 @@ ENTRIES = [
                   ("database ", r"database (?:graph driver|static dir|configuration)[^\n]{0,100}(?:mismatch|does not "
                    "match)"), ("layer not known", "layer not known"), ("readlink ", r"readlink [^\n]{0,150}overlay"),
                   ("error creating ", r"error creating (?:lib)?pod[^\n]{0,30}runtime"),
-                  ("setxattr ", r"(?:lsetxattr|setxattr|lremovexattr) [^\n]{0,150}(?:not supported|not permitted)"),
+                  ("setxattr ", r"l?setxattr [^\n]{0,150}(?:not supported|not permitted)"),
                   ("User-selected graph driver ", r'User-selected graph driver "?(?P<driver>\w+)"? overwritten')],
      'unless': ["container run as another user"],
      'cause': "podman keeps images in ~/.local/share/containers, and cannot on this file system (home on NFS, Lustre, "
@@ -192,7 +192,8 @@ ENTRIES = [
                   ("[sarus", r"\[sarus\S{0,20}\][^\n]{0,20}\[\w+\] (?P<why>[^\n]{1,150})"),
                   (" is not available", r"Image \S{1,150} is not available"),
                   ("Specified image ", r"Specified image \S{1,150} is not available")],
-     'unless': ["no place for a bind", "Sarus finds no MPI", "Sarus refuses the MPI"],
+     'unless': ["no place for a bind", "Sarus finds no MPI", "Sarus refuses the MPI",
+                "image that Shifter does not have"],
      'cause': "Shifter or Sarus did not start the container: {why}",
      'remedy': "shifterimg images or sarus images lists what is there; pull first (shifterimg pull, sarus pull), with "
                "the whole name and tag. A folder that is bound must exist on the node.",
@@ -388,9 +389,7 @@ ENTRIES = [
     {'name': "port of the host taken",
      'text': "Bind for 0.0.0.0:8888 failed: port is already allocated",
      'patterns': [("failed: port is already allocated", r"Bind for (?P<port>\S{1,60}) failed: port is already "
-                                                        r"allocated"),
-                  ("ddress already in use", r"(?:rootlessport|docker-proxy|listen tcp\S{0,3}|bind:?) "
-                   r"[^\n]{0,80}[Aa]ddress already in use")],
+                                                        r"allocated")],
      'cause': "Another program or container of this node listens on {port} already.",
      'remedy': "ss -ltnp shows which; -p 8889:8888 takes another port of the host.",
      'source': "docs.docker.com, Networking", 'evidence': 'derived'},
@@ -434,4 +433,29 @@ ENTRIES = [
      'remedy': "chmod +x it (RUN chmod +x in the recipe), or start it by its interpreter: bash FILE; python FILE. For "
                "podman in a job: graphroot on a disk without noexec.",
      'source': "execve(2); docs.docker.com", 'evidence': 'derived'},
+    {'name': "storage of Charliecloud in use",
+     'text': "error: storage directory is already in use",
+     'patterns': ["storage directory is already in use", "concurrent instances of ch-image cannot share"],
+     'cause': "Another ch-image works in the same storage folder: it takes one at a time (Nextflow pulls several "
+              "images at once).",
+     'remedy': "Pull the images one after the other before; or a folder each (ch-image -s FOLDER, CH_IMAGE_STORAGE).",
+     'source': "github.com/nextflow-io/nextflow, issue 3566", 'evidence': 'measured'},
+    {'name': "image of Charliecloud not there",
+     'text': "ch-run[4]: error: can't stat: /var/tmp/img: No such file or directory",
+     'patterns': [("can't stat: ", r"ch-run\[\d+\]: error: can't stat: ?(?P<path>\S{1,300}): No such file"),
+                  ("can't stat:/", r"ch-run\[\d+\]: error: can't stat:(?P<other>/\S{1,300}): No such file")],
+     'cause': "There is no image at {path}{other} on this node: it was not pulled or not unpacked there, or its folder "
+              "has another name (':' and '+', '/' and '%' stand for each other, which differs between releases).",
+     'remedy': "ls the folder above it; ch-image list; ch-convert NAME FOLDER unpacks. Nextflow: the folder "
+               "charliecloud.cacheDir on a disk of all nodes, and releases of the same time.",
+     'source': "github.com/Computomics/MethylScore, issue 1", 'evidence': 'measured'},
+    {'name': "image that Shifter does not have",
+     'text': "FAILED to find requested image",
+     'patterns': [("FAILED to find requested image", "FAILED to find requested image"),
+                  ("mage gateway", r"(?:failed|FAILED|unable|error)[^\n]{0,60}[Ii]mage [Gg]ateway")],
+     'cause': "Shifter's gateway does not have the image for you: it was not pulled, its pull failed or goes on, it is "
+              "private, or the gateway does not answer.",
+     'remedy': "shifterimg images | grep NAME (status READY); shifterimg -v pull docker:NAME:TAG, with TAG; "
+               "--image=docker:NAME:TAG exactly so. A private one: shifterimg login, and pull with --user.",
+     'source': "docs.nersc.gov, Shifter; github.com/NERSC/shifter, issue 249", 'evidence': 'derived'},
 ]
