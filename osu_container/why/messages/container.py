@@ -610,9 +610,11 @@ ENTRIES = [
                   ("code", r"code[^\n]{0,10}(?:401|403|404)[^\n]{0,60}(?:pull|manifest|registry|library)"),
                   ("failed to get checksum for", r"failed to get checksum for[^\n]{0,200}"),
                   ("nable to ", r"[Uu]nable to (?:download|retrieve|get)[^\n]{0,40}(?:image|manifest)"),
+                  ("was not found in the library", r"image was not found in the library"),
                   ("does not exist in the library", r"(?P<why>[^\s(]{1,200} \(\w+\)) does not exist in the library")],
      'unless': ["registry's limit of pulls", "registry not reached", "image of another processor", "quota used up",
                 "no space left", "no Apptainer image in the registry", "container run as another user",
+                "runtime too old for the registry", "cache of images damaged",
                 "Singularity Hub closed"],
      'cause': "The registry has no image of that name and tag, or gives it to accounts that may read it only ({why}).",
      'remedy': "See that the address and tag are right (skopeo inspect docker://NAME:TAG). For a private one: "
@@ -695,6 +697,8 @@ ENTRIES = [
     {'name': "right of root asked for",
      'text': "FATAL: ... requires root / you must be the root user",
      'patterns': [("You must be the root user", r"You must be the root user[^\n]{0,60}"),
+                  "has to be run with superuser privileges", "You need to be root to perform this command",
+                  ("are you root?", r"Unable to (?:acquire|lock)[^\n]{0,120}are you root\?"),
                   ("--fakeroot", r"--fakeroot[^\n]{0,60}(?:requires? root|only (?:for|by) root|must be root|root "
                    r"privileges)[^\n]{0,40}"),
                   ("--writable", r"--writable[^\n]{0,60}(?:requires? root|only (?:for|by) root|must be root|root "
@@ -719,9 +723,9 @@ ENTRIES = [
      'unless': ["no user namespaces", "overlay not possible"],
      'cause': "The runtime was asked for what only root may do here: a build without fakeroot, writing into an image, "
               "or its setuid part is not installed as root (starter-suid).",
-     'remedy': "apptainer build --fakeroot (with /etc/subuid), or build elsewhere; ls -l "
-               "LIBEXEC/apptainer/bin/starter-suid must belong to root with the letter s. Without setuid: user "
-               "namespaces (sysctl user.max_user_namespaces).",
+     'remedy': "apptainer build --fakeroot (with /etc/subuid), or build elsewhere; by hand in a sandbox: apptainer "
+               "shell --fakeroot --writable FOLDER; ls -l LIBEXEC/apptainer/bin/starter-suid must belong to root with "
+               "the letter s. Without setuid: user namespaces (sysctl user.max_user_namespaces).",
      'source': "Apptainer admin guide, Security", 'evidence': 'derived', 'general': 1},
     {'name': "option that the runtime does not know",
      'text': 'Error for command "exec": unknown flag: --sharens',
@@ -1055,7 +1059,8 @@ ENTRIES = [
      'source': "Apptainer user guide, GPU support", 'evidence': 'derived', 'last': True},
     {'name': "packages that want more than one user",
      'text': "E: setgroups 65534 failed - setgroups (1: Operation not permitted)",
-     'patterns': [("setgroups ", r"setgroups \d+ failed"), ("sete", r"sete[gu]id \d+ failed"),
+     'patterns': [("SetupAPTPartialDirectory", "SetupAPTPartialDirectory"), "couldn't be accessed by user '_apt'",
+                  ("setgroups ", r"setgroups \d+ failed"), ("sete", r"sete[gu]id \d+ failed"),
                   ("annot change ownership to uid ", r"annot change ownership to uid \d+"),
                   ("cap_set_file failed", r"(?:cpio|rpm|unpacking)[^\n]{0,100}cap_set_file failed"),
                   ("peration not permitted", r"dpkg[^\n]{0,200}(?:chown|chgrp|setting ownership|set[gu]id)[^\n]{0,80}"
@@ -1133,4 +1138,25 @@ ENTRIES = [
                "one of yours; a link in your path: bind where it leads to as well (realpath FILE).",
      'source': "github.com/zamboni-lab/SLAW, issue 5; github.com/patrickbryant1/MoLPC, issue 14", 'evidence': 'derived',
      'general': 1},
+    {'name': "cache of images damaged",
+     'text': "FATAL: ... conveyor failed to get: no descriptor found for reference \x22880fcb44...\x22",
+     'patterns': [("no descriptor found for reference", r"no descriptor found for reference \x22?(?P<what>\w{1,16})"),
+                  ("cached file hash", r"cached file hash\(\S{1,80}\) and expected hash\(\S{1,80}\) does not match"),
+                  ("blob/", r"initializing source oci:\S{1,200}/cache/blob[^\n]{0,250}")],
+     'cause': "What the runtime keeps of images fetched before is not whole: several pulls ran at once with one cache "
+              "(Nextflow, many jobs), or one was killed.",
+     'remedy': "singularity cache clean (apptainer cache clean), and pull once more, one image at a time; or a cache "
+               "for each job: export APPTAINER_CACHEDIR=$TMPDIR SINGULARITY_CACHEDIR=$TMPDIR.",
+     'source': "github.com/nf-core/rnafusion, issue 89; Apptainer user guide, Cache folders", 'evidence': 'derived'},
+    {'name': "runtime too old for the registry",
+     'text': "FATAL: ... conveyor failed to get: get did not succeed: 500 architecture not specified",
+     'patterns': ["architecture not specified",
+                  ("get did not succeed", r"get did not succeed: 500"),
+                  ("anifest ", r"(?:[Uu]nsupported|unknown) (?:manifest MIME type|manifest media ?type|schema version)"
+                   r"[^\n]{0,100}"),
+                  ("nvalid mixed OCI image", "nvalid mixed OCI image with Docker")],
+     'cause': "The registry answers in a newer way than this release of the runtime understands.",
+     'remedy': "singularity --version; a newer one (Apptainer; SingularityCE) with module avail. Or pull on another "
+               "machine, and copy the SIF.",
+     'source': "github.com/bdusell/singularity-tutorial, issue 3", 'evidence': 'measured'},
 ]

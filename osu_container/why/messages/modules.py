@@ -47,8 +47,8 @@ ENTRIES = [
                   ("equirement ", r"Requirement '(?P<needs>[^'\n]{1,100})' is not loaded"),
                   ("dependent", r"following\s+dependent\s+module\(s\)\s+are\s+not\s+currently\s+loaded:\s+"
                                 r"(?P<lost>[^\n]{1,150})")],
-     'cause': "{module}{other}{third}{old} needs a module that is not loaded, or is loaded under another name or "
-              "version {needs}{lost}",
+     'cause': "A module needs another one that is not loaded, or is loaded under another name or version: "
+              "{module}{other}{third}{old}{needs}{lost}",
      'remedy': "Load the one that is named first, written exactly as it stands there; module spider NAME says the "
                "order.",
      'source': 'github.com/TACC/Lmod, issue 719', 'evidence': 'measured'},
@@ -125,7 +125,8 @@ ENTRIES = [
      'source': "Lmod, documentation; modules.readthedocs.io", 'evidence': 'derived'},
     {'name': "fault of Lmod itself",
      'text': "/usr/share/lmod/lmod/libexec/MasterControl.lua:887: attempt to compare number with nil",
-     'patterns': [("libexec/", r"libexec/(?P<file>\w+\.lua):\d+: (?:attempt to|bad argument|stack overflow)")],
+     'patterns': [("libexec/", r"libexec/(?P<file>\w+\.lua):\d+: (?:attempt to|bad argument|stack overflow|variable "
+                   r"|\[string )")],
      'cause': "Lmod itself stumbles ({file}) when it reads this module: an older Lmod has a fault, or does not know "
               "what the module's file uses.",
      'remedy': "module --version; a newer Lmod. Until then load what the module needs by hand, without it.",

@@ -260,10 +260,13 @@ ENTRIES = [
      'source': "github.com/NVIDIA/enroot, issues 111 and 265; mount(2)", 'evidence': 'derived'},
     {'name': "capabilities that the toolkit does not get",
      'text': "nvidia-container-cli: permission error: capability change failed: operation not permitted",
-     'patterns': ["capability change failed"],
-     'cause': "SELinux (or a container around it) takes from the toolkit of NVIDIA the rights that it needs.",
-     'remedy': "getenforce; for the administrators: setenforce 0 to see, then a policy for it.",
-     'source': "github.com/NVIDIA/enroot, issue 88", 'evidence': 'measured'},
+     'patterns': ["capability change failed",
+                  ("open failed: /proc/", r"open failed: /proc/\S{1,60}: permission denied")],
+     'cause': "SELinux, AppArmor or a container around it takes from the toolkit of NVIDIA the rights that it needs.",
+     'remedy': "getenforce; aa-status. For the administrators: setenforce 0 (or the profile unprivileged_userns in "
+               "complain mode) to see, then a policy for it; Ubuntu: sysctl "
+               "kernel.apparmor_restrict_unprivileged_userns=0.",
+     'source': "github.com/NVIDIA/enroot, issues 88 and 238", 'evidence': 'measured'},
     {'name': "container toolkit of NVIDIA failed",
      'text': "nvidia-container-cli: detection error: ...",
      'patterns': [("nvidia-container-cli", r"nvidia-container-cli(?:\.real)?: (?!initialization error|requirement error"
@@ -271,7 +274,7 @@ ENTRIES = [
                   ("nvidia-container-cli", r"nvidia-container-cli\S{0,3} (?P<other>(?!\w+ error: |exited)[^\n]{1,120}"
                    r"(?:error|failed)[^\n]{0,80})"),
                   ("error executing hook ", r"error executing hook `(?P<hook>[^`\n]{0,100}nvidia[^`\n]{0,60})"),
-                  ("error running hook", r"error running (?:prestart )?hook[^\n]{0,250}nvidia"),
+                  ("error running ", r"error running (?:prestart )?hook[^\n]{0,250}nvidia"),
                   ("98-nvidia.sh exited with return code ", r"98-nvidia\.sh exited with return code \d+")],
      'unless': ["list of libraries that the toolkit cannot make", "cgroups that the toolkit may not write",
                 "files of the driver that the toolkit may not read", "mount that the toolkit may not make",
@@ -458,4 +461,24 @@ ENTRIES = [
      'remedy': "shifterimg images | grep NAME (status READY); shifterimg -v pull docker:NAME:TAG, with TAG; "
                "--image=docker:NAME:TAG exactly so. A private one: shifterimg login, and pull with --user.",
      'source': "docs.nersc.gov, Shifter; github.com/NERSC/shifter, issue 249", 'evidence': 'derived'},
+    {'name': "mount of enroot refused",
+     'text': "enroot-mount: failed to mount: /home/me/data at /tmp/enroot-data/user-0/x/data: Permission denied",
+     'patterns': [("enroot-mount: failed to ", r"enroot-mount: failed to (?:mount|create (?:file|directory)|open): ?"
+                   r"(?P<path>\S{1,300})(?: at \S{1,300})?: (?P<why>[^\n]{1,60})")],
+     'cause': "enroot cannot bind {path} ({why}): it is not on this node, you (or root, whom NFS keeps out) may not "
+              "enter it, or the place in the container cannot be made.",
+     'remedy': "srun ls -ld that folder, as the user of the job, not as root. --container-mounts=SRC:DST wants whole "
+               "paths; ENROOT_DATA_PATH on a local disk; --container-writable if the place is missing in the image.",
+     'source': "github.com/NVIDIA/enroot, issue 140", 'evidence': 'measured'},
+    {'name': "cgroups of the node not set up for Docker",
+     'text': "applying cgroup configuration for process caused ... no such file or directory",
+     'patterns': [("applying cgroup configuration for process caused",
+                   r"applying cgroup configuration for process caused"
+                   r"[^\n]{0,250}"),
+                  ("annot find cgroup mount destination", "[Cc]annot find cgroup mount destination")],
+     'cause': "Docker does not find its cgroup on this node: its folder is gone, or the node's cgroups are of another "
+              "release (v1, v2) than Docker expects.",
+     'remedy': "Another node (srun --exclude=NODE), and tell the administrators: systemctl restart docker; Docker from "
+               "20.10 on for cgroups v2 (stat -fc %T /sys/fs/cgroup).",
+     'source': "github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 22", 'evidence': 'measured'},
 ]
