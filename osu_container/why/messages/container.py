@@ -820,7 +820,7 @@ ENTRIES = [
     {'name': "session of the runtime refused",
      'text': "FATAL: container creation failed: ...",
      'patterns': [("container creation failed: ", r"container creation failed: (?P<why>[^\n]{1,250})"),
-                  ("FATAL: ", r"FATAL: +(?P<why>(?!kernel too old)[^\n]{1,250})"),
+                  ("FATAL: ", r"FATAL: +(?P<why>(?!kernel too old|Error inserting nvidia|Module nvidia)[^\n]{1,250})"),
                   ("ABORT ", r"^ABORT +: (?P<why>[^\n]{1,100})"),
                   ("ERROR ", r"^(?:\S{1,40}: )?ERROR +(?:\[[^\]]{1,30}\] +)?: (?P<why>[^\n]{1,200})")],
      'cause': "The runtime started no container: {why}",
@@ -1142,7 +1142,7 @@ ENTRIES = [
      'text': "FATAL: ... conveyor failed to get: no descriptor found for reference \x22880fcb44...\x22",
      'patterns': [("no descriptor found for reference", r"no descriptor found for reference \x22?(?P<what>\w{1,16})"),
                   ("cached file hash", r"cached file hash\(\S{1,80}\) and expected hash\(\S{1,80}\) does not match"),
-                  ("blob/", r"initializing source oci:\S{1,200}/cache/blob[^\n]{0,250}")],
+                  ("/cache/blob", r"initializing source oci:\S{1,200}/cache/blob[^\n]{0,250}")],
      'cause': "What the runtime keeps of images fetched before is not whole: several pulls ran at once with one cache "
               "(Nextflow, many jobs), or one was killed.",
      'remedy': "singularity cache clean (apptainer cache clean), and pull once more, one image at a time; or a cache "
@@ -1159,4 +1159,22 @@ ENTRIES = [
      'remedy': "singularity --version; a newer one (Apptainer; SingularityCE) with module avail. Or pull on another "
                "machine, and copy the SIF.",
      'source': "github.com/bdusell/singularity-tutorial, issue 3", 'evidence': 'measured'},
+    {'name': "image replaced while it is opened",
+     'text': "FATAL: resolved path /containers/a.simg doesn't match with opened path /containers/a.simg (deleted)",
+     'patterns': [("doesn't match with opened path ",
+                   r"resolved path (?P<path>\S{1,300}) doesn't match with opened path")],
+     'cause': "{path} was deleted or replaced while the runtime opened it, or the disk shows it under two paths "
+              "(automount, several mounts of one server).",
+     'remedy': "Start again; do not rebuild or pull an image that runs. If it stays: take the whole path that realpath "
+               "FILE gives, or a copy on another disk; a newer runtime checks it in another way.",
+     'source': "github.com/SciLifeLab/Sarek, issue 780; Singularity 3, internal/pkg/image", 'evidence': 'derived'},
+    {'name': "modprobe of NVIDIA without a GPU",
+     'text': "FATAL: Error inserting nvidia (/lib/modules/...): No such device",
+     'patterns': [("FATAL: ", r"FATAL: (?:Error inserting|Module) nvidia\w{0,10}\b[^\n]{0,150}"),
+                  ("modprobe: FATAL: Module ", r"modprobe: FATAL: Module nvidia\S{0,20} not found")],
+     'cause': "--nv (or a tool of NVIDIA) tried to load the driver on a node that has no GPU of NVIDIA, or not its "
+              "driver.",
+     'remedy': "Harmless for a program that needs none: leave out --nv. Else a node with GPUs (--gpus, --gres); "
+               "nvidia-smi.",
+     'source': "modprobe(8); github.com/bactopia/bactopia, issue 186", 'evidence': 'derived', 'last': True},
 ]

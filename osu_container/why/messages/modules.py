@@ -4,8 +4,11 @@ from .common import LMOD, OURS
 ENTRIES = [
     {'name': 'unknown module',
      'text': 'The following module(s) are unknown: "osu-container/hybrid"',
-     'patterns': [("following", r"The\s+following\s+module\(s\)\s+are\s+unknown:\s*(?P<name>.*)")],
-     'cause': "Lmod does not find {name}: it is not installed, or its folder is not on MODULEPATH.",
+     'patterns': [("following", r"The\s+following\s+module\(s\)\s+are\s+unknown:\s*(?P<name>.*)"),
+                  ("load_any",
+                   r"The\s+load_any\s+function\s+failed\s+because\s+it\s+could\s+not\s+find\s+any\s+of\s+the\s+"
+                               r"following\s+modules\s*:\s*(?P<any>[^\n]{0,150})")],
+     'cause': "Lmod does not find {name}{any}: it is not installed, or its folder is not on MODULEPATH.",
      'remedy': "module spider NAME (module avail) shows the names that are there and what to load first; module use "
                "FOLDER adds a folder, in the job's script too. Of this project: . ./env.sh in this shell (on LUMI: "
                "module load LUMI/25.03 partition/container EasyBuild-user), and eb osu-container-hybrid.eb -r.",
@@ -287,4 +290,15 @@ ENTRIES = [
      'remedy': "spack find -lv NAME lists them; spack load /HASH takes one; spack install NAME if there is none. In an "
                "environment: spack env activate FOLDER first.",
      'source': "spack.readthedocs.io, Basic usage", 'evidence': 'derived'},
+    {'name': "command or option that module does not know",
+     'text': "ERROR: Invalid command 'foo' / Option: \x22--foo\x22 is unknown.",
+     'patterns': [("Invalid command '", r"ERROR: Invalid command '(?P<what>[^'\n]{1,60})'"),
+                  ("module --help", r"Try 'module --help' for more information"),
+                  ('Option: "', r'Option: "(?P<other>[^"\n]{1,60})" is unknown'),
+                  ("ml error: ", r"ml error: (?P<third>[^\n]{1,80})"),
+                  ("Unsupported option", r"ERROR: Unsupported option '(?P<fourth>[^'\n]{1,60})'")],
+     'cause': "This modules tool does not know {what}{other}{third}{fourth}: Lmod and Environment Modules differ "
+              "(module spider is Lmod's), or a name was taken for a command.",
+     'remedy': "module --version; module --help. Environment Modules: module avail, module search instead of spider.",
+     'source': "Lmod, messageDir/en.lua; modules.readthedocs.io", 'evidence': 'derived'},
 ]
