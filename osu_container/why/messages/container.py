@@ -1152,8 +1152,8 @@ ENTRIES = [
      'text': "FATAL: ... conveyor failed to get: get did not succeed: 500 architecture not specified",
      'patterns': ["architecture not specified",
                   ("get did not succeed", r"get did not succeed: 500"),
-                  ("anifest ", r"(?:[Uu]nsupported|unknown) (?:manifest MIME type|manifest media ?type|schema version)"
-                   r"[^\n]{0,100}"),
+                  ("anifest ", r"(?:[Uu]nsupported|unknown) manifest (?:MIME|media ?)type[^\n]{0,100}"),
+                  ("nsupported schema version", r"[Uu]nsupported schema version[^\n]{0,60}"),
                   ("nvalid mixed OCI image", "nvalid mixed OCI image with Docker")],
      'cause': "The registry answers in a newer way than this release of the runtime understands.",
      'remedy': "singularity --version; a newer one (Apptainer; SingularityCE) with module avail. Or pull on another "
