@@ -1161,7 +1161,7 @@ ENTRIES = [
      'source': "github.com/bdusell/singularity-tutorial, issue 3", 'evidence': 'measured'},
     {'name': "image replaced while it is opened",
      'text': "FATAL: resolved path /containers/a.simg doesn't match with opened path /containers/a.simg (deleted)",
-     'patterns': [("doesn't match with opened path ",
+     'patterns': [("doesn't match with opened path",
                    r"resolved path (?P<path>\S{1,300}) doesn't match with opened path")],
      'cause': "{path} was deleted or replaced while the runtime opened it, or the disk shows it under two paths "
               "(automount, several mounts of one server).",
@@ -1177,4 +1177,25 @@ ENTRIES = [
      'remedy': "Harmless for a program that needs none: leave out --nv. Else a node with GPUs (--gpus, --gres); "
                "nvidia-smi.",
      'source': "modprobe(8); github.com/bactopia/bactopia, issue 186", 'evidence': 'derived', 'last': True},
+    {'name': "function which of the host in the container",
+     'text': "Illegal option --",
+     'patterns': [("Illegal option --", r"Illegal option --\s*$"),
+                  ("BASH_FUNC_which", r"error importing function definition for .?BASH_FUNC_which")],
+     'cause': "Red Hat's shell makes which a function with options of its own and hands it on; it came into the "
+              "container, whose which (Debian's) does not know them.",
+     'remedy': "Mostly harmless. unset -f which before the start, or apptainer exec --cleanenv (singularity exec -e).",
+     'source': "bash(1), exported functions; github.com/josuebarrera/GenEra, issue "
+               "23", 'evidence': 'derived', 'last': True},
+    {'name': "container killed",
+     'text': "slurm_script: line 31: 6521 Killed singularity exec --nv ...",
+     'patterns': [(" Killed ",
+                   r"line \d+: +\d+ Killed +(?:\w{1,40}=\S{0,200} +)*(?P<command>singularity|apptainer|podman"
+                   r"(?:-hpc)?|docker|enroot|ch-run|shifter|sarus)\b")],
+     'cause': "The kernel ended the container ({command}): mostly the job's memory was used up, as a container's "
+              "memory counts as the job's.",
+     'remedy': "sacct -j JOB -o State,MaxRSS,ReqMem; more with --mem or --mem-per-cpu (sbatch). On a login node its "
+               "limits: start it in a job.",
+     'also': [("a limit of the node's own", "dmesg -T | grep -i oom")],
+     'source': "signal(7); github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 136", 'evidence': 'derived',
+     'general': 1},
 ]

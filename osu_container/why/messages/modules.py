@@ -152,7 +152,7 @@ ENTRIES = [
                   ("One or more modules in your ", r"One or more modules in your \S{1,40} collection have changed"),
                   ("collection", r"(?:User module )?collection:? \x22?\S{1,60}\x22? (?:does not exist|doesn't exist"
                    "|not found)"), ("User-specified collection", "User-specified collection"),
-                  ("module collection", r"User\s+module\s+collection:\s+\S{1,80}\s+does\s+not\s+exist"),
+                  ("collection:", r"User\s+module\s+collection:\s+\S{1,80}\s+does\s+not\s+exist"),
                   ("ollection", r"[Cc]ollection \S{1,80} cannot be found"),
                   ("following", r"The\s+following\s+modules\s+were\s+not\s+(?:un)?loaded:"),
                   ("No collection named", "No collection named [^\\n]{1,80} found"),
@@ -195,7 +195,7 @@ ENTRIES = [
     {'name': "module file that asks for a variable that is not set",
      'text': "freesurfer/6.0.0(6):ERROR:102: Tcl command execution failed: set user $::env(USER)",
      'patterns': [("env(", r"Tcl command execution failed: [^\n]{0,80}\$(?:::)?env\((?P<name>\w{1,40})"),
-                  ("no such variable",
+                  ("can't read ",
                    r"can't read \x22(?:::)?env\((?P<other>\w{1,40})\)\x22: no such (?:variable|element)"),
                   ("nil value", r"attempt to concatenate[^\n]{0,60}nil value")],
      'cause': "The module's file uses a variable of the environment that this shell does not have: {name}{other}. "
@@ -225,7 +225,7 @@ ENTRIES = [
      'text': "The module table stored in the environment is corrupt. / The module collection file is corrupt.",
      'patterns': [("corrupt", r"module\s+table\s+stored\s+in\s+the\s+environment\s+is\s+corrupt"),
                   ("corrupt", r"module\s+collection\s+file\s+is\s+corrupt"),
-                  ("Module table", r"LMOD_\w{1,30}[^\n]{0,60}(?:corrupt|mismatch)")],
+                  ("LMOD_", r"LMOD_\w{1,30}[^\n]{0,60}(?:corrupt|mismatch)")],
      'cause': "What Lmod keeps of loaded modules (variables _ModuleTable..., or a saved collection) cannot be read: "
               "two releases of Lmod met, or a script changed it.",
      'remedy': "clearMT, then load the modules again, or a fresh shell (sbatch --export=NONE). Collection: remove the "
@@ -301,4 +301,13 @@ ENTRIES = [
               "(module spider is Lmod's), or a name was taken for a command.",
      'remedy': "module --version; module --help. Environment Modules: module avail, module search instead of spider.",
      'source': "Lmod, messageDir/en.lua; modules.readthedocs.io", 'evidence': 'derived'},
+    {'name': "no temporary file for modules",
+     'text': "ERROR: couldn't create error file for command: no such file or directory",
+     'patterns': [(" file for command: ",
+                   r"couldn't create (?:error|input|output) file for command: "
+                   r"(?P<why>[^\n]{1,60})")],
+     'cause': "The command module (Tcl) wants to write a small file in TMPDIR or /tmp and cannot: {why}",
+     'remedy': "echo $TMPDIR; df -h /tmp; unset TMPDIR, or export TMPDIR=FOLDER that is there. A full /tmp: another "
+               "node, and tell the administrators.",
+     'source': "Tcl, generic/tclPipe.c; github.com/envmodules/modules, issue 583", 'evidence': 'derived'},
 ]

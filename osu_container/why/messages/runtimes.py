@@ -342,7 +342,7 @@ ENTRIES = [
      'source': "github.com/NVIDIA/enroot, issue 10", 'evidence': 'measured'},
     {'name': "folder of pyxis missing",
      'text': "pyxis: couldn't mkdir /run/pyxis/100005: No such file or directory",
-     'patterns': [("pyxis: couldn't mkdir ", r"pyxis: couldn't (?:mkdir|chown) (?P<path>\S{1,200}?): "
+     'patterns': [("pyxis: couldn't ", r"pyxis: couldn't (?:mkdir|chown) (?P<path>\S{1,200}?): "
                                              r"(?P<why>[^\n]{1,60})"),
                   ("pyxis: couldn't create squashfs", r"pyxis: couldn't create squashfs[^\n]{0,100}")],
      'cause': "pyxis keeps images of running steps in {path}, and that folder cannot be made on the node ({why}).",
@@ -385,7 +385,7 @@ ENTRIES = [
      'source': "github.com/nextflow-io/nextflow, issue 3964", 'evidence': 'derived'},
     {'name': "container of that name there already",
      'text': 'Error response from daemon: Conflict. The container name "/x" is already in use by container ...',
-     'patterns': [(" is already in use by ", r'container name "?/?(?P<name>[^"\s]{1,100})"? is already in use by')],
+     'patterns': [(" is already in use by", r'container name "?/?(?P<name>[^"\s]{1,100})"? is already in use by')],
      'cause': "There is a container of the name {name}, running or ended.",
      'remedy': "docker rm -f NAME (podman rm -f NAME), or another --name; --rm removes it at its end.",
      'source': "docs.docker.com, docker run", 'evidence': 'derived'},
@@ -399,7 +399,7 @@ ENTRIES = [
     {'name': "name of an image misspelt",
      'text': "docker: invalid reference format: repository name must be lowercase.",
      'patterns': [("nvalid reference format", r"[Ii]nvalid reference format(?P<why>[^\n]{0,60})"),
-                  ("did not resolve to an alias", r"short-name \x22(?P<name>[^\x22\n]{1,100})\x22 did not resolve"),
+                  ("did not resolve", r"short-name \x22(?P<name>[^\x22\n]{1,100})\x22 did not resolve"),
                   ("short-name resolution enforced", "short-name resolution enforced but cannot prompt")],
      'cause': "What stands where the image should be is no name of one, or names no registry {name}{why}: capital "
               "letters, a blank, an empty variable, an option behind the image; podman wants the registry too.",
@@ -418,7 +418,7 @@ ENTRIES = [
      'text': "Error: cannot re-exec process to join the existing user namespace",
      'patterns': [("cannot re-exec process", r"cannot re-exec process(?P<why>[^\n]{0,80})"),
                   ("nvalid internal status", r"invalid internal status, try resetting the pause process"),
-                  ("pause process", r"pause\.pid[^\n]{0,100}(?:no such|permission|invalid)")],
+                  ("pause.pid", r"pause\.pid[^\n]{0,100}(?:no such|permission|invalid)")],
      'unless': ["no user namespaces"],
      'cause': "podman joins the namespace of its earlier commands, and that is gone: the settings of /etc/subuid were "
               "changed, its process was killed, or the node is another than then.",
@@ -445,7 +445,7 @@ ENTRIES = [
      'source': "github.com/nextflow-io/nextflow, issue 3566", 'evidence': 'measured'},
     {'name': "image of Charliecloud not there",
      'text': "ch-run[4]: error: can't stat: /var/tmp/img: No such file or directory",
-     'patterns': [("can't stat: ", r"ch-run\[\d+\]: error: can't stat: ?(?P<path>\S{1,300}): No such file"),
+     'patterns': [("can't stat:", r"ch-run\[\d+\]: error: can't stat: ?(?P<path>\S{1,300}): No such file"),
                   ("can't stat:/", r"ch-run\[\d+\]: error: can't stat:(?P<other>/\S{1,300}): No such file")],
      'cause': "There is no image at {path}{other} on this node: it was not pulled or not unpacked there, or its folder "
               "has another name (':' and '+', '/' and '%' stand for each other, which differs between releases).",
@@ -455,7 +455,7 @@ ENTRIES = [
     {'name': "image that Shifter does not have",
      'text': "FAILED to find requested image",
      'patterns': [("FAILED to find requested image", "FAILED to find requested image"),
-                  ("mage gateway", r"(?:failed|FAILED|unable|error)[^\n]{0,60}[Ii]mage [Gg]ateway")],
+                  ("mage gateway", r"(?:failed|FAILED|unable|error)[^\n]{0,60}[Ii]mage gateway")],
      'cause': "Shifter's gateway does not have the image for you: it was not pulled, its pull failed or goes on, it is "
               "private, or the gateway does not answer.",
      'remedy': "shifterimg images | grep NAME (status READY); shifterimg -v pull docker:NAME:TAG, with TAG; "
