@@ -1128,14 +1128,16 @@ ENTRIES = [
               "it: {name}{why}",
      'remedy': "singularity pull docker://NAME:TAG (Docker Hub), docker://quay.io/NAME:TAG for others.",
      'source': "github.com/StaPH-B/docker-builds, issue 891", 'evidence': 'measured'},
-    {'name': "working folder of a Docker image not used",
+    {'name': "script that Python does not find",
      'text': "python3: can't open file 'wrapper_docker.py': [Errno 2] No such file or directory",
      'patterns': [("can't open file '", r"python[\d.]{0,5}: can't open file '(?P<file>(?!/)[^'\n]{1,100})'"),
                   ("can't open file '", r"python[\d.]{0,5}: can't open file '(?P<path>/[^'\n]{1,200})': \[Errno 2\]")],
-     'cause': "The file {file}{path} is not where the program looks: Apptainer starts in your folder, not in the one "
-              "of the image (WORKDIR of Docker); and folders of the host that are not bound are not there.",
-     'remedy': "ls it in the container. --pwd FOLDER (newer: --cwd) starts in the image's folder; --bind FOLDER for "
-               "one of yours; a link in your path: bind where it leads to as well (realpath FILE).",
+     'cause': "The file {file}{path} is not where Python looks: a name without a folder counts from where the job was "
+              "submitted, in a container from your folder and not the image's (WORKDIR of Docker); and what is not "
+              "bound is not there.",
+     'remedy': "ls it in the same way (in the container). cd to its folder in the script, or give its whole path; "
+               "apptainer --pwd FOLDER (newer: --cwd) starts in the image's folder; --bind FOLDER for one of yours; a "
+               "link in the path: bind where it leads to as well (realpath FILE).",
      'source': "github.com/zamboni-lab/SLAW, issue 5; github.com/patrickbryant1/MoLPC, issue 14", 'evidence': 'derived',
      'general': 1},
     {'name': "cache of images damaged",

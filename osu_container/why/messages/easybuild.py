@@ -238,14 +238,12 @@ ENTRIES = [
      'source': "github.com/easybuilders/easybuild-easyconfigs, pull request 5127", 'evidence': 'measured'},
     {'name': "folder that EasyBuild may not write",
      'text': "ERROR: Failed to create directory /apps/software: [Errno 13] Permission denied: '/apps/software'",
-     'patterns': [("Failed to ",
-                   r"Failed to (?:create directory|write to|create lock|copy file|copy directory|remove file|"
-                   r"remove directory|change from|move|symlink|set group|chmod/chown)[^\n]{0,600}(?P<why>[Pp]ermission "
-                   r"den|[Rr]ead-only file)"),
-                  ("ead-only file system",
-                   r"Failed to (?:create|write|copy|remove)[^\n]{0,300}[Rr]ead-only file system"),
-                  ("peration not permitted", r"Failed to (?:create|write|copy|remove|chmod/chown|set group)[^\n]{0,400}"
-                   "peration not permitted")],
+     'patterns': [("[Errno ",
+                   r"Failed to (?:create|write|copy|remove|change|move|symlink|set group|chmod/chown)\b[^\n]{0,600}"
+                   r"\[Errno (?:1|13|30)\]"),
+                  ("Failed to create lock ", r"Failed to create lock \S{1,300}[^\n]{0,200}"),
+                  ("permissions/owner operations failed", "permissions/owner operations failed")],
+     'unless': ["build on a file system of the network"],
      'cause': "EasyBuild may not write where its settings send it: the site's folder instead of one of yours, files "
               "that an earlier eb or another account left, or files without w that are copied once more.",
      'remedy': "eb --show-config: installpath, buildpath, sourcepath, repositorypath, tmpdir. eb --prefix=FOLDER of "
@@ -256,9 +254,7 @@ ENTRIES = [
      'text': "Failed to copy src ... to dst ...: [Errno 13] Permission denied / Failed to remove directory ... even "
              "after 3 attempts",
      'patterns': [("Failed to copy src ", r"Failed to copy src /\S{1,300} to dst [^\n]{0,300}"),
-                  ("even after ", r"Failed to remove directory \S{1,300} even after \d+ attempts"),
-                  ("permissions/owner operations failed", "permissions/owner operations failed"),
-                  (".nfs", r"(?:Device or resource busy|Directory not empty)[^\n]{0,200}\.nfs\w{6,}")],
+                  ("even after ", r"Failed to remove directory \S{1,300} even after \d+ attempts")],
      'cause': "Builds move and delete thousands of files, some without the right w, which Lustre and NFS answer in "
               "another way or too late.",
      'remedy': "eb --buildpath=/tmp/$USER (EASYBUILD_BUILDPATH; /dev/shm where there is memory), and remove what is "
@@ -267,7 +263,7 @@ ENTRIES = [
     {'name': "software loaded while it is built",
      'text': "ERROR: Module is already loaded ($EBROOTGCC is set), installation cannot continue.",
      'patterns': [("Module is already loaded (",
-     r"Module is already loaded \(\$?(?P<name>\w{1,60}) is set\)"),
+                   r"Module is already loaded \(\$?(?P<name>\w{1,60}) is set\)"),
                   ("non-allowed loaded (EasyBuild-generated) modules",
                    r"ound one or more non-allowed loaded \(EasyBuild-generated\) modules"),
                   ("without matching loaded module",
@@ -340,8 +336,7 @@ ENTRIES = [
      'patterns': [("is currently not accepted",
                    r"End User License Ar?gr?eement \(EULA\) for (?P<name>\S{1,60}) is currently not "
                    "accepted"),
-                  ("license specifications found", "No viable license specifications found"),
-                  ("ind license file", r"[Ff]ailed to find license file[^\n]{0,100}")],
+                  ("license specifications found", "No viable license specifications found")],
      'cause': "{name} is under a licence that you must have accepted, or whose file (server) EasyBuild must be told.",
      'remedy': "eb --accept-eula-for=NAME (EASYBUILD_ACCEPT_EULA_FOR=CUDA,Intel-oneAPI). A licence file: export "
                "INTEL_LICENSE_FILE or LM_LICENSE_FILE.",
@@ -366,9 +361,8 @@ ENTRIES = [
     {'name': "kind of archive that EasyBuild does not know",
      'text': "Can't extract file ... with unknown filetype",
      'patterns': [("with unknown filetype", r"Can't extract file (?P<file>\S{1,200}) with unknown filetype"),
-                  ("Unpacking source ", r"Unpacking source (?P<other>\S{1,200}) failed"),
-                  ("has unknown file extension", r"(?P<third>\S{1,200}) has unknown file extension")],
-     'cause': "EasyBuild cannot unpack {file}{other}{third}: its ending names no kind of archive, or the file is no "
+                  ("Unpacking source ", r"Unpacking source (?P<other>\S{1,200}) failed")],
+     'cause': "EasyBuild cannot unpack {file}{other}: its ending names no kind of archive, or the file is no "
               "whole archive (an error page, cut off).",
      'remedy': "file NAME shows what it is. A page of a web server: remove it and fetch it again. In the easyconfig "
                "extract_cmd says how to unpack, or {'extract_cmd': 'cp %s .'} copies.",
