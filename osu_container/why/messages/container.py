@@ -107,6 +107,9 @@ ENTRIES = [
                   ("ailed to create mount namespace", "[Ff]ailed to create mount namespace"),
                   "Unprivileged user namespaces may not be enabled", "requires unprivileged user namespaces",
                   "Could not write info to setgroups", "Failed to unshare root file system",
+                  ("Failed to ", r"Failed to (?:drop cap \d|set securebits|set effective [UG]ID|set filesystem uid"
+                   r"|set additional groups|set process capabilities|set all (?:user|group) ID|set mount propagation"
+                   r"|propagate as SHARED)"),
                   ("Failed to enter in ", r"Failed to enter in (?:user|mount|shared mount|pid|ipc|network) namespace"),
                   " namespace requires privileges, check ", "not allowed to create user namespace",
                   ("can't init user+mount namespaces", r"can't init user\+mount namespaces"),
@@ -354,7 +357,7 @@ ENTRIES = [
     {'name': 'no fakeroot',
      'text': "ERROR : 'newgidmap' execution failed. Check that 'newgidmap' is setuid root",
      'patterns': [("idmap' execution failed", r"'new[gu]idmap' execution failed"),
-                  "while copying pseudo devices", "could not use fakeroot"],
+                  "while copying pseudo devices", "could not use fakeroot", "annot start any kind of fake root"],
      'cause': "A build as an ordinary user needs fakeroot: numbers of users that the system lends you (/etc/subuid, "
               "newuidmap), or the command fakeroot. Neither works here.",
      'remedy': "apptainer build --ignore-subuid, with fakeroot installed beside apptainer; or build elsewhere and copy "
@@ -576,6 +579,8 @@ ENTRIES = [
                    "|cryptsetup|newuidmap|newgidmap|fakeroot|debootstrap|yum|dnf|zypper|pacman|mkfs.ext3|ldconfig"
                    r"|nvidia-container-cli|proot|crun|runc|conmon|go)(?: is)? not found(?!, will not)(?: in (?:\$?PATH"
                    "|path)| on)?"),
+                  (" is not installed on your system", r"(?P<program>new[ug]idmap|\w{1,30}) is not installed on your "
+                   "system"),
                   ("could", r"could[^\n]{0,40}(?:find|locate) (?P<program>unsquashfs|mksquashfs|squashfuse\w*|fuse2fs"
                    "|fuse-overlayfs|newuidmap|newgidmap|fakeroot|debootstrap|nvidia-container-cli|crun|runc|conmon"
                    r"|starter)\b"),
@@ -1200,4 +1205,13 @@ ENTRIES = [
      'also': [("a limit of the node's own", "dmesg -T | grep -i oom")],
      'source': "signal(7); github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 136", 'evidence': 'derived',
      'general': 1},
+    {'name': "encrypted image without its key",
+     'text': "FATAL: Unable to use container encryption. Must supply encryption material ...",
+     'patterns': ["Unable to use container encryption", "Failed to load key material",
+                  ("ould not decrypt LUKS key", r"ould not decrypt LUKS key[^\n]{0,100}")],
+     'cause': "The image is encrypted, and its key was not given, is another one, or encrypted images are not allowed "
+              "here.",
+     'remedy': "apptainer run --pem-path=KEY.pem FILE, or --passphrase (APPTAINER_ENCRYPTION_PEM_PATH); cryptsetup and "
+               "the setuid part must be installed on the node.",
+     'source': "Apptainer user guide, Encrypted containers", 'evidence': 'derived'},
 ]
