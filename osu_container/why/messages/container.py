@@ -1101,7 +1101,7 @@ ENTRIES = [
                "SELinux.",
      'source': "github.com/apptainer/singularity, issues 4578, 4593 and 6113", 'evidence': 'derived'},
     {'name': "links between files that the disk refuses",
-     'text': "FATAL: ... unpack entry: usr/bin/perl5.22.1: link: unpriv.link: ... operation not permitted",
+     'text': "FATAL: ... unpack entry: ...: link: unpriv.link: ... operation not permitted",
      'patterns': [("unpriv.link", r"unpriv\.link: [^\n]{0,100}operation not permitted"),
                   ("error extracting layer: link ",
                    r"error extracting layer: link (?P<path>\S{1,300}) \S{1,300}: operation "
