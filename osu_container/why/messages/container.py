@@ -17,11 +17,15 @@ ENTRIES = [
      'text': "destination /var/spool/slurmd doesn't exist in container",
      'patterns': [(" doesn't exist", r"destination (?P<path>\S+) doesn't exist"),
                   ("doesn't exist", r"Target \S{1,200}/mnt/(?:session/)?final(?P<other>/\S+) doesn't exist"),
-                  ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)")],
-     'cause': "{path}{other} is to be bound, and the container has no such folder and cannot make one: an image is "
-              "being built, or the runtime has no overlay.",
-     'remedy': "Unload the module before singularity build. Else make the folder in the image (mkdir -p in %post), or "
-               "ask the administrators for overlay in the runtime's configuration.",
+                  ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)"),
+                  (" destination automatically without overlay", r"can't create (?P<where>\S{1,300}) destination "
+                   "automatically without overlay"),
+                  ("existent bind point (", r"[Nn]on.existent bind point \([a-z]{1,20}\) in container: "
+                                            r"'?(?P<point>(?!/etc/)[^'\s]{1,300})")],
+     'cause': "{path}{other}{point}{where} is to be bound, and the container has no such folder and cannot make one: "
+              "an image is being built, or the runtime has no overlay (Singularity 2, Charliecloud).",
+     'remedy': "Unload the module before singularity build. Else make the folder in the image (mkdir -p in %post; "
+               "ch-run -w IMAGE -- mkdir -p), or ask the administrators for overlay in the runtime's configuration.",
      'source': 'LUMI training 2026-04, Containers', 'evidence': 'measured'},
     {'name': 'two sets of binds',
      'text': "WARNING: SINGULARITY_BIND and APPTAINER_BIND have different values, using the latter",
@@ -70,10 +74,21 @@ ENTRIES = [
     {'name': 'program not in the image',
      'text': 'FATAL:   "osu_bw": executable file not found in $PATH',
      'patterns': [('": executable file not found in $PATH',
-                   r'"(?P<program>[^"\n]+)": executable file not found in \$PATH')],
-     'cause': "The image has no program {program}.",
-     'remedy': "module help lists the benchmarks that the image has; osu-exec ls /opt shows what else is there. "
-               "Where the OSU archive could not be had, mpi4py's ports stand in, and they are fewer.",
+                   r'"(?P<program>[^"\n]+)": executable file not found in \$PATH'),
+                  (".singularity.d/actions/", r"\.singularity\.d/actions/\w+:(?: line)? \d+: (?:exec: )?"
+                                              r"(?P<action>[^\s:]{1,200}): not found"),
+                  ("can't execve(2): ", r"can't execve\(2\): (?P<other>[^\s:]{1,200}): No such file"),
+                  ("exec: ", r'exec: "(?P<third>(?![^"\n]{0,100}(?:nvidia-container|squash|fuse|newuidmap|newgidmap))'
+                   r'[^"\n]{1,200})": stat [^\n]{1,200}: no such file or directory'),
+                  ("failed: no such file or directory",
+                   r"FATAL: +exec (?P<script>\S{1,200}) failed: no such file or directory")],
+     'cause': "The image has no program {program}{action}{other}{third}{script}, or not the interpreter or loader that "
+              "its first line or its header names.",
+     'remedy': "singularity exec IMAGE ls -l PATH; singularity exec IMAGE sh -c 'echo $PATH'. Of ours: module help "
+               "lists the benchmarks, osu-exec ls /opt what else is there. Where the OSU archive could not be had, "
+               "mpi4py's ports stand in, and they are fewer.",
+     'also': [("it lies in the image's home folder, which yours hides, or its PATH is set in .bashrc of the image",
+               "apptainer exec --no-home IMAGE PROGRAM")],
      'source': APPTAINER, 'evidence': 'measured'},
     {'name': 'no right to mount',
      'text': "fuse: failed to open /dev/fuse: Permission denied",
@@ -86,11 +101,19 @@ ENTRIES = [
      'text': "ERROR  : Failed to create user namespace: ...",
      'patterns': [("ailed to create user namespace", "[Ff]ailed to create user namespace"),
                   "Failed to create container process: Operation not permitted",
+                  ("Failed invoking the ", r"Failed invoking the NEW\w+ namespace runtime"),
                   "Failed to create container process: No space left on device",
                   "Failed to create container process: Invalid argument",
                   ("ailed to create mount namespace", "[Ff]ailed to create mount namespace"),
                   "Unprivileged user namespaces may not be enabled", "requires unprivileged user namespaces",
-                  "Could not write info to setgroups",
+                  "Could not write info to setgroups", "Failed to unshare root file system",
+                  ("Failed to ", r"Failed to (?:drop cap \d|set securebits|set effective [UG]ID|set filesystem uid"
+                   r"|set additional groups|set process capabilities|set all (?:user|group) ID|set mount propagation"
+                   r"|propagate as SHARED)"),
+                  ("Failed to enter in ", r"Failed to enter in (?:user|mount|shared mount|pid|ipc|network) namespace"),
+                  " namespace requires privileges, check ", "not allowed to create user namespace",
+                  ("can't init user+mount namespaces", r"can't init user\+mount namespaces"),
+                  ("cannot clone: ", r"cannot clone: (?:Operation not permitted|No space left|Invalid argument)"),
                   (" while permitted capability set",
                    "Requesting capability set .{0,200} while permitted capability set")],
      'cause': "The runtime may not do what it needs as this user: make user namespaces, or keep its capabilities.",
@@ -309,6 +332,7 @@ ENTRIES = [
     {'name': 'no loop device',
      'text': "failed to find loop device: could not attach image file to loop device: no loop devices available",
      'patterns': ["failed to find loop device", "no loop devices available"],
+     'unless': ["loop device taken by another start"],
      'cause': "A runtime with setuid mounts the image by a loop device, and got none: all are in use (many containers "
               "at once), one is broken, or this user (a container of CI) may not.",
      'remedy': "Fewer containers a node: one for all its ranks, as the module's commands do. Administrators: 'shared "
@@ -333,7 +357,7 @@ ENTRIES = [
     {'name': 'no fakeroot',
      'text': "ERROR : 'newgidmap' execution failed. Check that 'newgidmap' is setuid root",
      'patterns': [("idmap' execution failed", r"'new[gu]idmap' execution failed"),
-                  "while copying pseudo devices", "could not use fakeroot"],
+                  "while copying pseudo devices", "could not use fakeroot", "annot start any kind of fake root"],
      'cause': "A build as an ordinary user needs fakeroot: numbers of users that the system lends you (/etc/subuid, "
               "newuidmap), or the command fakeroot. Neither works here.",
      'remedy': "apptainer build --ignore-subuid, with fakeroot installed beside apptainer; or build elsewhere and copy "
@@ -388,15 +412,25 @@ ENTRIES = [
      'remedy': "export APPTAINER_TMPDIR=FOLDER SINGULARITY_TMPDIR=FOLDER (and ..._CACHEDIR) with a folder on a large "
                "disk.",
      'also': [("it is your quota", "lfs quota -hu $USER FOLDER, on LUMI lumi-workspaces"),
+              ("in a container of --contain or --writable-tmpfs /tmp has 64 MB: --workdir FOLDER or --bind FOLDER:/tmp",
+               "apptainer exec ... df -h /tmp"),
               ("it is shared memory", "df -h /dev/shm /tmp")],
      'source': 'github.com/apptainer/apptainer, issue 1380', 'evidence': 'derived'},
     {'name': 'runtime not set up',
      'text': "hook function for tag sessiondir returns error: failed to create .../mnt/session/rootfs directory",
-     'patterns': ["hook function for tag sessiondir"],
-     'cause': "The runtime keeps its session in a folder of its installation, and may not write there: it lies on a "
-              "network file system.",
-     'remedy': "For the administrators: build it with --localstatedir=/var/lib, a folder on each node's own disk.",
-     'source': 'docs.sylabs.io, SingularityCE, Admin guide, Installation; github.com/apptainer/singularity, issue 2351',
+     'patterns': ["hook function for tag sessiondir",
+                  ("failed to resolve session directory ", r"failed to resolve session directory "
+                                                           r"(?P<path>[^\s:]{1,300})"),
+                  ("ould not change to working directory: ", r"ould not change to working directory: "
+                                                             r"(?P<other>\S{1,300}"
+                   r"/var/singularity/mnt/\S{1,60})")],
+     'cause': "The runtime keeps its session in a folder of its installation {path}{other}, which is not there on this "
+              "node, or may not be used: it lies on a network file system, or a setuid part lacks its letter s.",
+     'remedy': "srun ls -ld that folder on the node of the job. For the administrators: mkdir -p it there, or build "
+               "with --localstatedir=/var/lib, a folder on each node's own disk. A container within a container: bind "
+               "it.",
+     'source': 'docs.sylabs.io, SingularityCE, Admin guide, Installation; github.com/apptainer/singularity, issue '
+               '2351; github.com/molgenis/vip, issue 745',
      'evidence': 'derived'},
     {'name': 'overlay cannot be opened',
      'text': "while loading overlay images: failed to open overlay image ...: image format not recognized",
@@ -416,8 +450,10 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'image not there',
      'text': "ERROR : Image path doesn't exists",
-     'patterns': [("mage path doesn't exist", r"[Ii]mage path doesn't exists?")],
-     'cause': "There is no file at the path of the image.",
+     'patterns': [("mage path doesn't exist", r"[Ii]mage path doesn't exists?"),
+                  ("FATAL: ", r"FATAL: +stat (?P<path>\S{1,300}): no such file or directory"),
+                  ("FATAL: ", r"FATAL: +image (?P<other>\S{1,300}) (?:is missing|does not exist|not found)")],
+     'cause': "There is no file at the path of the image {path}{other}.",
      'remedy': "ls it; a name without a folder is looked for in the current one, which differs in a job.",
      'source': 'Singularity 2; github.com/swords123/IDA-3D, issue 17', 'evidence': 'measured'},
     {'name': "host's fakeroot in another image",
@@ -459,10 +495,11 @@ ENTRIES = [
      'text': "WARNING: Could not set container working directory ...: chdir ...: no such file or directory",
      'patterns': [("container working directory", r"container working directory.{0,40} (?P<path>/\S+?)?:? ?chdir "
                                                   r"(?P<folder>\S+?): "),
+                  ("Not mounting current directory", r"Not mounting current directory: (?P<why>[^\n]{1,80})"),
                   ("ould not chdir to home", r"ould not chdir to home(?: directory)?: (?P<home>\S+)")],
      'unless': ['no place for the home folder'],
      'cause': "The folder in which you are, or your home, is not in the container, and the program starts in another "
-              "one: {folder}{home}.",
+              "one: {folder}{home}{why}.",
      'remedy': "Bind it: --bind FOLDER (export SINGULARITY_BIND or APPTAINER_BIND), or start from a folder that is "
                "bound, or name one with --pwd. Paths that the program is given should begin with /.",
      'also': [("--no-home, --contain or --home takes it away", "env | grep -E '^(SINGULARITY|APPTAINER)_'")],
@@ -496,12 +533,11 @@ ENTRIES = [
                    r"Failed to mount squashfs image[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
                   ("can't mount image ", r"can't mount image [^\n]{1,200}: (?P<why>[^\n]{1,60})"),
                   ("Failed to mount ", r"Failed to mount (?:ext3|image)[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
-                  ("nable to open squashfs image in read-write mode", "[Uu]nable to open squashfs image in read-write "
-                   "mode"), ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)")],
+                  ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)")],
      'unless': ["no loop device"],
      'cause': "The kernel could not mount the image ({why}): the file is cut off or damaged, its squashfs was packed "
-              "in a way (zstd, lz4) that this kernel or runtime is too old for, or a file system that cannot be "
-              "mounted from.",
+              "in a way (zstd, lz4) that this kernel or runtime is too old for, Singularity 2 runs on a kernel that is "
+              "too new for it, or the file lies where nothing can be mounted from (a disk of Windows, encrypted).",
      'remedy': "Compare its size and sha256 with the original and copy it again; singularity sif list FILE. A newer "
                "runtime, or --userns (--unsquash), which unpacks it instead of mounting.",
      'source': "Apptainer, internal/pkg/runtime; github.com/apptainer/singularity, issues 1357 and 5626",
@@ -529,7 +565,9 @@ ENTRIES = [
                   ("unsquashfs: FATAL", "unsquashfs: FATAL"), ("read_block: failed", "read_block: failed"),
                   ("FATAL ERROR:", "FATAL ERROR: ?(?:aborting|Failed to read)"),
                   ("root filesystem extraction failed: ", "root filesystem extraction failed: (?P<why>(?!could not "
-                   r"extract squashfs data, unsquashfs not found)[^\n]{1,120})")],
+                   r"extract squashfs data, unsquashfs not found|command error: while getting library)[^\n]{1,120})")],
+     'unless': ["no user namespaces", "quota used up", "no space left", "attributes of files that cannot be unpacked",
+                "packing of an image out of memory"],
      'cause': "The image's file cannot be read to its end: it was cut off when it was copied, is being replaced, or "
               "its file system has an error. {why}",
      'remedy': "sha256sum of the file and of the original; copy or pull it again, to another file system. If it comes "
@@ -541,6 +579,8 @@ ENTRIES = [
                    "|cryptsetup|newuidmap|newgidmap|fakeroot|debootstrap|yum|dnf|zypper|pacman|mkfs.ext3|ldconfig"
                    r"|nvidia-container-cli|proot|crun|runc|conmon|go)(?: is)? not found(?!, will not)(?: in (?:\$?PATH"
                    "|path)| on)?"),
+                  (" is not installed on your system", r"(?P<program>new[ug]idmap|\w{1,30}) is not installed on your "
+                   "system"),
                   ("could", r"could[^\n]{0,40}(?:find|locate) (?P<program>unsquashfs|mksquashfs|squashfuse\w*|fuse2fs"
                    "|fuse-overlayfs|newuidmap|newgidmap|fakeroot|debootstrap|nvidia-container-cli|crun|runc|conmon"
                    r"|starter)\b"),
@@ -550,6 +590,8 @@ ENTRIES = [
                   ("failed", r"failed[^\n]{0,40}(?:find|locate) (?P<program>unsquashfs|mksquashfs|squashfuse\w*"
                    "|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|debootstrap|nvidia-container-cli|crun|runc"
                    r"|conmon|starter)\b"),
+                  ("exec: ", r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w*'
+                   r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat '),
                   (": executable file not found", r"exec: ['\\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*"
                    r"|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|crun|runc)['\\x22]: executable file not "
                    "found")],
@@ -572,8 +614,13 @@ ENTRIES = [
                   ("status", r"status[^\n]{0,10}(?:401|403|404)[^\n]{0,60}(?:pull|manifest|registry|library)"),
                   ("code", r"code[^\n]{0,10}(?:401|403|404)[^\n]{0,60}(?:pull|manifest|registry|library)"),
                   ("failed to get checksum for", r"failed to get checksum for[^\n]{0,200}"),
-                  ("nable to ", r"[Uu]nable to (?:download|retrieve|get)[^\n]{0,40}(?:image|manifest)")],
-     'unless': ["registry's limit of pulls", "registry not reached", "image of another processor"],
+                  ("nable to ", r"[Uu]nable to (?:download|retrieve|get)[^\n]{0,40}(?:image|manifest)"),
+                  ("was not found in the library", r"image was not found in the library"),
+                  ("does not exist in the library", r"(?P<why>[^\s(]{1,200} \(\w+\)) does not exist in the library")],
+     'unless': ["registry's limit of pulls", "registry not reached", "image of another processor", "quota used up",
+                "no space left", "no Apptainer image in the registry", "container run as another user",
+                "runtime too old for the registry", "cache of images damaged",
+                "Singularity Hub closed"],
      'cause': "The registry has no image of that name and tag, or gives it to accounts that may read it only ({why}).",
      'remedy': "See that the address and tag are right (skopeo inspect docker://NAME:TAG). For a private one: "
                "apptainer registry login (remote login) docker://HOST, or APPTAINER_DOCKER_USERNAME and ..._PASSWORD.",
@@ -588,7 +635,7 @@ ENTRIES = [
                   ("http: server gave HTTP response to HTTPS client",
                    "http: server gave HTTP response to HTTPS client"),
                   ("pinging container registry ", r"pinging container registry [^\n]{1,200}")],
-     'unless': ["registry's limit of pulls"],
+     'unless': ["registry's limit of pulls", "download of an image too slow"],
      'cause': "The registry of images does not answer this node ({why}): compute nodes often have no way to the "
               "internet, a proxy is not set, or it does not trust the certificate.",
      'remedy': "Pull on a login node, and take the file in the job. export https_proxy=... where the site has a "
@@ -616,9 +663,13 @@ ENTRIES = [
                   ("architecture", r"(?:image|container)[^\n]{0,60}architecture[^\n]{0,40}(?:not|could not|differ"
                    r"|mismatch)[^\n]{0,60}"),
                   ("image targets '", r"image targets '(?P<arch>\w+)', cannot run on '(?P<host>\w+)'"),
-                  (") does not match", r"platform \(linux/\w+\) does not match")],
+                  (") does not match", r"platform \(linux/\w+\) does not match"),
+                  ("no image satisfies requested platform", "no image satisfies requested platform"),
+                  ("exec format error", r"exec[^\n]{0,200}exec format error"),
+                  ("exec format error", r"exec user process caused:? ?.?exec format error")],
      'unless': ["file of another architecture"],
-     'cause': "The image is for another kind of processor ({arch}) than this node ({host}).",
+     'cause': "The image is for another kind of processor than this node, or a script in it lacks its first line "
+              "(#!/bin/bash). {arch} {host}",
      'remedy': "uname -m; pull with --arch amd64 or arm64 (docker --platform), or build it on such a node.",
      'source': "Apptainer user guide, --arch", 'evidence': 'derived'},
     {'name': "definition file with a mistake",
@@ -642,7 +693,8 @@ ENTRIES = [
                    r"running engine: exit status (?P<code>\d+)"),
                   ("failed to execute ", r"failed to execute %?(?P<section>post|setup|test|files|pre)\b[^\n]{0,100}"),
                   ("while running ", r"while running %?(?P<section>post|setup|test|files|pre)\b[^\n]{0,100}"),
-                  ("While performing build: ", r"While performing build: (?P<why>[^\n]{1,200})")],
+                  ("While performing build: ", r"While performing build: (?!packer failed|conveyor failed)"
+                   r"(?P<why>[^\n]{1,200})")],
      'cause': "A command of the definition file failed (%post, %files) ({why}{code}); what it printed before says why.",
      'remedy': "Look at the lines above it. Often: no network for packages, a proxy, --fakeroot without its numbers "
                "of users, a disk in /tmp that is full (APPTAINER_TMPDIR).",
@@ -650,6 +702,8 @@ ENTRIES = [
     {'name': "right of root asked for",
      'text': "FATAL: ... requires root / you must be the root user",
      'patterns': [("You must be the root user", r"You must be the root user[^\n]{0,60}"),
+                  "has to be run with superuser privileges", "You need to be root to perform this command",
+                  ("are you root?", r"Unable to (?:acquire|lock)[^\n]{0,120}are you root\?"),
                   ("--fakeroot", r"--fakeroot[^\n]{0,60}(?:requires? root|only (?:for|by) root|must be root|root "
                    r"privileges)[^\n]{0,40}"),
                   ("--writable", r"--writable[^\n]{0,60}(?:requires? root|only (?:for|by) root|must be root|root "
@@ -674,9 +728,9 @@ ENTRIES = [
      'unless': ["no user namespaces", "overlay not possible"],
      'cause': "The runtime was asked for what only root may do here: a build without fakeroot, writing into an image, "
               "or its setuid part is not installed as root (starter-suid).",
-     'remedy': "apptainer build --fakeroot (with /etc/subuid), or build elsewhere; ls -l "
-               "LIBEXEC/apptainer/bin/starter-suid must belong to root with the letter s. Without setuid: user "
-               "namespaces (sysctl user.max_user_namespaces).",
+     'remedy': "apptainer build --fakeroot (with /etc/subuid), or build elsewhere; by hand in a sandbox: apptainer "
+               "shell --fakeroot --writable FOLDER; ls -l LIBEXEC/apptainer/bin/starter-suid must belong to root with "
+               "the letter s. Without setuid: user namespaces (sysctl user.max_user_namespaces).",
      'source': "Apptainer admin guide, Security", 'evidence': 'derived', 'general': 1},
     {'name': "option that the runtime does not know",
      'text': 'Error for command "exec": unknown flag: --sharens',
@@ -710,6 +764,8 @@ ENTRIES = [
      'text': "WARNING: user bind control is disabled by system administrator / Ignoring user bind request",
      'patterns': [("user bind control ", "user bind control (?:is )?disabled"),
                   ("bind request", "[Ii]gnoring (?:user )?bind request"),
+                  ("configuration disallows users from running ",
+                   r"configuration disallows users from running (?P<kind>[\w -]{1,60})"),
                   ("bind", r"bind[^\n]{0,60}(?:disabled|not (?:allowed|permitted)) by (?:system )?(?:admin|config)[^"
                    r"\n]{0,40}"), ("system administrator", "(?:by|in) (?:your )?system administrator"),
                   ("disabled by ", "disabled by (?:your )?(?:configuration|administrator)"),
@@ -731,7 +787,8 @@ ENTRIES = [
                   ("overlayfs", r"overlayfs[^\n]{0,60}(?:failed|error|not supported|missing)"),
                   ("fuse-overlayfs", r"fuse-overlayfs[^\n]{0,100}(?:fail|error|exit|cannot|No such)"),
                   ("lowerdir", r"lowerdir[^\n]{0,120}(?:failed|error|invalid)")],
-     'unless': ["overlay in use", "overlay cannot be opened", "overlay not mounted in time"],
+     'unless': ["overlay in use", "overlay cannot be opened", "overlay not mounted in time",
+                "overlay of another user"],
      'cause': "The runtime could not put a layer that can be written on top of the image: the kernel does not let "
               "users do that (before 5.11), the folder below is on Lustre, NFS or GPFS, or the configuration forbids "
               "it.",
@@ -746,8 +803,12 @@ ENTRIES = [
                   ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"),
                   ("--writable", r"--writable[^\n]{0,80}(?:not (?:a|allowed|supported|permitted)|can't be|cannot be"
                    r"|requires)[^\n]{0,60}"),
-                  ("writable", r"writable[^\n]{0,80}(?:not (?:a|allowed|supported|permitted)|can't be|cannot be"
+                  ("writable",
+                   r"(?<!is not )writable[^\n]{0,80}(?:not (?:a|allowed|supported|permitted)|can't be|cannot be"
                    r"|requires)[^\n]{0,60}"), ("image", r"image[^\n]{0,60} is (?:not writable|read-only|locked)")],
+     'unless': ["overlay of another user"],
+     'also': [("the kernel's module overlay is not loaded, although the SIF carries one",
+               "lsmod | grep overlay; apptainer sif list FILE")],
      'cause': "--writable asks to write into the image itself; a SIF is read-only unless it carries an overlay.",
      'remedy': "--writable-tmpfs (kept in memory), --overlay FILE, or a sandbox: apptainer build --sandbox FOLDER "
                "IMAGE, then --writable FOLDER.",
@@ -764,7 +825,7 @@ ENTRIES = [
     {'name': "session of the runtime refused",
      'text': "FATAL: container creation failed: ...",
      'patterns': [("container creation failed: ", r"container creation failed: (?P<why>[^\n]{1,250})"),
-                  ("FATAL: ", r"FATAL: +(?P<why>(?!kernel too old)[^\n]{1,250})"),
+                  ("FATAL: ", r"FATAL: +(?P<why>(?!kernel too old|Error inserting nvidia|Module nvidia)[^\n]{1,250})"),
                   ("ABORT ", r"^ABORT +: (?P<why>[^\n]{1,100})"),
                   ("ERROR ", r"^(?:\S{1,40}: )?ERROR +(?:\[[^\]]{1,30}\] +)?: (?P<why>[^\n]{1,200})")],
      'cause': "The runtime started no container: {why}",
@@ -778,7 +839,12 @@ ENTRIES = [
                    "|docker)(?:: | ?: )(?:command )?not found"),
                   ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<command>apptainer"
                    r"|singularity|podman|docker|enroot)['\\x22]"),
-                  ("exec: ", r"exec: ['\\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\\x22]")],
+                  ("exec: ", r"exec: ['\\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\\x22]"),
+                  (" command has to be available in order to use", r"(?P<command>[\w-]{1,30}) command has to be "
+                   "available in order to use"),
+                  ("Cannot run program ", r"Cannot run program "
+                                          r"\x22(?P<command>apptainer|singularity|podman|docker|shifter"
+                   r"|sarus|ch-run|charliecloud)\x22")],
      'cause': "{command} is not on PATH here: its module is not loaded, it is not installed on this node, or the "
               "command was called inside a container.",
      'remedy': "module load apptainer (or singularity); on compute nodes srun which singularity. Containers do not "
@@ -809,6 +875,10 @@ ENTRIES = [
                    "exist in container"),
                   ("WARNING: ", "WARNING: +(?:Cache disabled|Skipping mount|DT_RPATH|Overriding|The sessiondir"
                    r"|Environment variable \S{1,40} already)[^\n]{0,100}"), ("warn rootless{", r"warn rootless\{"),
+                  ("will not be able to mount", r"\w+ not found, will not be able to mount"),
+                  "Instance stats will not be available",
+                  ("is not a shared mount", r"\x22/\x22 is not a shared mount"),
+                  "Network file system detected as backing store",
                   ("Could not lookup the current user", "WARNING: +Could not lookup the current user")],
      'cause': "The runtime says what it does differently; the program mostly runs all the same.",
      'remedy': "Harmless. Look for an error behind it.",
@@ -830,4 +900,318 @@ ENTRIES = [
                "grep -E '_BIND' and mount home in singularity.conf show the first.",
      'source': "github.com/apptainer/singularity, issue 6165; github.com/nf-core/rnaseq, issue 383",
      'evidence': 'derived'},
+    {'name': "configuration of the runtime not to be read",
+     'text': "FATAL: While initializing: couldn't parse configuration file etc/apptainer/apptainer.conf: ... no such "
+             "file",
+     'patterns': [("configuration file ", r"[Cc]ould(?:n't| not)(?: not)? parse (?:the )?configuration file "
+                   r"(?P<file>[^\s:]{1,300})"),
+                  (".conf", r"[Uu]nable to parse (?P<other>\S{0,300}(?:singularity|apptainer)\.conf)"),
+                  (" must be owned by root", r"(?P<owned>\S{1,300}\.(?:conf|toml|json)) must be owned by root")],
+     'cause': "The runtime does not find or take its configuration {file}{other}{owned}: its installation was moved or "
+              "copied, was started by a name that is no whole path, or the file does not belong to root.",
+     'remedy': "Start it by its whole path (type -a apptainer). An installation cannot be copied elsewhere: install it "
+               "there (install-unprivileged.sh may be moved). With a setuid part: chown root:root the file.",
+     'source': "github.com/apptainer/apptainer, issue 958; Apptainer admin guide, Security", 'evidence': 'derived'},
+    {'name': "current folder closed to the runtime",
+     'text': "ERROR : Failed to restore current working directory: Permission denied",
+     'patterns': [(" current working directory: ", r"Failed to (?:open|restore|change) current working directory: "
+                   r"(?P<why>[^\n]{1,60})"),
+                  ("can't determine current working directory", "can't determine current working directory"),
+                  ("ould not get current working directory", "ould not get current working directory"),
+                  ("can't enter in current working directory", "can't enter in current working directory")],
+     'cause': "The folder in which you are cannot be entered by the process that starts the container ({why}): it was "
+              "deleted, belongs to somebody else (sudo -u), or its server keeps root out, and --fakeroot is root.",
+     'remedy': "cd /tmp (or another folder on a local disk) and start again; bind what you need. Without --fakeroot it "
+               "may do where you are. For the administrators: the folders above need x for others.",
+     'source': "github.com/apptainer/apptainer, issue 2769; github.com/apptainer/singularity, issue 6347",
+     'evidence': 'derived'},
+    {'name': "loop device taken by another start",
+     'text': "ERROR : Failed to set loop flags on loop device: Resource temporarily unavailable",
+     'patterns': ["Failed to set loop flags on loop device",
+                  ("loop device", r"loop device[^\n]{0,120}(?:transient error|please retry|[Rr]esource temporarily "
+                   "unavailable|[Dd]evice or resource busy)")],
+     'cause': "Several containers started at once on a node, and two took the same loop device: older runtimes do not "
+              "try again.",
+     'remedy': "Start it again, or the ranks one after the other (sleep $SLURM_LOCALID); one container for all ranks "
+               "of a node. Administrators: Singularity from 3.2.1 on (of today better), 'max loop devices' in its "
+               "conf.",
+     'source': "github.com/biocorecrg/master_of_pores, issue 6", 'evidence': 'measured'},
+    {'name': "command fakeroot of the host not usable",
+     'text': "FATAL: ... while getting fakeroot bindpoints: No LD_PRELOAD in fakeroot environment",
+     'patterns': ["No LD_PRELOAD in fakeroot environment", "while getting fakeroot bindpoints",
+                  "nested operation not yet supported",
+                  ("semop(", r"semop\(\d+\): encountered an error: Invalid argument")],
+     'cause': "The host's command fakeroot, which a build uses for want of numbers of users, does not work: PATH is "
+              "empty, it runs within another fakeroot, or its daemon was lost.",
+     'remedy': "export PATH=/usr/bin:/bin:$PATH; try again; --ignore-fakeroot-command does without it. Best: a range "
+               "in /etc/subuid and /etc/subgid (apptainer config fakeroot --add USER).",
+     'source': "github.com/apptainer/apptainer, issue 603; fakeroot(1)", 'evidence': 'derived'},
+    {'name': "download of an image too slow",
+     'text': "FATAL: While pulling from image from http(s): context deadline exceeded (Client.Timeout or context "
+             "cancellation while reading body)",
+     'patterns': [("while reading body", r"Client\.Timeout or context cancellation while reading body")],
+     'cause': "The download had begun and did not end in the time that the runtime gives it (30 minutes).",
+     'remedy': "Fetch the file by itself: wget -c URL (or curl -C - -O URL), which goes on where it stopped; then use "
+               "the file. docker:// images: pull again, the layers that came are kept in the cache.",
+     'source': "github.com/ehw-fit/tf-approximate, issue 2", 'evidence': 'measured'},
+    {'name': "pull stopped by Nextflow",
+     'text': "status : 143",
+     'patterns': [("status : 143", r"\bstatus : 143\b")],
+     'cause': "Nextflow ended the pull after singularity.pullTimeout (20 minutes): making a SIF of a large image on a "
+              "slow disk takes longer.",
+     'remedy': "singularity.pullTimeout = '2h' (or apptainer.pullTimeout) in nextflow.config; or pull it by hand "
+               "before, with APPTAINER_TMPDIR on a fast disk, into NXF_SINGULARITY_CACHEDIR.",
+     'source': "github.com/nextflow-io/nextflow, issue 4823", 'evidence': 'measured'},
+    {'name': "no Apptainer image in the registry",
+     'text': "FATAL: ... oras://...: ORAS SIF image should have a single layer, found 14",
+     'patterns': ["ORAS SIF image should have a single layer",
+                  ("layer mediatype", r"invalid layer mediatype[^\n]{0,80}")],
+     'cause': "oras:// fetches an image that was pushed as a SIF; under this name lies an image of Docker.",
+     'remedy': "Take docker:// instead of oras:// in front of the same name.",
+     'source': "github.com/nextflow-io/nextflow, issue 5367", 'evidence': 'derived'},
+    {'name': "Singularity 2 that wants to write to its image",
+     'text': "ERROR : Unable to open squashfs image in read-write mode: Read-only file system",
+     'patterns': [("nable to open squashfs image in read-write mode", "[Uu]nable to open squashfs image in read-write "
+                   "mode")],
+     'cause': "Singularity 2.4 cannot open this image (an error of that release when root starts it, or --writable "
+              "was given): a squashfs is read-only.",
+     'remedy': "Without sudo and -w; better a newer runtime (Apptainer, Singularity from 3.6 on), with which it went.",
+     'source': "github.com/OpenChemistry/stempy, issue 165", 'evidence': 'measured'},
+    {'name': "unsquashfs that cannot run for itself",
+     'text': "root filesystem extraction failed: command error: while getting library dependencies: exit status 127",
+     'patterns': ["while getting library dependencies"],
+     'cause': "The runtime unpacks an image by the host's unsquashfs within a container of its own, and asks the "
+              "loader which libraries that needs: this failed. unsquashfs is of another system (conda, spack, Nix, "
+              "modules), or a library of it is missing.",
+     'remedy': "type -a unsquashfs; ldd $(command -v unsquashfs). Put the system's first "
+               "(PATH=/usr/sbin:/usr/bin:$PATH), "
+               "or install squashfs-tools from the system's packages.",
+     'source': "github.com/apptainer/apptainer, internal/pkg/image/unpacker/squashfs.go; "
+               "github.com/apptainer/singularity, "
+               "issue 5711", 'evidence': 'derived'},
+    {'name': "image file there already",
+     'text': 'FATAL: Image file already exists: "x.sif" - will not overwrite',
+     'patterns': [("will not overwrite", r"mage file already exists: \x22?(?P<file>[^\x22\n]{1,300}?)\x22? - will not "
+                   "overwrite"),
+                  ("uild target ", r"[Bb]uild target '?(?P<other>[^'\n]{1,300}?)'? already exists(?! and will be)")],
+     'cause': "There is a file {file}{other} already.",
+     'remedy': "Use it; or apptainer pull --force (build --force), or another name.",
+     'source': "Apptainer user guide, pull", 'evidence': 'derived'},
+    {'name': "folder of the runtime for images not writable",
+     'text': "FATAL: Failed to create an image cache handle: ... couldn't create cache directory ...: permission "
+             "denied",
+     'patterns': [("Failed to create an image cache handle", r"Failed to create an image cache "
+                                                             r"handle(?P<why>[^\n]{0,250})"),
+                  ("failed initializing caching directory", "failed initializing caching directory"),
+                  ("could not open temporary file for copy", r"could not open temporary file for copy(?P<other>[^"
+                   r"\n]{0,250})")],
+     'unless': ["quota used up", "no space left"],
+     'cause': "The runtime may not write where it keeps images (in your home), or where the image is to go{why}{other}",
+     'remedy': "export APPTAINER_CACHEDIR=FOLDER SINGULARITY_CACHEDIR=FOLDER with a folder of yours on a large disk "
+               "(in jobs, with a home that is not there, too); cd to a folder that you may write; --disable-cache.",
+     'source': "Apptainer user guide, Cache folders; github.com/ratt-ru/Stimela-classic, issue 694",
+     'evidence': 'derived'},
+    {'name': "packing of an image out of memory",
+     'text': "while creating squashfs: create command failed: signal: killed",
+     'patterns': [("create command failed: signal: killed", "create command failed: signal: killed"),
+                  ("create command failed", r"create command failed[^\n]{0,200}(?:create thread|[Oo]ut of memory"
+                   "|Resource temporarily)"),
+                  ("mksquashfs", r"mksquashfs[^\n]{0,120}(?:signal: killed|Killed|[Oo]ut of memory)")],
+     'cause': "mksquashfs, which packs the image, was ended: it starts a thread for each core and takes a quarter of "
+              "the memory, more than this login node, job or container may have.",
+     'remedy': "apptainer build --mksquashfs-args '-processors 2 -mem 1G' ...; or build in a job with more memory. "
+               "Administrators: 'mksquashfs procs' and 'mksquashfs mem' in apptainer.conf.",
+     'source': "Apptainer user guide, build; mksquashfs(1)", 'evidence': 'derived'},
+    {'name': "Singularity Hub closed",
+     'text': "FATAL: While pulling shub image: failed to get manifest for: shub://...",
+     'patterns': ["While pulling shub image", ("failed to get manifest for", r"failed to get manifest for:? "
+                                                                             r"shub://\S{1,200}"),
+                  ("ingularity ", r"(?:response|manifest|error)[^\n]{0,60}[Ss]ingularity [Hh]ub")],
+     'cause': "shub:// is Singularity Hub, which has taken no new images since April 2021; what is left is an archive, "
+              "and much is gone.",
+     'remedy': "Take the image from docker:// (its authors mostly have one), or build it from its definition file.",
+     'source': "singularityhub.github.io, 2021", 'evidence': 'derived'},
+    {'name': "limits that the runtime may not set",
+     'text': "FATAL: ... while applying cgroups config: rootless cgroups require a D-Bus session",
+     'patterns': [("rootless cgroups require", "rootless cgroups requires? a D-Bus session"),
+                  ("while applying cgroups config", r"while applying cgroups config[^\n]{0,200}"),
+                  ("annot use cgroups - ", r"annot use cgroups - [^\n]{1,150}"),
+                  ("memory.max", r"opening file .?memory\.max.? for writing[^\n]{0,80}"),
+                  ("cgroup", r"cgroup controllers?[^\n]{0,60}(?:not available|not found|missing)")],
+     'cause': "Limits of memory or processors (--memory, --cpus, --apply-cgroups) were asked for, and an ordinary user "
+              "may not set them here: no systemd of your own (a job, su), or the cgroups were not handed on.",
+     'remedy': "Leave the limits out: Slurm sets its own. Else export XDG_RUNTIME_DIR=/run/user/$UID; administrators: "
+               "loginctl enable-linger USER, and Delegate=cpu cpuset io memory pids for user@.service.",
+     'source': "Apptainer user guide, Limiting container resources; podman, troubleshooting", 'evidence': 'derived'},
+    {'name': "setuid part of the runtime without its right",
+     'text': "FATAL: while executing starter: .../starter-suid doesn't have setuid bit set",
+     'patterns': [("starter-suid", r"starter-suid[^\n]{0,100}(?:setuid bit|not found|No such|not owned|no "
+                                   r"such|permission)"),
+                  "No setuid installation found", ("setuid bit set", "doesn't have setuid bit set")],
+     'cause': "apptainer.conf asks for the setuid part (starter-suid), and it is not there, does not belong to root, "
+              "has no letter s, or lies on a disk that is mounted with nosuid.",
+     'remedy': "apptainer exec --userns does without it, where user namespaces are on. Administrators: package "
+               "apptainer-suid, or chown root:root and chmod 4755 LIBEXEC/apptainer/bin/starter-suid; findmnt -T FILE.",
+     'source': "Apptainer admin guide, Installation", 'evidence': 'derived'},
+    {'name': "GPU libraries of the host not found",
+     'text': "WARNING: Could not find any rocm files on this host!",
+     'patterns': [("Could not find any rocm", r"Could not find any rocm (?P<what>\w+)"),
+                  ("Could not find any nv ", r"Could not find any nv (?P<other>libraries|binaries)")],
+     'cause': "--rocm or --nv found nothing of the driver on this node: it has no GPU of that kind (a login node), or "
+              "its libraries are not in ldconfig's list and its programs not on PATH.",
+     'remedy': "srun rocminfo (nvidia-smi -L) on a node with GPUs; ldconfig -p | grep -E 'libcuda|libamdhip64'. "
+               "Administrators: /opt/rocm/lib into /etc/ld.so.conf.d, and ldconfig. By hand: --bind /opt/rocm.",
+     'source': "Apptainer user guide, GPU support", 'evidence': 'derived', 'last': True},
+    {'name': "packages that want more than one user",
+     'text': "E: setgroups 65534 failed - setgroups (1: Operation not permitted)",
+     'patterns': [("SetupAPTPartialDirectory", "SetupAPTPartialDirectory"), "couldn't be accessed by user '_apt'",
+                  ("setgroups ", r"setgroups \d+ failed"), ("sete", r"sete[gu]id \d+ failed"),
+                  ("annot change ownership to uid ", r"annot change ownership to uid \d+"),
+                  ("cap_set_file failed", r"(?:cpio|rpm|unpacking)[^\n]{0,100}cap_set_file failed"),
+                  ("peration not permitted", r"dpkg[^\n]{0,200}(?:chown|chgrp|setting ownership|set[gu]id)[^\n]{0,80}"
+                   "peration not permitted"),
+                  ("peration not permitted", r"(?:cpio|rpm)[^\n]{0,40}: chown[^\n]{0,60}peration not permitted")],
+     'unless': ["container run as another user"],
+     'cause': "A package manager wants to become another user or to give files away, and in this container only one "
+              "user exists: it was built without numbers of users (/etc/subuid) or without fakeroot.",
+     'remedy': "apptainer build --fakeroot, with a range in /etc/subuid and /etc/subgid, or with fakeroot installed on "
+               "the host. apt: echo 'APT::Sandbox::User \x22root\x22;' > /etc/apt/apt.conf.d/no-sandbox in %post. "
+               "Charliecloud: ch-image build --force.",
+     'source': "apt.conf(5); charliecloud, ch-image --force; Apptainer user guide, Fakeroot", 'evidence': 'derived'},
+    {'name': "unpacking of an image failed",
+     'text': "FATAL: While performing build: packer failed to pack: while unpacking tmpfs: ...",
+     'patterns': [("packer failed to pack: ", r"packer failed to pack: (?P<why>[^\n]{1,250})"),
+                  ("unpack ", r"unpack (?:layer|entry): (?P<other>[^\n]{1,250})")],
+     'cause': "The layers of an image are unpacked and packed in TMPDIR, and that failed: {why}{other}",
+     'remedy': "export APPTAINER_TMPDIR=FOLDER SINGULARITY_TMPDIR=FOLDER with room on a local disk: NFS, Lustre, "
+               "BeeGFS and GPFS lack links, attributes or owners that images have. apptainer cache clean if a layer is "
+               "damaged.",
+     'source': "Apptainer user guide, Build environment", 'evidence': 'derived', 'general': 1},
+    {'name': "attributes of files that cannot be unpacked",
+     'text': "FATAL: ... restore xattr metadata: saw forbidden xattr \x22security.selinux\x22",
+     'patterns': [("forbidden xattr", r"saw forbidden xattr (?P<what>\S{1,60})"),
+                  ("rite_xattr: ",
+                   r"write_xattr: failed to write xattr (?P<other>\S{1,60}) for file (?P<file>\S{1,200})"),
+                  ("llistxattr: ", r"llistxattr: operation not supported"),
+                  ("restore xattr metadata", r"restore xattr metadata: (?!saw forbidden)[^\n]{1,150}")],
+     'cause': "The image's files carry attributes (of SELinux, capabilities: {what}{other}), which an ordinary user "
+              "may not set or the disk does not keep.",
+     'remedy': "A newer runtime leaves them out (Singularity from 3.5 on, Apptainer). TMPDIR on another kind of disk; "
+               "setting 'user xattrs' aside: unsquashfs -no-xattrs. Ask the image's authors to build it without "
+               "SELinux.",
+     'source': "github.com/apptainer/singularity, issues 4578, 4593 and 6113", 'evidence': 'derived'},
+    {'name': "links between files that the disk refuses",
+     'text': "FATAL: ... unpack entry: ...: link: unpriv.link: ... operation not permitted",
+     'patterns': [("unpriv.link", r"unpriv\.link: [^\n]{0,100}operation not permitted"),
+                  ("error extracting layer: link ",
+                   r"error extracting layer: link (?P<path>\S{1,300}) \S{1,300}: operation "
+                   "not permitted")],
+     'cause': "The image has hard links, and the disk on which it is unpacked does not allow them (BeeGFS, some "
+              "network file systems, fs.protected_hardlinks). {path}",
+     'remedy': "export APPTAINER_TMPDIR=/tmp/$USER SINGULARITY_TMPDIR=/tmp/$USER (a local disk; mkdir -p it), and "
+               "again; or pull elsewhere and copy the SIF.",
+     'source': "github.com/apptainer/singularity, issue 3512; github.com/ComparativeGenomicsToolkit/cactus, issue 408",
+     'evidence': 'derived'},
+    {'name': "overlay of another user",
+     'text': "hook function for tag prelayer returns error: setup of overlay upper dir failed: ... is not writable: "
+             "permission denied",
+     'patterns': [("setup of overlay upper dir failed", r"setup of overlay upper dir failed[^\n]{0,250}"),
+                  ("upper is not writable", r"\S{1,200}/upper is not writable")],
+     'cause': "The folders upper and work within the overlay belong to root or somebody else: it was made by an older "
+              "Singularity or with sudo; without setuid they must be yours.",
+     'remedy': "apptainer overlay create --size 1024 NEW.img makes one that is yours; --overlay FILE:ro to read it; as "
+               "root: mount it and chown -R USER upper work; apptainer-suid takes it as it is.",
+     'source': "github.com/apptainer/apptainer, issue 757", 'evidence': 'derived'},
+    {'name': "docker:// forgotten",
+     'text': "FATAL: While pulling library image: ... invalid container ref: staphb/nanoplot (400 Bad Request)",
+     'patterns': [("invalid container ref", r"invalid container ref: (?P<name>\S{1,100})"),
+                  ("While pulling library image: ",
+                   r"While pulling library image: (?!image [^\n]{1,200} does not exist)"
+                   r"(?P<why>[^\n]{1,200})")],
+     'unless': ["registry not reached", "quota used up", "no space left"],
+     'cause': "A name without docker:// in front is looked for in Sylabs' library (library://), which does not have "
+              "it: {name}{why}",
+     'remedy': "singularity pull docker://NAME:TAG (Docker Hub), docker://quay.io/NAME:TAG for others.",
+     'source': "github.com/StaPH-B/docker-builds, issue 891", 'evidence': 'measured'},
+    {'name': "script that Python does not find",
+     'text': "python3: can't open file 'wrapper_docker.py': [Errno 2] No such file or directory",
+     'patterns': [("can't open file '", r"python[\d.]{0,5}: can't open file '(?P<file>(?!/)[^'\n]{1,100})'"),
+                  ("can't open file '", r"python[\d.]{0,5}: can't open file '(?P<path>/[^'\n]{1,200})': \[Errno 2\]")],
+     'cause': "The file {file}{path} is not where Python looks: a name without a folder counts from where the job was "
+              "submitted, in a container from your folder and not the image's (WORKDIR of Docker); and what is not "
+              "bound is not there.",
+     'remedy': "ls it in the same way (in the container). cd to its folder in the script, or give its whole path; "
+               "apptainer --pwd FOLDER (newer: --cwd) starts in the image's folder; --bind FOLDER for one of yours; a "
+               "link in the path: bind where it leads to as well (realpath FILE).",
+     'source': "github.com/zamboni-lab/SLAW, issue 5; github.com/patrickbryant1/MoLPC, issue 14", 'evidence': 'derived',
+     'general': 1},
+    {'name': "cache of images damaged",
+     'text': "FATAL: ... conveyor failed to get: no descriptor found for reference \x22880fcb44...\x22",
+     'patterns': [("no descriptor found for reference", r"no descriptor found for reference \x22?(?P<what>\w{1,16})"),
+                  ("cached file hash", r"cached file hash\(\S{1,80}\) and expected hash\(\S{1,80}\) does not match"),
+                  ("/cache/blob", r"initializing source oci:\S{1,200}/cache/blob[^\n]{0,250}")],
+     'cause': "What the runtime keeps of images fetched before is not whole: several pulls ran at once with one cache "
+              "(Nextflow, many jobs), or one was killed.",
+     'remedy': "singularity cache clean (apptainer cache clean), and pull once more, one image at a time; or a cache "
+               "for each job: export APPTAINER_CACHEDIR=$TMPDIR SINGULARITY_CACHEDIR=$TMPDIR.",
+     'source': "github.com/nf-core/rnafusion, issue 89; Apptainer user guide, Cache folders", 'evidence': 'derived'},
+    {'name': "runtime too old for the registry",
+     'text': "FATAL: ... conveyor failed to get: get did not succeed: 500 architecture not specified",
+     'patterns': ["architecture not specified",
+                  ("get did not succeed", r"get did not succeed: 500"),
+                  ("anifest ", r"(?:[Uu]nsupported|unknown) manifest (?:MIME|media ?)type[^\n]{0,100}"),
+                  ("nsupported schema version", r"[Uu]nsupported schema version[^\n]{0,60}"),
+                  ("nvalid mixed OCI image", "nvalid mixed OCI image with Docker")],
+     'cause': "The registry answers in a newer way than this release of the runtime understands.",
+     'remedy': "singularity --version; a newer one (Apptainer; SingularityCE) with module avail. Or pull on another "
+               "machine, and copy the SIF.",
+     'source': "github.com/bdusell/singularity-tutorial, issue 3", 'evidence': 'measured'},
+    {'name': "image replaced while it is opened",
+     'text': "FATAL: resolved path /containers/a.simg doesn't match with opened path /containers/a.simg (deleted)",
+     'patterns': [("doesn't match with opened path",
+                   r"resolved path (?P<path>\S{1,300}) doesn't match with opened path")],
+     'cause': "{path} was deleted or replaced while the runtime opened it, or the disk shows it under two paths "
+              "(automount, several mounts of one server).",
+     'remedy': "Start again; do not rebuild or pull an image that runs. If it stays: take the whole path that realpath "
+               "FILE gives, or a copy on another disk; a newer runtime checks it in another way.",
+     'source': "github.com/SciLifeLab/Sarek, issue 780; Singularity 3, internal/pkg/image", 'evidence': 'derived'},
+    {'name': "modprobe of NVIDIA without a GPU",
+     'text': "FATAL: Error inserting nvidia (/lib/modules/...): No such device",
+     'patterns': [("FATAL: ", r"FATAL: (?:Error inserting|Module) nvidia\w{0,10}\b[^\n]{0,150}"),
+                  ("modprobe: FATAL: Module ", r"modprobe: FATAL: Module nvidia\S{0,20} not found")],
+     'cause': "--nv (or a tool of NVIDIA) tried to load the driver on a node that has no GPU of NVIDIA, or not its "
+              "driver.",
+     'remedy': "Harmless for a program that needs none: leave out --nv. Else a node with GPUs (--gpus, --gres); "
+               "nvidia-smi.",
+     'source': "modprobe(8); github.com/bactopia/bactopia, issue 186", 'evidence': 'derived', 'last': True},
+    {'name': "function which of the host in the container",
+     'text': "Illegal option --",
+     'patterns': [("Illegal option --", r"Illegal option --\s*$"),
+                  ("BASH_FUNC_which", r"error importing function definition for .?BASH_FUNC_which")],
+     'cause': "Red Hat's shell makes which a function with options of its own and hands it on; it came into the "
+              "container, whose which (Debian's) does not know them.",
+     'remedy': "Mostly harmless. unset -f which before the start, or apptainer exec --cleanenv (singularity exec -e).",
+     'source': "bash(1), exported functions; github.com/josuebarrera/GenEra, issue "
+               "23", 'evidence': 'derived', 'last': True},
+    {'name': "container killed",
+     'text': "slurm_script: line 31: 6521 Killed singularity exec --nv ...",
+     'patterns': [(" Killed ",
+                   r"line \d+: +\d+ Killed +(?:\w{1,40}=\S{0,200} +)*(?P<command>singularity|apptainer|podman"
+                   r"(?:-hpc)?|docker|enroot|ch-run|shifter|sarus)\b")],
+     'cause': "The kernel ended the container ({command}): mostly the job's memory was used up, as a container's "
+              "memory counts as the job's.",
+     'remedy': "sacct -j JOB -o State,MaxRSS,ReqMem; more with --mem or --mem-per-cpu (sbatch). On a login node its "
+               "limits: start it in a job.",
+     'also': [("a limit of the node's own", "dmesg -T | grep -i oom")],
+     'source': "signal(7); github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 136", 'evidence': 'derived',
+     'general': 1},
+    {'name': "encrypted image without its key",
+     'text': "FATAL: Unable to use container encryption. Must supply encryption material ...",
+     'patterns': ["Unable to use container encryption", "Failed to load key material",
+                  ("ould not decrypt LUKS key", r"ould not decrypt LUKS key[^\n]{0,100}")],
+     'cause': "The image is encrypted, and its key was not given, is another one, or encrypted images are not allowed "
+              "here.",
+     'remedy': "apptainer run --pem-path=KEY.pem FILE, or --passphrase (APPTAINER_ENCRYPTION_PEM_PATH); cryptsetup and "
+               "the setuid part must be installed on the node.",
+     'source': "Apptainer user guide, Encrypted containers", 'evidence': 'derived'},
 ]

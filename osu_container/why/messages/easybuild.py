@@ -17,17 +17,24 @@ ENTRIES = [
     {'name': 'eb without --robot',
      'text': "Missing modules for dependencies (use --robot?): ...",
      'patterns': [("issing modules for dependencies", r"[Mm]issing modules for dependencies.{0,20}: "
-                                                      r"(?P<needs>[^\s'\")]{1,200})")],
+                                                      r"(?P<needs>[^\s'\"),]{1,200})")],
      'cause': "EasyBuild needs {needs}, which is not installed, and was not told to install it.",
      'remedy': "eb FILE.eb --robot (short -r) installs what is needed first. If it is installed: the software stack "
                "that has it is not loaded.",
      'source': 'github.com/easybuilders/easybuild-easyconfigs, issue 10845', 'evidence': 'measured'},
     {'name': 'easyconfig not on the robot path',
      'text': "ERROR: Missing dependencies: ... (no easyconfig file or existing module found)",
-     'patterns': [("Irresolvable dependencies", r"Irresolvable dependencies encountered: (?P<first>[^\s,]{1,200})"),
+     'patterns': [("that matches toolchain",
+                   r"No easyconfig for [^\n]{0,400}'name': '(?P<dep>[^'\n]"
+                                                                    r"{1,60})'[^\n]{0,200} that matches toolchain"),
+                  ("when determining module name for",
+                   r"Failed to find (?:an )?easyconfig file[^\n]{0,80} when determining "
+                   r"module name for: ?(?:\{[^\n]{0,300}'name': '(?P<toolchain>[^'\n]{1,60})', 'version)?"),
+                  ("Irresolvable dependencies", r"Irresolvable dependencies encountered: (?P<first>[^\s,]{1,200})"),
                   ("no easyconfig file or existing module", r"issing dependenc(?:y|ies): (?P<second>[^\s,]{1,200})"
                    r".{0,2000}\(no easyconfig file or existing module found\)")],
-     'cause': "EasyBuild finds neither a module nor an easyconfig for {first}{second} on its robot path.",
+     'cause': "EasyBuild finds neither a module nor an easyconfig for {first}{second}{dep}{toolchain} on its robot "
+              "path.",
      'remedy': "eb --show-config shows robot-paths: an old release of the easyconfigs may stand there. Add a folder in "
                "front: eb --robot=FOLDER: FILE.eb (the colon keeps the others). eb --search NAME looks for it.",
      'source': 'github.com/easybuilders/easybuild-easyconfigs, issue 6560; easybuild-framework, issue 5278',
@@ -45,7 +52,9 @@ ENTRIES = [
     {'name': 'EasyBuild\'s check of the result failed',
      'text': "build failed (first 300 chars): Sanity check failed: ...",
      'patterns': [("anity check failed", r"[Ss]anity check failed: (?P<what>[^\n]{1,200})")],
-     'unless': ['library not in the image'],
+     'unless': ['library not in the image',
+     "library not linked by its whole path", "module in conflict with a loaded one",
+                "unknown module", "module needs another one"],
      'cause': "The build went through, and the result is not what the easyconfig expects: {what}",
      'remedy': "Run the command that it names by hand, or look for the files: a wrong version, a library that is not "
                "found, or a command that cannot run on this node. eb --sanity-check-only FILE.eb repeats the check.",
@@ -57,10 +66,13 @@ ENTRIES = [
                   ("ailed to ", r"[Ff]ailed to (?:download|fetch) (?:https?:|ftp:|source|file|\S{1,100}\.(?:tar|zip"
                    r"|tgz))[^\n]{0,120}"), ("source", r"[Nn]o (?:such )?source(?:s)? (?:file|path)[^\n]{0,60}"),
                   ("Couldn't find ", r"Couldn't find \S{1,100} (?:anywhere|in any)"),
+                  ("occurred when trying to download ", r"error occurred when trying to download (?P<url>\S{1,200}) to "
+                   r"[^\n]{0,200}"),
+                  ("No file found for ", r"No file found for (?:source|patch) (?P<src>\S{1,150})"),
                   ("HTTPError", r"HTTPError[^\n]{0,40}(?:403|404|Forbidden|Not Found)"),
                   ("URLError", r"URLError[^\n]{0,80}")],
-     'cause': "EasyBuild has not the source file {file}, and its address gave none: it has moved, the node has no way "
-              "out, or it must be fetched by hand (a licence).",
+     'cause': "EasyBuild has not the source file {file}{url}{src}, and its address gave none: it has moved, the node "
+              "has no way out, or it must be fetched by hand (a licence).",
      'remedy': "Fetch it where there is a network (eb FILE.eb --fetch on a login node), or put it into a folder of eb "
                "--show-config, sourcepath: .../sources/n/NAME/. A newer easyconfig may have the new address.",
      'source': "docs.easybuild.io, source path", 'evidence': 'derived'},
@@ -114,6 +126,9 @@ ENTRIES = [
                   ("modulecmd", r"modulecmd(?:\.tcl)? not (?:found|available|defined)[^\n]{0,60}"),
                   (" function", r"'?modules?'? function[^\n]{0,40}not (?:defined|found)[^\n]{0,60}"),
                   ("No Lmod ", "No Lmod (?:found|available)"),
+                  ("not found in defined", r"used by EasyBuild not found in defined '\w+' function"),
+                  ("version from option", r"Failed to determine \S{1,40} version from option"),
+                  ("Failed to check ", r"Failed to check (?:Lmod|EnvironmentModules\w*) version"),
                   ("No modules tool ", "No modules tool (?:found|available)")],
      'unless': ["module command not there"],
      'cause': "EasyBuild does not find the modules tool that it was told to use (Lmod by default), or this shell has "
@@ -163,9 +178,21 @@ ENTRIES = [
                   ("Invalid ", r"Invalid (?:configuration )?(?:option|easyconfig parameter|key)[^\n]{0,80}"
                    r"(?:easyconfig|EASYBUILD|parameter)[^\n]{0,60}"),
                   ("EASYBUILD_", r"EASYBUILD_\w{1,60}\b[^\n]{0,80}(?:not|invalid|unknown|error)[^\n]{0,40}"),
+                  ("You may have some typos in your easyconfig file",
+                   r"You may have some typos in your easyconfig file:? ?(?P<typo>[^\n]{0,100})"),
+                  ("hat are prefixed with EASYBUILD",
+                   r"that are prefixed with EASYBUILD but do not match valid option\(s\): "
+                   r"(?P<names>[^\n'\x22]{1,150})"),
+                  ("Failed to parse configuration options: ", r"Failed to parse configuration options: [^\n]{1,200}"),
+                  ("easyconfig parameter: ", r"Unknown easyconfig parameter: (?P<key>\S{1,60})"),
+                  ("nknown easyconfig parameter '", r"unknown easyconfig parameter '(?P<key2>[^'\n]{1,60})'"),
+                  ("major versions are different",
+                   r"Framework \(\S{1,20}\) and EasyBlock \(\S{1,20}\) major versions are different"),
                   ("andatory ", r"[Mm]andatory (?:easyconfig )?parameters? not (?:provided|found)[^\n]{0,80}"),
-                  ("functionality", r"(?:[Dd]eprecated|DEPRECATED)[^\n]{0,40}functionality[^\n]{0,80}")],
-     'cause': "EasyBuild does not know an option, a variable EASYBUILD_... or a parameter of the easyconfig: {what}",
+                  ("functionality",
+                   r"ERROR[^\n]{0,60}(?:[Dd]eprecated|DEPRECATED)[^\n]{0,40}functionality[^\n]{0,80}")],
+     'cause': "EasyBuild does not know an option, a variable EASYBUILD_... or a parameter of the easyconfig: "
+              "{what}{typo}{names}{key}{key2}",
      'remedy': "env | grep EASYBUILD_; eb --help; eb -a lists the parameters of easyconfigs. The easyconfig may be of "
                "another major release (4 or 5): eb --version.",
      'source': "docs.easybuild.io, Configuration", 'evidence': 'derived', 'general': 1},
@@ -209,4 +236,207 @@ ENTRIES = [
      'remedy': "Install the package (munge-devel, libmunge-dev, rdma-core-devel, libibverbs-dev ...), on the machine "
                "that builds or in the image; or leave out what wants it (--without-...).",
      'source': "github.com/easybuilders/easybuild-easyconfigs, pull request 5127", 'evidence': 'measured'},
+    {'name': "folder that EasyBuild may not write",
+     'text': "ERROR: Failed to create directory /apps/software: [Errno 13] Permission denied: '/apps/software'",
+     'patterns': [("[Errno ",
+                   r"Failed to (?:create|write|copy|remove|change|move|symlink|set group|chmod/chown)\b[^\n]{0,600}"
+                   r"\[Errno (?:1|13|30)\]"),
+                  ("Failed to create lock ", r"Failed to create lock \S{1,300}[^\n]{0,200}"),
+                  ("permissions/owner operations failed", "permissions/owner operations failed")],
+     'unless': ["build on a file system of the network"],
+     'cause': "EasyBuild may not write where its settings send it: the site's folder instead of one of yours, files "
+              "that an earlier eb or another account left, or files without w that are copied once more.",
+     'remedy': "eb --show-config: installpath, buildpath, sourcepath, repositorypath, tmpdir. eb --prefix=FOLDER of "
+               "yours (EASYBUILD_PREFIX); on LUMI EBU_USER_PREFIX. rm -rf the folder in buildpath and try again.",
+     'source': "docs.easybuild.io, Configuration; github.com/easybuilders/easybuild-framework, issue 4602",
+     'evidence': 'derived'},
+    {'name': "build on a file system of the network",
+     'text': "Failed to copy src ... to dst ...: [Errno 13] Permission denied / Failed to remove directory ... even "
+             "after 3 attempts",
+     'patterns': [("Failed to copy src ", r"Failed to copy src /\S{1,300} to dst [^\n]{0,300}"),
+                  ("even after ", r"Failed to remove directory \S{1,300} even after \d+ attempts")],
+     'cause': "Builds move and delete thousands of files, some without the right w, which Lustre and NFS answer in "
+              "another way or too late.",
+     'remedy': "eb --buildpath=/tmp/$USER (EASYBUILD_BUILDPATH; /dev/shm where there is memory), and remove what is "
+               "left in the old one.",
+     'source': "github.com/easybuilders/easybuild-easyconfigs, issues 12321 and 17634", 'evidence': 'measured'},
+    {'name': "software loaded while it is built",
+     'text': "ERROR: Module is already loaded ($EBROOTGCC is set), installation cannot continue.",
+     'patterns': [("Module is already loaded (",
+                   r"Module is already loaded \(\$?(?P<name>\w{1,60}) is set\)"),
+                  ("non-allowed loaded (EasyBuild-generated) modules",
+                   r"ound one or more non-allowed loaded \(EasyBuild-generated\) modules"),
+                  ("without matching loaded module",
+                   r"Found defined \$EBROOT\S{0,3} environment variables without matching "
+                   r"loaded module: (?P<other>[^\n]{1,100})")],
+     'cause': "Modules that EasyBuild made are loaded in this shell, or left their variables {name}{other}: the build "
+              "could take them instead of what its easyconfig names.",
+     'remedy': "module purge (keep the stack and EasyBuild itself), env | grep ^EBROOT, then eb again in a fresh "
+               "shell. As a warning alone it is harmless; --detect-loaded-modules=purge does it by itself.",
+     'source': "docs.easybuild.io, Detecting loaded modules", 'evidence': 'derived', 'general': 1},
+    {'name': "patch that does not fit",
+     'text': "Couldn't apply patch file ...",
+     'patterns': [("ouldn't apply patch file ", r"ouldn't apply patch file (?P<file>\S{1,200})"),
+                  ("etermine patch level", r"Can't determine patch level for patch (?P<other>\S{1,200})"),
+                  ("hunk", r"\d+ out of \d+ hunks? (?:FAILED|failed)")],
+     'cause': "The patch {file}{other} does not fit the sources: it was made for another release "
+              "(--try-software-version), or is in them already.",
+     'remedy': "The log has patch's own words: grep -n -A3 'FAILED' LOG. Take the patch out of a copy of the "
+               "easyconfig, or one for that release.",
+     'source': "docs.easybuild.io, Patch files", 'evidence': 'derived'},
+    {'name': "easyconfig under another name",
+     'text': "Easyconfig filename 'a.eb' does not match with expected filename 'b.eb'",
+     'patterns': [("does not match with expected filename",
+                   r"Easyconfig filename '[^'\n]{1,100}' does not match "
+                   r"with expected filename '(?P<wanted>[^'\n]{1,100})'"),
+                  ("ould not find easyconfig for",
+                   r"ould not find easyconfig for (?:dependency )?(?P<dep>[^\n]{1,100})")],
+     'cause': "--try-... and --robot find easyconfigs by name: NAME-VERSION-TOOLCHAIN-SUFFIX.eb, and there is none of "
+              "that name {wanted}{dep}",
+     'remedy': "Rename the file as it is expected; eb --search NAME shows those that are there.",
+     'source': "docs.easybuild.io, Writing easyconfig files", 'evidence': 'derived'},
+    {'name': "EasyBuild older than the easyconfig",
+     'text': "EasyBuild-version 4.9 is newer than the currently running one. Aborting!",
+     'patterns': [(" is newer than", r"EasyBuild-version (?P<version>\S{1,20}) is newer than"),
+                  (" not supported in easyconfig", r"Version '\S{1,20}' not supported in easyconfig")],
+     'cause': "The easyconfig is for EasyBuild {version}, and an older one runs.",
+     'remedy': "eb --install-latest-eb-release, then module load EasyBuild; or pip install -U easybuild.",
+     'source': "docs.easybuild.io, Installation", 'evidence': 'derived'},
+    {'name': "Python that EasyBuild does not take",
+     'text': "ERROR: No compatible 'python' command found via $PATH (EasyBuild requires Python 3.6+)",
+     'patterns': [("No compatible 'python' command found", "No compatible 'python' command found"),
+                  ("is not compatible", r"EasyBuild is not compatible (?:\(yet\) )?with Python (?P<version>\S{1,20})"),
+                  ("higher is required, found Python", r"or higher is required, found Python (?P<found>\S{1,20})"),
+                  ("distutils", r"easybuild[^\n]{0,200}No module named '?distutils")],
+     'cause': "eb runs with the first python on PATH that it takes, and finds none: what is there is too old or too "
+              "new for this release of EasyBuild, or a loaded module or environment hides the right one.",
+     'remedy': "export EB_PYTHON=/usr/bin/python3 (or the one that EasyBuild was installed with); EB_VERBOSE=1 eb "
+               "--version says which it tries. conda deactivate.",
+     'source': "docs.easybuild.io, Controlling which Python command eb uses", 'evidence': 'derived'},
+    {'name': "modules of the system that are not there",
+     'text': "Missing modules for dependencies marked as external modules: cray-mpich/8.1",
+     'patterns': [("marked as external modules", r"marked as external modules: (?P<name>[^\n]{1,150})"),
+                  ("Could not find a PrgEnv-", r"Could not find a PrgEnv-\S{0,20} module")],
+     'cause': "The easyconfig takes {name} from the system (Cray's modules), and this machine or stack has no such "
+              "release.",
+     'remedy': "module avail NAME shows those that are there: an easyconfig for that stack, or the stack that has it "
+               "(module load LUMI/25.03 partition/G, cpe/...).",
+     'source': "docs.easybuild.io, Using external modules", 'evidence': 'derived'},
+    {'name': "checksum not given",
+     'text': "Missing checksum for foo-1.0.tar.gz",
+     'patterns': [("Missing checksum for ", r"Missing checksum for (?P<file>\S{1,200})"),
+                  ("Checksums missing for one or more",
+                   r"Checksums missing for one or more sources/patches[^\n]{0,120}")],
+     'cause': "EasyBuild was told to want a checksum for every file (--enforce-checksums), and the easyconfig has none "
+              "for {file}.",
+     'remedy': "eb --inject-checksums FILE.eb writes them into it; or without --enforce-checksums.",
+     'source': "docs.easybuild.io, Checksums", 'evidence': 'derived'},
+    {'name': "licence that EasyBuild wants accepted",
+     'text': "The End User License Agreement (EULA) for CUDA is currently not accepted!",
+     'patterns': [("is currently not accepted",
+                   r"End User License Ar?gr?eement \(EULA\) for (?P<name>\S{1,60}) is currently not "
+                   "accepted"),
+                  ("license specifications found", "No viable license specifications found")],
+     'cause': "{name} is under a licence that you must have accepted, or whose file (server) EasyBuild must be told.",
+     'remedy': "eb --accept-eula-for=NAME (EASYBUILD_ACCEPT_EULA_FOR=CUDA,Intel-oneAPI). A licence file: export "
+               "INTEL_LICENSE_FILE or LM_LICENSE_FILE.",
+     'source': "docs.easybuild.io, accept-eula-for", 'evidence': 'derived'},
+    {'name': "kind of GPU that EasyBuild must be told",
+     'text': "List of CUDA compute capabilities must be specified, ...",
+     'patterns': ["List of CUDA compute capabilities must be specified",
+                  ("compute capabilit", r"(?:[Nn]o|[Ff]ailed to determine) CUDA compute capabilit\w+[^\n]{0,80}")],
+     'cause': "Software for GPUs of NVIDIA is built for certain kinds, and EasyBuild was not told which.",
+     'remedy': "eb --cuda-compute-capabilities=8.0,9.0 (A100 8.0, H100 and GH200 9.0, V100 7.0; nvidia-smi "
+               "--query-gpu=compute_cap --format=csv).",
+     'source': "docs.easybuild.io, cuda-compute-capabilities", 'evidence': 'derived'},
+    {'name': "question that an installer asked",
+     'text': "Failed to answer question raised by interactive command / run_cmd_qa: cmd ... : Max nohits 50 reached",
+     'patterns': [("Max nohits", r"Max nohits \S{0,10} ?reached"),
+                  ("raised by interactive command", "Failed to answer question raised by interactive command")],
+     'cause': "An installer asked something that the easyblock has no answer to (mostly another release of the "
+              "software), or was silent for so long.",
+     'remedy': "The end of the log shows the question. Try again if the disk was slow; else a newer EasyBuild, or the "
+               "release that the easyblock was written for.",
+     'source': "docs.easybuild.io, run_shell_cmd with qa_patterns", 'evidence': 'derived'},
+    {'name': "kind of archive that EasyBuild does not know",
+     'text': "Can't extract file ... with unknown filetype",
+     'patterns': [("with unknown filetype", r"Can't extract file (?P<file>\S{1,200}) with unknown filetype"),
+                  ("Unpacking source ", r"Unpacking source (?P<other>\S{1,200}) failed")],
+     'cause': "EasyBuild cannot unpack {file}{other}: its ending names no kind of archive, or the file is no "
+              "whole archive (an error page, cut off).",
+     'remedy': "file NAME shows what it is. A page of a web server: remove it and fetch it again. In the easyconfig "
+               "extract_cmd says how to unpack, or {'extract_cmd': 'cp %s .'} copies.",
+     'source': "docs.easybuild.io, sources", 'evidence': 'derived'},
+    {'name': "two releases of one dependency",
+     'text': "Multiple versions of GCCcore found in dependencies of toolchain foss: ...",
+     'patterns': [("Multiple versions of ", r"Multiple versions of (?P<name>\S{1,60}) found in dependencies"),
+                  ("have a matching toolchain version", "Not all dependencies have a matching toolchain version"),
+                  ("No version found for subtoolchain", r"No version found for subtoolchain (?P<other>\S{1,60})"),
+                  ("No possible mapping from source toolchain", "No possible mapping from source toolchain")],
+     'cause': "The easyconfigs do not fit together: parts of two toolchains or generations meet in one "
+              "installation, often by --try-toolchain.",
+     'remedy': "eb -D FILE.eb shows what each dependency is taken from; one generation for all (2023b), or "
+               "--try-update-deps --map-toolchains.",
+     'source': "docs.easybuild.io, Manipulating dependencies", 'evidence': 'derived'},
+    {'name': "library not linked by its whole path",
+     'text': "Sanity check failed: No '(RPATH)' found in 'readelf -d' output for ...",
+     'patterns': [("(RPATH)", r"No '\(RPATH\)' found in 'readelf -d' output"),
+                  ("not found for ", r"Library (?P<name>\S{1,80}) not found for (?P<by>/\S{1,200})"),
+                  ("anned/required shared libraries",
+                   r"Check for banned/required shared libraries failed[^\n]{0,100}")],
+     'cause': "EasyBuild's check by --rpath found a program or library that does not name its libraries by path: its "
+              "build did not use the compiler's wrappers, or a library is not there.",
+     'remedy': "Look how it was linked (readelf -d FILE); toolchainopts = {'rpath': False} in the easyconfig, or eb "
+               "--disable-rpath, leaves the check out; --filter-rpath-sanity-libs names libraries of the driver.",
+     'source': "docs.easybuild.io, RPATH support", 'evidence': 'derived'},
+    {'name': "tests of the software failed",
+     'text': "An error was raised during test step: ...",
+     'patterns': [("rror was raised during test step", r"rror was raised during test step[^\n]{0,150}"),
+                  ("failed in test step", r"failed in test step"),
+                  ("'test_step' function", r"called from +-> +'test_step' function"),
+                  ("oo many failed tests", r"[Tt]oo many failed tests \((?P<count>\d+)\)")],
+     'cause': "The software was built, and its own tests failed: mostly a few (limits of processes, shared memory, MPI "
+              "without a network on a login node), at times a real fault.",
+     'remedy': "The log names the tests. In a job on a compute node they may pass; MPI within them: export "
+               "FI_PROVIDER=tcp, OMPI_MCA_btl=self,sm,tcp. eb --ignore-test-failure goes on, --skip-test-step leaves "
+               "them out.",
+     'source': "docs.easybuild.io, ignore-test-failure", 'evidence': 'derived', 'general': 1},
+    {'name': "eb not on PATH",
+     'text': "bash: eb: command not found",
+     'patterns': [("not found", r"\beb: (?:command )?not found"), ("not found", r"\beb: Command not found")],
+     'cause': "EasyBuild is not loaded in this shell.",
+     'remedy': "module load EasyBuild (LUMI: module load LUMI/25.03 partition/container EasyBuild-user); of this "
+               "project: . ./env.sh; pip install --user easybuild, with ~/.local/bin on PATH.",
+     'source': "docs.easybuild.io, Installation", 'evidence': 'derived'},
+    {'name': "installation there already",
+     'text': "... is already installed (module found), skipping",
+     'patterns': [("s already installed (module found)", r"(?P<name>\S{1,100}) is already installed \(module found\)")],
+     'cause': "EasyBuild found a module of that name and did nothing.",
+     'remedy': "Nothing is wrong. To build it once more: eb FILE.eb --rebuild; --force also where a file exists.",
+     'source': "docs.easybuild.io, Rebuilding", 'evidence': 'derived', 'last': True},
+    {'name': "backend of jobs for EasyBuild",
+     'text': "Can not use --job if no job backend is available.",
+     'patterns': [("--job if no job backend", "--job if no job backend is available"),
+                  ("an't submit jobs", r"connection to server failed \([^\n]{0,150}can't submit jobs"),
+                  ("Cannot load GC3Pie package", "Cannot load GC3Pie package")],
+     'cause': "eb --job wants a way to submit jobs, and its default or the one that is set does not work here.",
+     'remedy': "eb --job --job-backend=Slurm (EASYBUILD_JOB_BACKEND); with its own options in SBATCH_ACCOUNT and "
+               "SBATCH_PARTITION.",
+     'source': "docs.easybuild.io, Submitting jobs", 'evidence': 'derived'},
+    {'name': "robot without its folder",
+     'text': "Argument passed to --robot is not an existing directory: foo",
+     'patterns': [("--robot is not an existing directory",
+                   r"--robot is not an existing directory: (?P<name>\S{1,200})"),
+                  ("Robot search path is empty", "Robot search path is empty")],
+     'cause': "--robot (-r) took the word behind it as a folder of easyconfigs: {name}",
+     'remedy': "eb FILE.eb -r, with the file in front; --robot=FOLDER: for a folder.",
+     'source': "docs.easybuild.io, robot search path", 'evidence': 'derived'},
+    {'name': "warning of EasyBuild of what will go",
+     'text': "WARNING: Deprecated functionality, will no longer work in EasyBuild v6.0: ...",
+     'patterns': [("eprecated functionality, will no longer work",
+                   r"(?:^|WARNING:? )Deprecated functionality, will no longer "
+                   r"work[^\n]{0,150}")],
+     'cause': "EasyBuild still does what was asked for, and its next major release will not.",
+     'remedy': "Harmless now; --silence-deprecation-warnings=... silences some.",
+     'source': "docs.easybuild.io, Deprecated functionality", 'evidence': 'derived', 'last': True},
 ]

@@ -153,7 +153,13 @@ ENTRIES = [
      'source': PORT, 'evidence': 'measured'},
     {'name': 'CUDA newer than the driver',
      'text': "CUDA driver version is insufficient for CUDA runtime version",
-     'patterns': ["CUDA driver version is insufficient"],
+     'patterns': ["CUDA driver version is insufficient",
+                  ("unsupported CUDA version", r"unsupported CUDA version: driver \S{1,10} < image \S{1,10}"),
+                  ("CUDA initialization failure with error", r"CUDA initialization failure with error:? 35\b"),
+                  ("returned 35", r"cuda\w{1,40} returned 35\b"), "cudaErrorInsufficientDriver",
+                  ("driver on your system is too old", "NVIDIA driver on your system is too old"),
+                  ("older than that required", "driver .{0,60}older than that required"),
+                  ("not supported in the installed CUDA driver", "not supported in the installed CUDA driver")],
      'cause': "The program's CUDA is newer than the driver that it sees; in a container without --nv it sees none.",
      'remedy': "singularity exec --nv, apptainer exec --nv (export MPI_CONTAINER_OPTIONS=--nv). Else an image with an "
                "older CUDA: nvidia-smi shows what the driver takes.",
@@ -161,6 +167,9 @@ ENTRIES = [
     {'name': 'no GPU seen',
      'text': "no ROCm-capable device is detected / no CUDA-capable device is detected",
      'patterns': [("-capable device is ", r"(?i:no) (?:CUDA|cuda|ROCm)-capable device is (?:detected|found)"),
+                  ("CUDA initialization failure with error", r"CUDA initialization failure with error:? 100\b"),
+                  ("returned 100", r"(?:cuda|hip)\w{1,40} returned 100\b"),
+                  ("returned 38", r"(?:cuda|hip)\w{1,40} returned 38\b"),
                   ("Unable to open /dev/kfd", r"Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?")],
      'cause': "The program sees no GPU: the step has none, the container does not show it, or you may not open it. "
               "{why}",
@@ -191,7 +200,12 @@ ENTRIES = [
      'evidence': 'untested'},
     {'name': 'GPU of AMD not to be used',
      'text': "hsa api call failure at: ... Call returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: ...",
-     'patterns': ["HSA_STATUS_ERROR_OUT_OF_RESOURCES"],
+     'unless': ["memory of the GPU used up"],
+     'patterns': ["HSA_STATUS_ERROR_OUT_OF_RESOURCES", "amdgpu not found in modules",
+                  ("Call returned 4104", "Call returned 4104"), ("Call returned 0x1008", "Call returned 0x1008"),
+                  ("hsa", r"(?i:hsa)(?:_init| runtime)\b[^\n]{0,30}fail\w*\W{1,4}(?:0x)?(?:1008|4104)\b"),
+                  ("render group", "not (?:a )?members? of .{0,20}render group"),
+                  ("kfd: permission denied", "open /dev/kfd: permission denied")],
      'cause': "ROCm cannot take a GPU into use: you may not open /dev/kfd and /dev/dri/renderD* (groups render and "
               "video), the container does not show them, or this GPU is not supported.",
      'remedy': "srun ls -l /dev/kfd /dev/dri; groups must name those of the files. In a container --rocm, or "
@@ -201,6 +215,8 @@ ENTRIES = [
     {'name': "GPUs fewer than asked for",
      'text': "CUDA error: invalid device ordinal / hipErrorInvalidDevice",
      'patterns': [("invalid device ordinal", "invalid device ordinal"),
+                  ("device < num_gpus", "device >= 0 && device < num_gpus"),
+                  ("But your machine only has", r"But your machine only has: \["),
                   ("ErrorInvalidDevice", r"(?:hip|cuda)ErrorInvalidDevice\b"), "CUDA_ERROR_INVALID_DEVICE",
                   ("nvalid device id", "[Ii]nvalid device id")],
      'cause': "The program chose a GPU by a number that is not there: it sees fewer GPUs than it has ranks on the "
@@ -208,7 +224,10 @@ ENTRIES = [
      'remedy': "srun --gpus-per-node=8 without --gpus-per-task and --gpu-bind, or let the program take GPU 0 in each "
                "rank. echo $CUDA_VISIBLE_DEVICES $ROCR_VISIBLE_DEVICES in the rank shows what it sees. Docker, "
                "podman: all of /dev/dri.",
-     'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, issue 16",
+     'also': [("AMD: you may not open the GPUs' files (groups render and video)",
+               "ls -l /dev/kfd /dev/dri; groups")],
+     'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, issue 16; "
+               "github.com/ROCm/hip, issue 337",
      'evidence': 'derived'},
     {'name': "no GPU that the program may use",
      'text': "RuntimeError: No HIP GPUs are available / No CUDA GPUs are available",
@@ -234,13 +253,16 @@ ENTRIES = [
                    "|visible)"),
                   (" /dev/", r"(?:Can't|Cannot|[Ff]ailed to|Unable to) (?:open|access) /dev/(?P<device>kfd|dri\S{0,20}"
                    r"|nvidia\S{0,20})"),
+                  ("here are 0 visible CUDA devices", "there are 0 visible CUDA devices"),
+                  "No visible GPU devices", "no compatible GPUs were discovered", ("No devices were found", "^No "
+                   "devices were found"), ("No GPU/TPU found", "No GPU/TPU found, falling back to CPU"),
                   (" is NOT loaded", r"(?:ROCk|amdgpu|nvidia) (?:module|driver) is NOT loaded[^\n]{0,60}"),
                   ("failed call to cuInit", r"failed call to cuInit[^\n]{0,100}"),
                   ("Unable to determine the device handle for GPU", "Unable to determine the device handle for GPU[^"
                    r"\n]{0,100}"), ("torch.cuda.is_available()", r"torch\.cuda\.is_available\(\)[^\n]{0,20}False")],
      'unless': ['no GPU for the ports', "no GPU seen", "no driver of NVIDIA detected"],
      'cause': "The program sees no GPU that it may use: the step has none, the container does not show it, you may "
-              "not open its files ({device}), or the library was built without GPUs.",
+              "not open its files, or the library was built without GPUs. {device}",
      'remedy': "srun --gpus-per-node=8; --nv or --rocm; groups must have those of ls -l /dev/kfd /dev/dri/renderD* "
                "(render, video; podman: --group-add keep-groups --device /dev/kfd --device /dev/dri). env | grep "
                "VISIBLE_DEVICES, and unset a wrong one.",
@@ -252,19 +274,27 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': "GPU not usable after an update or an error",
      'text': "CUDA error: unknown error / system not yet initialized / CUDA_ERROR_SYSTEM_NOT_READY",
+     'unless': ["GPU used before the fork"],
      'patterns': [("CUDA_ERROR_", "CUDA_ERROR_(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown"
                    r"|SYSTEM_DRIVER_MISMATCH|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b"),
                   ("cudaError", "cudaError(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown|SYSTEM_DRIVER_MISMATCH"
                    r"|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b"),
                   ("system ", "system (?:not yet initialized|has unsupported display driver)"),
                   (" error", r"(?:cuda|CUDA)(?: runtime)? error[^\n]{0,20}: (?:unknown error|initialization error)"),
+                  ("failed to initialize", r"failed to initialize CUDA: (?:unknown|initialization) error"),
+                  ("CUDA failed to initialize", "is present, but CUDA failed to initialize"),
+                  ("CUDA unknown error", "CUDA unknown error - this may be due to"),
+                  ("CUDA initialization failure with error", r"CUDA initialization failure with error:? (?:999|80[234]"
+                   r"|3)\b"), ("unsupported display driver", "[Ss]ystem has unsupported display driver"),
+                  ("returned 80", r"cuda\w{1,40} returned 80[234]\b"),
                   ("initialization error: cuda error: unknown error",
                    "initialization error: cuda error: unknown error"),
                   ("forward compatibility was attempted on non supported HW", "forward compatibility was attempted on "
                    "non supported HW"), "hipErrorNotInitialized", "hipErrorUnknown"],
      'cause': "The driver cannot bring the GPU into use: the fabric manager of NVSwitch nodes does not run, driver "
               "and its libraries are of two releases (a container with a libcuda of its own), or the GPU has failed.",
-     'remedy': "nvidia-smi on the node outside of the container; systemctl status nvidia-fabricmanager "
+     'remedy': "nvidia-smi on the node outside of the container; systemctl status nvidia-fabricmanager, "
+               "nvidia-modprobe -u (or modprobe nvidia_uvm: 'unknown error' where /dev/nvidia-uvm is missing) "
                "(administrators). In the container: ldconfig -p | grep libcuda: the one of the host alone; take "
                "/usr/local/cuda/compat off LD_LIBRARY_PATH. srun --exclude=NODE.",
      'also': [("the GPU was used before the process was forked",
@@ -274,12 +304,18 @@ ENTRIES = [
     {'name': "GPU taken by another process",
      'text': "CUDA error: all CUDA-capable devices are busy or unavailable",
      'patterns': [("all CUDA-capable devices are busy", "all CUDA-capable devices are busy"),
+                  ("MPS client failed to connect", "MPS client failed to connect"),
+                  ("MPS server is not ready", "MPS server is not ready"),
+                  ("between the MPS server", "call between the MPS server and the MPS client failed"),
+                  ("is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
+                  ("46 from", r"Return value 46 from 'cuda\w+"),
                   "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
                   ("exclusive", r"exclusive(?:-thread| process)? (?:use|mode|thread)[^\n]{0,60}in use"),
                   ("unavailable", r"device (?:is )?(?:kernel image|busy)[^\n]{0,20}unavailable")],
      'cause': "The GPU lets one process at a time in (compute mode EXCLUSIVE_PROCESS) and another one has it, a "
               "second rank for example; or it has failed.",
-     'remedy': "One rank a GPU; MPS (nvidia-cuda-mps-control -d) for more; nvidia-smi -q -d COMPUTE shows the mode, "
+     'remedy': "One rank a GPU; MPS (nvidia-cuda-mps-control -d, started on the node, with the same "
+               "CUDA_MPS_PIPE_DIRECTORY in the container, bound) for more; nvidia-smi -q -d COMPUTE shows the mode, "
                "nvidia-smi who is on it.",
      'source': "CUDA Runtime API, cudaError; HIP, hipError_t", 'evidence': 'derived'},
     {'name': "wrong address on the GPU",
@@ -309,7 +345,8 @@ ENTRIES = [
                   ("GPU requires reset", "GPU requires reset"),
                   ("rror", r"(?:cuda|CUDA)_?[Ee]rror_?(?:ECC|HardwareStackError|NvlinkUncorrectable)\w*"),
                   ("amdgpu", r"amdgpu[^\n]{0,80}(?:GPU reset|ring \S{1,20} timeout|RAS|hang)[^\n]{0,80}"),
-                  ("HW Exception by GPU node", "HW Exception by GPU node")],
+                  ("HW Exception by GPU node", "HW Exception by GPU node"),
+                  "ueue preemption time out", "Waiting for fences timed out"],
      'cause': "The GPU has failed (memory, bus, NVLink) or was reset by its driver.",
      'remedy': "srun --exclude=NODE, and tell the administrators with the line of dmesg (Xid number). If it comes on "
                "every node it is the program that hangs the GPU.",
@@ -328,7 +365,11 @@ ENTRIES = [
                   ("CUDA_ERROR_", "CUDA_ERROR_(?:NO_BINARY_FOR_GPU|INVALID_PTX|INVALID_IMAGE|UNSUPPORTED_PTX_VERSION)"),
                   ("the provided PTX was compiled with an unsupported toolchain", "the provided PTX was compiled with "
                    "an unsupported toolchain"), ("device kernel image is invalid", "device kernel image is invalid"),
-                  ("named symbol not found", "named symbol not found")],
+                  ("named symbol not found", "named symbol not found"),
+                  ("--gpu-architecture", "nvrtc: error: invalid value for --gpu-architecture"),
+                  ("Unsupported gpu architecture", "Unsupported gpu architecture"),
+                  ("a PTX JIT compilation failed", "a PTX JIT compilation failed"),
+                  ("too many resources requested for launch", "too many resources requested for launch")],
      'unless': ["code for another GPU"],
      'cause': "The program or library has no code for this GPU, or code made by a newer CUDA than the driver takes.",
      'remedy': "An image built for this GPU: gfx90a is MI250X, gfx942 MI300A, sm_80 A100, sm_90 H100 and GH200; "
@@ -368,9 +409,174 @@ ENTRIES = [
                   ("CUDA_ERROR_", r"\b(?P<why>CUDA_ERROR_[A-Z_]+)"),
                   ("HSA_STATUS_ERROR", r"\b(?P<why>HSA_STATUS_ERROR\w*)"),
                   ("hsa_init", r"\b(?P<why>hsa_init[^\n]{0,40}fail\w*)")],
-     'unless': ["error of CUDA within NCCL"],
+     'unless': ["error of CUDA within NCCL", "no handle of cuDNN or cuBLAS"],
      'cause': "A call of the GPU's runtime failed: {why}",
      'remedy': "nvidia-smi or rocminfo in the same step and container tell whether the GPU is there; a small program "
                "(osu_bw D D) whether it works. Image, driver and library must fit: see the versions.",
      'source': "CUDA Runtime API, cudaError; HIP, hipError_t", 'evidence': 'derived', 'general': 2},
+    {'name': "CuPy that does not fit",
+     'text': "Failed to import CuPy. ... make sure that the package matches with the version of CUDA or ROCm "
+             "installed.",
+     'patterns': ["Failed to import CuPy", "CuPy is not correctly installed",
+                  ("multiple CuPy packages", "multiple CuPy packages are installed"),
+                  ("CuPy failed to load", r"CuPy failed to load (?P<library>\S{1,80})")],
+     'cause': "CuPy does not find the libraries of the CUDA or ROCm that it was built for, or two CuPy packages are "
+              "installed at once. {library}",
+     'remedy': "pip list | grep -i cupy: one alone. cupy-cuda12x for CUDA 12 (nvidia-smi, nvcc --version), "
+               "cupy-rocm-... or a build of your own for ROCm; pip install 'cupy-cuda12x[ctk]' brings the libraries "
+               "along. CUDA_PATH or LD_LIBRARY_PATH to the CUDA of the image; --nv in a container.",
+     'also': [("NumPy is of another major release", "python -c 'import numpy; print(numpy.__version__)'")],
+     'source': "docs.cupy.dev, Installation, FAQ; github.com/LipingYi/QSFL, issue 1", 'evidence': 'derived',
+     'general': 1},
+    {'name': "headers of CUDA or ROCm missing",
+     'text': "cupy.cuda.compiler.CompileException: ...: catastrophic error: cannot open source file \"cuda_runtime.h\"",
+     'patterns': [("cannot open source file", r"cannot open source file \"(?P<header>(?:cuda|thrust|cub|cooperative|"
+                   r"hip|vector_|crt/|nv/|cccl|stddef|mma)[^\"\n]{0,60})\""),
+                  ("file not found", r"fatal error: '(?P<other>(?:hip|cuda|thrust)[^'\n]{1,60})' file not found"),
+                  ("NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_COMPILATION"),
+                  ("HIPRTC_ERROR_COMPILATION", "HIPRTC_ERROR_COMPILATION")],
+     'cause': "CuPy (or another package that compiles for the GPU while it runs) does not find the headers of CUDA or "
+              "ROCm, or those of another release than its own. {header}{other}",
+     'remedy': "An image with the development files (nvidia/cuda:...-devel, rocm/dev-...), or pip install "
+               "'cupy-cuda12x[ctk]' (nvidia-cuda-runtime, nvidia-cuda-nvrtc); CUDA_PATH or ROCM_HOME to their "
+               "folder. rm -r ~/.cupy/kernel_cache after a change.",
+     'source': "docs.cupy.dev, Installation, FAQ; github.com/cupy/cupy, issues 5202 and 4321",
+     'evidence': 'derived'},
+    {'name': "driver of NVIDIA updated while it ran",
+     'text': "Failed to initialize NVML: Driver/library version mismatch",
+     'patterns': [("river/library version mismatch", "[Dd]river/library version mismatch")],
+     'cause': "The driver in the kernel and its libraries are of two releases: the driver's packages were updated and "
+              "the node was not started again, or the image brings a libnvidia-ml or libcuda of its own.",
+     'remedy': "Outside of the container nvidia-smi, cat /proc/driver/nvidia/version. If it fails there too: restart "
+               "the node, or rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia; modprobe nvidia (administrators); "
+               "srun --exclude=NODE. If it fails inside only: remove libnvidia-* and libcuda from the image.",
+     'source': "github.com/NVIDIA/nvidia-container-toolkit, issues 171 and 394; github.com/lyulyul/shine-cluster, "
+               "issue 30", 'evidence': 'measured'},
+    {'name': "GPUs lost by the container",
+     'text': "Failed to initialize NVML: Unknown Error",
+     'patterns': ["Failed to initialize NVML: Unknown Error",
+                  ("nsufficient ", r"nvml(?: error)?: [Ii]nsufficient [Pp]ermissions"),
+                  ("Failed to initialize NVML: Insufficient Permissions", "Failed to initialize NVML: Insufficient "
+                   "Permissions")],
+     'cause': "The container, or the step of Slurm, may not use the GPUs' files any more or at all: a cgroup forbids "
+              "it (systemctl daemon-reload takes them away from Docker's containers), or the job has no GPU.",
+     'remedy': "In a job: ask for GPUs (--gpus-per-node). Docker: start the container again, with --device "
+               "/dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm, or cgroupfs as its driver of "
+               "cgroups; rootless: no-cgroups = true in nvidia-container-runtime/config.toml.",
+     'source': "github.com/NVIDIA/nvidia-container-toolkit, issue 48; docs.nvidia.com, Container Toolkit, "
+               "Troubleshooting", 'evidence': 'derived'},
+    {'name': "cuDNN of another release",
+     'text': "CUDA backend failed to initialize: Found cuDNN version 8600, but JAX was built against version 8906, ...",
+     'patterns': [("cuDNN version", r"Found cuDNN version (?P<found>\d+), but JAX was built against"),
+                  ("Unable to load cu", r"Unable to load (?P<library>cu[A-Z]\w+)\."),
+                  ("library was not found", r"The (?P<other>cu[A-Z]\w+) library was not found"),
+                  ("nstallation found", r"Outdated (?P<third>\w+) installation found"),
+                  ("Loaded runtime CuDNN library", r"Loaded runtime CuDNN library: (?P<fourth>\S+) but source was "
+                   "compiled with"),
+                  ("cuDNN version incompatibility", r"cuDNN version incompatibility: PyTorch was compiled +against"),
+                  ("Unable to load any of {libcudnn", r"Unable to load any of \{(?P<fifth>libcudnn\w*)")],
+     'cause': "The program does not find the cuDNN (or another library of CUDA) that it was built with, or finds an "
+              "older one: of a module, of /usr/local/cuda or of another package. "
+              "{library}{other}{third}{fourth}{fifth}",
+     'remedy': "unset LD_LIBRARY_PATH, or unload the modules cuda and cudnn, where the package brings its own "
+               "(jax[cuda12], torch from pip); else a newer one: pip install --upgrade nvidia-cudnn-cu12, or a module "
+               "of that release. One package only that brings its own in an environment (jax beside torch clash).",
+     'also': [("which file it is", "LD_DEBUG=libs python -c 'import jax; jax.devices()' 2>&1 | grep cudnn")],
+     'source': "docs.jax.dev, Installation; github.com/MIT-REALM/gcbfplus, issue 1; github.com/jax-ml/jax, issues "
+               "20519 and 30050", 'evidence': 'measured'},
+    {'name': "no handle of cuDNN or cuBLAS",
+     'text': "Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR / CUBLAS_STATUS_NOT_INITIALIZED when calling "
+             "cublasCreate",
+     'patterns': [("CUDNN_STATUS_", "CUDNN_STATUS_(?:INTERNAL_ERROR|NOT_INITIALIZED|ALLOC_FAILED)"),
+                  ("CUBLAS_STATUS_", "CUBLAS_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED)"),
+                  ("CUSOLVER_STATUS_", "CUSOLVER_STATUS_(?:INTERNAL_ERROR|NOT_INITIALIZED|ALLOC_FAILED)"),
+                  ("DNN library initialization failed", "DNN library initialization failed"),
+                  ("rocblas_status_memory_error", "rocblas_status_memory_error"),
+                  ("HIPBLAS_STATUS_", "HIPBLAS_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED)")],
+     'unless': ["cuDNN of another release", "out of memory"],
+     'cause': "cuDNN or cuBLAS cannot be set up on the GPU: mostly its memory is used up (another process or rank, or "
+              "the 75 % that JAX and all that TensorFlow takes at once), else the library is of another release.",
+     'remedy': "nvidia-smi in the same step: who uses the GPU. export XLA_PYTHON_CLIENT_PREALLOCATE=false, "
+               "TF_FORCE_GPU_ALLOW_GROWTH=true; one rank a GPU; smaller batches. If the GPU is empty: unset "
+               "LD_LIBRARY_PATH, and install package and cuDNN of one release.",
+     'also': [("an index out of range on the GPU, told late", "CUDA_LAUNCH_BLOCKING=1 PROGRAM")],
+     'source': "docs.jax.dev, GPU memory allocation; github.com/tensorflow/tensorflow, issue 9489; "
+               "github.com/jax-ml/jax, issues 15361 and 23162", 'evidence': 'derived'},
+    {'name': "cache of MIOpen not to be written",
+     'text': "MIOpen(HIP): Warning ... Internal error while accessing SQLite database: disk I/O error",
+     'patterns': ["Internal error while accessing SQLite database", "Db lock has failed to lock",
+                  ("filesystem", r"boost::filesystem[^\n]{0,120}miopen"),
+                  ("miopen", r"(?:[Uu]nable to|[Cc]annot|[Ff]ailed to) (?:create|open|write|lock)[^\n]{0,120}miopen")],
+     'cause': "MIOpen (ROCm's library for neural networks) keeps its data base of kernels in your home (~/.config/"
+              "miopen, ~/.cache/miopen), which cannot be written or locked there: Lustre or NFS, a home that the "
+              "container does not have, or many ranks at once.",
+     'remedy': "export MIOPEN_USER_DB_PATH=/tmp/$USER-miopen-$SLURM_NODEID; export "
+               "MIOPEN_CUSTOM_CACHE_DIR=$MIOPEN_USER_DB_PATH; mkdir -p $MIOPEN_USER_DB_PATH on each node before the "
+               "program. MIOPEN_DEBUG_DISABLE_SQL_WAL=1 is the next to try; rm -r /tmp/miopen-lockfiles if it is "
+               "another user's.",
+     'source': "docs.lumi-supercomputer.eu, PyTorch; github.com/ROCm/MIOpen, issues 124, 1427 and 2214; "
+               "github.com/ROCm/tensorflow-upstream, issue 1419", 'evidence': 'derived'},
+    {'name': "compiler of ROCm at run time",
+     'text': "MIOpen(HIP): Error [Do] 'amd_comgr_do_action(...)' AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC: ERROR (1)",
+     'patterns': [("amd_comgr_do_action", r"amd_comgr_do_action[^\n]{0,160}ERROR"),
+                  ("HIPRTC_ERROR_", r"HIPRTC_ERROR_(?!COMPILATION)\w+"),
+                  ("Code object build failed", "Code object build failed"),
+                  ("clang", r"clang(?:\+\+)?: error: cannot find (?:ROCm|HIP)[^\n]{0,80}")],
+     'unless': ["headers of CUDA or ROCm missing"],
+     'cause': "ROCm compiles kernels while the program runs, and cannot: its compiler's files are missing in the image "
+              "or of another release, or this GPU is not one that it knows.",
+     'remedy': "An image with all of one ROCm (rocm-llvm, rocm-device-libs, hip-dev); ROCM_PATH to its folder and no "
+               "other one on LD_LIBRARY_PATH; rocminfo | grep gfx against the list of that release.",
+     'source': "github.com/ROCm/MIOpen, issue 1764", 'evidence': 'derived'},
+    {'name': "memory of the GPU used up",
+     'text': "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB ...",
+     'patterns': [(" out of memory", r"(?:CUDA|HIP)(?: error)?(?: \(\d+\))?:? out of memory"),
+                  ("OutOfMemoryError: ", r"OutOfMemoryError: (?:CUDA|HIP|Out of memory allocating [\d,]+ bytes "
+                   r"\(alloc)"),
+                  ("hipErrorOutOfMemory", "hipErrorOutOfMemory"), ("ErrorMemoryAllocation", r"\b(?:cuda|hip)Error"
+                   r"MemoryAllocation\b"), "CUDA_ERROR_OUT_OF_MEMORY",
+                  ("RESOURCE_EXHAUSTED: ", r"RESOURCE_EXHAUSTED: [^\n]{0,40}[Oo]ut of memory"),
+                  ("Available Free mem", r"Available Free mem : \d{1,3} MB")],
+     'unless': ["not enough GPU memory", "NCCL stopped"],
+     'cause': "The memory of the GPU is used up, not that of the node: by this program, by another rank on the same "
+              "GPU, or by a process that an earlier run has left there.",
+     'remedy': "nvidia-smi or rocm-smi in the same step shows who has it. One rank a GPU; a smaller problem, batch or "
+               "message size (-m); more GPUs. PyTorch: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (HIP: "
+               "PYTORCH_HIP_ALLOC_CONF) against fragments; JAX: XLA_PYTHON_CLIENT_PREALLOCATE=false. --mem of Slurm "
+               "does not help.",
+     'source': "CUDA Runtime API, cudaError; pytorch.org, CUDA semantics, Memory management",
+     'evidence': 'derived'},
+    {'name': "GPU used before the fork",
+     'text': "RuntimeError: Cannot re-initialize CUDA in forked subprocess.",
+     'patterns': ["Cannot re-initialize CUDA in forked subprocess",
+                  ("os.fork() was called", r"os\.fork\(\) was called[^\n]{0,80}(?:JAX|incompatible)")],
+     'cause': "The program used the GPU and then forked (multiprocessing, DataLoader workers): the child cannot use "
+              "it.",
+     'remedy': "multiprocessing.set_start_method('spawn') at the start, DataLoader(multiprocessing_context='spawn'), "
+               "or no GPU before the workers are started. With MPI: one rank a process instead of workers.",
+     'source': "pytorch.org, Multiprocessing best practices", 'evidence': 'derived'},
+    {'name': "GPU program ended by the watchdog",
+     'text': "CUDA error: the launch timed out and was terminated",
+     'patterns': ["the launch timed out and was terminated", "cudaErrorLaunchTimeout", "CUDA_ERROR_LAUNCH_TIMEOUT"],
+     'cause': "The GPU also drives a screen, and its driver ends kernels that take longer than some seconds; or the "
+              "kernel hangs.",
+     'remedy': "Use a GPU without a screen (compute nodes), or end the graphical session there; shorter kernels.",
+     'source': "CUDA Runtime API, cudaErrorLaunchTimeout", 'evidence': 'derived'},
+    {'name': "compiler of the driver not in the container",
+     'text': "CUDA error: PTX JIT compiler library not found",
+     'patterns': ["PTX JIT compiler library not found", ("libnvidia-ptxjitcompiler", r"libnvidia-ptxjitcompiler"
+                  r"\.so[.\d]{0,20}: (?:not found|cannot open)"),
+                  "OS call failed or operation not supported on this OS"],
+     'unless': ["driver of NVIDIA not in the container"],
+     'cause': "A part of NVIDIA's driver is not in the container: libnvidia-ptxjitcompiler, which compiles code for "
+              "GPUs newer than the program, or /dev/nvidia-uvm.",
+     'remedy': "--nv (see nvliblist.conf of Apptainer); Docker: NVIDIA_DRIVER_CAPABILITIES=compute,utility and "
+               "--gpus all; ls /dev/nvidia* inside, nvidia-modprobe -u -c=0 on the host.",
+     'source': "CUDA Runtime API, cudaErrorJitCompilerNotFound, cudaErrorOperatingSystem", 'evidence': 'derived'},
+    {'name': "names of GPUs of AMD not there",
+     'text': "/opt/amdgpu/share/libdrm/amdgpu.ids: No such file or directory",
+     'patterns': [("amdgpu.ids", r"amdgpu\.ids: No such file")],
+     'cause': "libdrm does not find its list of names of AMD's GPUs: harmless.",
+     'remedy': "Nothing; or install libdrm-common (libdrm-amdgpu) in the image.",
+     'source': "libdrm, amdgpu/amdgpu_asic_id.c", 'evidence': 'derived', 'last': True},
 ]

@@ -85,6 +85,7 @@ ENTRIES = [
     {'name': 'undefined symbol',
      'text': "symbol lookup error: ...: undefined symbol: MPIX_...",
      'patterns': [("undefined symbol: ", r"undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)" + NOT_IGNORED)],
+     'unless': ["library of CUDA of another release", "NumPy without its BLAS"],
      'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of "
               "the same name, than the program was built with.",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
@@ -113,7 +114,7 @@ ENTRIES = [
      'text': "error while loading shared libraries: libgfortran.so.5: cannot open shared object file: ...",
      'patterns': [(": cannot open shared object file",
                    r"(?:^|[\s:'(])(?![^\s:'(]{0,300}(?:" + EXPLAINED + r"|-rdmav\d+\.so))(?P<library>[^\s:'(]+): "
-                   "cannot open shared object file" + NOT_IGNORED),
+                   "cannot open shared object file(?!: (?:Structure|Input/output|Stale|Permission))" + NOT_IGNORED),
                   ("loading shared libraries: ", r"loading shared libraries: (?P<library>[^\s:]+): cannot open "
                                                  r"shared object f"
                    r"(?:\.\.\.|$)"),
@@ -148,8 +149,13 @@ ENTRIES = [
                    r"(?P<library>lib(?:cuda|nvidia-[\w-]+)\.so[.\d]*): cannot open shared object file"),
                   ("NVIDIA-SMI couldn't find ", r"NVIDIA-SMI couldn't find (?P<other>[\w.-]+) library"),
                   ("Could not find any nv", r"Could not find any (?P<these>nv files)"),
-                  ("Could not find any NVIDIA libraries", r"Could not find any (?P<all>NVIDIA libraries)")],
-     'cause': "{library}{other}{these}{all} not found: that is the driver of NVIDIA's GPUs, which is on nodes with "
+                  ("Could not find any NVIDIA libraries", r"Could not find any (?P<all>NVIDIA libraries)"),
+                  ("libcuda.so", r"Couldn't open CUDA library (?P<fifth>libcuda\.so\S{0,4})"),
+                  ("unable to find libcuda.so DSO", r"unable to find (?P<sixth>libcuda\.so) DSO"),
+                  ("kernel driver does not appear", r"(?P<seventh>kernel driver) does not appear to be running on this "
+                   "host")],
+     'cause': "{library}{other}{these}{all}{fifth}{sixth}{seventh} not found: that is the driver of NVIDIA's "
+              "GPUs, which is on nodes with "
               "such a GPU, and comes into a container by --nv only.",
      'remedy': "singularity exec --nv, apptainer exec --nv; for a command of the module: export "
                "MPI_CONTAINER_OPTIONS=--nv.",
@@ -180,6 +186,7 @@ ENTRIES = [
      'patterns': [(" not defined in file ", r"symbol (?P<symbol>\S{1,100}), version (?P<version>\S{1,40}) not defined "
                    r"in file (?P<file>\S{1,60}) with link time reference"),
                   ("undefined symbol: ", r"undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
+     'unless': ["library of CUDA of another release"],
      'cause': "A library meets another release of {file} than it was built with: for GLIBC_PRIVATE the C library of "
               "one system is mixed with parts of another one's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
      'remedy': "Never put a libc.so.6 of your own before the system's: unset LD_PRELOAD and LD_LIBRARY_PATH; env -i "
@@ -222,10 +229,11 @@ ENTRIES = [
      'text': "file too short / ELF load command ... / cannot read file data",
      'patterns': [(": file too short", r"\.so\S{0,20}: file too short"),
                   ("ELF load command", r"ELF load command[^\n]{0,80}"), ("only ET_DYN", r"only ET_DYN[^\n]{0,60}"),
-                  ("cannot ", "cannot (?:change memory protections|enable executable stack|make segment writable)[^"
+                  ("cannot ", "cannot (?:change memory protections|make segment writable)[^"
                    r"\n]{0,60}"), ("cannot restore segment prot", r"cannot restore segment prot[^\n]{0,60}"),
                   ("failed to map segment from shared object", r"failed to map segment from shared object[^\n]{0,40}"),
-                  ("object file has no ", "object file has no (?:loadable|dynamic)")],
+                  ("object file has no ", "object file has no (?:loadable|dynamic)"),
+                  ("reloc type", "unexpected (?:PLT )?reloc type")],
      'cause': "The loader cannot use a library's file: it is empty or cut off (a full disk when it was copied, a "
               "driver's file bound from a host without it), lies on a disk mounted noexec, or memory is short.",
      'remedy': "ls -lL the file that is named, inside the container; install or copy it again. 'failed to map "
@@ -241,4 +249,62 @@ ENTRIES = [
      'remedy': "find / -name 'libNAME*' ; -L FOLDER, or load its module before configure. With Cray's compilers cc, "
                "CC and ftn find MPI by themselves.",
      'source': "ld(1), option -l", 'evidence': 'derived', 'general': 1},
+    {'name': "library of CUDA of another release",
+     'text': "ImportError: .../libcusparse.so.12: undefined symbol: __nvJitLinkAddData_12_1, version "
+             "libnvJitLink.so.12",
+     'patterns': [("undefined symbol: ", r"undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|"
+                   r"cusolver|cufft|curand|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas|hipblas)\w*)" + NOT_IGNORED),
+                  (" not defined in file lib", r"symbol (?P<other>\S{1,100}?),? version \S{1,60} not defined in file "
+                   r"(?P<file>lib(?:cu|nv|nccl|hip|roc|rccl|amd|hsa)\S{1,60}) with link time reference"),
+                  ("CUBLAS_STATUS_", r"CUBLAS_STATUS_(?:INVALID_VALUE|NOT_SUPPORTED|ARCH_MISMATCH)\b"),
+                  ("undefined symbol: ", r"lib(?:torch\w*|c10\w*|cupy\w*|jaxlib\w*)\S{0,60}: undefined symbol: "
+                   r"(?P<third>\S{1,200})")],
+     'cause': "Another release of a library of CUDA or ROCm is loaded than the package was built with: one of a module "
+              "(LD_LIBRARY_PATH, /usr/local/cuda), of conda or of the host comes before the package's own. "
+              "{symbol}{other}{third}",
+     'remedy': "unset LD_LIBRARY_PATH, or unload the module cuda or rocm: PyTorch and CuPy from pip bring their own. "
+               "If it stays: pip install --force-reinstall torch (with its nvidia-* packages) in a new environment, "
+               "and torch, torchvision and flash-attn of one release.",
+     'also': [("which file it is", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep -E 'trying file|init:'")],
+     'source': "github.com/pytorch/pytorch, issues 111469 and 119932; github.com/zai-org/ChatGLM-6B, issue 921",
+     'evidence': 'measured'},
+    {'name': "NumPy without its BLAS",
+     'text': "ImportError: .../numpy/core/_multiarray_umath...so: undefined symbol: cblas_sgemm",
+     'patterns': [("undefined symbol: cblas_", r"undefined symbol: (?P<symbol>cblas_\w+)")],
+     'cause': "NumPy (or the program) was built against a BLAS with the C interface, and the libblas.so.3 that is "
+              "found has none ({symbol}).",
+     'remedy': "Debian: apt install libopenblas0 (or libatlas3-base) in the image; or pip install --force-reinstall "
+               "numpy, whose package brings its own. See that no module puts another BLAS on LD_LIBRARY_PATH.",
+     'source': "github.com/numpy/numpy, issues 12999 and 13441", 'evidence': 'measured'},
+    {'name': "library without its versions",
+     'text': "ssh: .../libcrypto.so.1.0.0: no version information available (required by ssh)",
+     'patterns': [("no version information available", r"(?P<library>\S{1,200}): no version information available "
+                   r"\(required by (?P<by>[^)\n]{1,200})\)")],
+     'cause': "{by} finds {library}, a build of its own (conda, a module, LD_LIBRARY_PATH), instead of the system's. "
+              "A warning; it may crash later.",
+     'remedy': "unset LD_LIBRARY_PATH for system programs, or conda deactivate.",
+     'source': "ld.so(8); github.com/hashdist/hashstack, issue 765", 'evidence': 'derived', 'last': True},
+    {'name': "executable stack refused",
+     'text': "...so: cannot enable executable stack as shared object requires: Invalid argument",
+     'patterns': [("cannot enable executable stack", r"(?:(?P<library>[^\s:'\x22]{1,200}): )?cannot enable executable "
+                   "stack as shared object requires")],
+     'cause': "The library {library} is marked as one that needs an executable stack (mostly by mistake, of "
+              "hand-written assembler), and glibc from 2.41 on ('Invalid argument') or SELinux ('Permission denied') "
+              "does not give it.",
+     'remedy': "patchelf --clear-execstack FILE, or execstack -c FILE; a newer release of the package. Else export "
+               "GLIBC_TUNABLES=glibc.rtld.execstack=2 (glibc), setsebool selinuxuser_execstack on (SELinux), or an "
+               "image with an older glibc.",
+     'source': "glibc 2.41, NEWS; github.com/open-power/pdbg, issue 111; github.com/mjakeman/extension-manager, issue "
+               "88", 'evidence': 'measured'},
+    {'name': "loader at odds with a library",
+     'text': "Inconsistency detected by ld.so: dl-version.c: ...: Assertion `needed != NULL' failed!",
+     'patterns': [("Inconsistency detected by ld.so", r"Inconsistency detected by ld\.so: (?P<where>[\w.-]{1,40})"),
+                  ("cannot handle TLS data", "cannot handle TLS data"),
+                  ("invalid mode for dlopen", "__vdso_\\w{1,30}: invalid mode for dlopen")],
+     'cause': "The loader of one C library met parts of another one's, or a file that is damaged: a libc.so.6, "
+              "libpthread or ld.so of another system comes first (LD_LIBRARY_PATH, LD_PRELOAD, a bind).",
+     'remedy': "unset LD_LIBRARY_PATH LD_PRELOAD, and see that no folder there has a libc.so.6; install the file again "
+               "that LD_DEBUG=files PROGRAM names last. Stripped or packed programs (upx, patchelf) can be damaged "
+               "too.",
+     'source': "glibc, elf/dl-version.c; ld.so(8)", 'evidence': 'derived'},
 ]

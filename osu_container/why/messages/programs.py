@@ -14,13 +14,21 @@ ENTRIES = [
      'source': SLURM, 'evidence': 'measured', 'last': True},
     {'name': 'memory damaged',
      'text': "double free or corruption (out)",
-     'patterns': ["double free or corruption", "free(): invalid pointer", "malloc(): corrupted"],
-     'cause': "A library has damaged the memory of a rank. With LINKx (FI_PROVIDER=lnx): it was told to link a "
-              "provider that it cannot link, such as tcp.",
-     'remedy': "LINKx: unset OSU_LINKX and load the module again, or let FI_LNX_PROV_LINKS name shm and cxi alone. "
-               "Else see what was loaded: srun osu_container/rank-proof FOLDER PROGRAM.",
-     'source': 'Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11',
-     'evidence': 'measured', 'last': True},
+     'patterns': ["double free or corruption", "free(): invalid pointer", "malloc(): corrupted", "glibc detected",
+                  "free(): invalid ", "free(): double free detected", "corrupted size vs. prev_size",
+                  "corrupted double-linked list",
+                  ("malloc(): ", r"malloc\(\): (?:invalid|unsorted|unaligned|memory|mism)"),
+                  "realloc(): invalid", "munmap_chunk(): invalid pointer", "malloc_consolidate(): ",
+                  ("sysmalloc: Assertion", "sysmalloc: Assertion")],
+     'cause': "A program or library has damaged its own memory (a write beyond the end of an array, memory freed "
+              "twice), or two builds of one library are in one process. With LINKx (FI_PROVIDER=lnx): it was told to "
+              "link a provider that it cannot link, such as tcp.",
+     'remedy': "The same with one rank, and with the image's own libraries alone (pure), tells whether it is the "
+               "program: a newer release of it, or valgrind PROGRAM. What was loaded: srun osu_container/rank-proof "
+               "FOLDER PROGRAM. LINKx: unset OSU_LINKX and load the module again, or let FI_LNX_PROV_LINKS name shm "
+               "and cxi alone.",
+     'source': 'Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11; '
+               'glibc, malloc/malloc.c', 'evidence': 'measured', 'last': True},
     {'name': 'MPI stopped the job',
      'text': "Abort(...): Fatal error in internal_Init: Other MPI error, error stack:",
      'patterns': [("Fatal error in ", r"Fatal error in (?P<call>\w+)"),
@@ -63,15 +71,22 @@ ENTRIES = [
     {'name': 'shared memory full',
      'text': "KILLED BY SIGNAL: 7 (Bus error)",
      'patterns': [("us error", r"(?:Signal: |\(|task \S{1,40} |signal )[Bb]us error"),
+                  ("Bus error", r"(?:^|: (?:line \d+: )?(?:\d+ )?)Bus error(?: |\b)"),
+                  ("out of shared memory", "dataloader's workers are out of shared memory"),
+                  ("/torch_", r"unable to (?:write to file|mmap|open shared memory object) </torch_[^\n]{1,80}"
+                   r"(?:No space left|Cannot allocate)"),
+                  ("SIGBUS", r"(?:signal|Signal|interrupted by|received|got)[^\n]{0,30}\bSIGBUS\b"),
                   ("shmget(", r"shmget\(.{0,200} failed(?!: No space left)"),
                   "Error while creating shared memory segment", "NCCL WARN Call to posix_fallocate failed",
                   ("failed to extend /dev/shm", r"failed to extend /dev/shm/\S+ to"),
                   "mmap: an error occurred while determining whether or not"],
-     'cause': "A rank touched shared memory that is not there: /dev/shm (or the folder of Open MPI's session) is "
-              "full, or smaller than the ranks need. Containers of Docker have 64 MB.",
+     'cause': "A program touched memory that the system could not give it: mostly shared memory, because /dev/shm "
+              "(or the folder of Open MPI's session) is full, or smaller than the ranks need. Containers of Docker "
+              "have 64 MB.",
      'remedy': "df -h /dev/shm in the container, and remove what earlier runs have left there. Docker: --shm-size=2g "
                "or --ipc=host. Apptainer shows the host's, unless --contain is given.",
-     'also': [("a file that was mapped was cut off: a disk is full", "df -h . /tmp")],
+     'also': [("a file that was mapped was cut off: a disk is full", "df -h . /tmp"),
+              ("the memory that the job asked for is used up", "sacct -j JOB -o maxrss,reqmem,state")],
      'source': 'mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254', 'evidence': 'derived'},
     {'name': 'limit of System V shared memory',
      'text': "UCX ERROR shmget(size=... flags=0x7b0) for mm_recv_desc failed: No space left on device, ...",
@@ -92,6 +107,8 @@ ENTRIES = [
                   ("failed", r"\bbrk\b[^\n]{0,60}failed"),
                   ("Cannot allocate memory", r"\bbrk\b[^\n]{0,60}Cannot allocate memory"),
                   ("fork", r"\bfork\b[^\n]{0,60}(?:failed|Cannot allocate memory)"), "ENOMEM",
+                  ("cannot allocate ", "cannot allocate (?:vector of (?:size|length)|buffer|memory block)"),
+                  ("OutOfMemoryError", r"java\.lang\.OutOfMemoryError"),
                   ("errno", r"errno[ =:]+12\b"), ("insufficient virtual memory", "insufficient virtual memory"),
                   ("Allocation ", r"Allocation (?:would exceed|of \S{1,20} failed)")],
      'unless': ["out of memory", "NCCL stopped"],
@@ -103,6 +120,7 @@ ENTRIES = [
     {'name': "quota used up",
      'text': "Disk quota exceeded",
      'patterns': [("isk quota exceeded", "[Dd]isk quota exceeded"), "EDQUOT",
+                  ("quota", r"exceeding \w{1,20} quota\b"),
                   ("quota ", r"quota (?:limit|exceeded)[^\n]{0,60}"), ("over ", "over (?:your )?quota")],
      'cause': "Your quota of bytes or of files on that file system is used up: the cache of images "
               "(~/.apptainer/cache, ~/.singularity), pip and conda in the home folder are the usual ones.",
@@ -116,7 +134,7 @@ ENTRIES = [
                   (": Input/output error", r"(?:\S{1,200}): Input/output error"),
                   ("LustreError", r"LustreError[^\n]{0,150}"),
                   ("Remote", r"Remote[^\n]{0,10}(?:I/O error|needs cleaning)"),
-                  ("Structure", r"Structure[^\n]{0,10}(?:I/O error|needs cleaning)")],
+                  "Structure needs cleaning"],
      'unless': ["GPU library that libfabric does not find",
                 "image damaged",
                 "image mounted in vain",
@@ -144,11 +162,13 @@ ENTRIES = [
      'remedy': "ls it in the same place: srun apptainer exec IMAGE ls -l FILE. --bind FOLDER (APPTAINER_BIND, "
                "SINGULARITY_BIND) brings it in. If the file is there: the interpreter in its first line, or a library "
                "that it needs, is not.",
+     'unless': ["names of GPUs of AMD not there"],
      'source': "execve(2), ENOENT; github.com/RemiAllio/MitoFinder, issue 34", 'evidence': 'derived', 'general': 2},
     {'name': "program that is not on PATH",
      'text': "bash: foo: command not found",
      'patterns': [(": command not found", r"(?P<command>[\w.+/-]{1,80}): command not found"),
-                  (": not found", r": line \d+: (?P<command>[\w.+/-]{1,80}): not found")],
+                  (": not found", r"(?:: line \d+|\b(?:sh|dash|ash): (?:line )?\d+|^(?:/bin/)?(?:sh|dash|ash)): "
+                   r"(?P<command>[\w.+/-]{1,80}): not found")],
      'unless': ["unknown command of Slurm",
                 "mpirun that is not there",
                 "module command not there",
@@ -177,7 +197,8 @@ ENTRIES = [
      'text': "ModuleNotFoundError: No module named 'foo'",
      'patterns': [(": No module named ", "(?:ModuleNotFoundError|ImportError): No module named '?(?P<name>["
                    r"\w.]{1,60})")],
-     'unless': ["mpi4py not installed"],
+     'unless': ["mpi4py not installed", "Python packages that do not fit each other", "Python without its own files",
+                "Python built in part"],
      'cause': "The Python that runs has no package {name}: it is another Python than the one it was installed for, or "
               "the image lacks it.",
      'remedy': "which python; python -c 'import sys; print(sys.path)'. In a container a virtual environment of your "
@@ -191,6 +212,7 @@ ENTRIES = [
                   ("may indicate binary incompatibility", "may indicate binary incompatibility"),
                   ("compiled using NumPy 1.x cannot be run in", r"compiled using NumPy 1\.x cannot be run in"),
                   ("A module that was compiled using NumPy", "A module that was compiled using NumPy"),
+                  ("_multiarray_umath", r"No module named '?numpy\.\w{1,10}\._multiarray_umath"),
                   ("cannot import name ", r"cannot import name '?(?P<name>\w{1,60})")],
      'cause': "A package was compiled for another NumPy or Python than the one that is loaded: often ~/.local of your "
               "home comes into the container.",
@@ -206,11 +228,16 @@ ENTRIES = [
                   ("Bus error", r"(?P<what>Bus error)(?: +\(core dumped\)| {2,}\S)"),
                   ("Quit", r"(?P<what>Quit)(?: +\(core dumped\)| {2,}\S)"),
                   ("Hangup", r"(?P<what>Hangup)(?: +\(core dumped\)| {2,}\S)"),
+                  ("process killed", r"forrtl: error \(78\): (?P<what>process killed)"),
+                  ("Trace/breakpoint trap", "(?P<what>Trace/breakpoint trap)"),
+                  ("User defined signal", r"^(?P<what>User defined signal \d)"),
+                  ("CPU time limit exceeded", "(?P<what>CPU time limit exceeded)"),
                   ("terminate called ", r"terminate called (?:after throwing an instance of '(?P<what>[^'\n]{1,80})'"
                    "|without an active exception)"), ("Killed", "^(?P<what>Killed)$"),
                   ("Terminated", "^(?P<what>Terminated)$"), ("Aborted", "^(?P<what>Aborted)$")],
      'cause': "A program was ended by a signal: {what}. Killed is mostly memory, Terminated another program (scancel, "
-              "time), Aborted an error that the program told before, Floating point exception a division by zero.",
+              "time), Aborted an error that the program told before, Floating point exception a division by "
+              "zero.",
      'remedy': "Look at the lines before it. Memory: sacct -j JOB -o maxrss,state, dmesg. A core file or ulimit -c "
                "unlimited and gdb PROGRAM core tell where.",
      'source': "signal(7), manual", 'evidence': 'derived', 'last': True},
@@ -218,8 +245,165 @@ ENTRIES = [
      'text': "stack overflow / ulimit -s",
      'patterns': [("tack ", r"[Ss]tack (?:overflow|smashing|size)[^\n]{0,60}(?:detected|exceeded|exhausted|overflow"
                    "|limit)"), ("stack smashing detected", "stack smashing detected"),
-                  ("OMP: ", r"OMP: (?:Error|Warning|System error)[^\n]{0,150}")],
+                  ("OMP: Error", "OMP: Error #34: ")],
      'cause': "A thread or rank has used more stack than it has, or has written over it.",
      'remedy': "ulimit -s unlimited in the job script, export OMP_STACKSIZE=512M.",
      'source': "getrlimit(2), RLIMIT_STACK; OpenMP, OMP_STACKSIZE", 'evidence': 'derived', 'general': 1},
+    {'name': "folder removed under the shell",
+     'text': "shell-init: error retrieving current directory: getcwd: cannot access parent directories: No such file "
+             "or directory",
+     'patterns': ["error retrieving current directory",
+                  ("getcwd", r"getcwd(?:\(\))? (?:failed|error)|getcwd: cannot access parent directories"),
+                  ("getcwd", r"os\.getcwd\(\)\n?[^\n]{0,40}(?:FileNotFoundError|No such file)"),
+                  "Job cannot be submitted without the current working directory"],
+     'unless': ["stale file handle"],
+     'cause': "The folder that the shell stands in was removed, or made anew, while it stood there, or it is not there "
+              "(not bound, not mounted, closed to you) in the container or on the node.",
+     'remedy': "cd to a folder that is there (cd; cd - enters the new one), and submit again. In a container: --pwd /, "
+               "or --bind the folder; in a job --chdir=FOLDER.",
+     'source': "getcwd(3), ENOENT; github.com/alphagov/govuk-puppet, pull request 5050", 'evidence': 'measured'},
+    {'name': "program ended by a signal, seen from outside",
+     'text': "Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)",
+     'patterns': [("interrupted by signal", r"exit code \d+ \(interrupted by signal (?P<signal>\d+)"),
+                  ("xit code", r"[Ee]xit code\W{1,4}(?P<code>137|139|13[456]|143)\b"),
+                  ("killed by signal ", r"exit status of rank \d+: killed by signal (?P<killed>\d+)"),
+                  ("exited on", r"exited on\s{1,3}signal (?P<on>\d+) \("),
+                  ("xit status", r"[Ee]xit status\W{1,4}(?P<status>137|139|13[456]|143)\b")],
+     'unless': ["rank killed", "rank crashed", "program failed", "signal that ended a program", "task killed"],
+     'cause': "The program was ended by a signal ({signal}{code}{status}{killed}{on}): 9 (code 137) is mostly "
+              "memory, 15 (143) scancel or "
+              "the time limit, 11 (139) a crash, 6 (134) an abort after an error, 7 (135) a bus error.",
+     'remedy': "sacct -j JOB -o jobid,state,exitcode,maxrss,reqmem tells memory from time; for a crash the lines "
+               "before, and gdb PROGRAM core with ulimit -c unlimited.",
+     'source': "signal(7); bash(1), EXIT STATUS", 'evidence': 'derived', 'last': True},
+    {'name': "two OpenMP libraries",
+     'text': "OMP: Error #15: Initializing libiomp5.so, but found libomp.so already initialized.",
+     'patterns': [("OMP: Error", r"OMP: Error #15: Initializing (?P<one>[^\s,]{1,80}), but found (?P<two>\S{1,80})"),
+                  ("is incompatible with libgomp", r"MKL_THREADING_LAYER=INTEL is incompatible with libgomp\S*")],
+     'cause': "Two libraries for threads (OpenMP of Intel, LLVM, GNU) are in one process: packages of conda and of "
+              "pip, or of a module, are mixed. {one} {two}",
+     'remedy': "All of them from one place: conda install ... nomkl, or pip alone in a fresh environment; import numpy "
+               "before torch. export MKL_THREADING_LAYER=GNU for MKL; KMP_DUPLICATE_LIB_OK=TRUE lets it go on, with "
+               "wrong results possible.",
+     'source': "Intel, MKL, threading layer; LLVM OpenMP, messages", 'evidence': 'derived'},
+    {'name': "OpenMP without /dev/shm",
+     'text': "OMP: Error #178: Function Can't open SHM failed:",
+     'patterns': [("OMP: Error", r"OMP: Error #179?\d?: Function (?:Can't open SHM|\w*pthread\w*|shm_open)"),
+                  ("Can't open SHM", "Can't open SHM")],
+     'cause': "The OpenMP library marks itself in /dev/shm (or /tmp), and may not write there: it is not in the "
+              "container, is full, or has a file of another user.",
+     'remedy': "ls -ld /dev/shm (drwxrwxrwt) in the container; --bind /dev/shm; rm /dev/shm/__KMP_REGISTERED_LIB_* of "
+               "yours.",
+     'source': "LLVM OpenMP, runtime/src/kmp_runtime.cpp", 'evidence': 'derived'},
+    {'name': "MKL that does not find its parts",
+     'text': "Intel MKL FATAL ERROR: Cannot load libmkl_avx2.so or libmkl_def.so.",
+     'patterns': [("MKL FATAL ERROR", r"MKL FATAL ERROR: (?:Cannot load|Error on loading) (?:function )?(?P<what>[^\n]"
+                   "{1,100})"), ("MKL ERROR", r"INTEL MKL ERROR: (?P<why>[^\n]{1,120})")],
+     'cause': "MKL opens its libraries for this processor while it runs, and does not find them, or finds those of "
+              "another release. {what} {why}",
+     'remedy': "unset LD_PRELOAD and LD_LIBRARY_PATH to other MKLs; source setvars.sh, or load one module of MKL; "
+               "conda install mkl of one release for all packages. Linked by hand: libmkl_rt alone, or all by -Wl,"
+               "--no-as-needed.",
+     'source': "Intel, MKL link line advisor", 'evidence': 'derived'},
+    {'name': "Python without its own files",
+     'text': "Fatal Python error: init_fs_encoding: ... ModuleNotFoundError: No module named 'encodings'",
+     'patterns': ["Could not find platform independent libraries <prefix>",
+                  ("No module named ", r"No module named '?encodings\b"),
+                  ("Fatal Python error: ", "Fatal Python error: (?:init_fs_encoding|initfsencoding|Py_Initialize)")],
+     'cause': "Python searches its own files in a wrong folder: PYTHONHOME (or PYTHONPATH) of the host's module or of "
+              "conda came into the container, or its installation is incomplete there.",
+     'remedy': "unset PYTHONHOME PYTHONPATH, or apptainer exec --cleanenv; python -c 'import sys; print(sys.prefix)'. "
+               "If its files lie outside of what is bound: --bind that folder.",
+     'source': "docs.python.org, PYTHONHOME", 'evidence': 'derived'},
+    {'name': "Python built in part",
+     'text': "ModuleNotFoundError: No module named '_ctypes'",
+     'patterns': [("No module named ", r"No module named '?(?P<name>_ctypes|_ssl|_sqlite3|_bz2|_lzma|_tkinter|"
+                   r"_hashlib|readline|_curses)'?"),
+                  "because the SSL module is not available"],
+     'cause': "This Python was built on a system that lacked the library behind the module {name}.",
+     'remedy': "Install its -dev package (libffi, OpenSSL, SQLite, bzip2, xz, tk) and build Python again, or take the "
+               "Python of the distribution, of a module or of conda.",
+     'source': "docs.python.org, Using Python on Unix, Building", 'evidence': 'derived'},
+    {'name': "call of the system forbidden",
+     'text': "Bad system call (core dumped)",
+     'patterns': [("Bad system call", r"\bBad system call\b"), ("SIGSYS", r"\bSIGSYS\b")],
+     'cause': "A filter (seccomp of Docker, podman or Apptainer) forbids a call of the system that the program makes, "
+              "or the kernel of the node does not have it.",
+     'remedy': "Docker, podman: --security-opt seccomp=unconfined, and a newer runtime. Apptainer: leave out "
+               "--security seccomp:... dmesg | grep -i seccomp on the node names the call.",
+     'source': "seccomp(2), SIGSYS", 'evidence': 'derived'},
+    {'name': "file too large",
+     'text': "File size limit exceeded (core dumped)",
+     'patterns': [("File size limit exceeded", r"\bFile size limit exceeded\b"), ("File too large", r"\bFile too "
+                  r"large\b"), ("SIGXFSZ", r"\bSIGXFSZ\b")],
+     'cause': "A file became larger than the limit of the shell (ulimit -f) or than the file system takes.",
+     'remedy': "ulimit -f unlimited; df -T of the folder: FAT, some /tmp and old quotas end at 2 or 4 GB; on Lustre "
+               "lfs setstripe -c 8 FOLDER for very large files.",
+     'source': "setrlimit(2), RLIMIT_FSIZE; write(2), EFBIG", 'evidence': 'derived'},
+    {'name': "file in use",
+     'text': "bash: ./a.out: Text file busy / rm: cannot remove '.nfs0001': Device or resource busy",
+     'patterns': [("Text file busy", r"(?P<file>\S{1,200}): Text file busy"), (".nfs", r"\.nfs\w+['\u2019]?: Device or "
+                  "resource busy")],
+     'cause': "A program that runs, here or on another node, still has the file open. {file}",
+     'remedy': "lsof FILE (fuser -v FILE) on the nodes where it may run, and end it; cp to a new name and mv over the "
+               "old one instead of writing into it. .nfs files vanish when the program ends.",
+     'source': "execve(2), ETXTBSY; NFS, silly rename", 'evidence': 'derived'},
+    {'name': "interpreter of a script not there",
+     'text': "bash: ./run: cannot execute: required file not found / /usr/bin/env: 'python': No such file or directory",
+     'patterns': ["cannot execute: required file not found",
+                  ("/usr/bin/env: ", r"/usr/bin/env: ['\u2018]?(?P<name>[^'\u2019:\n]{1,60})['\u2019]?: No such file")],
+     'cause': "The file is there, and what starts it is not: the interpreter in its first line, or the loader that it "
+              "was built for, is not on this machine or in this image. {name}",
+     'remedy': "head -1 FILE for a script ('python' is python3 in newer images; lines that end in \\r name a program "
+               "that does not exist: dos2unix FILE); file FILE for a program: another architecture, or musl and glibc.",
+     'source': "bash(1); execve(2), ENOENT", 'evidence': 'derived'},
+    {'name': "file descriptors of PyTorch's workers",
+     'text': "RuntimeError: received 0 items of ancdata",
+     'patterns': [("items of ancdata", r"received \d+ items of ancdata")],
+     'cause': "Workers of PyTorch (DataLoader) pass open files to each other, one for each tensor, and have no more: "
+              "the limit of open files is reached.",
+     'remedy': "ulimit -n 65536 in the job script; or torch.multiprocessing.set_sharing_strategy('file_system'); fewer "
+               "workers.",
+     'source': "pytorch.org, Multiprocessing package, Sharing strategies", 'evidence': 'derived'},
+    {'name': "file moved between two file systems",
+     'text': "OSError: [Errno 18] Invalid cross-device link",
+     'patterns': ["Invalid cross-device link"],
+     'cause': "A program renames or links a file from one file system to another (home and scratch, /tmp, or the "
+              "layers of a container's overlay), which the system cannot do.",
+     'remedy': "Put its cache, TMPDIR and target on one file system (conda: CONDA_PKGS_DIRS beside the environment, or "
+               "conda config --set always_copy true); cp and rm instead of mv -T or ln.",
+     'source': "rename(2), EXDEV", 'evidence': 'derived'},
+    {'name': "program crashed",
+     'text': "slurm_script: line 10: 1763903 Segmentation fault      (core dumped) ./a.out",
+     'patterns': [(" Segmentation fault ", r": (?:line )?\d+: +\d+ Segmentation fault +(?:\(core dumped\) )?"
+                   r"(?P<program>\S{0,100})"),
+                  ("]: segfault at", r"(?P<other>\S{1,60})\[\d+\]: segfault at")],
+     'unless': ["rank crashed"],
+     'cause': "A program has crashed: a fault of its own, libraries that do not fit each other, or a stack that is too "
+              "small (Slurm brings the limits of the shell that submitted the job). {program}{other}",
+     'remedy': "ulimit -s unlimited in the job script (where that crashes: ulimit -s 8192), OMP_STACKSIZE=512M; unset "
+               "LD_LIBRARY_PATH and PYTHONPATH; the same on another node (srun --exclude=NODE). ulimit -c unlimited "
+               "and gdb PROGRAM core tell where.",
+     'source': "signal(7), SIGSEGV; github.com/DeltaGroupNJUPT/Vina-GPU, issue 31; github.com/AMDResearch/hpcfund, "
+               "issue 3", 'evidence': 'derived', 'last': True},
+    {'name': "file of another user in /tmp",
+     'text': "IOError: [Errno 13] Permission denied: '/tmp/trq-lastjob.in'",
+     'patterns': [("Permission denied: '/", r"Permission denied: '(?P<file>/(?:tmp|dev/shm|var/tmp)/[^'\n]{1,200})'"),
+                  (": Permission denied", r"['\u2018 ](?P<other>/(?:tmp|dev/shm|var/tmp)/[^'\u2019:\s]{1,200})"
+                   r"['\u2019]?: Permission denied")],
+     'cause': "A file or folder in /tmp or /dev/shm belongs to another user, who ran the same program on this node "
+              "before: {file}{other}",
+     'remedy': "ls -ld of it. export TMPDIR=/tmp/$USER (mkdir -p it on each node), or the program's own setting for "
+               "its folder.",
+     'also': [("it is a program, and /tmp is mounted noexec", "findmnt -T /tmp")],
+     'source': "github.com/cBio/cbio-cluster, issue 169", 'evidence': 'derived', 'general': 1},
+    {'name': "folder at the root of the disk",
+     'text': "mkdir: cannot create directory '/me': Permission denied",
+     'patterns': [("cannot create directory", r"mkdir: cannot create directory ['\u2018](?P<folder>/[^/'\u2019\n]{1,80}"
+                   r"(?:/[^'\u2019\n]{0,100})?)['\u2019]: Permission denied")],
+     'cause': "The program wants to make {folder}, where you may not write. Mostly a variable before it is empty in "
+              "the job ($SCRATCH/me becomes /me), or that file system is not there.",
+     'remedy': "echo the variable in the job script (set -u stops at empty ones), and set it: sbatch --export=ALL, "
+               "or by its module. In a container --bind the folder.",
+     'source': "github.com/VirtualFlow/VFVS, issue 12", 'evidence': 'derived', 'general': 1},
 ]

@@ -5,21 +5,18 @@ ENTRIES = [
      'text': "nvidia-container-cli: initialization error: nvml error: driver not loaded",
      'patterns': [("nvidia-container-cli: initialization error: ", "nvidia-container-cli: initialization error: "
                    r"(?P<why>[^\n]{1,100})"),
-                  ("nvidia-container-cli: ", "nvidia-container-cli: (?:detection|device|mount|container) error: "
-                   r"(?P<why>[^\n]{1,150})"),
-                  ("nvidia-container-cli", r"nvidia-container-cli\S{0,3} (?P<why>[^\n]{1,120}(?:error|failed)[^"
-                   r"\n]{0,80})"),
                   ('could not select device driver "', r'could not select device driver "[^"\n]{0,40}" with '
                    "capabilities"),
                   ("nvidia-container-runtime", r"nvidia-container-runtime[^\n]{0,80}(?:error|fail|not)[^\n]{0,60}"),
-                  ("hooks.d/98-nvidia.sh exited with return code ", r"hooks\.d/98-nvidia\.sh exited with return code "
-                   r"\d+"), ("Auto-detected mode as '", r"Auto-detected mode as '\w+'[^\n]{0,200}")],
-     'unless': ["image that wants a newer driver",
+                  ("nvidia-container-cli.real: initialization error: ", r"nvidia-container-cli\.real: initialization "
+                   r"error: (?P<other>[^\n]{1,100})")],
+     'unless': ["image that wants a newer driver", "files of the driver that the toolkit may not read",
+                "mount that the toolkit may not make", "capabilities that the toolkit does not get",
                 "no GPU seen",
                 "list of libraries that the toolkit cannot make",
                 "cgroups that the toolkit may not write"],
-     'cause': "The container toolkit of NVIDIA could not bring the GPUs into the container ({why}): the driver is not "
-              "loaded on this node (or there is no GPU), or the toolkit is missing or too old.",
+     'cause': "The container toolkit of NVIDIA could not bring the GPUs into the container ({why}{other}): the driver "
+              "is not loaded on this node (or there is no GPU), or the toolkit is missing or too old.",
      'remedy': "nvidia-smi on the node; where there is no GPU leave out --gpus (enroot: NVIDIA_VISIBLE_DEVICES=void). "
                "Administrators: modprobe nvidia, nvidia-container-toolkit of today, ldconfig; a newer image needs a "
                "newer driver (cuda>=...).",
@@ -65,7 +62,7 @@ ENTRIES = [
      'source': "NVIDIA container toolkit, CDI", 'evidence': 'derived'},
     {'name': "image that enroot cannot import",
      'text': "[ERROR] URL https://... returned error code: 401 Unauthorized",
-     'patterns': [("pyxis: ", "pyxis: (?:failed to import docker image|couldn't (?:import|pull|start container)[^"
+     'patterns': [("pyxis: ", "pyxis: (?:failed to import docker image|couldn't (?:import|pull)[^"
                    r"\n]{0,60})"),
                   (" returned error code: ", r"\[ERROR\] (?:URL )?https?://[^\n]{1,200} returned error code: "
                    r"(?P<why>[^\n]{1,60})"),
@@ -92,7 +89,7 @@ ENTRIES = [
                   ("enroot: ", r"enroot: [^\n]{0,60}(?:unbound variable|[Ee]rror|failed|[Pp]ermission denied)")],
      'unless': ["container of enroot not there",
                 "image that enroot cannot import",
-                "GPU driver that the container toolkit does not find"],
+                "GPU driver that the container toolkit does not find", "container toolkit of NVIDIA failed"],
      'cause': "The plugin pyxis could not start the container by enroot; the lines below, 'printing enroot log file', "
               "say why: folders of enroot that you may not write, no user namespaces, a disk that is full.",
      'remedy': "enroot start -rw NAME on the node by hand; the folders ENROOT_RUNTIME_PATH, ENROOT_DATA_PATH, "
@@ -117,6 +114,7 @@ ENTRIES = [
                   ("database ", r"database (?:graph driver|static dir|configuration)[^\n]{0,100}(?:mismatch|does not "
                    "match)"), ("layer not known", "layer not known"), ("readlink ", r"readlink [^\n]{0,150}overlay"),
                   ("error creating ", r"error creating (?:lib)?pod[^\n]{0,30}runtime"),
+                  ("setxattr ", r"l?setxattr [^\n]{0,150}(?:not supported|not permitted)"),
                   ("User-selected graph driver ", r'User-selected graph driver "?(?P<driver>\w+)"? overwritten')],
      'unless': ["container run as another user"],
      'cause': "podman keeps images in ~/.local/share/containers, and cannot on this file system (home on NFS, Lustre, "
@@ -133,7 +131,10 @@ ENTRIES = [
                   ("/run/user/", r"/run/user/\d+[^\n]{0,80}(?:no such file|not exist|[Pp]ermission denied|not owned"
                    "|No such file)"),
                   ("The cgroupv2 manager is set to systemd but there is no systemd user session", "The cgroupv2 "
-                   "manager is set to systemd but there is no systemd user session"),
+                                                                                                  "manager is set to "
+                                                                                                  "systemd but there "
+                                                                                                  "is no systemd user "
+                                                                                                  "session"),
                   ("sd-bus call", r"sd-bus call[^\n]{0,150}"),
                   (" connect to", r"(?:could not|cannot|[Ff]ailed to) connect to[^\n]{0,20} (?:bus|dbus|user scope "
                    r"bus)[^\n]{0,100}"), ("Failed to add ", r"Failed to add (?:pause process|conmon)[^\n]{0,80}")],
@@ -191,7 +192,8 @@ ENTRIES = [
                   ("[sarus", r"\[sarus\S{0,20}\][^\n]{0,20}\[\w+\] (?P<why>[^\n]{1,150})"),
                   (" is not available", r"Image \S{1,150} is not available"),
                   ("Specified image ", r"Specified image \S{1,150} is not available")],
-     'unless': ["no place for a bind", "Sarus finds no MPI", "Sarus refuses the MPI"],
+     'unless': ["no place for a bind", "Sarus finds no MPI", "Sarus refuses the MPI",
+                "image that Shifter does not have"],
      'cause': "Shifter or Sarus did not start the container: {why}",
      'remedy': "shifterimg images or sarus images lists what is there; pull first (shifterimg pull, sarus pull), with "
                "the whole name and tag. A folder that is bound must exist on the node.",
@@ -235,4 +237,248 @@ ENTRIES = [
      'remedy': "srun --container-image=FILE.sqsh (the file that enroot import made) --container-name=NAME makes it on "
                "every node of the job; enroot list on the node shows what is there.",
      'source': "github.com/NVIDIA/pyxis, README; github.com/NVIDIA/enroot, issue 249", 'evidence': 'derived'},
+    {'name': "files of the driver that the toolkit may not read",
+     'text': "nvidia-container-cli: detection error: path error: ///var/run/nvidia-fabricmanager/socket: permission "
+             "denied",
+     'patterns': [("path error: ", r"path error: /{0,2}(?P<path>/\S{1,300}?): permission denied")],
+     'cause': "The container toolkit of NVIDIA looks at all files of the driver, and you may not reach {path}: its "
+              "folder is closed to ordinary users. The toolkit gave up there until release 1.17.7.",
+     'remedy': "For the administrators: libnvidia-container-tools of today (dnf or apt upgrade), which passes such "
+               "files over; or chmod a+x the folders above that file.",
+     'source': "github.com/NVIDIA/enroot, issue 231; github.com/NVIDIA/libnvidia-container, pull request 304",
+     'evidence': 'measured'},
+    {'name': "mount that the toolkit may not make",
+     'text': "nvidia-container-cli: mount error: mount operation failed: ...: operation not permitted",
+     'patterns': [("mount operation failed: ",
+                   r"mount operation failed: (?P<path>\S{1,300}?): operation not permitted")],
+     'cause': "The container toolkit of NVIDIA may not mount a file of the driver ({path}) as this user: within "
+              "another container (Kubernetes, Slinky), or where the file lies on a disk that is mounted with other "
+              "rights than the container's.",
+     'remedy': "In a pod: run slurmd privileged, or nvidia-container-toolkit of today, and --no-persistenced in "
+               "enroot's 98-nvidia.sh if it is that socket. Else ENROOT_DATA_PATH and ENROOT_RUNTIME_PATH on a disk "
+               "without nosuid, nodev, noexec (findmnt -T FOLDER).",
+     'source': "github.com/NVIDIA/enroot, issues 111 and 265; mount(2)", 'evidence': 'derived'},
+    {'name': "capabilities that the toolkit does not get",
+     'text': "nvidia-container-cli: permission error: capability change failed: operation not permitted",
+     'patterns': ["capability change failed",
+                  ("open failed: /proc/", r"open failed: /proc/\S{1,60}: permission denied")],
+     'cause': "SELinux, AppArmor or a container around it takes from the toolkit of NVIDIA the rights that it needs.",
+     'remedy': "getenforce; aa-status. For the administrators: setenforce 0 (or the profile unprivileged_userns in "
+               "complain mode) to see, then a policy for it; Ubuntu: sysctl "
+               "kernel.apparmor_restrict_unprivileged_userns=0.",
+     'source': "github.com/NVIDIA/enroot, issues 88 and 238", 'evidence': 'measured'},
+    {'name': "container toolkit of NVIDIA failed",
+     'text': "nvidia-container-cli: detection error: ...",
+     'patterns': [("nvidia-container-cli", r"nvidia-container-cli(?:\.real)?: (?!initialization error|requirement error"
+                   r"|ldcache error)(?P<why>\w+ error: [^\n]{1,150})"),
+                  ("nvidia-container-cli", r"nvidia-container-cli\S{0,3} (?P<other>(?!\w+ error: |exited)[^\n]{1,120}"
+                   r"(?:error|failed)[^\n]{0,80})"),
+                  ("error executing hook ", r"error executing hook `(?P<hook>[^`\n]{0,100}nvidia[^`\n]{0,60})"),
+                  ("error running ", r"error running (?:prestart )?hook[^\n]{0,250}nvidia"),
+                  ("98-nvidia.sh exited with return code ", r"98-nvidia\.sh exited with return code \d+")],
+     'unless': ["list of libraries that the toolkit cannot make", "cgroups that the toolkit may not write",
+                "files of the driver that the toolkit may not read", "mount that the toolkit may not make",
+                "capabilities that the toolkit does not get", "image that wants a newer driver"],
+     'cause': "The container toolkit of NVIDIA could not bring the GPUs into the container: {why}{other}{hook}",
+     'remedy': "nvidia-smi on the node itself, then nvidia-container-cli -k -d /dev/tty info, which says where it "
+               "stops; 'device error: unknown device id' is a GPU in NVIDIA_VISIBLE_DEVICES that the job does not "
+               "have. Administrators: driver and nvidia-container-toolkit of today.",
+     'source': "NVIDIA container toolkit, Troubleshooting", 'evidence': 'derived', 'general': 1},
+    {'name': "runtime of NVIDIA not known to Docker",
+     'text': "docker: Error response from daemon: unknown or invalid runtime name: nvidia.",
+     'patterns': [("nvidia", r"[Uu]nknown (?:or invalid )?runtime (?:name|specified)[: ]{1,2}nvidia")],
+     'cause': "Docker was not told of the container toolkit of NVIDIA, or it is not installed.",
+     'remedy': "nvidia-ctk runtime configure --runtime=docker, then systemctl restart docker (administrators; "
+               "nvidia-container-toolkit must be installed). Or --gpus all instead of --runtime=nvidia.",
+     'source': "NVIDIA container toolkit, Installation", 'evidence': 'derived'},
+    {'name': "rights of enroot missing",
+     'text': "enroot-aufs2ovlfs: failed to set capabilities: Operation not permitted",
+     'patterns': [("failed to set capabilities: ", r"enroot-\w+: failed to set capabilities: [^\n]{1,60}"),
+                  ("ovlfs whiteout: ", r"failed to create (?:opaque )?ovlfs whiteout: (?P<path>\S{1,200})[^\n]{0,80}")],
+     'cause': "enroot import makes marks of deleted files that only a program with more rights may make: the package "
+              "enroot+caps is missing, or the disk (NFS, Lustre, one mounted with nosuid) does not keep them. {path}",
+     'remedy': "Administrators: install enroot+caps on all nodes. ENROOT_TEMP_PATH and ENROOT_DATA_PATH on a local "
+               "disk (/tmp, /run, NVMe). Without either: import on another machine and copy the .sqsh.",
+     'source': "github.com/NVIDIA/enroot, issues 69 and 141; github.com/NVIDIA/pyxis, issue "
+               "87", 'evidence': 'measured'},
+    {'name': "no shell in the image of enroot",
+     'text': "enroot-switchroot: failed to execute: /bin/sh: No such file or directory",
+     'patterns': [("enroot-switchroot: failed to execute: ", r"enroot-switchroot: failed to execute: "
+                                                             r"(?P<program>\S{1,100})"
+                   ": No such file")],
+     'cause': "enroot starts every container by {program}, and the image has none (hello-world, distroless, FROM "
+              "scratch), or it was not unpacked whole.",
+     'remedy': "An image with a shell (ubuntu, bash, alpine). Else import it again: enroot remove NAME, and see that "
+               "ENROOT_TEMP_PATH and ENROOT_DATA_PATH have room and are on a local disk.",
+     'source': "github.com/NVIDIA/enroot, issues 177 and 217", 'evidence': 'measured'},
+    {'name': "container of enroot that may not be entered",
+     'text': "enroot-switchroot: failed to execute: /bin/sh: Permission denied",
+     'patterns': [("enroot-switchroot: failed to execute: ", r"enroot-switchroot: failed to execute: "
+                                                             r"(?P<program>\S{1,100})"
+                   ": Permission denied"),
+                  ("enroot-switchroot: failed to switch root", r"enroot-switchroot: failed to switch root[^\n]{0,200}"
+                   "Permission denied")],
+     'cause': "The folder in which enroot keeps containers lies on a disk that starts no programs (noexec, as /run and "
+              "/tmp often are), or in a folder that you may not pass.",
+     'remedy': "findmnt -no OPTIONS -T FOLDER of ENROOT_DATA_PATH and ENROOT_RUNTIME_PATH (XDG_DATA_HOME, "
+               "XDG_RUNTIME_DIR): another disk, without noexec; namei -l FOLDER shows where x is missing.",
+     'source': "github.com/NVIDIA/enroot, issues 63 and 156; execve(2)", 'evidence': 'derived'},
+    {'name': "squashfs of a kind that is not read here",
+     'text': "[WARN] Squashfs image uses lzo compression, this version supports only xz, zlib, lz4, zstd.",
+     'patterns': [("this version supports only ", r"uses (?P<what>\w+) compression, this version supports only "
+                   r"(?P<known>[^\n]{1,60})"),
+                  ("Filesystem uses ", r"Filesystem uses (?P<other>\w+) compression[^\n]{0,40}(?:unsupported|not "
+                                       r"supported)")],
+     'cause': "The image was packed by {what}{other}, and the squashfuse of this node does not know that.",
+     'remedy': "Pack it anew: ENROOT_SQUASH_OPTIONS='-comp zstd' (or -comp gzip) enroot import ...; "
+               "unsquashfs and mksquashfs -comp gzip with a file that you have.",
+     'source': "squashfuse, ll_main.c; github.com/NVIDIA/enroot, issue 141", 'evidence': 'derived'},
+    {'name': "output of enroot not to be made",
+     'text': "Could not create destination file: No such file or directory",
+     'patterns': [("Could not create destination file: ", r"Could not create destination file: (?P<why>[^\n]{1,60})")],
+     'cause': "mksquashfs, which enroot import calls in namespaces of its own, cannot make the file there ({why}): NFS "
+              "and Lustre that keep root out refuse it, or the folder is missing.",
+     'remedy': "enroot import --output /tmp/NAME.sqsh docker://..., then mv it to where it belongs.",
+     'source': "github.com/NVIDIA/enroot, issue 10", 'evidence': 'measured'},
+    {'name': "folder of pyxis missing",
+     'text': "pyxis: couldn't mkdir /run/pyxis/100005: No such file or directory",
+     'patterns': [("pyxis: couldn't ", r"pyxis: couldn't (?:mkdir|chown) (?P<path>\S{1,200}?): "
+                                             r"(?P<why>[^\n]{1,60})"),
+                  ("pyxis: couldn't create squashfs", r"pyxis: couldn't create squashfs[^\n]{0,100}")],
+     'cause': "pyxis keeps images of running steps in {path}, and that folder cannot be made on the node ({why}).",
+     'remedy': "For the administrators: mkdir -p -m 755 /run/pyxis on every node at each start (systemd-tmpfiles), or "
+               "runtime_path=FOLDER behind spank_pyxis.so in plugstack.conf, a folder of local disks.",
+     'source': "github.com/NVIDIA/pyxis, issue 4 and README", 'evidence': 'measured'},
+    {'name': "kernel without filters for pyxis",
+     'text': "pyxis: seccomp filter failed: Function not implemented",
+     'patterns': [("seccomp filter failed", r"seccomp filter failed[^\n]{0,80}")],
+     'cause': "pyxis filters system calls (--container-remap-root), and the kernel of the node has no seccomp, or a "
+              "program between forbids it.",
+     'remedy': "srun --no-container-remap-root; grep SECCOMP_FILTER /boot/config-$(uname -r).",
+     'source': "github.com/NVIDIA/pyxis, issue 42; seccomp(2)", 'evidence': 'derived'},
+    {'name': "pyxis not loaded",
+     'text': 'error: Warning: SPANK plugin "pyxis" option "container-image" not found',
+     'patterns': [('SPANK plugin "pyxis" option', r'SPANK plugin "pyxis" option "(?P<what>[\w-]{1,40})"'),
+                  ("--container-", r"(?:unrecognized|unknown|invalid) option:? "
+                                   r"['\x22]?(?P<other>--container-[\w-]{1,30})")],
+     'cause': "The option {what}{other} is one of the plugin pyxis, which is not loaded everywhere: srun's machine and "
+              "every node need it, and slurmd reads plugstack.conf only when it starts.",
+     'remedy': "srun --help | grep pyxis. Administrators: spank_pyxis.so and the line in plugstack.conf on login and "
+               "compute nodes, then restart slurmd. sbatch: the option belongs to srun or to both releases of pyxis.",
+     'source': "github.com/NVIDIA/pyxis, issue 84 and README", 'evidence': 'derived'},
+    {'name': "prolog of tasks not in the container",
+     'text': "error: run_command: slurm task_prolog can not be executed (...) No such file or directory",
+     'patterns': [("task_prolog can not be executed", r"task_prolog can not be executed \((?P<path>[^)\n]{1,200})\)"),
+                  ("Could not run slurm task_prolog",
+                   r"Could not run slurm task_prolog \[(?P<other>[^\]\n]{1,200})\]")],
+     'cause': "Slurm starts its task prolog {path}{other} within the container, and it is not there.",
+     'remedy': "srun --container-mounts=FILE:FILE,... with that file and what it calls; administrators: a mount for "
+               "all in /etc/enroot/mounts.d.",
+     'source': "github.com/NVIDIA/pyxis, issues 84, 122 and 135", 'evidence': 'derived'},
+    {'name': "several starts of Charliecloud in one image",
+     'text': "ch-run[15383]: error: can't mkdir: ...: File exists",
+     'patterns': [("can't mkdir: ", r"ch-run\[\d+\]: error: can't mkdir: (?P<path>\S{1,300}): File exists")],
+     'cause': "Several ch-run make the place for a bind ({path}) in the same image at the same moment, and one comes "
+              "too late.",
+     'remedy': "Start it again (Nextflow: errorStrategy 'retry'); mkdir -p the folder in the image before; or bind a "
+               "folder that is there (/mnt/0).",
+     'source': "github.com/nextflow-io/nextflow, issue 3964", 'evidence': 'derived'},
+    {'name': "container of that name there already",
+     'text': 'Error response from daemon: Conflict. The container name "/x" is already in use by container ...',
+     'patterns': [(" is already in use by", r'container name "?/?(?P<name>[^"\s]{1,100})"? is already in use by')],
+     'cause': "There is a container of the name {name}, running or ended.",
+     'remedy': "docker rm -f NAME (podman rm -f NAME), or another --name; --rm removes it at its end.",
+     'source': "docs.docker.com, docker run", 'evidence': 'derived'},
+    {'name': "port of the host taken",
+     'text': "Bind for 0.0.0.0:8888 failed: port is already allocated",
+     'patterns': [("failed: port is already allocated", r"Bind for (?P<port>\S{1,60}) failed: port is already "
+                                                        r"allocated")],
+     'cause': "Another program or container of this node listens on {port} already.",
+     'remedy': "ss -ltnp shows which; -p 8889:8888 takes another port of the host.",
+     'source': "docs.docker.com, Networking", 'evidence': 'derived'},
+    {'name': "name of an image misspelt",
+     'text': "docker: invalid reference format: repository name must be lowercase.",
+     'patterns': [("nvalid reference format", r"[Ii]nvalid reference format(?P<why>[^\n]{0,60})"),
+                  ("did not resolve", r"short-name \x22(?P<name>[^\x22\n]{1,100})\x22 did not resolve"),
+                  ("short-name resolution enforced", "short-name resolution enforced but cannot prompt")],
+     'cause': "What stands where the image should be is no name of one, or names no registry {name}{why}: capital "
+              "letters, a blank, an empty variable, an option behind the image; podman wants the registry too.",
+     'remedy': "echo the whole command. Names are REGISTRY/NAME:TAG in small letters: docker.io/library/ubuntu:22.04; "
+               "put paths with blanks into quotes (-v \x22$PWD\x22:/data).",
+     'source': "docs.docker.com, Image references; containers-registries.conf(5)", 'evidence': 'derived'},
+    {'name': "folder of the host for a bind not there",
+     'text': "invalid mount config for type \x22bind\x22: bind source path does not exist: /data",
+     'patterns': [("bind source path does not exist", r"bind source path does not exist:? (?P<path>\S{1,300})"),
+                  ("Error: statfs ", r"Error: statfs (?P<other>\S{1,300}): no such file or directory")],
+     'cause': "{path}{other} is to be bound into the container and is not on this machine (nor, with Docker Desktop or "
+              "a remote daemon, on that one).",
+     'remedy': "mkdir -p it, or correct -v; ls it on the node where the container starts.",
+     'source': "docs.docker.com, Bind mounts; podman-run(1)", 'evidence': 'derived'},
+    {'name': "podman of another session",
+     'text': "Error: cannot re-exec process to join the existing user namespace",
+     'patterns': [("cannot re-exec process", r"cannot re-exec process(?P<why>[^\n]{0,80})"),
+                  ("nvalid internal status", r"invalid internal status, try resetting the pause process"),
+                  ("pause.pid", r"pause\.pid[^\n]{0,100}(?:no such|permission|invalid)")],
+     'unless': ["no user namespaces"],
+     'cause': "podman joins the namespace of its earlier commands, and that is gone: the settings of /etc/subuid were "
+              "changed, its process was killed, or the node is another than then.",
+     'remedy': "podman system migrate; else rm -rf /run/user/$UID/libpod /tmp/podman-run-$UID (XDG_RUNTIME_DIR), and "
+               "again. Several nodes need a runroot of their own each (storage.conf, /tmp).",
+     'source': "podman, troubleshooting", 'evidence': 'derived'},
+    {'name': "program of the container not executable",
+     'text': 'exec: "/entrypoint.sh": permission denied: unknown',
+     'patterns': [(": permission denied", r'exec: "(?P<program>[^"\n]{1,200})": permission denied'),
+                  ("exec user process caused", r"exec user process caused:? .?permission denied"),
+                  (".singularity.d/actions/", r"\.singularity\.d/actions/\w{1,10}:(?: line)? \d+: [^\n]{0,80}exec: "
+                   r"(?P<other>[^\s:]{1,200}): Permission denied")],
+     'cause': "{program}{other} in the container may not be executed: it has no right x, lies on a disk that starts no "
+              "programs (noexec), or is a folder.",
+     'remedy': "chmod +x it (RUN chmod +x in the recipe), or start it by its interpreter: bash FILE; python FILE. For "
+               "podman in a job: graphroot on a disk without noexec.",
+     'source': "execve(2); docs.docker.com", 'evidence': 'derived'},
+    {'name': "storage of Charliecloud in use",
+     'text': "error: storage directory is already in use",
+     'patterns': ["storage directory is already in use", "concurrent instances of ch-image cannot share"],
+     'cause': "Another ch-image works in the same storage folder: it takes one at a time (Nextflow pulls several "
+              "images at once).",
+     'remedy': "Pull the images one after the other before; or a folder each (ch-image -s FOLDER, CH_IMAGE_STORAGE).",
+     'source': "github.com/nextflow-io/nextflow, issue 3566", 'evidence': 'measured'},
+    {'name': "image of Charliecloud not there",
+     'text': "ch-run[4]: error: can't stat: /var/tmp/img: No such file or directory",
+     'patterns': [("can't stat:", r"ch-run\[\d+\]: error: can't stat: ?(?P<path>\S{1,300}): No such file"),
+                  ("can't stat:/", r"ch-run\[\d+\]: error: can't stat:(?P<other>/\S{1,300}): No such file")],
+     'cause': "There is no image at {path}{other} on this node: it was not pulled or not unpacked there, or its folder "
+              "has another name (':' and '+', '/' and '%' stand for each other, which differs between releases).",
+     'remedy': "ls the folder above it; ch-image list; ch-convert NAME FOLDER unpacks. Nextflow: the folder "
+               "charliecloud.cacheDir on a disk of all nodes, and releases of the same time.",
+     'source': "github.com/Computomics/MethylScore, issue 1", 'evidence': 'measured'},
+    {'name': "image that Shifter does not have",
+     'text': "FAILED to find requested image",
+     'patterns': [("FAILED to find requested image", "FAILED to find requested image"),
+                  ("mage gateway", r"(?:failed|FAILED|unable|error)[^\n]{0,60}[Ii]mage gateway")],
+     'cause': "Shifter's gateway does not have the image for you: it was not pulled, its pull failed or goes on, it is "
+              "private, or the gateway does not answer.",
+     'remedy': "shifterimg images | grep NAME (status READY); shifterimg -v pull docker:NAME:TAG, with TAG; "
+               "--image=docker:NAME:TAG exactly so. A private one: shifterimg login, and pull with --user.",
+     'source': "docs.nersc.gov, Shifter; github.com/NERSC/shifter, issue 249", 'evidence': 'derived'},
+    {'name': "mount of enroot refused",
+     'text': "enroot-mount: failed to mount: /home/me/data at /tmp/enroot-data/user-0/x/data: Permission denied",
+     'patterns': [("enroot-mount: failed to ", r"enroot-mount: failed to (?:mount|create (?:file|directory)|open): ?"
+                   r"(?P<path>\S{1,300})(?: at \S{1,300})?: (?P<why>[^\n]{1,60})")],
+     'cause': "enroot cannot bind {path} ({why}): it is not on this node, you (or root, whom NFS keeps out) may not "
+              "enter it, or the place in the container cannot be made.",
+     'remedy': "srun ls -ld that folder, as the user of the job, not as root. --container-mounts=SRC:DST wants whole "
+               "paths; ENROOT_DATA_PATH on a local disk; --container-writable if the place is missing in the image.",
+     'source': "github.com/NVIDIA/enroot, issue 140", 'evidence': 'measured'},
+    {'name': "cgroups of the node not set up for Docker",
+     'text': "applying cgroup configuration for process caused ... no such file or directory",
+     'patterns': [("applying cgroup configuration for process caused",
+                   r"applying cgroup configuration for process caused"
+                   r"[^\n]{0,250}"),
+                  ("annot find cgroup mount destination", "[Cc]annot find cgroup mount destination")],
+     'cause': "Docker does not find its cgroup on this node: its folder is gone, or the node's cgroups are of another "
+              "release (v1, v2) than Docker expects.",
+     'remedy': "Another node (srun --exclude=NODE), and tell the administrators: systemctl restart docker; Docker from "
+               "20.10 on for cgroups v2 (stat -fc %T /sys/fs/cgroup).",
+     'source': "github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 22", 'evidence': 'measured'},
 ]

@@ -21,20 +21,23 @@ ENTRIES = [
     {'name': 'no controller',
      'text': "Unable to contact slurm controller (connect failure)",
      'patterns': ["Unable to contact slurm controller", "s_p_parse_file: unable to stat",
-                  "s_p_parse_file: cannot stat", "Could not establish a configuration source"],
+                  "s_p_parse_file: cannot stat", "Could not establish a configuration source",
+                  "Slurm backup controller in standby mode", "Controller is in standby mode"],
+     'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration"],
      'cause': "Slurm's controller does not answer, or its slurm.conf is not there.",
      'remedy': "On the workstation: make slurm, then . ./env.sh; on a cluster try again later.",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'unknown partition',
      'text': "srun: error: invalid partition specified: ...",
      'patterns': [("invalid partition specified: ", r"invalid partition specified: (?P<partition>\S+)"),
-                  "Invalid partition name specified"],
+                  "Invalid partition name specified", "No partition specified or system default partition"],
      'cause': "There is no partition of this name, or you may not use it.",
      'remedy': "sinfo -s lists them; on LUMI-G: standard-g, small-g, dev-g.",
      'source': SLURM, 'evidence': 'measured'},
     {'name': 'unknown account',
      'text': "Invalid account or account/partition combination specified",
-     'patterns': ["Invalid account or account/partition combination"],
+     'patterns': ["Invalid account or account/partition combination", "Invalid wckey specification",
+                  ("(InvalidAccount)", r"\(InvalidAccount\)")],
      'cause': "The account (project) is missing, misspelt, or has no right to this partition.",
      'remedy': "--account=project_46XXXXXXX, or export SLURM_ACCOUNT; on LUMI lumi-workspaces lists yours.",
      'source': 'Slurm, src/common/slurm_errno.c', 'evidence': 'derived'},
@@ -42,7 +45,8 @@ ENTRIES = [
      'text': "Requested node configuration is not available",
      'patterns': ["Requested node configuration is not available", "can not be satisfied",
                   "Requested partition configuration not available now", "Node count specification invalid",
-                  "Invalid node name specified"],
+                  "Invalid node name specified", "Requested topology configuration is not available",
+                  ("PartitionNodeLimit", r"\bPartitionNodeLimit\b"), ("BadConstraints", r"\bBadConstraints\b")],
      'unless': ['more than the job has', 'memory that a node does not have'],
      'cause': "The job asks for more nodes, cores, memory or GPUs than the partition has or gives to one job.",
      'remedy': "Ask for less: sinfo -o '%P %D %c %G' shows what a partition has.",
@@ -61,8 +65,9 @@ ENTRIES = [
      'patterns': [(" nodes asked for ", r"Only allocated (?P<has>\d+) nodes asked for (?P<wants>\d+)"),
                   ("Unable to create step for job ",
                    r"Unable to create step for job \d+: (?!Job/step|Invalid job id|Job has expired|Error "
-                   r"generating|Expired)"
-                   "(?P<why>.*)")],
+                   r"generating|Expired|Address already|Required ports|Step limit|Unspecified error|Job step already)"
+                   "(?P<why>.*)"),
+                  ("Insufficient GRES available in allocation", "Insufficient GRES available in allocation")],
      'cause': "srun asks for more than the job was given (nodes, tasks, memory or GPUs), or for what does not fit "
               "together. {why}",
      'remedy': "Ask for it when the job is submitted: sbatch -N, -n, --mem, --gpus-per-node; or ask srun for less.",
@@ -77,7 +82,11 @@ ENTRIES = [
     {'name': 'time limit',
      'text': "*** STEP ... CANCELLED AT ... DUE TO TIME LIMIT ***",
      'patterns': ["DUE TO TIME LIMIT",
-                  ("did not end within ", r"did not end within (?P<seconds>[\d.]+) s")],
+                  ("did not end within ", r"did not end within (?P<seconds>[\d.]+) s"),
+                  "PBS: job killed: walltime", "exceeded its walltime limit", "TERM_RUNLIMIT", "TERM_CPULIMIT",
+                  "exceeded wallclock limit",
+                  "hitting max wall clock limit",
+                  ("TIMEOUT", r"^\s*\d+(?:_\d+)?(?:\.\w+)?\s[^\n]{0,120}\bTIMEOUT\b")],
      'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is too short, or the ranks "
               "wait for each other for ever.",
      'remedy': "Try the same line by hand with a longer -t. If it never ends: RCCL between nodes has hung on LUMI "
@@ -94,7 +103,7 @@ ENTRIES = [
                   "OOM Killed", "Cannot allocate memory", "hipErrorOutOfMemory"],
      'unless': ['PSM3 opens no card', 'no endpoint on the card', 'limit of locked memory',
                 'queue pairs of the card used up',
-                'no answer over InfiniBand'],
+                'no answer over InfiniBand', "cgroups of the kernel used up", "memory of the GPU used up"],
      'cause': "The node, or what the job was given of it, had no memory left, of the host or of the GPU.",
      'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or give -m a smaller largest "
                "size; osu_alltoall needs ranks x size on every rank.",
@@ -102,7 +111,7 @@ ENTRIES = [
                'pull request 371', 'evidence': 'derived'},
     {'name': 'node failed',
      'text': "srun: error: Node failure on nid005001",
-     'patterns': ["DUE TO NODE FAILURE",
+     'patterns': ["DUE TO NODE FAILURE", ("NODE_FAIL", r"\bNODE_FAIL\b"), "Job killed due node failure",
                   ("Node failure on ", r"Node failure on \S+")],
      'cause': "A node of the job has failed.",
      'remedy': "Submit again; --exclude=NODE leaves it out.",
@@ -110,7 +119,8 @@ ENTRIES = [
     {'name': 'program not found',
      'text': "slurmstepd: error: execve(): osu_bw: No such file or directory",
      'patterns': [("execve(): ",
-                   r"execve\(\): (?P<program>\S+): (?P<why>No such file or directory|Permission denied)")],
+                   r"execve\(\): (?P<program>\S+)(?<!slurm_script): (?P<why>No such file or directory|Permission "
+                   "denied)")],
      'cause': "The node cannot start {program}: {why}.",
      'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun starts files only, no "
                "functions or aliases of a shell. An installation must lie on a file system that the nodes see.",
@@ -118,18 +128,23 @@ ENTRIES = [
     {'name': 'munge not reached',
      'text': "srun: error: Munge encode failed: Failed to access \"/run/munge/munge.socket.2\": ...",
      'patterns': ["Munge encode failed", "cannot find auth plugin for auth/munge",
-                  ("munge.socket", r"munge\.socket\S*: (?:No such file|Connection refused)")],
+                  ("munge.socket", r"munge\.socket\S*: (?:No such file|Connection refused|Permission denied)")],
      'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were called inside a container, "
               "or munged does not run on this node.",
      'remedy': "Call srun, sbatch and sinfo outside of the container. In it they need --bind /run/munge, the host's "
                "slurm.conf and a Slurm of the same release.",
-     'also': [("munged does not run here", "munge -n | unmunge, outside of the container")],
+     'also': [("munged does not run here", "munge -n | unmunge, outside of the container"),
+              ("munge was installed twice, and looks for its socket in another folder",
+               "munge -h | grep socket; ls -ld /run/munge /var/run/munge (0755, the socket 0777)")],
      'source': 'munge(1); github.com/dun/munge, issues 118 and 124', 'evidence': 'derived'},
     {'name': 'credential refused',
      'text': "error: Munge decode failed: Invalid credential",
      'patterns': [("Munge decode failed", r"Munge decode failed: (?P<why>[\w ]{1,80})"),
+                  (" credential", r"(?:unmunge: Error: |STATUS: {1,20})(?P<other>(?:Expired|Rewound|Invalid|Replayed"
+                   r"|Unauthorized) credential)"),
                   "Application launch failed: Invalid job credential", "Job credential expired", "Job credential "
-                   "replayed"],
+                   "replayed", ("Credential signature check", r"Credential signature check: (?P<third>[^\n]{1,80})"),
+                  "Invalid job credential from"],
      'cause': "A node does not believe another one: their keys of munge, clocks, account numbers or releases of Slurm "
               "differ. {why}",
      'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge shows key and clock, srun --version on "
@@ -155,6 +170,8 @@ ENTRIES = [
     {'name': 'GPUs asked for in a way that Slurm refuses',
      'text': "error: Invalid generic resource (gres) specification",
      'patterns': ["Invalid generic resource (gres) specification", "Invalid Trackable RESource (TRES) specification",
+                  "Duplicate generic resource (gres) specification",
+                  "Invalid GRES specification (with and without type identification)",
                   "Requested GRES option unsupported by configured SelectType plugin"],
      'unless': ['more than the job has'],
      'cause': "This Slurm does not know the GPUs (or other resource) by the name or option that was used, or the "
@@ -175,6 +192,7 @@ ENTRIES = [
      'text': "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
      'patterns': [("policy", r"(?i:violates accounting/QOS) policy"),
                   ("Limit", r"\b(?:QOS|Assoc)(?:Max|Grp|Min)\w+Limit\b")],
+     'unless': ["hours of the project used up"],
      'cause': "You have more jobs waiting or running, or ask for more time or nodes, than the partition lets one user "
               "or project have.",
      'remedy': "squeue --me, and wait or cancel some. sacctmgr show qos "
@@ -191,7 +209,10 @@ ENTRIES = [
      'source': 'github.com/ArjunaCluster/ArjunaUsers, issue 123', 'evidence': 'measured'},
     {'name': 'no answer from a node',
      'text': "srun: error: Task launch for StepId=34.0 failed on node ...: Socket timed out on send/recv operation",
-     'patterns': [("Socket timed out on send/recv", r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv")],
+     'patterns': [("Socket timed out on send/recv", r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv"),
+                  ("Communication connection failure", r"(?:srun|sbatch|salloc|slurm\w*): [^\n]{0,120}Communication "
+                   "connection failure"),
+                  ("Connection timed out ", "Connection timed out (?:establishing|writing|reading)")],
      'cause': "A node or the controller of Slurm did not answer in time: it is overrun or down, a firewall stands "
               "between, or it does not believe the sender (keys of munge differ).",
      'remedy': "Try again, and fewer srun at once. If it is always one node: srun --exclude=NODE, and tell the "
@@ -203,6 +224,7 @@ ENTRIES = [
      "'/sys/fs/cgroup",
                   ("cgroup", r"write value '[^']{1,40}' to '/sys/fs/cgroup/\S+ failed"),
                   ("xcgroup_instantiate: ", r"xcgroup_instantiate: unable to create cgroup")],
+     'unless': ["cgroups of the kernel used up"],
      'cause': "Slurm cannot give the step its cores or memory by cgroups: its description of the node (slurm.conf) is "
               "not what the node has, or its plugin was built without hwloc.",
      'remedy': "A matter of the administrators: slurmd -C against the line of the node in slurm.conf; restart of "
@@ -213,7 +235,7 @@ ENTRIES = [
      'patterns': ["Invalid user id", "Invalid user ID",
                   ("Unable to resolve user ID to user name", "Unable to resolve user ID to user name"),
                   (" not found on system", r"uid \d+ not found on system"),
-                  ("Failed to lookup user", "Failed to lookup user")],
+                  ("Failed to lookup user", "Failed to lookup user"), "Slurmd could not set UID or GID"],
      'cause': "Slurm's controller or the node does not know your account: its directory of users (LDAP, sssd, "
               "/etc/passwd) has no such number.",
      'remedy': "A matter of the administrators: id YOURNAME must work on the controller and on every node. For you: "
@@ -221,7 +243,8 @@ ENTRIES = [
      'source': "Slurm, src/common/slurm_errno.c", 'evidence': 'derived'},
     {'name': "QOS refused",
      'text': "sbatch: error: Batch job submission failed: Invalid qos specification",
-     'patterns': ["Invalid qos specification", ("nvalid qos", "[Ii]nvalid qos(?: specification|:| for)")],
+     'patterns': ["Invalid qos specification", ("nvalid qos", "[Ii]nvalid qos(?: specification|:| for)"),
+                  ("(InvalidQOS)", r"\(InvalidQOS\)")],
      'cause': "The quality of service (--qos, or the partition's own) is not one that your account may use.",
      'remedy': "sacctmgr show assoc user=$USER format=account,partition,qos lists yours. Leave out --qos, or name one "
                "of these.",
@@ -230,7 +253,8 @@ ENTRIES = [
      'text': "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some "
              "limit)",
      'patterns': ["Requested time limit is invalid", ("nvalid time limit", "[Ii]nvalid time limit specification"),
-                  "Invalid --time specification"],
+                  "Invalid --time specification", ("PartitionTimeLimit", r"\bPartitionTimeLimit\b"),
+                  ("timelimit exceeds max", r"requested timelimit exceeds max of (?P<most>[^\n]{1,30})")],
      'cause': "The job asks for more time than the partition allows, for none where one is wanted, or in a form that "
               "Slurm does not read.",
      'remedy': "sinfo -o '%P %l' shows the limits. -t is minutes, minutes:seconds, hours:minutes:seconds or "
@@ -249,6 +273,7 @@ ENTRIES = [
     {'name': "partition out of service",
      'text': "Required partition not available (inactive or drain)",
      'patterns': ["Required partition not available", "Partition in DOWN state", "System submissions disabled",
+                  ("(PartitionDown)", r"\(PartitionDown\)"), "(PartitionInactive)",
                   "Job can not start due to maintenance reservation", "Submissions are disabled"],
      'cause': "The partition or the whole system takes or starts no jobs now: it is down, drained or reserved for "
               "maintenance.",
@@ -256,7 +281,8 @@ ENTRIES = [
      'source': "Slurm, src/common/slurm_errno.c", 'evidence': 'derived'},
     {'name': "nodes not to be had now",
      'text': "Required node not available (down, drained or reserved)",
-     'patterns': ["Required node not available", "Requested nodes not in this partition", "ReqNodeNotAvail"],
+     'patterns': ["Required node not available", "Requested nodes not in this partition", "ReqNodeNotAvail",
+                  "Nodes required for job are DOWN"],
      'cause': "Nodes that the job needs (or names with -w) are down, drained, reserved or not in this partition; it "
               "waits for them.",
      'remedy': "sinfo -R says why nodes are out; leave out -w, or take others. ReqNodeNotAvail is often a reservation "
@@ -315,7 +341,9 @@ ENTRIES = [
     {'name': "job script that Slurm does not take",
      'text': "sbatch: error: This does not look like a batch script.",
      'patterns': ["This does not look like a batch script", "Batch script contains DOS line breaks",
-                  ("DOS line breaks", "contains DOS line breaks"), "Job script not specified", "Unable to open file",
+                  ("cript is empty", "[Bb]atch script is empty"), "No command given to execute",
+                  ("DOS line breaks", "contains DOS line breaks"), "Job script not specified",
+                  ("Unable to open file", r"(?:sbatch|srun|salloc): [^\n]{0,40}Unable to open file"),
                   ("bad interpreter: ", r"bad interpreter: (?P<why>[^\n]{1,80})"),
                   ("\\r': command not found", r"\$'\\r': command not found")],
      'cause': "The script cannot be run as it is: its first line must be #! and a shell, its lines may not end as in "
@@ -351,10 +379,11 @@ ENTRIES = [
     {'name': "node refuses the message",
      'text': "error: ... Protocol authentication error",
      'patterns': ["Protocol authentication error", "Invalid authentication credential",
+                  ("Security violation, ", r"Security violation, (?:slurm message|\w+ RPC) from uid \d+"),
                   "Authentication credential expired", "Zero Bytes were transmitted or received",
                   "Unable to unpack credential", "Rejecting authentication of user nobody", "auth_p_verify",
                   ("g_slurm_auth_", r"g_slurm_auth_\w{1,40}: .{0,60}(?:failed|error)")],
-     'unless': ["munge not reached", "credential refused"],
+     'unless': ["munge not reached", "credential refused", "socket of Slurm's own keys"],
      'cause': "One part of Slurm does not believe another: their keys of munge, clocks or releases differ, or slurmd "
               "there has died in mid-sentence.",
      'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge, date on both, and the log of slurmd and "
@@ -366,8 +395,10 @@ ENTRIES = [
                   ("slurmdbd", r"(?:persistent connection|Sending \w+ msg|connect).{0,80}slurmdbd.{0,80}"
                    "(?:[Cc]onnection refused|failed)"),
                   ("slurm_persist_conn_open", "slurm_persist_conn_open.{0,120}(?:failed|refused)"),
-                  "Problem talking to the database", "Unable to connect to database"],
-     'unless': ["no controller"],
+                  "Problem talking to the database", "Unable to connect to database",
+                  "Error creating slurm stream socket",
+                  ("slurmdbd: ", r"error: slurmdbd: (?:Operation not permitted|Getting response to message)")],
+     'unless': ["no controller", "cluster not in the data base", "data base of slurmdbd refused"],
      'cause': "Slurm's controller or its data base of accounts (slurmdbd) does not answer: it is down, or a firewall "
               "stands between.",
      'remedy': "scontrol ping says whether slurmctld is up; sacctmgr show cluster whether slurmdbd is. On a cluster "
@@ -377,9 +408,9 @@ ENTRIES = [
     {'name': "prolog failed",
      'text': "srun: error: Task launch for StepId=7.0 failed on node n1: Job prolog failed",
      'patterns': ["Job prolog failed",
-                  ("rolog ", "[Pp]rolog (?:failed|error|hung|.{0,40}exit(?:ed)? (?:status|code))"),
+                  ("rolog ", "[Pp]rolog (?:failed|failure on|error|hung|.{0,40}exit(?:ed)? (?:status|code))"),
                   ("_run_", "_run_(?:prolog|epilog|spank_job_script).{0,80}(?:failed|error|status)"),
-                  "Job launch failure"],
+                  "Job launch failure", "PrologSlurmctld is still running"],
      'cause': "The script that Slurm runs on a node before a job has failed; the node is then set aside (drained).",
      'remedy': "For you: submit again with --exclude=NODE. For the administrators: sinfo -R, the log of slurmd, and "
                "what the prolog checks.",
@@ -406,6 +437,7 @@ ENTRIES = [
      'text': "error: cannot find gres plugin for ... / Couldn't load specified plugin name for ...",
      'patterns': [("plugin", "[Cc]ouldn't (?:load|find) (?:the )?specified plugin name for (?!mpi/)(?P<name>[^"
                    r"\s:]{1,60})"),
+                  "Plugin initialization failed",
                   ("cannot find", r"cannot find (?!auth plugin for auth/munge|mpi plugin|cgroup )(?P<kind>[\w/ "
                    r"]{1,30}) plugin for (?P<other>\S{1,40})"), (" for PluginDir", "Bad value .{0,100} for PluginDir"),
                   ("No such file", "PluginDir: .{0,100}No such file"),
@@ -414,9 +446,11 @@ ENTRIES = [
                   ("plugin_load_from_file", r"plugin_load_from_file: dlopen\((?P<file>[^)\n]{1,200})\)"),
                   ("spank: ", "spank: (?:required plugin|Failed to load|.{0,60}plugstack).{0,120}(?:failed|error|not "
                    "found)")],
-     'unless': ["munge not reached", "unknown MPI type", "PMIx library missing"],
-     'cause': "Slurm does not find or cannot load a plugin that its configuration names "
-              "({name}{other}{fourth}{file}): it was not built or installed here, or is of another release.",
+     'unless': ["munge not reached", "unknown MPI type", "PMIx library missing", "Slurm's cgroups not to be had"],
+     'cause': "Slurm does not find or cannot load a plugin that its configuration names: it was not built or "
+              "installed here, or is of another release. {name}{other}{fourth}{file}",
+     'also': [("cgroups of the node are of v2, and Slurm was built for v1: Ubuntu 22.04's own package",
+               "stat -fc %T /sys/fs/cgroup; slurmd -Dvvv on the node")],
      'remedy': "ls $(scontrol show config | awk '/PluginDir/{print $3}'); install its package of the same release "
                "(slurm-slurmd, slurm-wlm-basic-plugins, slurm-wlm-mysql-plugin), or take the line out of slurm.conf. "
                "Not from inside a container with the host's slurm.conf.",
@@ -430,10 +464,12 @@ ENTRIES = [
                   ("No PartitionName", "No PartitionName"), ("Unable to determine this", "Unable to determine this"),
                   ("ClusterName needs", "ClusterName needs"), "Unable to determine this slurmd's NodeName",
                   "appears to have a different slurm.conf than the slurmctld",
-                  ("conf ", "gres.conf .{0,60}(?:mismatch|differs)")],
-     'cause': "Slurm cannot use its configuration: a line that it does not know ({key}{file} {line}), a node that is "
-              "not in it, or files that differ between machines.",
-     'remedy': "slurmd -C prints the node's line; the name must be that of hostname -s. scontrol show config shows "
+                  ("conf ", "gres.conf .{0,60}(?:mismatch|differs)"), "Duplicated NodeHostName",
+                  ("not a valid controller", r"This host \(\S{1,100}\) not a valid controller")],
+     'cause': "Slurm cannot use its configuration: a line that it does not know, a node that is not in it or twice, or "
+              "files that differ between machines. {key}{file} {line}",
+     'remedy': "slurmd -C prints the node's line; its name, and SlurmctldHost, must be that of hostname -s; no node "
+               "stands in two lines. scontrol show config shows "
                "which file is read; a key of a newer release is unknown to an older one.",
      'source': "slurm.conf(5)", 'evidence': 'derived'},
     {'name': "Slurm's cgroups not to be had",
@@ -444,7 +480,7 @@ ENTRIES = [
                   ("dbus", "dbus.{0,60}(?:timed out|Failed to connect)"),
                   ("cgroup", "(?:[Cc]ould not|[Ff]ailed to|[Uu]nable to) (?:mount|find|create|enable|initialize|read) "
                    ".{0,80}cgroup")],
-     'unless': ["Slurm's cgroups on the node"],
+     'unless': ["Slurm's cgroups on the node", "cgroups of the kernel used up"],
      'cause': "slurmd or slurmstepd cannot use cgroups here: the plugin for this version (v1 or v2) was not built, or "
               "a container or systemd does not let it make any.",
      'remedy': "For the administrators: build Slurm with dbus and bpf headers for cgroup/v2, CgroupPlugin=cgroup/v1 "
@@ -491,7 +527,7 @@ ENTRIES = [
      'text': "slurmd: fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory",
      'patterns': [("gres.conf", r"can't stat gres\.conf file (?P<file>\S{1,100})"),
                   ("gres/gpu", "gres/gpu count (?:reported lower than configured|too low|changed) .{0,60}"),
-                  (" GRES ", "(?:Insufficient|Duplicate|Invalid) GRES (?:available|specification)"),
+                  "invalid GRES core specification", "Duplicate GRES specification", "gres.conf duplicate records",
                   ("Ignoring file-less GPU", "Ignoring file-less GPU"),
                   "We were configured to autodetect nvml functionality"],
      'cause': "The GPUs that Slurm's configuration gives the node are not what the node has: a driver that is not "
@@ -522,6 +558,7 @@ ENTRIES = [
                    r"\s']{1,60})"),
                   ("sinfo: ", "sinfo: (?:error: )?(?:unrecognized option|invalid option --) '?(?P<option>[^"
                    r"\s']{1,60})"),
+                  ("invalid value, ignoring", '"(?P<option>[^"\\n]{1,100})" -- invalid value, ignoring'),
                   ("srun: ", "srun: (?:error|fatal): (?:Invalid|invalid|Unable to parse|Bad) (?:argument|option|value"
                    "|numeric value|.{0,30}specification)"),
                   ("sbatch: ", "sbatch: (?:error|fatal): (?:Invalid|invalid|Unable to parse|Bad) (?:argument|option"
@@ -534,7 +571,7 @@ ENTRIES = [
      'source': "srun(1), sbatch(1)", 'evidence': 'derived', 'general': 2},
     {'name': "sockets of srun not reached",
      'text': "srun: error: timeout waiting for task launch, started 0 of 2 tasks",
-     'patterns': ["timeout waiting for task launch",
+     'patterns': ["timeout waiting for task launch", "Failed to send MESSAGE_TASK_EXIT",
                   ("slurm_", r"slurm_(?:send_recv|receive|send_node)\w*: .{0,120}(?:No route to host|Connection "
                    "refused|Connection timed out|Connection reset)"),
                   ("error: ", "error: (?:connect io|slurm_get_port|Unable to establish).{0,80}"),
@@ -603,7 +640,9 @@ ENTRIES = [
      'text': "slurmstepd: error: Exceeded step memory limit at some point.",
      'patterns': [("memory limit", "[Ee]xceeded (?:step|job|virtual) memory limit"),
                   ("memory limit", r"exceeded memory limit \("),
-                  (" exceeded ", r"(?:Job|Step|StepId)\S{0,40} exceeded .{0,40}memory")],
+                  (" exceeded ", r"(?:Job|Step|StepId)\S{0,40} exceeded .{0,40}memory"),
+                  ("TERM_MEMLIMIT", "TERM_MEMLIMIT"),
+                  ("job killed: ", r"PBS: job killed: [pv]{0,2}mem \S{1,20} exceeded limit")],
      'cause': "The ranks needed more memory than the job had asked for on that node; Slurm ended some of them, or "
               "they were swapped out.",
      'remedy': "Ask for more: --mem=0 (all of the node), --mem-per-cpu; or fewer ranks a node. seff JOB or sacct -j "
@@ -616,6 +655,7 @@ ENTRIES = [
                   ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<other>srun|sbatch|squeue"
                    r"|sacct|scontrol|sinfo)['\\x22]"),
                   ("not found: ", r"not found: ['\\x22](?P<other>srun|sbatch|squeue|sacct|scontrol|sinfo)['\\x22]"),
+                  (": no ", r"which: no (?P<other>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \("),
                   ("exec: ", r"exec: ['\\x22](?P<other>srun|sbatch|squeue|sacct|scontrol|sinfo)['\\x22]")],
      'unless': ["mpirun in the container"],
      'cause': "{command}{other} is not on PATH: this machine has no Slurm, its module is not loaded, or the command "
@@ -635,10 +675,294 @@ ENTRIES = [
     {'name': "filter of the site",
      'text': "sbatch: error: lua: Requesting memory by node is not supported. Use --mem-per-cpu.",
      'patterns': ["cli_filter plugin terminated with error",
+                  ("ejected: ", r"(?:sbatch|srun|salloc): error: [Jj]ob rejected: (?P<other>[^\n]{1,200})"),
+                  ("failed: Unspecified error", r"(?:sbatch|srun|salloc): error: (?!Batch job|Job sub)(?P<third>[^\n]"
+                   r"{1,200})\n(?:sbatch|srun|salloc)[^\n]{1,60} failed: Unspecified error"),
                   (": error: ", r"(?:sbatch|srun|salloc): error: (?:lua|cli_filter(?:/\w+)?|job_submit(?:/\w+)?): "
                    r"(?P<why>[^\n]{1,200})")],
-     'cause': "A rule of this cluster refuses the job as it was asked for: {why}",
+     'cause': "A rule of this cluster (job_submit, cli_filter) refuses the job as it was asked for. "
+              "{why}{other}{third}",
      'remedy': "The line above says what the site wants; its documentation has the options that jobs need there.",
      'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue 632",
      'evidence': 'derived'},
+    {'name': "disk of the controller full",
+     'text': "sbatch: error: Batch job submission failed: I/O error writing script/environment to file",
+     'patterns': ["I/O error writing script/environment to file"],
+     'cause': "The disk on which Slurm's controller keeps the scripts of jobs (StateSaveLocation) is full or cannot be "
+              "written. It is not your quota, and not your script.",
+     'remedy': "Tell the administrators, and try again later: df -h and df -i of StateSaveLocation (scontrol show "
+               "config | grep StateSave) on the controller.",
+     'source': "github.com/ArjunaCluster/ArjunaUsers, issue 212; Slurm, src/common/slurm_errno.c",
+     'evidence': 'measured'},
+    {'name': "job script lost on the node",
+     'text': "slurmstepd: error: execve(): /var/spool/slurmd/job00089/slurm_script: No such file or directory",
+     'patterns': [("slurm_script: ", r"execve\(\): (?P<file>\S{1,200}slurm_script): (?P<why>No such file or directory"
+                   "|Permission denied)"),
+                  ("mom_priv/jobs/", r"mom_priv/jobs/(?P<job>[\w.-]{1,60}): (?:Permission denied|No such file)"),
+                  "Slurmd could not create a batch directory or file", "Slurmd could not execve job"],
+     'cause': "Not your script is missing, but the copy that slurmd (or PBS) keeps of it on the node: its "
+              "SlurmdSpoolDir is full, was cleaned, lies on a file system mounted noexec or is closed to users. "
+              "{file}{job}",
+     'remedy': "srun --exclude=NODE, and tell the administrators: df, findmnt -T and ls -ld of SlurmdSpoolDir there, "
+               "then restart slurmd. The other reason: the interpreter in the first line of your script is not on "
+               "the node (head -1 FILE).",
+     'source': "github.com/ArjunaCluster/ArjunaUsers, issue 46; github.com/galaxyproject/ansible-slurm, issue 37",
+     'evidence': 'measured'},
+    {'name': "ports of srun used up",
+     'text': "srun: error: unable to initialize step context socket: Address already in use",
+     'patterns': ["unable to initialize step context socket",
+                  ("Unable to create step for job ",
+                   r"Unable to create step for job \d+: (?:Address already in use|Required ports)"),
+                  "Required ports are in use", "Requires more ports than can be reserved",
+                  ("exhausted", r"all ports in range \(\d+, ?\d+\) exhausted")],
+     'cause': "Each srun listens on ports of the machine that it was called on, and none is free: too many srun at "
+              "once there, a small SrunPortRange, or too few open files (ulimit -n).",
+     'remedy': "Fewer srun at once: one srun with many tasks, or an array of jobs. ulimit -n 65536 in the script. For "
+               "the administrators: a wider SrunPortRange (ports of MpiParams=ports= likewise).",
+     'source': "github.com/PavlidisLab/rnaseq-pipeline, issue 91; slurm.conf(5), SrunPortRange",
+     'evidence': 'derived'},
+    {'name': "folder of slurmctld's state",
+     'text': "fatal: mkdir(/var/spool/slurm/ctld): No such file or directory",
+     'patterns': [("fatal: mkdir(", r"fatal: mkdir\((?P<folder>[^)\n]{1,200})\): (?P<why>[^\n]{1,60})"),
+                  ("ncorrect permissions on state save loc", r"ncorrect permissions on state save loc: (?P<other>\S+)"),
+                  ("failed to initialize accounting_storage plugin", "failed to initialize accounting_storage plugin"),
+                  ("slurm_jobacct.log: Permission denied", r"slurm_jobacct\.log: Permission denied"),
+                  "Unable to create pidfile", "Unable to open pidfile",
+                  ("tate_save", r"(?:Could not|Can't|Unable to) (?:open|save|create|write) [^\n]{0,60}state_save")],
+     'cause': "slurmctld or slurmd cannot write a folder or file of its own: it is not there, or does not belong to "
+              "the user that SlurmUser names. {folder}{other} {why}",
+     'remedy': "mkdir -p it and chown slurm: it (StateSaveLocation, SlurmdSpoolDir, the folders of the log and pid "
+               "files in slurm.conf), then start the service again. StateSaveLocation must not be /var/spool itself.",
+     'source': "github.com/dell/omnia, issue 196; github.com/mknoxnv/ubuntu-slurm, issue 3; "
+               "github.com/stackhpc/ansible-role-openhpc, issue 25", 'evidence': 'measured'},
+    {'name': "first start of slurmctld",
+     'text': "error: Could not open node state file /var/spool/node_state: No such file or directory",
+     'patterns': [("Could not open ", r"Could not open (?:node|job|reservation|trigger|partition|assoc\w*|qos|fed\w*|"
+                   r"\w{1,20} mgr) (?:state|usage) file \S+"), "NOTE: Trying backup state save file",
+                  "Configured MailProg is invalid", "Possible corrupt pidfile",
+                  ("error: chdir(/var/log)", r"error: chdir\(/var/log\): Permission denied"),
+                  ("checkpoint file", "Incomplete (?:node|job|trigger|reservation) (?:data|state) checkpoint file")],
+     'cause': "slurmctld says so when it starts for the first time (no state of an earlier run), and where no program "
+              "for mail is installed: harmless.",
+     'remedy': "If it does not run: its reason is another line, with fatal: (journalctl -u slurmctld, slurmctld "
+               "-Dvvv).",
+     'source': "github.com/elasticluster/elasticluster, issue 300; github.com/stackhpc/ansible-role-openhpc, issue 25",
+     'evidence': 'measured', 'last': True},
+    {'name': "slurmd that finds no configuration",
+     'text': "slurmd: error: fetch_config: DNS SRV lookup failed",
+     'patterns': ["DNS SRV lookup failed", "resolve_ctls_from_dns_srv",
+                  ("failed to fetch remote configs", r"failed to fetch remote configs: (?P<why>[^\n]{1,80})"),
+                  ("failed to load configs", "_establish_configuration: failed to load configs"),
+                  "ConfigLess mode is disabled in slurm configuration"],
+     'unless': ["socket of Slurm's own keys"],
+     'cause': "There is no slurm.conf here, so Slurm asks the controller for it, and does not get it: no controller "
+              "is named, it is not up yet, or it gives none. {why}",
+     'remedy': "Start slurmctld first, then slurmd again. Name the controller: slurmd --conf-server HOST:6817, with "
+               "SlurmctldParameters=enable_configless there; or a copy of slurm.conf in /etc/slurm, or SLURM_CONF. "
+               "In a container: --bind /etc/slurm.",
+     'source': "slurm.schedmd.com, Configless Slurm; github.com/stackhpc/ansible-slurm-appliance, issue 443; "
+               "github.com/GoogleCloudPlatform/cluster-toolkit, issue 1600", 'evidence': 'measured'},
+    {'name': "socket of Slurm's own keys",
+     'text': "scontrol: error: failed to connect to any sack sockets",
+     'patterns': ["failed to connect to any sack sockets",
+                  ("sack", r"sack\w{0,20}: [^\n]{0,80}(?:connect\(\)|failed to connect)")],
+     'cause': "This Slurm proves who you are by auth/slurm, and the service that does it (sackd on login nodes, slurmd "
+              "and slurmctld on theirs) does not run here, or its socket is not in this container.",
+     'remedy': "Outside of a container: systemctl status sackd; /etc/slurm/slurm.key must be the same on all machines. "
+               "In one: call Slurm's commands outside, or --bind /run/slurm.",
+     'source': "slurm.schedmd.com, Authentication plugins, auth/slurm; github.com/SlinkyProject/slurm-operator, issue "
+               "44", 'evidence': 'derived'},
+    {'name': "node not as slurm.conf says",
+     'text': "error: Node configuration differs from hardware: Procs=2:4(hw) Boards=1:1(hw) ...",
+     'patterns': ["Node configuration differs from hardware",
+                  ("Low ", r"\bLow (?:RealMemory|socket\*core\*thread count|CPUs|TmpDisk|Cores)\b"),
+                  ("has low ", r"Node \S{1,80} has low (?:real_memory|socket\*core|cpu|tmp_disk)")],
+     'cause': "The node has fewer cores or less memory than its line in slurm.conf says, so Slurm sets it aside "
+              "(drain, inval): no job starts there.",
+     'remedy': "slurmd -C on the node prints the line that it should have; a RealMemory somewhat below free -m. Then "
+               "scontrol reconfigure and scontrol update NodeName=NODE State=RESUME.",
+     'source': "github.com/radiasoft/sirepo, issue 2136; github.com/clusterinthecloud/terraform, issue 11; "
+               "slurm.conf(5), RealMemory", 'evidence': 'measured'},
+    {'name': "node set aside after a job",
+     'text': "sinfo -R: Kill task failed ... node1",
+     'patterns': [("Kill task failed", "Kill task failed"), "batch job complete failure",
+                  "Node unexpectedly rebooted", "DUE TO JOB NOT ENDING WITH SIGNALS",
+                  ("Epilog error", r"\bEpilog error\b"),
+                  ("not responding, setting DOWN", "not responding, setting DOWN"),
+                  "Node ping apparently hung, many nodes may be DOWN"],
+     'cause': "Slurm has set the node aside (drain, down): processes of a job did not end when they were killed "
+              "(they wait for a file system or a GPU), its epilog failed, or slurmd there did not answer.",
+     'remedy': "For you: --exclude=NODE. For the administrators: ps there (state D), dmesg, UnkillableStepTimeout and "
+               "SlurmdTimeout; then scontrol update NodeName=NODE State=RESUME.",
+     'source': "slurm.conf(5), UnkillableStepTimeout; github.com/awslabs/awsome-distributed-ai, issue 185; "
+               "github.com/clustervision/trinity, issue 535", 'evidence': 'derived'},
+    {'name': "job held",
+     'text': "squeue: (launch failed requeued held) / (JobHeldUser) / (JobHeldAdmin)",
+     'patterns': ["launch failed requeued held", "launch_failed_requeued_held",
+                  ("JobHeld", r"\bJobHeld(?:Admin|User)\b"), ("JobHoldMaxRequeue", r"\bJobHoldMaxRequeue\b"),
+                  "Job is in held state, pending scheduler release", "job requeued in held state"],
+     'cause': "The job is held and does not start by itself: by you, by an administrator, or because its start on a "
+              "node failed (the node, not your script, is mostly at fault).",
+     'remedy': "scontrol release JOB, with scontrol update JobId=JOB ExcNodeList=NODE before (scontrol show job JOB "
+               "names the node as BatchHost). JobHeldAdmin: ask the administrators.",
+     'source': "squeue(1), JOB REASON CODES; github.com/burrmill/burrmill, issue 15; "
+               "github.com/ArjunaCluster/ArjunaUsers, issue 56", 'evidence': 'measured'},
+    {'name': "hours of the project used up",
+     'text': "squeue: (AssocGrpBillingMinutes) / (AssocGrpCPUMinutesLimit)",
+     'patterns': [("AssocGrp", r"\bAssocGrp\w{0,30}(?:Minutes|Mins)(?:Limit|PerJobLimit)?\b"),
+                  ("QOSGrp", r"\bQOSGrp\w{0,30}(?:Minutes|Mins)(?:Limit)?\b"),
+                  "Requested account has breached requested QOS usage threshold",
+                  ("nsufficient balance", "[Ii]nsufficient balance"),
+                  (" does not have ", r"[Yy]our (?:project|account|allocation) does not have (?:enough|any) "
+                   r"(?:hours|SUs|time|budget|compute)")],
+     'cause': "The hours (billing units) of the project are used up, or would be by this job.",
+     'remedy': "A shorter -t or fewer nodes may still fit; another project: --account. LUMI: lumi-allocations; else "
+               "sshare -l, or the site's own command.",
+     'source': "squeue(1), JOB REASON CODES; Slurm, Resource limits", 'evidence': 'derived'},
+    {'name': "memory in a form that Slurm does not read",
+     'text': "sbatch: error: Invalid --mem-per-cpu specification",
+     'patterns': [("Invalid --mem", r"Invalid --mem(?:-per-\w{3})? specification")],
+     'cause': "Slurm reads whole numbers only, with K, M, G or T behind them: no 1.5G, no space and no GB.",
+     'remedy': "--mem-per-cpu=1536M instead of 1.5G.",
+     'source': "sbatch(1), --mem; github.com/wlandau/crew.cluster, issue 22", 'evidence': 'measured'},
+    {'name': "file of srun for several programs",
+     'text': "srun: error: Line 1 of configuration file ... invalid",
+     'patterns': [("of configuration file", r"Line \d+ of configuration file"),
+                  ("no record for task id", "no record for task id \\d+"), "ore than one record for task id"],
+     'cause': "The file of srun --multi-prog has a line that is not: numbers of tasks, a space, the program.",
+     'remedy': "A line for every task from 0 to n-1: 0-3 ./a, 4 ./b, * ./c for the rest; as many as -n.",
+     'source': "srun(1), MULTIPLE PROGRAM CONFIGURATION; github.com/NOAA-EMC/EMC_verif-global, issue 293",
+     'evidence': 'derived'},
+    {'name': "munged does not start",
+     'text': "munged: Error: Logfile is insecure: invalid ownership of \"/var/log/munge\"",
+     'patterns': [(" is insecure", r"(?P<what>Logfile|Keyfile|Socket|Pidfile|PRNG seed\w{0,10}) is insecure"),
+                  ("Socket is inaccessible", "(?P<other>Socket) is inaccessible"),
+                  ("bound to socket", r"Found (?:pid \d+|(?:in)?active\w* \w{0,20}) bound to socket"),
+                  ("munged: Error: ", r"munged: Error: (?:Cannot|Failed to|Unable to) (?:check|open|find|access|stat|"
+                   r"create|resolve|determine|lock|bind)[^\n]{0,100}")],
+     'unless': ["munge not reached"],
+     'cause': "munged does not start: a file or folder of its own belongs to the wrong user or is open to others (it "
+              "checks each folder up to /), the name of the machine is not known, or one runs already.",
+     'remedy': "chown -R munge: /etc/munge /var/log/munge /var/lib/munge /run/munge; chmod 0700 the first three, 0755 "
+               "/run/munge, 0400 /etc/munge/munge.key; no write for others on /, /etc, /var, /var/log. getent hosts "
+               "$(hostname). As root itself: the folders must be root's then. 'bound to socket': it runs already.",
+     'source': "munged(8); github.com/dun/munge, issues 7, 35, 51, 113 and 146", 'evidence': 'measured'},
+    {'name': "cluster not in the data base",
+     'text': "slurmdbd: error: ... Table 'slurm_acct_db.linux_job_table' doesn't exist",
+     'patterns': [("doesn't exist", r"Table '\w{1,40}\.\w{1,60}_(?:job|assoc|step|event|usage_\w+)_table' doesn't "
+                   "exist"), ("hasn't been added", "cluster .{0,80}hasn't been added"),
+                  "CLUSTER NAME MISMATCH", "not have this cluster",
+                  "Database is busy or waiting for lock from other user", "Problem adding clusters"],
+     'cause': "slurmdbd does not know this cluster, or by another name than ClusterName in slurm.conf, or its data "
+              "base is not ready.",
+     'remedy': "sacctmgr add cluster NAME (the ClusterName of slurm.conf), then restart slurmctld. 'NAME MISMATCH': "
+               "set the name back, or remove the file clustername in StateSaveLocation.",
+     'source': "slurm.schedmd.com, Accounting; github.com/giovtorres/slurm-docker-cluster, issue 9; "
+               "github.com/clustervision/trinityX, issue 168", 'evidence': 'derived'},
+    {'name': "data base of slurmdbd refused",
+     'text': "slurmdbd: error: mysql_real_connect failed: 1045 Access denied for user 'slurm'@'localhost'",
+     'patterns': [("mysql_real_connect failed", r"mysql_real_connect failed: (?P<why>[^\n]{1,120})"),
+                  "The database must be up when starting the MYSQL plugin",
+                  ("slurmdbd.conf", r"slurmdbd\.conf (?:file \S{1,100} )?(?:should be|not owned|is \d+)[^\n]{0,60}"),
+                  ("not owned by SlurmUser", "slurmdbd.conf not owned by SlurmUser")],
+     'cause': "slurmdbd does not get at its MariaDB, or its slurmdbd.conf may be read by others. {why}",
+     'remedy': "systemctl status mariadb; StorageUser, StoragePass and StorageHost of slurmdbd.conf as in: grant all "
+               "on slurm_acct_db.* to 'slurm'@'localhost' identified by '...'; chmod 600 and chown slurm: "
+               "slurmdbd.conf.",
+     'source': "slurm.schedmd.com, Accounting, MySQL configuration; slurmdbd.conf(5)", 'evidence': 'derived'},
+    {'name': "script or environment too large",
+     'text': "slurmstepd: error: execve(): /bin/bash: Argument list too long",
+     'patterns': ["Pathname of a file, directory or other parameter too long",
+                  ("Argument list too long", r"(?P<program>[^\s:]{1,200}): Argument list too long"),
+                  ("rgument list too long", r"Errno 7\] Argument list too long"),
+                  ("xceeds size limit", "(?:[Ss]cript|--wrap) exceeds size limit")],
+     'cause': "The arguments, the script or the environment that the job brings along are longer than the system or "
+              "Slurm takes (a very long LD_LIBRARY_PATH or PATH, a function of the shell, thousands of file names).",
+     'remedy': "env | wc -c and env | awk '{print length, $0}' | sort -n | tail show what is long. sbatch "
+               "--export=NONE; module purge before sbatch; file names by xargs or a list in a file.",
+     'source': "execve(2), E2BIG; Slurm, src/common/slurm_errno.c", 'evidence': 'derived'},
+    {'name': "reservation refused",
+     'text': "sbatch: error: Batch job submission failed: Requested reservation is invalid",
+     'patterns': ["Requested reservation is invalid", "Requested reservation not usable now",
+                  "Requested reservation is in use", ("(Reservation", r"\(ReservationDeleted\)")],
+     'cause': "The reservation that --reservation names does not exist any more, has not begun, or is another one's.",
+     'remedy': "scontrol show reservation lists them with their users and times; leave out --reservation (or unset "
+               "SBATCH_RESERVATION).",
+     'source': "sbatch(1), --reservation; Slurm, src/common/slurm_errno.c", 'evidence': 'derived'},
+    {'name': "too many steps",
+     'text': "srun: error: Unable to create step for job 12: Step limit reached for this job",
+     'patterns': ["Step limit reached for this job", "Too many job steps on node"],
+     'cause': "The job has started as many steps (srun) as this cluster allows to one job (MaxStepCount, 40000).",
+     'remedy': "One srun with many tasks instead of many srun, or several jobs.",
+     'source': "slurm.conf(5), MaxStepCount", 'evidence': 'derived'},
+    {'name': "switched off on this cluster",
+     'text': "sbatch: error: Batch job submission failed: Requested operation is presently disabled",
+     'patterns': ["Requested operation is presently disabled", "Requested operation not supported on this system",
+                  "Only batch jobs are accepted or processed", "Job steps can not be run on this cluster",
+                  "Container runtime not configured or invalid"],
+     'cause': "An option of the job is one that this cluster has switched off (accounting, --container, interactive "
+              "jobs in this partition, for example).",
+     'remedy': "Leave out options one by one; srun --container needs oci.conf (scontrol show config | grep -i oci): "
+               "use apptainer exec behind srun instead. An interactive job: another partition (sinfo -s), or sbatch.",
+     'source': "Slurm, src/common/slurm_errno.c", 'evidence': 'derived'},
+    {'name': "size of the job not given",
+     'text': "sbatch: error: Batch job submission failed: Job size specification needs to be provided",
+     'patterns': ["Job size specification needs to be provided"],
+     'cause': "This cluster wants every job to say how many tasks or nodes it needs.",
+     'remedy': "--nodes and --ntasks (or --ntasks-per-node) in the script.",
+     'source': "Slurm, src/common/slurm_errno.c", 'evidence': 'derived'},
+    {'name': "job in another state",
+     'text': "scontrol: Job is no longer pending execution / Job can not be altered now, try again later",
+     'patterns': ["Job is no longer pending execution", "Job can not be altered now, try again later",
+                  "Job has already finished", "Job has already started", "Job is not running",
+                  "Job is not pending nor running"],
+     'cause': "scontrol or scancel asks for a change that this job's state does not allow: most can be changed only "
+              "while it waits.",
+     'remedy': "scontrol show job JOB shows its state. scancel JOB, and submit it again with what it should have.",
+     'source': "scontrol(1), update; Slurm, src/common/slurm_errno.c", 'evidence': 'derived', 'general': 1},
+    {'name': "cgroups of the kernel used up",
+     'text': "slurmstepd: error: xcgroup_instantiate: unable to create cgroup '/sys/fs/cgroup/memory/slurm/uid_1000' : "
+             "Cannot allocate memory",
+     'patterns': [("create cgroup", r"unable to create cgroup ['\u2018][^'\u2019\n]{1,200}['\u2019] ?: (?:Cannot "
+                   "allocate memory|No space left on device)")],
+     'cause': "The kernel of the node gives no new cgroup: it has too many that were never freed (a known leak of "
+              "older kernels, with limits of kernel memory). Your job's memory is not at fault.",
+     'remedy': "srun --exclude=NODE. For the administrators: restart the node; ConstrainKmemSpace=no in cgroup.conf; a "
+               "newer kernel; remove empty folders below slurm in /sys/fs/cgroup.",
+     'source': "github.com/galaxyproject/galaxy, pull request 7766; github.com/rackslab/FireHPC, issue 6; "
+               "cgroup.conf(5)", 'evidence': 'derived'},
+    {'name': "plugin of spank not there",
+     'text': "sbatch: error: spank: x11.so: Plugin file not found",
+     'patterns': [("Plugin file not found", r"spank: (?P<plugin>\S{1,100}): Plugin file not found"),
+                  ("spank: ", r"spank: [^\n]{0,120}: (?P<why>Incompatible plugin version|dlopen [^\n]{1,60})")],
+     'cause': "plugstack.conf on this machine names the plugin {plugin}, which is not there or does not fit. {why}",
+     'remedy': "A matter of the administrators (install it here too, or 'optional' instead of 'required' in "
+               "plugstack.conf); the job runs where it is optional.",
+     'source': "spank(7); github.com/ArjunaCluster/ArjunaUsers, issue 190", 'evidence': 'derived', 'general': 1},
+    {'name': "TMPDIR of the job",
+     'text': "slurmstepd: error: Unable to create TMPDIR [/scratch/tmp.123]: Permission denied",
+     'patterns': [("Unable to create TMPDIR", r"Unable to create TMPDIR \[(?P<folder>[^\]\n]{1,200})\]"),
+                  ("Setting TMPDIR to /tmp", "Setting TMPDIR to /tmp")],
+     'cause': "TMPDIR came along from the shell that submitted the job, and that folder cannot be made on the node: "
+              "Slurm takes /tmp. {folder}",
+     'remedy': "Harmless mostly. unset TMPDIR before sbatch, or export TMPDIR=/tmp/$USER in the script.",
+     'source': "Slurm, src/slurmd/slurmstepd/task.c", 'evidence': 'derived', 'last': True},
+    {'name': "fewer tasks than nodes",
+     'text': "srun: warning: can't run 1 processes on 2 nodes, setting nnodes to 1",
+     'patterns': [("processes on ", r"can't run (?P<tasks>\d+) processes on (?P<nodes>\d+) nodes, setting nnodes")],
+     'cause': "srun was told to start {tasks} tasks on {nodes} nodes, and takes as many nodes as tasks.",
+     'remedy': "Harmless, if fewer are meant; else -n of at least the nodes, or --ntasks-per-node. env | grep "
+               "^SLURM_N shows what an outer job has set.",
+     'source': "srun(1), --ntasks", 'evidence': 'derived', 'last': True},
+    {'name': "value that an option of Slurm does not take",
+     'text': "sbatch: error: Invalid --mail-type specification",
+     'patterns': [("error: Invalid --", r"(?:sbatch|srun|salloc): error: Invalid (?P<option>--(?!mem|time)[\w-]{1,40}) "
+                   "specification"),
+                  ("nvalid numeric value", r"[Ii]nvalid numeric value \"?(?P<value>[^\"\n]{0,60})\"? for "
+                   r"(?P<other>--?[\w-]{1,40})")],
+     'cause': "Slurm does not take the value of {option}{other}: it is misspelt, empty (a variable that is not set) or "
+              "in a form that this release does not know. {value}",
+     'remedy': "man sbatch has the values: --mail-type=BEGIN,END,FAIL; numbers are whole and without units; no blanks "
+               "around = and no comment behind the value in an #SBATCH line.",
+     'source': "sbatch(1); github.com/ISSMteam/ISSM, issue 92", 'evidence': 'derived'},
 ]
