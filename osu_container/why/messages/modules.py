@@ -295,7 +295,7 @@ ENTRIES = [
      'patterns': [("Invalid command '", r"ERROR: Invalid command '(?P<what>[^'\n]{1,60})'"),
                   ("module --help", r"Try 'module --help' for more information"),
                   ('Option: "', r'Option: "(?P<other>[^"\n]{1,60})" is unknown'),
-                  ("ml error: ", r"ml error: (?P<third>[^\n]{1,80})"),
+                  ("ml error: ", r"(?<!\w)ml error: (?P<third>[^\n]{1,80})"),
                   ("Unsupported option", r"ERROR: Unsupported option '(?P<fourth>[^'\n]{1,60})'")],
      'cause': "This modules tool does not know {what}{other}{third}{fourth}: Lmod and Environment Modules differ "
               "(module spider is Lmod's), or a name was taken for a command.",

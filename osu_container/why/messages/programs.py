@@ -233,7 +233,8 @@ ENTRIES = [
                   ("User defined signal", r"^(?P<what>User defined signal \d)"),
                   ("CPU time limit exceeded", "(?P<what>CPU time limit exceeded)"),
                   ("terminate called ", r"terminate called (?:after throwing an instance of '(?P<what>[^'\n]{1,80})'"
-                   "|without an active exception)"), ("Killed", "^(?P<what>Killed)$"),
+                   "|without an active exception)"),
+                  (" Killed ", r"line \d+: +\d+ (?P<what>Killed) "), ("Killed", "^(?P<what>Killed)$"),
                   ("Terminated", "^(?P<what>Terminated)$"), ("Aborted", "^(?P<what>Aborted)$")],
      'cause': "A program was ended by a signal: {what}. Killed is mostly memory, Terminated another program (scancel, "
               "time), Aborted an error that the program told before, Floating point exception a division by "

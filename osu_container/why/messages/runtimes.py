@@ -14,7 +14,8 @@ ENTRIES = [
                 "mount that the toolkit may not make", "capabilities that the toolkit does not get",
                 "no GPU seen",
                 "list of libraries that the toolkit cannot make",
-                "cgroups that the toolkit may not write"],
+                "cgroups that the toolkit may not write",
+                "driver of NVIDIA updated while it ran", "GPUs lost by the container"],
      'cause': "The container toolkit of NVIDIA could not bring the GPUs into the container ({why}{other}): the driver "
               "is not loaded on this node (or there is no GPU), or the toolkit is missing or too old.",
      'remedy': "nvidia-smi on the node; where there is no GPU leave out --gpus (enroot: NVIDIA_VISIBLE_DEVICES=void). "
@@ -40,7 +41,8 @@ ENTRIES = [
                   ("nvidia-smi: command not found", "nvidia-smi: command not found"),
                   ("NVML: Driver Not Loaded", "NVML: Driver Not Loaded"),
                   ("Driver/library version mismatch", "Driver/library version mismatch")],
-     'unless': ["driver of NVIDIA not in the container"],
+     'unless': ["driver of NVIDIA not in the container", "driver of NVIDIA updated while it ran",
+                "GPUs lost by the container"],
      'cause': "The container or node sees no driver of NVIDIA: it was started without --nv (Docker, podman: --gpus "
               "all), the node has no GPU, or the driver was updated and the node not started again. {why}",
      'remedy': "srun nvidia-smi -L outside of the container tells whether the node has one. apptainer exec --nv; "

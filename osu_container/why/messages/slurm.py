@@ -444,7 +444,7 @@ ENTRIES = [
                   (" context for ", r"cannot (?:create|resolve) (?!cgroup)(?P<third>\w+) context for (?P<fourth>"
                    r"\S{1,40})"),
                   ("plugin_load_from_file", r"plugin_load_from_file: dlopen\((?P<file>[^)\n]{1,200})\)"),
-                  ("spank: ", "spank: (?:required plugin|Failed to load|.{0,60}plugstack).{0,120}(?:failed|error|not "
+                  ("spank: ", "spank: (?:required plugin (?!spank_pyxis)|Failed to load|.{0,60}plugstack).{0,120}(?:failed|error|not "
                    "found)")],
      'unless': ["munge not reached", "unknown MPI type", "PMIx library missing", "Slurm's cgroups not to be had"],
      'cause': "Slurm does not find or cannot load a plugin that its configuration names: it was not built or "
