@@ -86,7 +86,7 @@ ENTRIES = [
                   "PBS: job killed: walltime", "exceeded its walltime limit", "TERM_RUNLIMIT", "TERM_CPULIMIT",
                   "exceeded wallclock limit",
                   "hitting max wall clock limit",
-                  ("TIMEOUT", r"^\s*\d+(?:_\d+)?(?:\.\w+)?\s[^\n]{0,120}\bTIMEOUT\b")],
+                  ("TIMEOUT", r"^(?:[^\n]{0,30}[:>])?\s*\d+(?:_\d+)?(?:\.\w+)?\s[^\n]{0,120}\bTIMEOUT\b")],
      'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is too short, or the ranks "
               "wait for each other for ever.",
      'remedy': "Try the same line by hand with a longer -t. If it never ends: RCCL between nodes has hung on LUMI "
