@@ -89,11 +89,13 @@ ENTRIES = [
      'text': "NCCL WARN ... Could not find real path of /sys/class/pci_bus/... / No NVML device handle",
      'patterns': [("ould not find real path of ", r"[Cc]ould not find real path of (?P<path>\S{1,150})"),
                   ("NCCL WARN", r"NCCL WARN[^\n]{0,60}(?:XML|topology|graph|nvml\w+\(\)|NVML)[^\n]{0,120}"),
+                  ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?P<what>\w+) of node \w+ not found"),
                   ("nvmlInit", r"nvmlInit[^\n]{0,40}failed[^\n]{0,80}"),
                   ("nvmlDevice", r"nvmlDevice\w{1,60}\(\) failed[^\n]{0,80}")],
      'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does not see it all in this "
               "container or virtual machine ({path}).",
-     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. NCCL_TOPO_FILE names a file of the cloud's provider; "
+     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. NCCL_TOPO_FILE names a file of the cloud's provider "
+               "(unset it, or a newer aws-ofi-nccl, where an attribute is not found); "
                "NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
      'source': "NCCL, src/graph/xml.cc", 'evidence': 'derived', 'general': 1},
     {'name': "rendezvous of PyTorch failed",

@@ -7,6 +7,7 @@ ENTRIES = [
      'patterns': [("No data available", "open_fabric: ?No data available"),
                   ("No data available", "find_provider.{0,200}No data available"),
                   ("getinfo", r"getinfo(?:\(\))?(?: call)? fail(?:ed|ure)"), "OFI addrinfo() failed",
+                  ("ret=-61", r"fi_getinfo\(\)[^\n]{0,80}ret=-61"),
                   "OFI fi_fabric failed", "Couldn't find any optimal provider", "no such provider", "fi_getinfo: -61"],
      'cause': "libfabric has no provider that MPI can use: it was told to use one that is not built in or has no "
               "card here (FI_PROVIDER), or MPI asks for more than the provider has.",
@@ -15,6 +16,7 @@ ENTRIES = [
                "provider (osu-exec fi_info -l)? hybrid: MPICH may ask for a newer libfabric than the host's. "
                "FI_LOG_LEVEL=info shows what was looked at. MPICH 3.4.3 does not work over cxi.",
      'also': [("the container does not show the card", "osu-exec ls /dev/cxi0 /dev/infiniband"),
+              ("the provider verbs finds no IP address on the InfiniBand interface", "ip -brief addr show ib0"),
               ("libfabric itself is of another release", "FI_LOG_LEVEL=info osu-exec fi_info")],
      'source': 'MPICH 4.2.3 and 5.0.2, seen by this project, 2026-11; open_fabric: ' + DEIC + ', 2025',
      'evidence': 'measured'},
@@ -235,8 +237,20 @@ ENTRIES = [
     {'name': 'limit of locked memory',
      'text': "UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
      'patterns': ["set max locked memory", "Failure to post internal receive buffers",
-                  ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\(\))? failed"),
-                  ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12")],
+                  ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\([^)\n]{0,80}\))? failed"
+                   r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir))"),
+                  ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
+                  ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
+                  ("allocate some locked memory", "allocate some locked memory"),
+                  ("memlock limits are set too low", "memlock limits are set too low"),
+                  ("Unable to ", r"Unable to (?:alloc\w* (?:send|recv|receive)|create (?:send|recv|receive) CQ)"
+                   r"[^\n]{0,80}Cannot allocate memory"),
+                  ("mmap of rcv", r"(?:map_hfi_mem|hfi_userinit): mmap of rcv\w+"),
+                  ("Failed to allocate memory pool chunk", "Failed to allocate memory pool chunk: Input/output error"),
+                  ("Unable to register MR: Cannot allocate", "Unable to register MR: Cannot allocate memory"),
+                  ("cannot allocate memory for EFA", "cannot allocate memory for EFA's RX packet pool"),
+                  ("err: Cannot allocate memory (-12)", r"Missing or unavailable event queue\. err: Cannot allocate "
+                   r"memory \(-12\)")],
      'cause': "The card needs memory that is locked, and this process may lock too little (ulimit -l). The memory of "
               "the node is not what is short.",
      'remedy': "srun bash -c 'ulimit -l' should print unlimited. Slurm takes it from slurmd (LimitMEMLOCK) or from "
@@ -361,6 +375,8 @@ ENTRIES = [
     {'name': 'no answer over InfiniBand',
      'text': "Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 ...)",
      'patterns': ["ransport retry count exceeded", "RETRY EXCEEDED ERROR",
+                  ("The InfiniBand retry count between two MPI", "The InfiniBand retry count between two MPI"),
+                  ('"receiver not ready" retry count', 'OpenFabrics "receiver not ready" retry count'),
                   "a work item failed: status 12",
                   ("Got completion ", r"Got completion .{0,120}(?:status=|error )(?:12\b|IBV_WC_RETRY_EXC_ERR)")],
      'cause': "The card sent and the other node never answered: its rank has died, a link is bad, or the two cards do "
@@ -732,4 +748,82 @@ ENTRIES = [
                "ibstat, ls /dev/infiniband in the container.",
      'source': "Open MPI, help-mpi-btl-base.txt; github.com/open-mpi/ompi, issue 1393",
      'evidence': 'derived', 'last': True},
+    {'name': "nodes whose cards differ for UCX",
+     'text': "wireup.c:1388 Fatal: endpoint reconfiguration not supported yet",
+     'patterns': ["endpoint reconfiguration not supported yet",
+                  ("cannot reconfigure ep", "cannot reconfigure ep"),
+                  ("reconfigur", r"wireup\.c:\d+.{0,100}reconfigur")],
+     'unless': ["UCX of two releases"],
+     'cause': "Two ranks chose other cards or transports for each other than the partner did: the nodes or containers "
+              "have different cards, ports that are down, other UCX_... settings or another UCX.",
+     'remedy': "The same on all ranks: export UCX_NET_DEVICES=mlx5_0:1 (ibstat, one that is Active everywhere) and "
+               "UCX_TLS=rc,sm,self, and the same UCX (ucx_info -v). UCX_TLS=tcp,sm,self tells whether it is the cards.",
+     'also': [("one node has another set of cards", "srun -l ibv_devinfo -l")],
+     'source': "UCX, src/ucp/wireup/wireup.c; github.com/openucx/ucx, pull request 8182", 'evidence': 'derived'},
+    {'name': "libraries of the card of another release than its driver",
+     'text': "ibv_exp_query_device: invalid comp_mask !!! / ibv_modify_qp(DCI, RTR) failed : Invalid argument",
+     'patterns': [("invalid comp_mask", r"ibv_exp_query_device: invalid comp_mask"),
+                  ("ibv_modify_qp(DC", r"ibv_modify_qp\(DC[IT],? ?\w{0,10}\) failed ?: (?:Invalid argument|Operation "
+                   "not supported)"),
+                  ("mlx5dv_create_qp(", r"mlx5dv_create_qp\([^)\n]{0,80}\).{0,40}failed"),
+                  ("ibv_create_", r"\bibv_create_(?:cq|qp|srq)\w*(?:\([^)\n]{0,80}\))? failed[^\n]{0,60}(?:Invalid "
+                   "argument|not supported)"),
+                  ("error obtaining device attributes for", "error obtaining device attributes for"),
+                  ("create an internal queue", "^create an internal queue")],
+     'cause': "The libraries of InfiniBand (rdma-core or MLNX_OFED) in use and the kernel's driver of the card are of "
+              "different ages or makers, so that the driver refuses what they ask for; or the card is too old for it.",
+     'remedy': "ofed_info -s; rpm -qf /usr/lib64/libibverbs.so.1 (dpkg -S): of one make with the kernel module "
+               "(modinfo mlx5_core). In an image: newer rdma-core. To go on: UCX_TLS=rc,ud,sm,self (without dc), "
+               "OMPI_MCA_btl=^openib, or tcp.",
+     'source': "github.com/openucx/ucx, issues 8604 and 5749; github.com/open-mpi/ompi, issue 5964",
+     'evidence': 'derived'},
+    {'name': "EFA's security group closed",
+     'text': "NCCL WARN NET/OFI Request completed with error. RC: 21. Error: unknown error",
+     'patterns': [("ompleted with error", r"NET/OFI Request\b.{0,60}completed with error\. RC: (?:20|21|113)\b"),
+                  ("prov_err: Not a directory", r"prov_err: (?:Not a directory|Is a directory)"),
+                  ("prov_errno", r"efa.{0,200}(?:Unreachable remote|unreachable remote|No route to host)"),
+                  ("Unreachable remote", "Unreachable remote"),
+                  ("FI_EHOSTUNREACH", "FI_EHOSTUNREACH")],
+     'cause': "Amazon's network EFA dropped the message: the security group of the instances does not allow all "
+              "traffic from and to itself, or the instances are in different groups.",
+     'remedy': "In the security group: an inbound and an outbound rule, all traffic, with the group's own id as "
+               "source and destination; the same group for all nodes. fi_pingpong -p efa between two nodes tells.",
+     'source': "github.com/aws/aws-ofi-nccl, issues 156 and 161, pull request 1294; AWS, EFA user guide",
+     'evidence': 'measured'},
+    {'name': "message lost on libfabric's way",
+     'text': "OFI poll failed (ofi_events.h:1008:MPIDI_OFI_handle_cq_error:Cannot allocate memory)",
+     'patterns': [("Cannot allocate memory)", r"OFI poll failed \([^)\n]{0,150}Cannot allocate memory\)"),
+                  ("Cannot allocate memory)", r"OFI [\w ]{1,40} failed \([^)\n]{0,150}Cannot allocate memory\)")],
+     'unless': ["limit of locked memory", "PSM3 opens no card", "no endpoint on the card"],
+     'cause': "The provider of libfabric could not register memory for a message: this process may lock too little "
+              "memory (ulimit -l), or the card has no more room for so many connections. The node's memory is not "
+              "short.",
+     'remedy': "srun (mpirun) bash -c 'ulimit -l' on every node should print unlimited. Else another provider: "
+               "FI_PROVIDER=mlx (Intel MPI on InfiniBand), or tcp; FI_LOG_LEVEL=warn names the call.",
+     'source': "github.com/ofiwg/libfabric, issue 5648; fi_verbs(7)", 'evidence': 'derived'},
+    {'name': "event of InfiniBand's network",
+     'text': "The OpenFabrics stack has reported a network error event.",
+     'patterns': ["The OpenFabrics stack has reported a network error event",
+                  ("The OpenFabrics stack has reported an unknown", "The OpenFabrics stack has reported an unknown"),
+                  ("IBV_EVENT_", r"(?P<event>IBV_EVENT_(?:PORT_ERR|DEVICE_FATAL|QP_FATAL|CQ_ERR|QP_ACCESS_ERR"
+                   "|LID_CHANGE|SM_CHANGE|GID_CHANGE))"),
+                  ("Async event", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?(?P<what>[^\n]{1,80})")],
+     'cause': "The card told of a change in the network while the job ran: a port or cable went down, or the card "
+              "failed. {event}",
+     'remedy': "ibstat and dmesg | grep mlx5 on that node; srun --exclude=NODE; tell the administrators.",
+     'source': "Open MPI, help-mpi-btl-openib.txt; ibv_get_async_event(3)", 'evidence': 'derived'},
+    {'name': "message over EFA that failed",
+     'text': "Unable to write to EQ: Missing or unavailable event queue. err: Input/output error (5) prov_errno: ...",
+     'patterns': [("Unable to write to EQ: Missing or unavailable", "Unable to write to EQ: Missing or unavailable event "
+                   "queue"), ("Libfabric EFA provider has encountered an", "Libfabric EFA provider has encountered an"),
+                  ("efa_rdm_", r"efa_rdm_\w+_handle_error\(\)"),
+                  ("rxr_cq_", r"rxr_cq_write_(?:tx|rx)_error\(\)")],
+     'unless': ["limit of locked memory", "EFA's security group closed"],
+     'cause': "A message over Amazon's EFA failed: mostly the rank at the other end has ended or crashed; else memory "
+              "that may not be locked, or ranks of one node that may not share memory.",
+     'remedy': "Look for the first error of any rank (FI_LOG_LEVEL=warn says which peer). ulimit -l should be "
+               "unlimited; FI_EFA_ENABLE_SHM_TRANSFER=0 tells whether it is shared memory of the node; a newer EFA "
+               "installer.",
+     'source': "libfabric, prov/efa, efa_strerror.c; github.com/ofiwg/libfabric, issues 6249 and 9694",
+     'evidence': 'derived', 'general': 1},
 ]
