@@ -494,8 +494,8 @@ ENTRIES = [
              "cache support.",
      'patterns': [("ptmalloc library", r"Error in initializing MVAPICH2? ptmalloc library"),
                   ("without InfiniBand registration cache", "without InfiniBand registration cache"),
-                  ("hostname resolution", r"Warning.{0,20}MV2_\w+.{0,60}ignored"),
-                  ("GPU CUDA support is not configured", "CUDA support is not configured")],
+                  ("without InfiniBand registration", "without InfiniBand registration cache support")],
+     'unless': ["rank crashed"],
      'cause': "The program brings its own malloc (tcmalloc, jemalloc, Python, a shell), so MVAPICH cannot watch "
               "memory and sends large messages slower.",
      'remedy': "Harmless. LD_PRELOAD=.../libmpi.so puts MVAPICH first; MV2_USE_LAZY_MEM_UNREGISTER=0 silences it.",
@@ -608,4 +608,21 @@ ENTRIES = [
      'remedy': "Ask its authors, with the call that MPI names. With another number of ranks or a smaller case it may "
                "pass.",
      'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "reason that Intel MPI does not tell",
+     'text': "MPIDI_OFI_mpi_init_hook(1473): (unknown)(): Other MPI error",
+     'patterns': [("(unknown)(): ", r"\(unknown\)\(\): (?:Other MPI error|Invalid argument|Unknown error class)")],
+     'cause': "MPI (Intel's, mostly) did not get its network started and does not say why: libfabric has no provider "
+              "that it can use here, or that of FI_PROVIDER does not work.",
+     'remedy': "I_MPI_DEBUG=5 FI_LOG_LEVEL=warn mpirun ... says which provider was tried. I_MPI_FABRICS=shm "
+               "FI_PROVIDER=shm on one node, FI_PROVIDER=tcp (with FI_TCP_IFACE=NAME) between nodes; source "
+               "vars.sh of this MPI, which sets FI_PROVIDER_PATH.",
+     'source': "github.com/mpi4py/mpi4py, issue 281; Intel MPI, developer guide, Libfabric support",
+     'evidence': 'measured', 'general': 1},
+    {'name': "MPICH that wants checkpoints of the kernel",
+     'text': "MPIDI_nem_ckpt_init(149): BLCR kernel module not present",
+     'patterns': ["BLCR kernel module not present", ("MPIDI_nem_ckpt_init", r"MPIDI_nem_ckpt_init\(\d+\)")],
+     'cause': "This MPICH was built with checkpoints (BLCR) and wants a module of the kernel that is not loaded.",
+     'remedy': "Another MPICH (Ubuntu 13 and 14 had such a one: build your own, or Open MPI); administrators: modprobe "
+               "blcr.",
+     'source': "github.com/jtriley/StarCluster, issue 406; MPICH, ch3/channels/nemesis", 'evidence': 'derived'},
 ]

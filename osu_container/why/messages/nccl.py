@@ -19,7 +19,7 @@ ENTRIES = [
      'patterns': [(" failure ", r"(?:NCCL WARN|WARN) (?:Cuda|CUDA|HIP|hip) failure (?:\d+ )?:? ?'?(?P<why>[^'"
                    r"\n]{1,80})"), ("ncclUnhandledCudaError", r"ncclUnhandledCudaError[^\n]{0,200}"),
                   ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
-                  (" failure ", r"(?:Test )?(?:CUDA|HIP|NCCL) failure [^\n]{1,100}: ?'?(?P<why>[^'\n]{1,80})")],
+                  (" failure ", r"(?:Test )?(?:CUDA|Cuda|HIP) failure [^\n']{1,100}:\d+ ?:? ?'(?P<why>[^'\n]{1,80})")],
      'unless': ["CUDA newer than the driver",
                 "no GPU seen",
                 "GPU memory not shared between ranks",
@@ -125,4 +125,40 @@ ENTRIES = [
      'remedy': "The first such line of any rank is the cause. On one node NCCL_P2P_DISABLE=1 and NCCL_SHM_DISABLE=1, "
                "between nodes NCCL_IB_DISABLE=1 (NCCL_NET=Socket) tell which part it is.",
      'source': "NCCL documentation, Troubleshooting", 'evidence': 'derived', 'general': 2},
+    {'name': "rank of NCCL at the other end has gone",
+     'text': "NCCL WARN socketProgress: Connection closed by remote peer node2<42830>",
+     'patterns': [("onnection closed by remote peer", "[Cc]onnection closed by remote peer"),
+                  ("Call to ", r"Call to (?:recv from|send to|read|write|recv|send) ?\S{0,100} ?(?:failed|returned)"),
+                  ("Socket recv failed while polling for", "Socket recv failed while polling for"),
+                  ("Failed to execute operation", r"\[Proxy Service \d+\] Failed to execute operation"),
+                  ("remote process exited or there was a network", "remote process exited or there was a network "
+                   "error"), "ncclRemoteError", ("[Service thread] Accept failed", r"\[Service thread\] Accept failed"),
+                  ("Could not receive type from localRank", "Could not receive type from localRank"),
+                  ("[Service thread] Error encountered", r"\[Service thread\] Error encountered"),
+                  ("[Proxy Progress] ", r"\[Proxy Progress\] .{0,80}(?:error|failed)")],
+     'cause': "Another rank of NCCL or RCCL has ended or crashed, so the connection to it was closed; or the network "
+              "between two nodes failed. This rank only tells of it.",
+     'remedy': "Look for the first error of any rank, also a signal or memory (dmesg, sacct -j JOB -o "
+               "state,exitcode,maxrss). If there is none: NCCL_DEBUG=INFO, NCCL_SOCKET_IFNAME=NAME of the interface "
+               "that nodes share, NCCL_IB_DISABLE=1, and the same without one node (srun --exclude).",
+     'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issues 795 and 2076", 'evidence': 'derived',
+     'last': True},
+    {'name': "cards that differ between ranks of NCCL",
+     'text': "NCCL WARN Detected mixed local Net device counts across ranks (min 1, max 4).",
+     'patterns': [("Detected mixed local ", r"Detected mixed local (?P<what>\w{3,7}) device counts across ranks")],
+     'cause': "Some ranks of NCCL see fewer cards of the network than others: a port of a node is down, a container "
+              "does not show all, or NCCL_IB_HCA leads to different ones.",
+     'remedy': "srun -l ibv_devinfo -l (ls /sys/class/infiniband) on all nodes tells which one differs; leave it out "
+               "(--exclude). To go on: NCCL_IGNORE_NET_MISMATCH=1 or NCCL_IB_HCA=mlx5_0.",
+     'source': "NCCL, src/init.cc", 'evidence': 'derived'},
+    {'name': "ranks of NCCL that do not agree on their number",
+     'text': "NCCL WARN Bootstrap Root : rank 0 of 2 ranks has already checked in",
+     'patterns': [("Bootstrap Root : ", r"Bootstrap Root ?: (?:mismatch|rank \d+ of \d+ ranks has already|localId)"),
+                  ("Invalid NCCL_COMM_ID", "Invalid NCCL_COMM_ID"),
+                  ("Invalid rank requested : ", r"Invalid rank requested : -?\d+/\d+")],
+     'cause': "Two processes call themselves the same rank of NCCL, or name another number of ranks: each was started "
+              "with the same RANK, or two jobs meet at the same address and port (MASTER_PORT, NCCL_COMM_ID).",
+     'remedy': "srun env | grep -E '^(RANK|WORLD_SIZE|MASTER_|NCCL_COMM_ID)' should show each rank once (RANK from "
+               "SLURM_PROCID, WORLD_SIZE from SLURM_NTASKS). Another MASTER_PORT for each job.",
+     'source': "NCCL, src/bootstrap.cc and src/init.cc", 'evidence': 'derived'},
 ]

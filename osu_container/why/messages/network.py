@@ -8,7 +8,8 @@ ENTRIES = [
                   ("No data available", "find_provider.{0,200}No data available"),
                   ("getinfo", r"getinfo(?:\(\))?(?: call)? fail(?:ed|ure)"), "OFI addrinfo() failed",
                   ("ret=-61", r"fi_getinfo\(\)[^\n]{0,80}ret=-61"),
-                  "OFI fi_fabric failed", "Couldn't find any optimal provider", "no such provider", "fi_getinfo: -61"],
+                  "OFI fi_fabric failed", "Couldn't find any optimal provider",
+                  "Could not find any optimal provider", "no such provider", "fi_getinfo: -61"],
      'cause': "libfabric has no provider that MPI can use: it was told to use one that is not built in or has no "
               "card here (FI_PROVIDER), or MPI asks for more than the provider has.",
      'remedy': "osu-explain FI_PROVIDER says what is asked for; unset yours if you have set it. On one node MPICH "
@@ -189,7 +190,8 @@ ENTRIES = [
      'text': "process_vm_readv(...) returned -1: Operation not permitted",
      'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|"
                                   r"failed \(errno 1\))"),
-                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b")],
+                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b"),
+                  ("CMA error 1", r"\bCMA error 1\b")],
      'cause': "A rank may not read the memory of another one on its node (CMA): each runs in a container, and so in a "
               "user namespace, of its own.",
      'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
@@ -248,6 +250,7 @@ ENTRIES = [
                   ("mmap of rcv", r"(?:map_hfi_mem|hfi_userinit): mmap of rcv\w+"),
                   ("Failed to allocate memory pool chunk", "Failed to allocate memory pool chunk: Input/output error"),
                   ("Unable to register MR: Cannot allocate", "Unable to register MR: Cannot allocate memory"),
+                  ("fi_mr_reg", r"\bfi_mr_reg\w*\b[^\n]{0,200}Cannot allocate memory"),
                   ("cannot allocate memory for EFA", "cannot allocate memory for EFA's RX packet pool"),
                   ("err: Cannot allocate memory (-12)", r"Missing or unavailable event queue\. err: Cannot allocate "
                    r"memory \(-12\)")],
@@ -256,7 +259,9 @@ ENTRIES = [
      'remedy': "srun bash -c 'ulimit -l' should print unlimited. Slurm takes it from slurmd (LimitMEMLOCK) or from "
                "your login shell (PropagateResourceLimits): ask the administrators. Docker, podman: --ulimit "
                "memlock=-1:-1.",
-     'also': [("the card has no room for so many connections", "the same line with two ranks a node")],
+     'also': [("the card has no room for so many connections", "the same line with two ranks a node"),
+              ("more memory is registered than the card (EFA) takes: huge pages need less room", "the same with a "
+                                                                                                "smaller case")],
      'source': 'github.com/openucx/ucx, issue 8746; github.com/awslabs/awsome-distributed-ai, issue 647; '
                'github.com/NVIDIA/cudf-spark, pull request 7632', 'evidence': 'derived'},
     {'name': 'queue pairs of the card used up',
@@ -335,11 +340,13 @@ ENTRIES = [
      'text': "The call to cuIpcGetMemHandle failed. This means the GPU RDMA protocol cannot be used.",
      'patterns': [("IpcGetMemHandle failed", r"(?:cu|cuda|hip)IpcGetMemHandle failed"),
                   ("IpcOpenMemHandle failed", r"(?:cu|cuda|hip)IpcOpenMemHandle failed"),
-                  "failed to open ipc mem handle"],
+                  "failed to open ipc mem handle", "Failed to create ipc for",
+                  ("rocm_ipc", r"rocm_ipc\w*\.c:\d+ .{0,40}ERROR")],
      'cause': "Ranks of one node cannot show each other their GPU memory (IPC): it comes from a pool of the program, "
               "each rank sees only its own GPU, or each runs in namespaces of its own.",
      'remedy': "Let each rank see all GPUs of the node (--gpus-per-node, no --gpu-bind); allocate by cudaMalloc or "
-               "hipMalloc (Julia: JULIA_CUDA_MEMORY_POOL=none).",
+               "hipMalloc (Julia: JULIA_CUDA_MEMORY_POOL=none). To go on without: UCX_TLS=^cuda_ipc,rocm_ipc; "
+               "NCCL_P2P_DISABLE=1.",
      'also': [("the container is the reason", "the same with apptainer exec --sharens, or UCX_TLS=^cuda_ipc,rocm_ipc")],
      'source': 'github.com/JuliaGPU/CUDA.jl, issue 1398; github.com/openucx/ucx, issue 3192', 'evidence': 'derived'},
     {'name': "RCCL's wish about the kernel",
@@ -350,11 +357,14 @@ ENTRIES = [
      'source': 'github.com/ROCm/rocm-systems, pull request 7916', 'evidence': 'derived', 'last': True},
     {'name': 'NCCL stopped',
      'text': "ncclSystemError: System call (socket, malloc, munmap, etc) failed.",
-     'patterns': ["ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError", ("NCCL error", r"NCCL error\b")],
+     'patterns': ["ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError", ("NCCL error", r"NCCL error\b"),
+                  ("NCCL failure", r"NCCL failure \S{1,60}:\d+"), ("NCCL Error ", r"NCCL Error \d+: ")],
+     'unless': ["rank of NCCL at the other end has gone", "rank of NCCL that never came"],
      'cause': "NCCL or RCCL has ended; this line is the last of its messages and does not say why.",
      'remedy': "NCCL_DEBUG=WARN srun ... prints the first one, and osu-container why explains that. Over TCP "
                "(NCCL_IB_DISABLE=1, NCCL_NET=Socket) it tells whether the network is at fault.",
-     'source': 'NCCL, documentation, Errors', 'evidence': 'derived', 'last': True},
+     'also': [("in a container /dev/shm is too small (Docker: 64 MB; --shm-size=2g or --ipc=host)", "df -h /dev/shm")],
+     'source': 'NCCL, documentation, Errors; github.com/NVIDIA/nccl, issue 473', 'evidence': 'derived', 'last': True},
     {'name': 'plugin cannot register memory',
      'text': "NCCL WARN NET/OFI Unable to register memory (type = 2) for device 4. RC: -22, Error: Invalid argument",
      'patterns': ["NET/OFI Unable to register memory"],
@@ -710,6 +720,7 @@ ENTRIES = [
                   ("failed", "EFA .{0,60}failed"), ("<warn>", r"efa_\w+\(\):\d+<warn>.{0,200}"),
                   ("Libfabric EFA ", "Libfabric EFA .{0,100}(?:error|abort|[Uu]nable)"),
                   ("<warn>", r"rxr_\w+\(\):\d+<warn>.{0,200}")],
+     'unless': ["message over EFA that failed", "EFA's security group closed", "limit of locked memory"],
      'cause': "libfabric's provider efa of Amazon's network does not work here: the instance or container has no EFA "
               "device, its driver is older, or the security group does not let nodes talk to themselves.",
      'remedy': "fi_info -p efa (in the container too); Docker, Kubernetes: --device=/dev/infiniband/uverbs0, "

@@ -35,7 +35,8 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': 'error text lost in PMIx',
      'text': "PMIX ERROR: UNPACK-PAST-END in file .../gds_base_fns.c at line 120",
-     'patterns': ["PMIX ERROR: UNPACK-PAST-END", "num local peers"],
+     'patterns': [("PMIX ERROR: UNPACK-PAST-END", r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)"),
+                  "num local peers"],
      'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, could not print why. Seen "
               "where Slurm's NodeName is not the name of the machine: Open MPI then finds no peers, and the third rank "
               "of a node ends (num local peers).",
@@ -57,12 +58,15 @@ ENTRIES = [
                   (" returned ", r"\bPMI2?_\w{1,40} returned -?\d"),
                   ("_pmi", r"_pmi2?_(?:init|alps\w*|pals\w*)\b.{0,60}(?:failed|error|timed out|returned -)"),
                   "_pmi_mmap_init", "_mpidi_cray_pmi_receive"],
+     'unless': ["PMI of MPICH or Intel MPI not reached"],
      'cause': "Cray MPICH finds out about its ranks from a file that Slurm writes for the step below "
               "/var/spool/slurmd, and could not: it was not started by srun (a login node), another --mpi=, or the "
               "container does not show the folder.",
      'remedy': "bind: leave out --mpi= (cray_shasta is LUMI's default), and do not take /var/spool/slurmd from the "
                "binds (osu-explain lists them). Start it by srun.",
-     'also': [("MPI has loaded another library of PMI than Cray's", "osu-exec ldd PROGRAM, line libpmi")],
+     'also': [("MPI has loaded another library of PMI than Cray's", "osu-exec ldd PROGRAM, line libpmi"),
+              ("it is MPICH, MVAPICH or Intel MPI: what started it speaks another PMI than it (srun --mpi=pmi2, or the "
+               "mpiexec of this MPI)", "env | grep -i PMI; srun --mpi=list")],
      'source': 'github.com/flux-framework/flux-coral2, issue 125; Slurm, src/plugins/mpi/cray_shasta/apinfo.h',
      'evidence': 'derived'},
     {'name': 'mpirun in the container',
@@ -165,9 +169,13 @@ ENTRIES = [
      'source': 'Open MPI, help text of mpirun; github.com/open-mpi/ompi, issue 4451', 'evidence': 'derived'},
     {'name': 'PMIx of two releases',
      'text': "PMIX ERROR: PMIX TEMPORARILY UNAVAILABLE in file ptl_tcp.c at line 688",
-     'patterns': ["PMIX TEMPORARILY UNAVAILABLE"],
+     'patterns': ["PMIX TEMPORARILY UNAVAILABLE", ("UNPACK-PMIX-VALUE", "UNPACK-PMIX-VALUE: UNSUPPORTED TYPE"),
+                  ("UNPACK-PAST-END in file unpack.c", r"PMIX ERROR: UNPACK-PAST-END in file unpack\.c"),
+                  ("UNPACK-INADEQUATE-SPACE", "PMIX ERROR: UNPACK-INADEQUATE-SPACE"),
+                  ("PACK-MISMATCH", "PMIX ERROR: (?:UN)?PACK-MISMATCH"),
+                  ("ranks, asked for -", r"Bad request from .{0,100} has only \d+ ranks, asked for -\d+")],
      'cause': "Open MPI in the image does not get through to the PMIx of what started it: the two are of different "
-              "releases.",
+              "releases, or LD_LIBRARY_PATH gives Slurm's plugin (or one node) another libpmix.so than its own.",
      'remedy': "Take the same Open MPI (2, 3, 4 or 5) in the image as the host's mpirun, best the same release; or "
                "srun --mpi=pmix, where Slurm has it.",
      'also': [("the container hides the folders in which both meet", "echo $PMIX_SERVER_TMPDIR, and see that it is "
@@ -527,7 +535,7 @@ ENTRIES = [
      'source': "Hydra, source code", 'evidence': 'derived', 'general': 2},
     {'name': "write to PMI that is gone",
      'text': "[unset]: write_line error; fd=-1 buf=:cmd=init pmi_version=1 pmi_subversion=1",
-     'patterns': [("write_line error; fd=", r"write_line error; fd=-?\d+"),
+     'patterns': [("write_line error; fd=", r"write_line error; fd=-?\d+(?! buf=:cmd=abort)"),
                   ("Unable to write to PMI_fd", "Unable to write to PMI_fd"),
                   ("_parse_keyvals", r"PMIU?_parse_keyvals[^\n]{0,60}"), ("_readline", r"PMIU?_readline[^\n]{0,60}"),
                   ("_writeline", r"PMIU?_writeline[^\n]{0,60}"), ("readline failed", "readline failed"),
@@ -543,6 +551,8 @@ ENTRIES = [
      'text': "bash: mpirun: command not found",
      'patterns': [("not found", r"\b(?P<command>mpirun|mpiexec|mpicc|mpif90|mpicxx|prterun|orted|prted|hydra_\w+|aprun"
                    "|orterun)(?:: | ?: )(?:command )?not found"),
+                  ("o such file or directory", r"\b(?P<command>orted|prted|hydra_\w+|pmi_proxy):? {1,4}[Nn]o such "
+                   "file or directory"),
                   ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<command>mpirun|mpiexec"
                    r"|mpicc)['\\x22]"), ("exec: ", r"exec: ['\\x22](?P<command>mpirun|mpiexec|mpicc)['\\x22]")],
      'cause': "{command} is not on PATH: the module of MPI is not loaded, the container has no MPI or has it in a "
@@ -566,6 +576,7 @@ ENTRIES = [
               "consequence.",
      'remedy': "Look for what a rank has printed before, or a signal. If there is nothing: dmesg of that node and "
                "sacct -j JOB -o state,exitcode,maxrss (memory); ssh NODE true, and mpiexec -n 2 hostname.",
+     'also': [("the folder that it was started in is not there on the other node", "ssh NODE ls -d $PWD")],
      'source': "Hydra, pm/pmiserv/pmip_cb.c; github.com/lanl/MPI-Bash, issue 14", 'evidence': 'derived', 'last': True},
     {'name': "exchange of PMIx timed out",
      'text': "A request has timed out and will therefore fail: Operation: DMDX: prted/pmix/pmix_server.c:861",
@@ -691,4 +702,35 @@ ENTRIES = [
      'cause': "What started the ranks (Slurm) has an older PMIx and does not tell all that this one asks for.",
      'remedy': "Harmless. PMIX_MCA_pmix_suppress_missing_data_warning=1 silences it.",
      'source': "OpenPMIx, help-pmix-runtime.txt", 'evidence': 'derived', 'last': True},
+    {'name': "Open MPI of the image and mpirun do not fit",
+     'text': 'ompi_mpi_init: ompi_rte_init failed --> Returned "(null)" (-43) instead of "Success" (0)',
+     'patterns': [("(-43) instead of", r"--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of")],
+     'cause': "The rank does not come through to the mpirun that started it: the Open MPI of the rank (in the image, "
+              "or another one on LD_LIBRARY_PATH) and that of mpirun are of different releases.",
+     'remedy': "mpirun --version outside and apptainer exec IMAGE mpirun --version must agree (best to the last "
+               "figure). which -a mpirun; ldd PROGRAM | grep libmpi. Or srun --mpi=pmix, where Slurm has it.",
+     'also': [("TMPDIR of the job is not in the container", "apptainer exec IMAGE ls -ld $TMPDIR")],
+     'source': "github.com/apptainer/singularity, issues 5060 and 88; github.com/open-mpi/ompi, issue 8017",
+     'evidence': 'derived', 'general': 1},
+    {'name': "mpd of an old MPICH",
+     'text': "mpiexec_node1: cannot connect to local mpd (/tmp/mpd2.console_me)",
+     'patterns': [("cannot connect to local mpd", "cannot connect to local mpd"), ("mpdboot_", r"\bmpdboot_\S+ \("),
+                  ("unable to start all procs; may have invalid", "unable to start all procs; may have invalid machine "
+                   "names"), ("mpdlib", r"mpd(?:lib|run|allexit)\w*.{0,60}(?:failed|cannot|error)"),
+                  ("no mpd is running", "no mpd is running")],
+     'cause': "This mpiexec is of MPICH2 before 1.3 (or Intel MPI before 5), which needs a daemon mpd on every node; "
+              "it does not run, or nodes do not reach each other by the names in the file.",
+     'remedy': "mpiexec.hydra, or a newer MPI, needs none. With mpd: ~/.mpd.conf (chmod 600), mpdboot -n N -f "
+               "mpd.hosts, mpdtrace; getent hosts NODE on every node.",
+     'source': "github.com/pmodels/mpich, issues 39, 124, 466 and 1425", 'evidence': 'derived'},
+    {'name': "PMI of MPICH or Intel MPI not reached",
+     'text': "MPID_Init(2049)......: PMI_Init returned 1",
+     'patterns': [("PMI_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI_Init returned -?\d"),
+                  ("PMI2_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI2_Init returned -?\d")],
+     'cause': "MPICH, MVAPICH or Intel MPI asked the PMI of what started it, and this is not the one that it speaks: "
+              "I_MPI_PMI_LIBRARY names a library of another Slurm or PMIx, srun has another --mpi=, or mpiexec is of "
+              "another MPI.",
+     'remedy': "Under mpiexec: unset I_MPI_PMI_LIBRARY. Under srun: --mpi=pmi2, and for Intel MPI "
+               "I_MPI_PMI_LIBRARY=/usr/lib64/libpmi2.so (libpmi.so) of this Slurm. srun --mpi=list; ldd PROGRAM.",
+     'source': "github.com/openpmix/openpmix, issue 513; MPICH, src/mpid/ch3", 'evidence': 'derived'},
 ]
