@@ -71,6 +71,8 @@ ENTRIES = [
                   ("Wrong synchronization of RMA calls", "Wrong synchronization of RMA calls"),
                   ("MPI_Win_", r"MPI_Win_\w{1,40}\(.{0,300}(?:failed|error)"),
                   ("MPIDI_", r"MPIDI_\w{0,40}win\w{0,40}\(.{0,300}(?:failed|error)")],
+     'unless': ["read of another completion failed", "message not delivered", "portal table entry not found",
+                "message cancelled", "memory beyond the window of another rank"],
      'cause': "One-sided communication (MPI_Win_...) does not work with the component that MPI has chosen for it.",
      'remedy': "Open MPI: export OMPI_MCA_osc=^ucx (or OMPI_MCA_osc=rdma, pt2pt). MPICH over libfabric: "
                "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0.",
@@ -104,7 +106,8 @@ ENTRIES = [
      'patterns': [("Communication error with rank ", r"Communication error with rank (?P<rank>\d+)"),
                   ("MPI_ERR_PROC_", "MPI_ERR_PROC_(?:ABORTED|FAILED)"),
                   (" closed by peer", "(?:connection|socket) closed by peer"),
-                  ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send)[^\n]{0,80}(?:Connection "
+                  ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send|(?:recv|send)_blocking|endpoint"
+                   r"_send_\w+)[^\n]{0,80}(?:Connection "
                    "reset|Broken pipe|Connection timed out)"),
                   ("mca_oob_tcp_", r"mca_oob_tcp_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"),
                   ("tcp_peer_", r"tcp_peer_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"), "Socket closed",
@@ -221,7 +224,9 @@ ENTRIES = [
      'source': "MVAPICH2 user guide, Running with efficient CPU mapping", 'evidence': 'derived', 'last': True},
     {'name': "MVAPICH finds no card",
      'text': "[src/mpid/ch3/channels/mrail/...]: No active HCAs found on the system",
-     'patterns': [(" found", "No (?:active )?HCAs? found"), (" detected", "No (?:active )?HCAs? detected"),
+     'patterns': [(" found", "No (?:active )?HCAs? found"), ("Attributes failed sanity check", "Attributes failed "
+                   "sanity check"), ("rdma_iba_hca_init", r"rdma_iba_hca_init\w*\(\d+\)"),
+                  ("MV2_SRQ_SIZE", r"Max MV2_(?:SRQ_SIZE|DEFAULT_MAX_SG_LIST) is 0"), (" detected", "No (?:active )?HCAs? detected"),
                   (" available", "No (?:active )?HCAs? available"), "rdma_open_hca", "rdma_find_active_port",
                   ("rdma_get_control_parameters", "rdma_get_control_parameters.{0,100}"),
                   (" IB device found", "(?:No|no) IB device found"), ("Error ", "Error (?:getting|in getting) HCA"),
@@ -364,7 +369,8 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': "Open MPI moved from where it was installed",
      'text': "Sorry!  You were supposed to get help about: ... But I couldn't open the help file",
-     'patterns': ["You were supposed to get help about",
+     'patterns': ["You were supposed to get help about", "cmd failed to exec its actual executable",
+                  ("prterun executable could not be found", "prterun executable could not be found"),
                   "couldn't open the help file",
                   ("No such file ", "No such file .{0,60}share/openmpi")],
      'unless': ["folder of Open MPI for its session not to be made", "helpers of mpirun not reached",
@@ -372,7 +378,8 @@ ENTRIES = [
      'cause': "Open MPI does not find the files of its own installation: it was moved, the container shows another "
               "one in its place, or OPAL_PREFIX names a wrong folder. What it wanted to say is lost.",
      'remedy': "export OPAL_PREFIX=FOLDER (that has share/openmpi; Open MPI 5 also PMIX_PREFIX and PRTE_PREFIX), or "
-               "unset one of another Open MPI; the real error is the topic that is named.",
+               "unset one of another Open MPI; the real error is the topic that is named. prterun must stand in bin "
+               "beside mpirun (Open MPI 5; PRRTE may be a package of its own).",
      'source': "Open MPI, opal/util/show_help.c; FAQ, relocating", 'evidence': 'derived'},
     {'name': "Open MPI may not read other ranks",
      'text': "Linux kernel CMA support was requested via the btl_vader_single_copy_mechanism MCA variable, but CMA "

@@ -83,7 +83,9 @@ ENTRIES = [
      'source': 'github.com/openpmix/prrte, issue 2004, 2024', 'evidence': 'derived'},
     {'name': 'match entries used up',
      'text': "[Fatal] LE resources not recovered during flow control. FI_CXI_RX_MATCH_MODE=... is required",
-     'patterns': ["LE resources not recovered", "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
+     'patterns': [("failure to append LE", "failure to append LE"), "RX request list is full",
+                  ("Message flow-control triggered", "Message flow-control triggered"),
+                  "LE resources not recovered", "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
      'cause': "More messages wait unmatched than the card has entries for; in mode hardware the run ends.",
      'remedy': "export FI_CXI_RX_MATCH_MODE=hybrid (or software) before srun.",
      'source': 'libfabric, prov/cxi, cxip_ux_onload_cb(), and fi_cxi(7)', 'evidence': 'derived'},
@@ -240,7 +242,8 @@ ENTRIES = [
      'text': "UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
      'patterns': ["set max locked memory", "Failure to post internal receive buffers",
                   ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\([^)\n]{0,80}\))? failed"
-                   r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir))"),
+                   r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir|timed out"
+                   "|Remote I/O|ermission denied|not permitted))"),
                   ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
                   ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
                   ("allocate some locked memory", "allocate some locked memory"),
@@ -316,7 +319,11 @@ ENTRIES = [
      'source': 'github.com/open-mpi/ompi, issue 6377', 'evidence': 'derived'},
     {'name': 'UCX finds no transport',
      'text': "UCX WARN transport 'ud' is not available, please use one or more of: ...",
-     'patterns': [("transport '", r"transport '(?P<transport>\w+)' is not available"), "no usable transports/devices"],
+     'patterns': [("transport '", r"transport '(?P<transport>\w+)' is not available"), "no usable transports/devices",
+                  ("transports '", r"transports '(?P<transports>[\w',]{1,150}) are not available"),
+                  ("exceeded transports/devices limit", "exceeded transports/devices limit"),
+                  ("The TLs list is empty", "The TLs list is empty"), ("The device lists are empty", "The device lists "
+                   "are empty")],
      'cause': "UCX_TLS or UCX_NET_DEVICES names what this UCX does not have here: it was built without InfiniBand, or "
               "the container does not show the card.",
      'remedy': "env | grep UCX_, and unset what you do not need.",
@@ -453,7 +460,8 @@ ENTRIES = [
      'source': 'github.com/ofiwg/libfabric, issue 11307', 'evidence': 'measured'},
     {'name': "device that UCX does not find",
      'text': "UCX WARN network device 'mlx5_0:1' is not available, please use one or more of: 'eth0'(tcp)",
-     'patterns': [("network device '", r"network device '(?P<device>[^'\n]{1,60})' is not available")],
+     'patterns': [("network device '", r"network device '(?P<device>[^'\n]{1,60})' is not available"),
+                  ("network devices '", r"network devices '(?P<device>[^\n]{1,100})' are not available")],
      'unless': ["UCX finds no transport"],
      'cause': "UCX_NET_DEVICES names {device}, and this node or container has no such card, or its port is down.",
      'remedy': "unset UCX_NET_DEVICES (env | grep UCX_), or name one of those that the line lists; ibstat and ls "
@@ -514,12 +522,15 @@ ENTRIES = [
      'patterns': [("rdma_create_event_channel", "rdma_create_event_channel.{0,20}failed"),
                   ("/dev/infiniband/rdma_cm", "(?:unable to open|failed to open|open) .{0,10}/dev/infiniband/rdma_cm"),
                   "librdmacm: Fatal: unable to open", "librdmacm: Fatal: no RDMA devices found",
+                  ("RDMA_CM_EVENT_", r"RDMA_CM_EVENT_(?:ADDR|ROUTE|CONNECT)_ERROR|RDMA_CM_EVENT_UNREACHABLE"),
                   ("librdmacm: ", r"librdmacm: (?:Fatal|Warning): (?P<why>[^\n]{1,100})"),
                   ("rdma_", r"rdma_(?:bind_addr|resolve_addr|resolve_route|listen|connect)\w*.{0,40}(?:failed|error"
                    "|returned)")],
      'cause': "The connection manager of RDMA is not here: the kernel's module rdma_ucm is not loaded, or the "
-              "container does not show /dev/infiniband/rdma_cm. {why}",
-     'remedy': "modprobe rdma_ucm on the node (administrators); Docker: --device=/dev/infiniband. Where nothing needs "
+              "container does not show /dev/infiniband/rdma_cm, or no address of the card is there (ib0 or the RoCE "
+              "interface without IP, or not in this network namespace). {why}",
+     'remedy': "ip -brief addr, and modprobe rdma_ucm on the node (administrators); Docker: --device=/dev/infiniband "
+               "--network=host. Where nothing needs "
                "it: UCX_TLS=^rdmacm, OMPI_MCA_btl=^openib, FI_PROVIDER=tcp.",
      'source': "librdmacm, rdma_cm(7)", 'evidence': 'derived'},
     {'name': "memory that the card cannot take",
@@ -561,10 +572,11 @@ ENTRIES = [
                   ("Memory window bind ", r"(?P<what>Memory window bind) (?:error )?on (?P<card>\S{1,40})"),
                   ("Remote aborted ", r"(?P<what>Remote aborted) (?:error )?on (?P<card>\S{1,40})"),
                   ("Bad response ", r"(?P<what>Bad response) (?:error )?on (?P<card>\S{1,40})"),
-                  ("Got completion ", "Got completion .{0,200}(?:status=|error |opcode )(?:4|9|10|11|5|IBV_WC_"
-                   r"(?:LOC_PROT|REM_ACCESS|REM_OP|LOC_LEN|WR_FLUSH|REM_INV_REQ)_ERR)\b"),
-                  ("error polling ", "error polling (?:LP|HP) CQ with status (?P<what>[A-Z ]{3,60})")],
-     'unless': ["no answer over InfiniBand"],
+                  ("Got completion ", "Got completion .{0,200}(?:status=|error |opcode )(?:9|10|11|IBV_WC_"
+                   r"(?:LOC_PROT|REM_ACCESS|REM_OP|LOC_LEN|REM_INV_REQ)_ERR)\b"),
+                  ("error polling ", "error polling (?:LP|HP) CQ with status (?P<what>[A-Z ]{3,60})"),
+                  ("got completion with error", r"mlx[45]: \S{1,80} got completion with error")],
+     'unless': ["no answer over InfiniBand", "GPU memory kept from the card by the node's bridges"],
      'cause': "The card refused a message ({what}): memory was freed or changed while it was sent, GPU memory that "
               "the card may not reach, or the rank at the other end had failed first.",
      'remedy': "Look for an earlier error of any rank. With GPU buffers: the same with H H. Else UCX_TLS=self,sm,ud "
@@ -574,7 +586,7 @@ ENTRIES = [
      'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed on mlx5_0, syndrome 0x2c4154: Remote I/O error",
      'patterns': [("mlx5dv_devx_", r"mlx5dv_devx_\w{1,40}\((?P<what>\w+)\) failed.{0,80}(?:Remote I/O error|Invalid "
                    "argument|Operation not)"),
-                  ("mlx5: ", r"mlx5: .{0,80}(?:got completion with error|CREATE_\w+.{0,40}failed)")],
+                  ("mlx5: ", r"mlx5: .{0,80}CREATE_\w+.{0,40}failed")],
      'cause': "The driver or firmware of the card refuses what this UCX asks for ({what}): UCX and firmware do not "
               "fit.",
      'remedy': "UCX_IB_MLX5_DEVX=n (or UCX_IB_MLX5_DEVX_OBJECTS=) goes without. Administrators: newer firmware.",
@@ -837,4 +849,38 @@ ENTRIES = [
                "installer.",
      'source': "libfabric, prov/efa, efa_strerror.c; github.com/ofiwg/libfabric, issues 6249 and 9694",
      'evidence': 'derived', 'general': 1},
+    {'name': "GPU memory kept from the card by the node's bridges",
+     'text': "NCCL WARN NET/IB : Got completion from peer ... with error 4, opcode 0, len 0, vendor err 81 (Send)",
+     'patterns': [("Got completion ", r"Got completion .{0,160}(?:status=|error )4\b"),
+                  ("Local protection on ", r"Local protection on (?P<card>\S{1,40})")],
+     'cause': "The card may not read or write this memory; where it is GPU memory (GPU Direct RDMA) mostly PCI's access "
+              "control (ACS) or the IOMMU of the node, often of a virtual machine, stands between card and GPU.",
+     'remedy': "NCCL_NET_GDR_LEVEL=LOC (UCX_IB_GPU_DIRECT_RDMA=no) goes around it, slower, and tells. Administrators: "
+               "ACS off (lspci -vvv | grep ACSCtl: no SrcValid+), iommu=pt or off, nvidia_peermem loaded.",
+     'also': [("the program has freed the memory while it was sent, or another rank had failed",
+               "the same with buffers in host memory (osu_bw H H)")],
+     'source': "github.com/NVIDIA/nccl, issues 928 and 523; github.com/openucx/ucx, issue 3564; NCCL documentation, "
+               "Troubleshooting", 'evidence': 'measured'},
+    {'name': "message thrown away after another error",
+     'text': "NET/IB : Got completion from peer with error 5, opcode 0, len 5384, vendor err 249 (Send)",
+     'patterns': [("Got completion ", r"Got completion .{0,160}(?:status=|error )5\b"),
+                  ("IBV_WC_WR_FLUSH_ERR", r"IBV_WC_WR_FLUSH_ERR"), ("vendor err 249", r"vendor err 249\b"),
+                  ("Work Request Flushed", "Work Request Flushed Error")],
+     'unless': ["no answer over InfiniBand", "GPU memory kept from the card by the node's bridges"],
+     'cause': "The card threw away messages that waited (status 5, flushed), because the connection had failed "
+              "before: by an error of this rank (status 12, 4) or of the other one, or its end.",
+     'remedy': "Look for the first such line, of any rank, with another number than 5. If there is none: dmesg of both "
+               "nodes (memory, mlx5), ibstat and mlxlink for a port that went down, and a newer firmware.",
+     'source': "rdma-core, ibv_poll_cq(3); github.com/NVIDIA/nccl, issue 1405", 'evidence': 'derived', 'general': 1},
+    {'name': "card that does not answer its driver",
+     'text': "UCX ERROR ibv_create_cq(cqe=256) failed: Connection timed out",
+     'patterns': [("failed: ", r"\bibv_(?:create|alloc|open|query)_\w+(?:\([^)\n]{0,80}\))? failed: (?:Connection timed "
+                   "out|Remote I/O error|Input/output error)"),
+                  ("mlx5_core", r"mlx5_core .{0,120}(?:timeout\. Will cause a leak|health compromised|assert_var"
+                   "|device's health|firmware (?:version|not responding))")],
+     'cause': "The InfiniBand or RoCE card did not answer its driver: firmware or card hangs, or a virtual machine "
+              "does not pass it on rightly.",
+     'remedy': "dmesg | grep -i mlx on that node, and tell the administrators (reset, firmware); srun --exclude=NODE. "
+               "To go on over TCP: UCX_TLS=tcp,sm,self, UCX_NET_DEVICES=eth0, OMPI_MCA_btl=^openib.",
+     'source': "github.com/pmodels/mpich, issue 7227; mlx5_core, kernel", 'evidence': 'derived'},
 ]

@@ -88,7 +88,8 @@ ENTRIES = [
                   ("RANK", r"RANK:? *0 *(?:OF|/) *1\b"),
                   ("rocess 0 of 1", r"rocess 0 of 1\b"),
                   ("ank", r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b"),
-                  "This is a test with 1 processes", "two tables in one output"], 'times': 2,
+                  "This is a test with 1 processes", "two tables in one output",
+                  ("invalid for 1 processes", r"Benchmark \w+ invalid for 1 processes")], 'times': 2,
      'cause': "Several ranks each say that they are rank 0 of 1: they have not found each other, mostly for a wrong "
               "--mpi= of srun.",
      'remedy': "Leave out --mpi=, or name the right one: pmi2 for MPICH in a container, cray_shasta for Cray MPICH, "
@@ -733,4 +734,25 @@ ENTRIES = [
      'remedy': "Under mpiexec: unset I_MPI_PMI_LIBRARY. Under srun: --mpi=pmi2, and for Intel MPI "
                "I_MPI_PMI_LIBRARY=/usr/lib64/libpmi2.so (libpmi.so) of this Slurm. srun --mpi=list; ldd PROGRAM.",
      'source': "github.com/openpmix/openpmix, issue 513; MPICH, src/mpid/ch3", 'evidence': 'derived'},
+    {'name': "mpiexec that asks PBS or LSF in vain",
+     'text': "HYDT_bsci_launcher_pbs_init (...): tm_init() failed with TM error 17002",
+     'patterns': [("tm_init", r"tm_init(?:\(\))? ?(?:failed|returned|:)"), ("launcher_pbs_init", r"launcher_pbs_init \("),
+                  ("TM error ", r"\bTM error \d+"), ("lsb_launch failed", "lsb_launch failed"),
+                  ("ras:tm", r"ras:tm.{0,80}(?:failed|error)"),
+                  ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)")],
+     'cause': "mpiexec sees variables of PBS (or LSF) and wants to start the ranks through it, and its daemon on this "
+              "node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
+     'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher ssh -f $PBS_NODEFILE "
+               "(Hydra), mpirun --mca plm rsh --mca ras ^tm (Open MPI 4).",
+     'source': "github.com/radical-cybertools/radical.pilot, issue 301; Hydra, tools/bootstrap/external",
+     'evidence': 'derived'},
+    {'name': "mpirun with libraries of another Open MPI",
+     'text': "mpiexec: Symbol `orte_schizo' has different size in shared object, consider re-linking",
+     'patterns': [("has different size in shared object", r"Symbol `(?P<symbol>(?:orte|opal|ompi|mca|prte|pmix)_\w+)' has "
+                   "different size in shared object")],
+     'cause': "mpirun (or a program) of one Open MPI has loaded the libraries of another one, by LD_LIBRARY_PATH: "
+              "conda beside a module, two modules, or the host's in a container.",
+     'remedy': "which -a mpirun; ldd $(which mpirun): its libopen-rte and libopen-pal must be of the same folder. unset "
+               "LD_LIBRARY_PATH, module unload, or conda deactivate, so that one alone is left.",
+     'source': "github.com/JohannesBuchner/PyMultiNest, issue 158; ld.so(8)", 'evidence': 'measured'},
 ]
