@@ -66,6 +66,7 @@ ENTRIES = [
      'patterns': [("Message truncated : received ", r"Message truncated : received \d+ bytes instead of \d+"),
                   ("ismatche", r"[Mm]ismatched? (?:NCCL|collective|version)[^\n]{0,80}NCCL"),
                   ("NCCL version mismatch", "NCCL version mismatch"),
+                  ("Mismatched NCCL version detected", "Mismatched NCCL version detected"),
                   ("ncclVersion", r"ncclVersion[^\n]{0,40}mismatch"),
                   ("NCCL WARN ", r"NCCL WARN (?:Bootstrap|Net)[^\n]{0,40}: (?:unexpected|wrong|invalid|mismatch)[^"
                    r"\n]{0,80}"), ("incorrect magic", r"incorrect magic[^\n]{0,60}"),
@@ -103,7 +104,8 @@ ENTRIES = [
              "in use",
      'patterns': [("he server socket has failed to ", "[Tt]he server socket has failed to (?:listen|bind)"),
                   ("The client socket has ", r"The client socket has (?:timed out|failed)[^\n]{0,150}"),
-                  ("ddress already in use", "[Aa]ddress already in use"), "EADDRINUSE",
+                  ("ddress already in use", r"(?:RuntimeError|torch|Store|socket\.cpp|MASTER)[^\n]{0,200}[Aa]ddress "
+                   "already in use"), "EADDRINUSE",
                   ("TCPStore", r"TCPStore[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
                   ("c10d", r"c10d[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
                   ("rendezvous", r"rendezvous[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
@@ -161,4 +163,56 @@ ENTRIES = [
      'remedy': "srun env | grep -E '^(RANK|WORLD_SIZE|MASTER_|NCCL_COMM_ID)' should show each rank once (RANK from "
                "SLURM_PROCID, WORLD_SIZE from SLURM_NTASKS). Another MASTER_PORT for each job.",
      'source': "NCCL, src/bootstrap.cc and src/init.cc", 'evidence': 'derived'},
+    {'name': "memory for NCCL not to be had",
+     'text': "NCCL WARN Failed to CUDA calloc 4194304 bytes",
+     'patterns': [("Failed to CUDA ", r"Failed to CUDA (?:host )?(?:calloc|malloc|alloc)\w* (?P<size>\d+)? ?bytes"),
+                  ("Failed to ", r"NCCL WARN Failed to (?:malloc|calloc|alloc)\w* (?P<bytes>\d+)? ?bytes")],
+     'unless': ["GPU driver too old", "CUDA newer than the driver"],
+     'cause': "NCCL or RCCL got no memory on the GPU (or node) for its buffers: the program, or another process, has "
+              "taken it all. Each communicator and channel needs some.",
+     'remedy': "nvidia-smi (rocm-smi) shows who has it; leave 1 to 2 GB free (a smaller batch or message), fewer "
+               "communicators, NCCL_BUFFSIZE=1048576 or NCCL_MAX_NCHANNELS=4.",
+     'source': "NCCL, src/include/alloc.h", 'evidence': 'derived'},
+    {'name': "NVLS of NCCL not usable",
+     'text': "transport/nvls.cc:244 NCCL WARN Cuda failure 801 'operation not supported'",
+     'patterns': [("nvls.cc", r"nvls\.cc:\d+ NCCL WARN"), ("NVLS", r"NCCL WARN [^\n]{0,80}NVLS[^\n]{0,80}(?:fail|not)"),
+                  ("MNNVL", r"NCCL WARN [^\n]{0,60}MNNVL"), ("cuMulticast", r"cuMulticast\w+[^\n]{0,80}(?:fail|error)"),
+                  ("CU_MEM_HANDLE_TYPE_FABRIC", "(?:not supported|fail).{0,80}CU_MEM_HANDLE_TYPE_FABRIC")],
+     'cause': "NCCL wanted to add up in the NVSwitch (NVLS), or to share memory between nodes of one NVLink (MNNVL), "
+              "and driver, fabric manager or container do not let it.",
+     'remedy': "NCCL_NVLS_ENABLE=0 (NCCL_MNNVL_ENABLE=0) goes without, and tells. Administrators: nvidia-fabricmanager "
+               "of the driver's release must run (systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A2 "
+               "Fabric); containers need /dev/nvidia-caps-imex-channels for MNNVL.",
+     'source': "NCCL documentation, NCCL_NVLS_ENABLE; NCCL, src/transport/nvls.cc", 'evidence': 'derived'},
+    {'name': "argument that NCCL does not take",
+     'text': "NCCL WARN AllReduce : invalid data type 12",
+     'patterns': [(" : invalid ", r"NCCL WARN \w{2,40} ?: invalid (?P<what>[^\n]{1,60})"),
+                  ("is not a valid pointer", r"NCCL WARN \w{2,40} ?: \w+ \S{1,40} is not a valid pointer"),
+                  ("allocated on device", r"NCCL WARN \w{2,40} ?: \w+ allocated on device \d+ mismatchs? with"),
+                  ("argument is NULL", r"NCCL WARN \w{2,40} ?: \w+ argument is NULL"),
+                  ("comm argument ", r"comm argument .{0,60}(?:corrupted|NULL)")],
+     'cause': "The program gave NCCL something that it does not take ({what}): memory of the host or of another GPU "
+              "than the communicator's, or a type that this release does not know.",
+     'remedy': "cudaSetDevice (hipSetDevice) of the rank's own GPU before memory and communicator are made: one rank, "
+               "one GPU. A newer NCCL for new types (fp8, bf16). Else it is the program's fault.",
+     'source': "NCCL, src/misc/argcheck.cc", 'evidence': 'derived'},
+    {'name': "ranks of NCCL in different calls",
+     'text': "NCCL WARN Your program may be hanging, this may be caused by a collective mismatch around rank 0.",
+     'patterns': [("may be caused by a collective mismatch", "may be caused by a collective mismatch"),
+                  ("Detected mismatch between collectives", "Detected mismatch between collectives on ranks"),
+                  ("is running collective: ", r"Rank \d+ is running collective: ")],
+     'cause': "Ranks call different collectives, or with different sizes, so that each waits for ever: a fault of the "
+              "program, or ranks read different data.",
+     'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL shows each rank's calls; TORCH_DISTRIBUTED_DEBUG=DETAIL names "
+               "the call that differs. See that all ranks have the same number of steps (data, branches).",
+     'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed", 'evidence': 'derived'},
+    {'name': "port that another program has",
+     'text': "bind: Address already in use",
+     'patterns': [("ddress already in use", "[Aa]ddress already in use")],
+     'unless': ["rendezvous of PyTorch failed"],
+     'cause': "A program wants a port (or a socket file) of this node that another one has: an earlier run that has "
+              "not ended, or another job.",
+     'remedy': "ss -ltnp (ss -lxp for files) shows who has it; end what is left of an earlier run (ps -u $USER), or "
+               "another port: 20000 + SLURM_JOB_ID % 20000.",
+     'source': "bind(2), EADDRINUSE", 'evidence': 'derived', 'general': 2},
 ]

@@ -222,11 +222,14 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': 'PSM2 opens no card',
      'text': "PSM2 can't open hfi unit: -1 (err=23)",
-     'patterns': ["PSM2 can't open hfi unit", "PSM2 was unable to open an endpoint"],
+     'patterns': ["PSM2 can't open hfi unit", "PSM2 was unable to open an endpoint",
+                  ("assign_context command failed", r"(?:hfi|ipath)_userinit\w*: .{0,20}assign_context command failed"),
+                  "PSM was unable to open an endpoint", "can't open /dev/ipath"],
      'cause': "The Omni-Path card has no free context for this rank, or the container does not show it.",
      'remedy': "Fewer ranks on the node, or a node of your own (--exclusive): another job may have the contexts. In a "
                "container: bind /dev/hfi1_0.",
-     'also': [("the link is down", "opainfo"), ("there is no such card here", "ls /dev/hfi1*; then FI_PROVIDER=tcp")],
+     'also': [("the link is down", "opainfo"), ("there is no such card here", "ls /dev/hfi1*; then FI_PROVIDER=tcp"),
+              ("memory may not be locked", "srun bash -c 'ulimit -l', which should print unlimited")],
      'source': 'github.com/intel/opa-psm2, README; github.com/open-mpi/ompi, issue 10601', 'evidence': 'derived'},
     {'name': 'no endpoint on the card',
      'text': "create_vni_context(982)..: OFI endpoint open failed (ofi_init.c:982:...)",
@@ -251,7 +254,8 @@ ENTRIES = [
                   ("Unable to ", r"Unable to (?:alloc\w* (?:send|recv|receive)|create (?:send|recv|receive) CQ)"
                    r"[^\n]{0,80}Cannot allocate memory"),
                   ("mmap of rcv", r"(?:map_hfi_mem|hfi_userinit): mmap of rcv\w+"),
-                  ("Failed to allocate memory pool chunk", "Failed to allocate memory pool chunk: Input/output error"),
+                  ("Failed to allocate memory pool ", r"Failed to allocate memory pool (?:\(name=\w+\) )?chunk: "
+                   "Input/output error"),
                   ("Unable to register MR: Cannot allocate", "Unable to register MR: Cannot allocate memory"),
                   ("fi_mr_reg", r"\bfi_mr_reg\w*\b[^\n]{0,200}Cannot allocate memory"),
                   ("cannot allocate memory for EFA", "cannot allocate memory for EFA's RX packet pool"),
@@ -348,6 +352,7 @@ ENTRIES = [
      'patterns': [("IpcGetMemHandle failed", r"(?:cu|cuda|hip)IpcGetMemHandle failed"),
                   ("IpcOpenMemHandle failed", r"(?:cu|cuda|hip)IpcOpenMemHandle failed"),
                   "failed to open ipc mem handle", "Failed to create ipc for",
+                  ("gpu_ipc_handle_", "gpu_ipc_handle_(?:create|map|destroy|unmap) failed"),
                   ("rocm_ipc", r"rocm_ipc\w*\.c:\d+ .{0,40}ERROR")],
      'cause': "Ranks of one node cannot show each other their GPU memory (IPC): it comes from a pool of the program, "
               "each rank sees only its own GPU, or each runs in namespaces of its own.",
@@ -883,4 +888,70 @@ ENTRIES = [
      'remedy': "dmesg | grep -i mlx on that node, and tell the administrators (reset, firmware); srun --exclude=NODE. "
                "To go on over TCP: UCX_TLS=tcp,sm,self, UCX_NET_DEVICES=eth0, OMPI_MCA_btl=^openib.",
      'source': "github.com/pmodels/mpich, issue 7227; mlx5_core, kernel", 'evidence': 'derived'},
+    {'name': "address of a rank that Open MPI did not get",
+     'text': "pml_ucx.c:175 Error: Failed to receive UCX worker address: Not found (-13)",
+     'patterns': [("Failed to receive UCX worker address", "Failed to receive UCX worker address"),
+                  ("Failed to receive EP address", "Failed to receive EP address")],
+     'cause': "A rank did not get the address of another one from PMIx, by which srun or mpirun hands them out: PMIx "
+              "of Slurm and of this Open MPI do not fit, or lose entries in shared memory (gds).",
+     'remedy': "export PMIX_MCA_gds=hash before srun --mpi=pmix (or mpirun); else mpirun in place of srun, or an Open "
+               "MPI built with Slurm's PMIx. mpirun -mca pmix_base_async_modex 0 -mca pmix_base_collect_data 1 hands "
+               "all of them out at the start.",
+     'also': [("the nodes have other interfaces, and mpirun's helpers do not reach each other",
+               "OMPI_MCA_oob_tcp_if_include=NAME mpirun ..., NAME from ip -brief addr")],
+     'source': "github.com/open-mpi/ompi, issue 6981; github.com/openucx/ucx, issues 2482 and 8322",
+     'evidence': 'derived'},
+    {'name': "value that UCX does not take",
+     'text': "UCX ERROR Invalid value for RNDV_THRESH: 'abc'. Expected: memory units: ...",
+     'patterns': [("Invalid value for ", r"UCX +ERROR +(?:Error: )?[Ii]nvalid value for (?P<name>\w{1,60})"),
+                  ("Expected: ", r"[Ii]nvalid value for (?P<name>\w{1,60}): '[^'\n]{0,60}'\. Expected: ")],
+     'cause': "A variable UCX_{name} has a value that this UCX does not know: misspelt, or of another release.",
+     'remedy': "env | grep UCX_, and unset it; ucx_info -f lists each variable with its values.",
+     'source': "UCX, src/ucs/config/parser.c", 'evidence': 'derived'},
+    {'name': "ranks of MPICH with other cards or providers",
+     'text': "OFI has a different number of nics available on different notes (1 on this node and 4 elsewhere)",
+     'patterns': [("OFI has a different number of nics", "OFI has a different number of nics"),
+                  ("OFI Provider name does not match", "OFI Provider name does not match configure-time provider"),
+                  ("FI_EP_BIND", "fi_ep_bind.{0,60}failed")],
+     'cause': "Nodes of the job have another number of network cards (one is down, or the container does not show "
+              "it), or libfabric chose another provider than MPICH was built for.",
+     'remedy': "srun -l fi_info -l and srun -l ls /sys/class/cxi /sys/class/infiniband tell which node differs: "
+               "--exclude=NODE. MPIR_CVAR_CH4_OFI_MAX_NICS=1 takes one card; unset FI_PROVIDER.",
+     'source': "MPICH, src/mpid/ch4/netmod/ofi/errnames.txt", 'evidence': 'derived'},
+    {'name': "domain of the Slingshot card not opened",
+     'text': "cxi:core:cxip_domain_enable():...<warn> ... cxip_alloc_lni returned: -22 / Unable to get IF",
+     'patterns': [("cxip_alloc_lni", r"cxip_alloc_lni returned: -?\d+"), ("Unable to get IF", r"cxip_\w+\(\).{0,80}Unable "
+                   "to get IF"), ("cxil_get_svc with ", r"cxil_get_svc with \S+ and svc_id \d+ failed"),
+                  ("Failed to allocate LNI", "Failed to allocate LNI")],
+     'unless': ["card of Slingshot not to be opened", "resources of the Slingshot card used up"],
+     'cause': "libfabric's provider cxi may not use the card's service (svc_id): the step has none of its own, since "
+              "srun gave it no VNI, it was started in another way, or the service was taken away when a step ended.",
+     'remedy': "Start by srun; on one node srun --network=single_node_vni. env | grep SLINGSHOT shows what the step "
+               "has; a container must keep these variables (no --cleanenv).",
+     'source': "libfabric, prov/cxi/src/cxip_dom.c", 'evidence': 'derived'},
+    {'name': "uDAPL without its interface",
+     'text': "open_hca: getaddr_netdev ERROR: No such device. Is ib0 configured?",
+     'patterns': [("getaddr_netdev ERROR", r"open_hca: getaddr_netdev ERROR"), ("open_hca: device ", r"open_hca: device \S+ "
+                   "not found"), ("dapl_cma_active", "dapl_cma_active: .{0,40}ERROR"),
+                  ("DAT_INVALID_ADDRESS", r"DAT_(?:INVALID_ADDRESS|PROVIDER_NOT_FOUND)"),
+                  ("dat registry", r"(?:could not|cannot) open .{0,40}(?:dat registry|dat\.conf|DAPL provider)")],
+     'cause': "An old MPI (Intel MPI before 2019, Open MPI's udapl) tries the cards that /etc/dat.conf names, and this "
+              "node does not have them or ib0 has no address.",
+     'remedy': "Harmless where the run goes on. Intel MPI: I_MPI_FABRICS=shm:ofa or shm:tcp; a newer MPI does without "
+               "DAPL.",
+     'source': "uDAPL, dapl/openib_cma; github.com/UCL-ARC/rcps-buildscripts, issue 50", 'evidence': 'derived',
+     'last': True},
+    {'name': "rank that refused a connection of libfabric",
+     'text': "ofi_rxm:ep_ctrl:rxm_handle_error():...<warn> fi_eq_readerr: err: Connection refused (111)",
+     'patterns': [("onnection refused", r"(?:ofi_rxm|:tcp|:net|verbs|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection "
+                   "refused"),
+                  ("onnection timed out", r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection timed "
+                   "out"),
+                  ("oute to host", r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+)\S{0,60}.{0,160}[Rr]oute to host")],
+     'cause': "libfabric (provider tcp, or verbs) does not reach another rank: it took an interface that leads nowhere "
+              "(docker0, virbr0, the wrong of two), a firewall stands between, or that rank has ended.",
+     'remedy': "FI_TCP_IFACE=NAME (FI_SOCKETS_IFACE, FI_VERBS_IFACE) with the interface that the nodes share (ip "
+               "-brief addr); let the firewall pass all ports between compute nodes. Look for an earlier error of "
+               "another rank.",
+     'source': "libfabric, fi_tcp(7), fi_verbs(7)", 'evidence': 'derived'},
 ]

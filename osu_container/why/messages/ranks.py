@@ -423,7 +423,9 @@ ENTRIES = [
                   ("BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "BAD TERMINATION OF ONE OF YOUR "
                    "APPLICATION PROCESSES"), ("EXIT", r"EXIT(?:ED WITH)? (?:CODE|STATUS)?:? ?\d+"),
                   ("EXIT CODE: ", r"EXIT CODE: \d+"), ("noticed that the job aborted", "noticed that the job aborted"),
-                  ("exited with non-zero status", "exited with non-zero status")],
+                  ("exited with non-zero status", "exited with non-zero status"),
+                  ("downstream from host", r"downstream from host \S{1,80} exited with status \d+"),
+                  ("assert (exitcodes", r"assert \((?:pg->intel\.)?exitcodes != NULL\) failed")],
      'cause': "A rank has ended with an error of its own; nothing in this text that is known says which.",
      'remedy': "Look at what the program itself has printed. Exit code 9 or 137: killed, mostly for memory; 139 or "
                "11: crashed; 127: not found; 1, 2: the program's own error.",
@@ -431,6 +433,7 @@ ENTRIES = [
     {'name': "rank killed",
      'text': "mpirun noticed that process rank 0 with PID 77 on node n1 exited on signal 9 (Killed).",
      'patterns': [("exited on signal ", "exited on signal (?P<signal>9|15) "),
+                  ("downstream from host", r"downstream from host \S{1,80} was killed by signal (?:9|15)\b"),
                   ("KILLED BY SIGNAL: ", r"KILLED BY SIGNAL: (?:9|15)\b"),
                   ("erminated by signal ", r"[Tt]erminated by signal (?:9|SIGKILL)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Killed|Terminated)"),
@@ -451,6 +454,7 @@ ENTRIES = [
     {'name': "rank crashed",
      'text': "mpirun noticed that process rank 0 with PID 77 on node n1 exited on signal 11 (Segmentation fault).",
      'patterns': [("exited on signal ", r"exited on signal (?P<signal>11|6|8)\b"),
+                  ("downstream from host", r"downstream from host \S{1,80} was killed by signal (?:11|6|8|4|7)\b"),
                   ("KILLED BY SIGNAL: ", r"KILLED BY SIGNAL: (?:11|6|8)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Segmentation fault|Aborted)"),
                   ("Segmentation fault", "^Segmentation fault"), (": Segmentation fault", ": Segmentation fault"),
