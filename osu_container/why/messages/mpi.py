@@ -31,7 +31,8 @@ ENTRIES = [
      'text': "MPI_ERR_TRUNCATE: message truncated",
      'patterns': ["MPI_ERR_TRUNCATE",
                   ("truncated", r"Message (?:from rank \d+ and tag \d+ )?truncated(?! : received)"),
-                  ("message sizes do not match across processes", "message sizes do not match across processes")],
+                  ("message sizes do not match across processes", "message sizes do not match across processes"),
+                  ("Truncation error", r"OFI poll failed \([^)\n]{0,150}Truncation error")],
      'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly a "
               "fault of the program or ranks that read different input.",
      'remedy': "See that all ranks run the same program with the same input. If only one MPI, or some size, shows it: "
@@ -106,7 +107,8 @@ ENTRIES = [
      'patterns': [("Communication error with rank ", r"Communication error with rank (?P<rank>\d+)"),
                   ("MPI_ERR_PROC_", "MPI_ERR_PROC_(?:ABORTED|FAILED)"),
                   (" closed by peer", "(?:connection|socket) closed by peer"),
-                  ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send|(?:recv|send)_blocking|endpoint"
+                  ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send|(?:recv|send)_blocking"
+                   "|endpoint"
                    r"_send_\w+)[^\n]{0,80}(?:Connection "
                    "reset|Broken pipe|Connection timed out)"),
                   ("mca_oob_tcp_", r"mca_oob_tcp_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"),
@@ -226,7 +228,8 @@ ENTRIES = [
      'text': "[src/mpid/ch3/channels/mrail/...]: No active HCAs found on the system",
      'patterns': [(" found", "No (?:active )?HCAs? found"), ("Attributes failed sanity check", "Attributes failed "
                    "sanity check"), ("rdma_iba_hca_init", r"rdma_iba_hca_init\w*\(\d+\)"),
-                  ("MV2_SRQ_SIZE", r"Max MV2_(?:SRQ_SIZE|DEFAULT_MAX_SG_LIST) is 0"), (" detected", "No (?:active )?HCAs? detected"),
+                  ("MV2_SRQ_SIZE", r"Max MV2_(?:SRQ_SIZE|DEFAULT_MAX_SG_LIST) is 0"), (" detected", "No (?:active "
+                                                                                                    ")?HCAs? detected"),
                   (" available", "No (?:active )?HCAs? available"), "rdma_open_hca", "rdma_find_active_port",
                   ("rdma_get_control_parameters", "rdma_get_control_parameters.{0,100}"),
                   (" IB device found", "(?:No|no) IB device found"), ("Error ", "Error (?:getting|in getting) HCA"),
@@ -493,7 +496,8 @@ ENTRIES = [
                   ("CPU mapping", "CPU (?:mapping|binding) .{0,60}(?:invalid|out of range|exceeds)")],
      'cause': "MVAPICH binds each rank to a core by itself, and cannot tell its ranks of this node or their cores: "
               "what started them (flux, srun, a container) does not say it, or the job has a part of the node.",
-     'remedy': "export MV2_ENABLE_AFFINITY=0 (MVP_ENABLE_AFFINITY=0 in release 3), and let srun bind: --cpu-bind=cores.",
+     'remedy': "export MV2_ENABLE_AFFINITY=0 (MVP_ENABLE_AFFINITY=0 in release 3), and let srun bind: "
+               "--cpu-bind=cores.",
      'source': "github.com/flux-framework/flux-core, issue 4371; MVAPICH2 user guide, CPU mapping",
      'evidence': 'measured'},
     {'name': "MVAPICH without its own malloc",
@@ -632,4 +636,12 @@ ENTRIES = [
      'remedy': "Another MPICH (Ubuntu 13 and 14 had such a one: build your own, or Open MPI); administrators: modprobe "
                "blcr.",
      'source': "github.com/jtriley/StarCluster, issue 406; MPICH, ch3/channels/nemesis", 'evidence': 'derived'},
+    {'name': "GPU that MPICH could not open",
+     'text': "MPIR_Init_thread(178): gpu_init failed",
+     'patterns': [("gpu_init failed", "gpu_init failed")],
+     'cause': "MPICH was built for GPUs and its start of them failed: the rank sees no GPU or no driver (a container "
+              "without --nv or --rocm), or the driver is older than MPICH's CUDA, ROCm or Level Zero.",
+     'remedy': "nvidia-smi (rocm-smi) in the same place: srun apptainer exec --nv IMAGE nvidia-smi. A program that "
+               "keeps its data on the CPU: export MPIR_CVAR_ENABLE_GPU=0.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt, gpu_init", 'evidence': 'derived'},
 ]

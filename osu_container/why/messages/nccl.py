@@ -36,7 +36,7 @@ ENTRIES = [
      'text': "NCCL WARN Call to ibv_query_port failed with error No such device",
      'patterns': [("NCCL WARN ", r"NCCL WARN (?:Call to )?(?P<call>ibv_\w+|wrap_ibv_\w+)[^\n]{0,100}(?:failed|error)[^"
                    r"\n]{0,100}"), ("NET/IB", r"NET/IB ?: ?(?:Unable to|Failed|Got|Call)[^\n]{0,100}"),
-                  ("NCCL WARN NET/IB", r"NCCL WARN NET/IB[^\n]{0,150}")],
+                  ("NCCL WARN NET/IB", r"NCCL WARN NET/IB(?! ?: GPU Direct)[^\n]{0,150}")],
      'unless': ["limit of locked memory", "no answer over InfiniBand", "memory that the card cannot take"],
      'cause': "NCCL found an InfiniBand or RoCE card and could not use it ({call}): the wrong GID on Ethernet, a port "
               "that is down, a container that does not show all of /dev/infiniband, or memory that may not be locked.",
@@ -215,4 +215,14 @@ ENTRIES = [
      'remedy': "ss -ltnp (ss -lxp for files) shows who has it; end what is left of an earlier run (ps -u $USER), or "
                "another port: 20000 + SLURM_JOB_ID % 20000.",
      'source': "bind(2), EADDRINUSE", 'evidence': 'derived', 'general': 2},
+    {'name': "NCCL without GPUDirect RDMA",
+     'text': "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'",
+     'patterns': [("GPU Direct RDMA Disabled", r"GPU Direct RDMA Disabled for HCA \d+ '(?P<card>[^'\n]{1,40})'")],
+     'cause': "The card {card} cannot read the GPU's memory itself, and messages go through the memory of the node: "
+              "the module nvidia_peermem (with AMD: amdgpu's peer memory) is not loaded, or GPU and card are too far "
+              "apart.",
+     'remedy': "It runs, more slowly. lsmod | grep peermem on the node; modprobe nvidia_peermem is the "
+               "administrator's. NCCL_NET_GDR_LEVEL=SYS allows the long way; nvidia-smi topo -m shows it.",
+     'source': "NCCL, src/transport/net_ib; NCCL documentation, NCCL_NET_GDR_LEVEL", 'evidence': 'derived',
+     'last': True},
 ]

@@ -198,9 +198,9 @@ ENTRIES = [
               "user namespace, of its own.",
      'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
                "MPI is told. Two images in one program: OSU_SHARE=0. By hand: MPICH 5: export "
-               "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export "
-               "OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. "
-               "Or all ranks of a node in one container: apptainer exec --sharens.",
+               "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export OMPI_MCA_btl_vader_single_copy_mechanism=none (4), "
+               "OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. Or all ranks of a node in one container: apptainer "
+               "exec --sharens.",
      'source': 'github.com/open-mpi/ompi, pull request 6844; github.com/openucx/ucx, issue 8958; '
                'github.com/apptainer/apptainer, issues 769 and 1227; MPICH 5.0.2, two ranks in a user namespace '
                'each, 2026-11-23', 'evidence': 'measured'},
@@ -225,6 +225,7 @@ ENTRIES = [
      'patterns': ["PSM2 can't open hfi unit", "PSM2 was unable to open an endpoint",
                   ("assign_context command failed", r"(?:hfi|ipath)_userinit\w*: .{0,20}assign_context command failed"),
                   "PSM was unable to open an endpoint", "can't open /dev/ipath"],
+     'unless': ["shared memory of PSM2 not set up"],
      'cause': "The Omni-Path card has no free context for this rank, or the container does not show it.",
      'remedy': "Fewer ranks on the node, or a node of your own (--exclusive): another job may have the contexts. In a "
                "container: bind /dev/hfi1_0.",
@@ -245,7 +246,8 @@ ENTRIES = [
      'text': "UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
      'patterns': ["set max locked memory", "Failure to post internal receive buffers",
                   ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\([^)\n]{0,80}\))? failed"
-                   r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir|timed out"
+                   r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir|timed "
+                   r"out"
                    "|Remote I/O|ermission denied|not permitted))"),
                   ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
                   ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
@@ -474,8 +476,13 @@ ENTRIES = [
      'source': "UCX, src/ucp/core/ucp_context.c", 'evidence': 'derived'},
     {'name': "no way of UCX to the other rank",
      'text': "UCX ERROR no active messages transport to <no debug data>: Unsupported operation",
-     'patterns': [(" transport", "no (?P<what>active messages|remote registered memory access|auxiliary|am bcopy|copy "
-                   "across memory types|peer failure handler|emulated rma|tag offload) transport"),
+     'patterns': [(" transport", "[Nn]o (?P<what>active messages|remote registered memory access|auxiliary|am "
+                                 "bcopy|copy "
+                   "across memory types|peer failure handler|emulated rma|tag offload|atomic operations on registered "
+                   "memory) transport"),
+                  ("Destination is unreachable", r"ucx function returned with failed status "
+                                                 r"?\([^)\n]{0,120}Destination "
+                   "is unreachable"),
                   ("ucp_ep_create(", r"ucp_ep_create\([^)]{0,40}\) failed: (?:Destination is unreachable|Unsupported "
                    "operation)"), ("Destination is unreachable", "UCX +ERROR.{0,100}Destination is unreachable"),
                   ("Destination is unreachable", "UCX endpoint.{0,60}Destination is unreachable")],
@@ -535,8 +542,7 @@ ENTRIES = [
               "container does not show /dev/infiniband/rdma_cm, or no address of the card is there (ib0 or the RoCE "
               "interface without IP, or not in this network namespace). {why}",
      'remedy': "ip -brief addr, and modprobe rdma_ucm on the node (administrators); Docker: --device=/dev/infiniband "
-               "--network=host. Where nothing needs "
-               "it: UCX_TLS=^rdmacm, OMPI_MCA_btl=^openib, FI_PROVIDER=tcp.",
+               "--network=host. Where nothing needs it: UCX_TLS=^rdmacm, OMPI_MCA_btl=^openib, FI_PROVIDER=tcp.",
      'source': "librdmacm, rdma_cm(7)", 'evidence': 'derived'},
     {'name': "memory that the card cannot take",
      'text': "UCX ERROR failed to register address 0x... length 4096 on md[4]=mlx5_0: Bad address",
@@ -750,6 +756,7 @@ ENTRIES = [
                   ("fi_cq_read", r"fi_cq_read\w{0,20}\b[^\n]{0,100}(?:error|failed)"),
                   (" failed (", r"OFI (?P<call>\w+) failed \([^)\n]{0,120}:(?P<why>[^):\n]{1,80})\)"),
                   ("OFI call ", r"OFI call (?P<call>\w+) failed")],
+     'unless': ["message longer than its buffer"],
      'cause': "libfabric reported an error of the network for a call of MPI: {call} {why}",
      'remedy': "FI_LOG_LEVEL=warn srun ... names the provider and the reason; FI_PROVIDER=tcp (in the module: pure) "
                "tells whether it is the card. Look for an earlier error of another rank.",
@@ -842,7 +849,8 @@ ENTRIES = [
      'source': "Open MPI, help-mpi-btl-openib.txt; ibv_get_async_event(3)", 'evidence': 'derived'},
     {'name': "message over EFA that failed",
      'text': "Unable to write to EQ: Missing or unavailable event queue. err: Input/output error (5) prov_errno: ...",
-     'patterns': [("Unable to write to EQ: Missing or unavailable", "Unable to write to EQ: Missing or unavailable event "
+     'patterns': [("Unable to write to EQ: Missing or unavailable", "Unable to write to EQ: Missing or unavailable "
+                                                                    "event "
                    "queue"), ("Libfabric EFA provider has encountered an", "Libfabric EFA provider has encountered an"),
                   ("efa_rdm_", r"efa_rdm_\w+_handle_error\(\)"),
                   ("rxr_cq_", r"rxr_cq_write_(?:tx|rx)_error\(\)")],
@@ -858,8 +866,8 @@ ENTRIES = [
      'text': "NCCL WARN NET/IB : Got completion from peer ... with error 4, opcode 0, len 0, vendor err 81 (Send)",
      'patterns': [("Got completion ", r"Got completion .{0,160}(?:status=|error )4\b"),
                   ("Local protection on ", r"Local protection on (?P<card>\S{1,40})")],
-     'cause': "The card may not read or write this memory; where it is GPU memory (GPU Direct RDMA) mostly PCI's access "
-              "control (ACS) or the IOMMU of the node, often of a virtual machine, stands between card and GPU.",
+     'cause': "The card may not read or write this memory; where it is GPU memory (GPU Direct RDMA) mostly PCI's "
+              "access control (ACS) or the IOMMU of the node, often of a virtual machine, stands between card and GPU.",
      'remedy': "NCCL_NET_GDR_LEVEL=LOC (UCX_IB_GPU_DIRECT_RDMA=no) goes around it, slower, and tells. Administrators: "
                "ACS off (lspci -vvv | grep ACSCtl: no SrcValid+), iommu=pt or off, nvidia_peermem loaded.",
      'also': [("the program has freed the memory while it was sent, or another rank had failed",
@@ -879,7 +887,8 @@ ENTRIES = [
      'source': "rdma-core, ibv_poll_cq(3); github.com/NVIDIA/nccl, issue 1405", 'evidence': 'derived', 'general': 1},
     {'name': "card that does not answer its driver",
      'text': "UCX ERROR ibv_create_cq(cqe=256) failed: Connection timed out",
-     'patterns': [("failed: ", r"\bibv_(?:create|alloc|open|query)_\w+(?:\([^)\n]{0,80}\))? failed: (?:Connection timed "
+     'patterns': [("failed: ", r"\bibv_(?:create|alloc|open|query)_\w+(?:\([^)\n]{0,80}\))? failed: (?:Connection "
+                               r"timed "
                    "out|Remote I/O error|Input/output error)"),
                   ("mlx5_core", r"mlx5_core .{0,120}(?:timeout\. Will cause a leak|health compromised|assert_var"
                    "|device's health|firmware (?:version|not responding))")],
@@ -920,7 +929,8 @@ ENTRIES = [
      'source': "MPICH, src/mpid/ch4/netmod/ofi/errnames.txt", 'evidence': 'derived'},
     {'name': "domain of the Slingshot card not opened",
      'text': "cxi:core:cxip_domain_enable():...<warn> ... cxip_alloc_lni returned: -22 / Unable to get IF",
-     'patterns': [("cxip_alloc_lni", r"cxip_alloc_lni returned: -?\d+"), ("Unable to get IF", r"cxip_\w+\(\).{0,80}Unable "
+     'patterns': [("cxip_alloc_lni", r"cxip_alloc_lni returned: -?\d+"),
+                  ("Unable to get IF", r"cxip_\w+\(\).{0,80}Unable "
                    "to get IF"), ("cxil_get_svc with ", r"cxil_get_svc with \S+ and svc_id \d+ failed"),
                   ("Failed to allocate LNI", "Failed to allocate LNI")],
      'unless': ["card of Slingshot not to be opened", "resources of the Slingshot card used up"],
@@ -931,7 +941,8 @@ ENTRIES = [
      'source': "libfabric, prov/cxi/src/cxip_dom.c", 'evidence': 'derived'},
     {'name': "uDAPL without its interface",
      'text': "open_hca: getaddr_netdev ERROR: No such device. Is ib0 configured?",
-     'patterns': [("getaddr_netdev ERROR", r"open_hca: getaddr_netdev ERROR"), ("open_hca: device ", r"open_hca: device \S+ "
+     'patterns': [("getaddr_netdev ERROR", r"open_hca: getaddr_netdev ERROR"), ("open_hca: device ", r"open_hca: "
+                                                                                                     r"device \S+ "
                    "not found"), ("dapl_cma_active", "dapl_cma_active: .{0,40}ERROR"),
                   ("DAT_INVALID_ADDRESS", r"DAT_(?:INVALID_ADDRESS|PROVIDER_NOT_FOUND)"),
                   ("dat registry", r"(?:could not|cannot) open .{0,40}(?:dat registry|dat\.conf|DAPL provider)")],
@@ -943,9 +954,11 @@ ENTRIES = [
      'last': True},
     {'name': "rank that refused a connection of libfabric",
      'text': "ofi_rxm:ep_ctrl:rxm_handle_error():...<warn> fi_eq_readerr: err: Connection refused (111)",
-     'patterns': [("onnection refused", r"(?:ofi_rxm|:tcp|:net|verbs|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection "
+     'patterns': [("onnection refused",
+                   r"(?:ofi_rxm|:tcp|:net|verbs|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection "
                    "refused"),
-                  ("onnection timed out", r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection timed "
+                  ("onnection timed out",
+                   r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection timed "
                    "out"),
                   ("oute to host", r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+)\S{0,60}.{0,160}[Rr]oute to host")],
      'cause': "libfabric (provider tcp, or verbs) does not reach another rank: it took an interface that leads nowhere "
@@ -954,4 +967,33 @@ ENTRIES = [
                "-brief addr); let the firewall pass all ports between compute nodes. Look for an earlier error of "
                "another rank.",
      'source': "libfabric, fi_tcp(7), fi_verbs(7)", 'evidence': 'derived'},
+    {'name': "card of InfiniBand closed to you",
+     'text': "UCX ERROR ibv_open_device(mlx5_0) failed: Permission denied",
+     'patterns': [("ibv_open_device", r"ibv_open_device[^\n]{0,80}(?:ermission denied|not permitted)"),
+                  ("/dev/infiniband/", r"/dev/infiniband/\w{1,20}\W[^\n]{0,60}(?:ermission denied|not permitted)"),
+                  ("rdma_cm", r"/dev/(?:infiniband/)?rdma_cm\b[^\n]{0,60}(?:ermission denied|not permitted)")],
+     'cause': "You may not open the card's device (/dev/infiniband/uverbs0, rdma_cm): its rights on the node are too "
+              "narrow, or Slurm's or the container's list of devices leaves it out.",
+     'remedy': "ls -l /dev/infiniband on the node must show crw-rw-rw-. Docker, Podman: "
+               "--device=/dev/infiniband/uverbs0 --cap-add=IPC_LOCK. UCX_TLS=self,sm,tcp (FI_PROVIDER=tcp) goes "
+               "without the card.",
+     'source': "UCX, src/uct/ib/base/ib_device.c; rdma-core, udev rules", 'evidence': 'derived'},
+    {'name': "UCX under MPICH failed",
+     'text': "ucx function returned with failed status(ucx_init.c 96 init_worker Input/output error)",
+     'patterns': [("ucx function returned with failed status", r"ucx function returned with failed status ?\((?P<why>"
+                   r"[^)\n]{1,150})")],
+     'cause': "MPICH sends through UCX, and a call of it failed ({why}). A line of UCX before this one says why.",
+     'remedy': "UCX_LOG_LEVEL=info srun ... says more. UCX_TLS=self,sm,tcp tells whether it is the card; ucx_info -d "
+               "(osu-exec ucx_info -d) shows what each node has.",
+     'source': "MPICH, src/mpid/ch4/netmod/ucx; src/mpi/errhan/errnames.txt", 'evidence': 'derived', 'general': 1},
+    {'name': "shared memory of PSM2 not set up",
+     'text': "PSM could not set up shared memory segment (err=9)",
+     'patterns': [("could not set up shared memory segment", r"PSM\d? could not set up shared memory segment"),
+                  ("opening remote shared memory object in shm_open", "opening remote shared memory object in "
+                                                                      "shm_open")],
+     'cause': "Ranks of one node do not find each other's shared memory (PSM2, PSM3): /dev/shm is full or holds files "
+              "of an earlier run, or each rank runs in a container with a /dev/shm of its own.",
+     'remedy': "df -h /dev/shm; ls -l /dev/shm on that node: your own psm2_shm.* left over may go. Apptainer shares "
+               "/dev/shm (no --contain); Docker: --ipc=host. PSM2_DEVICES=self,hfi (without shm) goes round it.",
+     'source': "github.com/cornelisnetworks/opa-psm2, issue 42", 'evidence': 'derived'},
 ]

@@ -533,7 +533,7 @@ ENTRIES = [
                   ("[mpiexec", r"\[mpiexec[^\]\n]{0,60}\] (?P<call>HYD\w+|main|control_cb|launch_procs"
                    r"|check_exit_codes|cmd_\w+)\b[^\n]{0,120}: (?P<what>[^\n]{1,120})")],
      'unless': ["helpers of mpirun not reached", "mpirun in the container", "daemon of mpirun lost",
-                "helper of Hydra ended after a rank"],
+                "helper of Hydra ended after a rank", "rank killed", "rank crashed"],
      'cause': "mpiexec of MPICH, Intel MPI or MVAPICH, or its helper on a node, failed: {what}",
      'remedy': "The first such line tells most. mpiexec -n 2 hostname tells whether starting works; srun with "
                "--mpi=pmi2 does without mpiexec; in a container mpiexec -launcher fork.",
@@ -740,7 +740,8 @@ ENTRIES = [
      'source': "github.com/openpmix/openpmix, issue 513; MPICH, src/mpid/ch3", 'evidence': 'derived'},
     {'name': "mpiexec that asks PBS or LSF in vain",
      'text': "HYDT_bsci_launcher_pbs_init (...): tm_init() failed with TM error 17002",
-     'patterns': [("tm_init", r"tm_init(?:\(\))? ?(?:failed|returned|:)"), ("launcher_pbs_init", r"launcher_pbs_init \("),
+     'patterns': [("tm_init", r"tm_init(?:\(\))? ?(?:failed|returned|:)"), ("launcher_pbs_init", r"launcher_pbs_init "
+                                                                                                 r"\("),
                   ("TM error ", r"\bTM error \d+"), ("lsb_launch failed", "lsb_launch failed"),
                   ("ras:tm", r"ras:tm.{0,80}(?:failed|error)"),
                   ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)")],
@@ -752,11 +753,20 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': "mpirun with libraries of another Open MPI",
      'text': "mpiexec: Symbol `orte_schizo' has different size in shared object, consider re-linking",
-     'patterns': [("has different size in shared object", r"Symbol `(?P<symbol>(?:orte|opal|ompi|mca|prte|pmix)_\w+)' has "
+     'patterns': [("has different size in shared object", r"Symbol `(?P<symbol>(?:orte|opal|ompi|mca|prte|pmix)_\w+)' "
+                                                          r"has "
                    "different size in shared object")],
      'cause': "mpirun (or a program) of one Open MPI has loaded the libraries of another one, by LD_LIBRARY_PATH: "
               "conda beside a module, two modules, or the host's in a container.",
-     'remedy': "which -a mpirun; ldd $(which mpirun): its libopen-rte and libopen-pal must be of the same folder. unset "
-               "LD_LIBRARY_PATH, module unload, or conda deactivate, so that one alone is left.",
+     'remedy': "which -a mpirun; ldd $(which mpirun): its libopen-rte and libopen-pal must be of the same folder. "
+               "unset LD_LIBRARY_PATH, module unload, or conda deactivate, so that one alone is left.",
      'source': "github.com/JohannesBuchner/PyMultiNest, issue 158; ld.so(8)", 'evidence': 'measured'},
+    {'name': "answer of PMIx that Open MPI misses",
+     'text': 'node rank --> Returned "Not found" (-13) instead of "Success" (0)',
+     'patterns': [("(-13) instead of", r"--> Returned (?:value )?\"?Not found\"? \(-13\) instead of")],
+     'cause': "Open MPI asked what started it (srun with PMIx, or mpirun) for something, and got no answer: their PMIx "
+              "are of releases that do not fit, or a part of Open MPI (pml, btl, ess) is missing.",
+     'remedy': "The line above it names what was missing. srun --mpi=list shows Slurm's PMIx, pmix_info | head the "
+               "image's: Open MPI 5 wants PMIx 4 or later. unset OMPI_MCA_pml OMPI_MCA_btl tells the rest.",
+     'source': "github.com/open-mpi/ompi, pull request 8090", 'evidence': 'derived', 'general': 1},
 ]
