@@ -141,7 +141,7 @@ ENTRIES = [
      'patterns': [("HYDU_sock_connect ", r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)"),
                   (" was unable to reliably start", r"(?:ORTE|PRTE) was unable to reliably start"),
                   ("nable to run bstrap_proxy", r"[Uu]nable to run bstrap_proxy"),
-                  ("daemon has unexpectedly failed", r"An? (?:ORTE |PRTE )?daemon has unexpectedly failed")],
+                  ("daemon has unexpectedly failed", r"An? (?:ORTE |PRR?TE )?daemon has unexpectedly failed")],
      'unless': ['mpirun in the container'],
      'cause': "mpirun starts a helper on every node, and a helper did not start or cannot call back: the name of a "
               "node leads nowhere, a firewall, no ssh, or Open MPI is not at the same place there.",
