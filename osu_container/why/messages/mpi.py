@@ -31,7 +31,8 @@ ENTRIES = [
      'text': "MPI_ERR_TRUNCATE: message truncated",
      'patterns': ["MPI_ERR_TRUNCATE",
                   ("truncated", r"Message (?:from rank \d+ and tag \d+ )?truncated(?! : received)"),
-                  ("message sizes do not match across processes", "message sizes do not match across processes")],
+                  ("message sizes do not match across processes", "message sizes do not match across processes"),
+                  ("Truncation error", r"OFI poll failed \([^)\n]{0,150}Truncation error")],
      'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly a "
               "fault of the program or ranks that read different input.",
      'remedy': "See that all ranks run the same program with the same input. If only one MPI, or some size, shows it: "
@@ -58,7 +59,8 @@ ENTRIES = [
                   ("Negative count, value is ", r"Negative count, value is -?\d+"),
                   ("Null ", "Null (?:buffer|pointer|request) "),
                   (" argument, value is", "Invalid (?:count|tag) argument, value is")],
-     'unless': ["handles of another MPI", "buffers that overlap"],
+     'unless': ["handles of another MPI", "buffers that overlap", "GPU memory between ranks of Cray MPICH",
+                "GPU memory not shared between ranks"],
      'cause': "The program gives MPI a wrong argument ({what}): a negative or too large number (more than 2147483647 "
               "elements), a tag above MPI_TAG_UB, memory that is not there.",
      'remedy': "It is a fault of the program or of its input: try smaller, or ask its authors. Tags: UCX, cxi and "
@@ -70,6 +72,8 @@ ENTRIES = [
                   ("Wrong synchronization of RMA calls", "Wrong synchronization of RMA calls"),
                   ("MPI_Win_", r"MPI_Win_\w{1,40}\(.{0,300}(?:failed|error)"),
                   ("MPIDI_", r"MPIDI_\w{0,40}win\w{0,40}\(.{0,300}(?:failed|error)")],
+     'unless': ["read of another completion failed", "message not delivered", "portal table entry not found",
+                "message cancelled", "memory beyond the window of another rank"],
      'cause': "One-sided communication (MPI_Win_...) does not work with the component that MPI has chosen for it.",
      'remedy': "Open MPI: export OMPI_MCA_osc=^ucx (or OMPI_MCA_osc=rdma, pt2pt). MPICH over libfabric: "
                "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0.",
@@ -103,7 +107,9 @@ ENTRIES = [
      'patterns': [("Communication error with rank ", r"Communication error with rank (?P<rank>\d+)"),
                   ("MPI_ERR_PROC_", "MPI_ERR_PROC_(?:ABORTED|FAILED)"),
                   (" closed by peer", "(?:connection|socket) closed by peer"),
-                  ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send)[^\n]{0,80}(?:Connection "
+                  ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send|(?:recv|send)_blocking"
+                   "|endpoint"
+                   r"_send_\w+)[^\n]{0,80}(?:Connection "
                    "reset|Broken pipe|Connection timed out)"),
                   ("mca_oob_tcp_", r"mca_oob_tcp_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"),
                   ("tcp_peer_", r"tcp_peer_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"), "Socket closed",
@@ -151,6 +157,8 @@ ENTRIES = [
                   ("MPIDI_SHM", r"MPIDI_SHM\w{0,40}\b.{0,200}(?:failed|error)"),
                   ("Out of memory (unable to allocate", r"Out of memory \(unable to allocate"),
                   ("MPIR_Init", r"MPIR_Init\w{0,20}\b.{0,300}(?:shm_open|mmap) failed"),
+                  ("unable to attach to shared memory", "unable to attach to shared memory"),
+                  ("attach to shared memory segment failed", "attach to shared memory segment failed"),
                   ("shm_open ", "shm_open (?:failed|error)"),
                   ("/dev/shm/", r"open\w* .{0,60}/dev/shm/\S{1,100}.{0,60}(?:failed|denied|error)")],
      'unless': ["shared memory full"],
@@ -218,7 +226,10 @@ ENTRIES = [
      'source': "MVAPICH2 user guide, Running with efficient CPU mapping", 'evidence': 'derived', 'last': True},
     {'name': "MVAPICH finds no card",
      'text': "[src/mpid/ch3/channels/mrail/...]: No active HCAs found on the system",
-     'patterns': [(" found", "No (?:active )?HCAs? found"), (" detected", "No (?:active )?HCAs? detected"),
+     'patterns': [(" found", "No (?:active )?HCAs? found"), ("Attributes failed sanity check", "Attributes failed "
+                   "sanity check"), ("rdma_iba_hca_init", r"rdma_iba_hca_init\w*\(\d+\)"),
+                  ("MV2_SRQ_SIZE", r"Max MV2_(?:SRQ_SIZE|DEFAULT_MAX_SG_LIST) is 0"), (" detected", "No (?:active "
+                                                                                                    ")?HCAs? detected"),
                   (" available", "No (?:active )?HCAs? available"), "rdma_open_hca", "rdma_find_active_port",
                   ("rdma_get_control_parameters", "rdma_get_control_parameters.{0,100}"),
                   (" IB device found", "(?:No|no) IB device found"), ("Error ", "Error (?:getting|in getting) HCA"),
@@ -282,6 +293,7 @@ ENTRIES = [
     {'name': "GPU memory between ranks of Cray MPICH",
      'text': "(GTL DEBUG: 0) cuIpcOpenMemHandle: invalid argument, CUDA_ERROR_INVALID_VALUE",
      'patterns': [("(GTL DEBUG:", r"\(GTL DEBUG: ?-?\d+\) (?P<call>\w+): (?P<why>[^\n]{1,100})"),
+                  ("GTL_DEBUG: ", r"GTL_DEBUG: \[-?\d+\] (?P<call>\w+): (?P<why>[^\n]{1,100})"),
                   ("gtl_", r"\bgtl_\w+: .{0,100}(?:error|failed)")],
      'unless': ["GPU memory not shared between ranks"],
      'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): ranks of the node do "
@@ -294,7 +306,7 @@ ENTRIES = [
      'text': "[PE_0]:inet_connect:inet_connect: connect failed after 301 attempts",
      'patterns': [("inet_connect: connect failed after ", r"inet_connect: connect failed after \d+ attempts"),
                   ("_inet_", r"_pmi2?_inet_(?:setup|listen\w*|connect)\b.{0,80}(?:fail|error)"),
-                  ("_pmi", r"_pmi2?_(?:init|network_\w+|barrier|alps\w*|pals\w*)\b.{0,60}(?:failed|error|timed out)")],
+                  ("_pmi", r"_pmi2?_(?:network_\w+|barrier)\b.{0,60}(?:failed|error|timed out)")],
      'cause': "Cray's PMI connects the nodes of a step by TCP on their control network, and could not: a node did not "
               "start its ranks, the port is taken by another step, or ranks started before others.",
      'remedy': "Run one srun at a time in a job, or export PMI_MMAP_SYNC_WAIT_TIME=300 and another PMI_CONTROL_PORT. "
@@ -360,13 +372,17 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': "Open MPI moved from where it was installed",
      'text': "Sorry!  You were supposed to get help about: ... But I couldn't open the help file",
-     'patterns': ["You were supposed to get help about",
+     'patterns': ["You were supposed to get help about", "cmd failed to exec its actual executable",
+                  ("prterun executable could not be found", "prterun executable could not be found"),
                   "couldn't open the help file",
                   ("No such file ", "No such file .{0,60}share/openmpi")],
+     'unless': ["folder of Open MPI for its session not to be made", "helpers of mpirun not reached",
+                "limit of locked memory", "component of Open MPI missing"],
      'cause': "Open MPI does not find the files of its own installation: it was moved, the container shows another "
               "one in its place, or OPAL_PREFIX names a wrong folder. What it wanted to say is lost.",
      'remedy': "export OPAL_PREFIX=FOLDER (that has share/openmpi; Open MPI 5 also PMIX_PREFIX and PRTE_PREFIX), or "
-               "unset one of another Open MPI; the real error is the topic that is named.",
+               "unset one of another Open MPI; the real error is the topic that is named. prterun must stand in bin "
+               "beside mpirun (Open MPI 5; PRRTE may be a package of its own).",
      'source': "Open MPI, opal/util/show_help.c; FAQ, relocating", 'evidence': 'derived'},
     {'name': "Open MPI may not read other ranks",
      'text': "Linux kernel CMA support was requested via the btl_vader_single_copy_mechanism MCA variable, but CMA "
@@ -453,4 +469,179 @@ ENTRIES = [
      'remedy': "Import mpi4py before the other library, or mpi4py.rc.initialize = False; all parts must be linked "
                "with one MPI (ldd).",
      'source': "github.com/neuronsimulator/nrn, issue 581; MPI standard, MPI_Init", 'evidence': 'measured'},
+    {'name': "two programs that MPI does not connect",
+     'text': "Fatal error in PMPI_Comm_connect: Invalid port, error stack:",
+     'patterns': [("Invalid port, error stack", "Invalid port, error stack"),
+                  ("MPI_Comm_connect(", r"MPI_Comm_connect\(port=.{0,300}failed"),
+                  ("MPI_Comm_accept(", r"MPI_Comm_accept\(port=.{0,300}failed"),
+                  ("MPI_ERR_PORT", r"MPI_ERR_PORT\b"), ("MPI_ERR_NAME", r"MPI_ERR_NAME\b"),
+                  ("MPI_ERR_SERVICE", r"MPI_ERR_SERVICE\b"),
+                  ("ailed for service name", "(?:Lookup|Publish) failed for service name"),
+                  ("ailed to lookup service name", "[Ff]ailed to (?:lookup|publish|unpublish) service name"),
+                  ("No name publishing service available", "No name publishing service available"),
+                  ("Unable to establish a port", "Unable to establish a port"),
+                  ("attempt to connect to a port", "MPI_Comm_connect.{0,100}timed out")],
+     'cause': "Two programs that were started apart want to meet by MPI_Comm_connect, and this MPI or network does "
+              "not let them: on Slingshot they have different VNIs; elsewhere no name server is there, or the port "
+              "was cut off or is of an earlier run.",
+     'remedy': "Start both by one command: srun or mpirun ... PROGRAM1 : ... PROGRAM2 (srun --het-group, or "
+               "--multi-prog). Slingshot: srun --network=job_vni for both. MPICH: hydra_nameserver and mpiexec "
+               "-nameserver HOST; Open MPI: ompi-server, prte --report-uri.",
+     'source': "github.com/ornladios/ADIOS2, issue 3456; MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "MVAPICH cannot bind its ranks",
+     'text': "smpi_setaffinity(2674): Error parsing CPU mapping string",
+     'patterns': ["Error parsing CPU mapping string", ("smpi_setaffinity", r"smpi_setaffinity(?:\(\d+\)|:\d+)"),
+                  ("MPIDI_CH3I_set_affinity", r"MPIDI_CH3I_set_affinity\(\d+\)"),
+                  ("get_cpu_mapping", r"get_cpu_mapping\w*.{0,80}(?:failed|error)"),
+                  ("CPU mapping", "CPU (?:mapping|binding) .{0,60}(?:invalid|out of range|exceeds)")],
+     'cause': "MVAPICH binds each rank to a core by itself, and cannot tell its ranks of this node or their cores: "
+              "what started them (flux, srun, a container) does not say it, or the job has a part of the node.",
+     'remedy': "export MV2_ENABLE_AFFINITY=0 (MVP_ENABLE_AFFINITY=0 in release 3), and let srun bind: "
+               "--cpu-bind=cores.",
+     'source': "github.com/flux-framework/flux-core, issue 4371; MVAPICH2 user guide, CPU mapping",
+     'evidence': 'measured'},
+    {'name': "MVAPICH without its own malloc",
+     'text': "WARNING: Error in initializing MVAPICH2 ptmalloc library. Continuing without InfiniBand registration "
+             "cache support.",
+     'patterns': [("ptmalloc library", r"Error in initializing MVAPICH2? ptmalloc library"),
+                  ("without InfiniBand registration cache", "without InfiniBand registration cache"),
+                  ("without InfiniBand registration", "without InfiniBand registration cache support")],
+     'unless': ["rank crashed"],
+     'cause': "The program brings its own malloc (tcmalloc, jemalloc, Python, a shell), so MVAPICH cannot watch "
+              "memory and sends large messages slower.",
+     'remedy': "Harmless. LD_PRELOAD=.../libmpi.so puts MVAPICH first; MV2_USE_LAZY_MEM_UNREGISTER=0 silences it.",
+     'source': "MVAPICH2 user guide, FAQ; github.com/lanl/MPI-Bash, issue 14", 'evidence': 'derived', 'last': True},
+    {'name': "memory that MPI needs for messages",
+     'text': "Failed to allocate memory for an unexpected message. 261894 unexpected messages queued.",
+     'patterns': [("unexpected messages queued", r"Failed to allocate memory for an unexpected message"),
+                  ("allocating memory for a request object", "failure occurred while allocating memory for a request "
+                   "object"), ("Insufficient space in Bsend buffer", "Insufficient space in Bsend buffer"),
+                  ("Buffer size is smaller than MPI_BSEND_OVERHEAD", "smaller than MPI_BSEND_OVERHEAD"),
+                  ("MPI_ERR_BUFFER", "MPI_ERR_BUFFER: invalid buffer pointer.{0,20}[Bb]send")],
+     'cause': "Messages pile up at a rank that does not receive them: others send much faster than it takes, or "
+              "requests are never waited for; for MPI_Bsend the buffer that the program gave is too small.",
+     'remedy': "In the program: receive before others send (MPI_Irecv early), MPI_Ssend or MPI_Barrier now and then, "
+               "MPI_Wait for every request, a larger MPI_Buffer_attach. For a try: fewer ranks, more memory for each.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "rank that sends to itself",
+     'text': "DEADLOCK: attempting to send a message to the local process without a prior matching receive",
+     'patterns': [("DEADLOCK: attempting to send a message to", "DEADLOCK: attempting to send a message to the local "
+                   "process")],
+     'cause': "A rank sends to itself and has not asked to receive; with one rank (or each rank alone) this is the "
+              "program's other rank.",
+     'remedy': "Is the number of ranks right (srun -n, --mpi=)? Else in the program MPI_Irecv before MPI_Send, or "
+               "MPI_Sendrecv.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "number of ranks that the program's grid does not fit",
+     'text': "Size of the communicator (4) is smaller than the size of the Cartesian topology (8)",
+     'patterns': [("is smaller than the size of the", r"Size of the communicator \((?P<size>\d+)\) is smaller than"),
+                  ("larger than the size of the communicator", "Size of Cartesian grid is larger than the size of the "
+                   "communicator"), ("MPI_ERR_DIMS", r"MPI_ERR_DIMS\b"),
+                  ("is larger than communicator size", "Topology size .{0,20}is larger than communicator size"),
+                  ("Cannot partition nodes as requested", "Cannot partition nodes as requested")],
+     'cause': "The program arranges its ranks as a grid, and there are fewer ranks than the grid has places.",
+     'remedy': "srun -n with the product of the grid's sizes (px x py x pz of its input), or another grid. If each "
+               "rank is alone (size 1): --mpi= of srun is wrong, or mpirun is of another MPI.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt; MPI standard, MPI_Cart_create", 'evidence': 'derived'},
+    {'name': "communicators of MPI in pieces",
+     'text': "Cannot allocate context ID because of fragmentation (167/2048 free on this process; ignore_id=0)",
+     'patterns': ["Cannot allocate context ID because of fragmentation"],
+     'cause': "MPICH has numbers for communicators left on each rank, but none that is free on all: the program or a "
+              "library makes many communicators and frees them on some ranks only.",
+     'remedy': "In the program: MPI_Comm_free on all ranks; a newer release of the library that makes them (h5py, "
+               "PETSc, AMReX). Open MPI has more of them.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "file of tuning that MPICH does not find",
+     'text': "Unable to open collective tuning file /opt/x.json.",
+     'patterns': [("Unable to open collective tuning file", r"Unable to open collective tuning file ?(?P<file>\S"
+                   r"{0,150})"), ("Algorithm selected is not supported", "Algorithm selected is not supported")],
+     'cause': "A variable MPIR_CVAR_... names a file or an algorithm for collectives that this MPICH does not have "
+              "here ({file}): of another installation, or not in the container.",
+     'remedy': "env | grep MPIR_CVAR_, and unset MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE or "
+               "MPIR_CVAR_..._INTRA_ALGORITHM; or bind the file.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "range of ports of MPI used up",
+     'text': "Unable to bind socket to port range [50000, 50100]",
+     'patterns': [("Unable to bind socket to port range", "Unable to bind socket to port range"),
+                  ("unable to bind its listening socket to any", "unable to bind its listening socket to any"),
+                  ("MPICH_PORT_RANGE", "(?:MPICH_PORT_RANGE|MPIEXEC_PORT_RANGE|MPIR_CVAR_CH3_PORT_RANGE).{0,80}"
+                   "(?:invalid|failed|error)")],
+     'cause': "MPI may take only some ports (MPICH_PORT_RANGE, MPIR_CVAR_CH3_PORT_RANGE, MPIEXEC_PORT_RANGE, "
+              "OMPI_MCA_btl_tcp_port_min_v4), and all are taken.",
+     'remedy': "env | grep PORT_RANGE: unset it, or more ports; ss -tan on the node shows who has them.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt; OpenPMIx, help-ptl-base.txt", 'evidence': 'derived'},
+    {'name': "message larger than the network takes",
+     'text': "Message size 4294967296 bigger than supported by selected transport. Max = 1073741824",
+     'patterns': [("bigger than supported by selected transport", r"Message size (?P<size>\d+) bigger than supported"),
+                  ("does not have enough free bits in its tag", "does not have enough free bits in its tag")],
+     'cause': "Open MPI over libfabric (mtl ofi) took a provider that does not offer what it needs: messages so "
+              "large, or room in the tag for the communicator.",
+     'remedy': "export OMPI_MCA_mtl=^ofi (then UCX or ob1 over TCP), or FI_PROVIDER=tcp; send in smaller parts.",
+     'source': "Open MPI, help-mtl-ofi.txt", 'evidence': 'derived'},
+    {'name': "shared memory of Open MPI failed",
+     'text': "A system call failed during shared memory initialization that should not have.",
+     'patterns': ["A system call failed during shared memory initialization",
+                  ("It appears as if there is not enough space for", r"It appears as if there is not enough space for "
+                   r"(?P<file>\S{1,150})"),
+                  ("shmem_", r"(?:opal_)?shmem_(?:mmap|posix|sysv)\w*.{0,100}(?:failed|error)"),
+                  ("btl_sm_", r"btl_sm_\w+.{0,60}(?:failed|could not)"),
+                  ("vader", r"btl_vader_\w+.{0,80}(?:failed|could not|unable)")],
+     'cause': "Open MPI keeps what ranks of a node share in a file, and could not make it ({file}): TMPDIR or "
+              "/dev/shm is full, too small or closed to you; the lines below name call and error.",
+     'remedy': "df -h /dev/shm /tmp $TMPDIR in the same place; rm leftovers (ls -l /dev/shm /tmp/ompi*). Docker, "
+               "podman: --shm-size=2g or --ipc=host. OMPI_MCA_shmem=posix (or mmap, sysv) takes another way; "
+               "OMPI_MCA_btl_vader_backing_directory=/tmp (4), OMPI_MCA_btl_sm_backing_directory=/tmp (5).",
+     'source': "Open MPI, help-opal-shmem-mmap.txt", 'evidence': 'derived'},
+    {'name': "session of Open MPI on a network's disk",
+     'text': "WARNING: Open MPI will create a shared memory backing file in a directory that appears to be mounted "
+             "on a network filesystem.",
+     'patterns': [("will create a shared memory backing file", "will create a shared memory backing file")],
+     'cause': "TMPDIR is on NFS or Lustre, and Open MPI keeps there what ranks of a node share: slow.",
+     'remedy': "export TMPDIR=/tmp (a disk of the node) before mpirun or srun. Harmless otherwise.",
+     'source': "Open MPI, help-opal-shmem-mmap.txt", 'evidence': 'derived', 'last': True},
+    {'name': "cards that Open MPI was told to use are not there",
+     'text': "WARNING: One or more nonexistent OpenFabrics devices/ports were specified",
+     'patterns': ["One or more nonexistent OpenFabrics devices/ports"],
+     'cause': "OMPI_MCA_btl_openib_if_include names a card that this node or container does not have; Open MPI goes "
+              "on without it.",
+     'remedy': "ibv_devinfo -l lists cards; unset OMPI_MCA_btl_openib_if_include. With UCX: UCX_NET_DEVICES=mlx5_0:1.",
+     'source': "Open MPI, help-mpi-btl-openib.txt", 'evidence': 'derived', 'last': True},
+    {'name': "memory beyond the window of another rank",
+     'text': "Target memory is not contained within the window",
+     'patterns': [("Target memory is not contained within the", "Target memory is not contained within the window"),
+                  ("Conflicting accesses to window", "Conflicting accesses to window"),
+                  ("MPI_ERR_RMA_", r"MPI_ERR_RMA_(?:RANGE|CONFLICT|ATTACH|SHARED|FLAVOR)\b"),
+                  ("operation not defined for this datatype", "MPI_Op .{0,40}operation not defined for this datatype"),
+                  ("MPI_ERR_DISP", "MPI_ERR_DISP: invalid displacement")],
+     'unless': ["handles of another MPI"],
+     'cause': "The program asks for memory of another rank that its window does not have, or for a sum of a type that "
+              "MPI does not add: a fault of the program, or of a library for another release of it.",
+     'remedy': "Ask its authors, with the call that MPI names. With another number of ranks or a smaller case it may "
+               "pass.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
+    {'name': "reason that Intel MPI does not tell",
+     'text': "MPIDI_OFI_mpi_init_hook(1473): (unknown)(): Other MPI error",
+     'patterns': [("(unknown)(): ", r"\(unknown\)\(\): (?:Other MPI error|Invalid argument|Unknown error class)")],
+     'cause': "MPI (Intel's, mostly) did not get its network started and does not say why: libfabric has no provider "
+              "that it can use here, or that of FI_PROVIDER does not work.",
+     'remedy': "I_MPI_DEBUG=5 FI_LOG_LEVEL=warn mpirun ... says which provider was tried. I_MPI_FABRICS=shm "
+               "FI_PROVIDER=shm on one node, FI_PROVIDER=tcp (with FI_TCP_IFACE=NAME) between nodes; source "
+               "vars.sh of this MPI, which sets FI_PROVIDER_PATH.",
+     'source': "github.com/mpi4py/mpi4py, issue 281; Intel MPI, developer guide, Libfabric support",
+     'evidence': 'measured', 'general': 1},
+    {'name': "MPICH that wants checkpoints of the kernel",
+     'text': "MPIDI_nem_ckpt_init(149): BLCR kernel module not present",
+     'patterns': ["BLCR kernel module not present", ("MPIDI_nem_ckpt_init", r"MPIDI_nem_ckpt_init\(\d+\)")],
+     'cause': "This MPICH was built with checkpoints (BLCR) and wants a module of the kernel that is not loaded.",
+     'remedy': "Another MPICH (Ubuntu 13 and 14 had such a one: build your own, or Open MPI); administrators: modprobe "
+               "blcr.",
+     'source': "github.com/jtriley/StarCluster, issue 406; MPICH, ch3/channels/nemesis", 'evidence': 'derived'},
+    {'name': "GPU that MPICH could not open",
+     'text': "MPIR_Init_thread(178): gpu_init failed",
+     'patterns': [("gpu_init failed", "gpu_init failed")],
+     'cause': "MPICH was built for GPUs and its start of them failed: the rank sees no GPU or no driver (a container "
+              "without --nv or --rocm), or the driver is older than MPICH's CUDA, ROCm or Level Zero.",
+     'remedy': "nvidia-smi (rocm-smi) in the same place: srun apptainer exec --nv IMAGE nvidia-smi. A program that "
+               "keeps its data on the CPU: export MPIR_CVAR_ENABLE_GPU=0.",
+     'source': "MPICH, src/mpi/errhan/errnames.txt, gpu_init", 'evidence': 'derived'},
 ]

@@ -19,7 +19,7 @@ ENTRIES = [
      'patterns': [(" failure ", r"(?:NCCL WARN|WARN) (?:Cuda|CUDA|HIP|hip) failure (?:\d+ )?:? ?'?(?P<why>[^'"
                    r"\n]{1,80})"), ("ncclUnhandledCudaError", r"ncclUnhandledCudaError[^\n]{0,200}"),
                   ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
-                  (" failure ", r"(?:Test )?(?:CUDA|HIP|NCCL) failure [^\n]{1,100}: ?'?(?P<why>[^'\n]{1,80})")],
+                  (" failure ", r"(?:Test )?(?:CUDA|Cuda|HIP) failure [^\n']{1,100}:\d+ ?:? ?'(?P<why>[^'\n]{1,80})")],
      'unless': ["CUDA newer than the driver",
                 "no GPU seen",
                 "GPU memory not shared between ranks",
@@ -36,7 +36,7 @@ ENTRIES = [
      'text': "NCCL WARN Call to ibv_query_port failed with error No such device",
      'patterns': [("NCCL WARN ", r"NCCL WARN (?:Call to )?(?P<call>ibv_\w+|wrap_ibv_\w+)[^\n]{0,100}(?:failed|error)[^"
                    r"\n]{0,100}"), ("NET/IB", r"NET/IB ?: ?(?:Unable to|Failed|Got|Call)[^\n]{0,100}"),
-                  ("NCCL WARN NET/IB", r"NCCL WARN NET/IB[^\n]{0,150}")],
+                  ("NCCL WARN NET/IB", r"NCCL WARN NET/IB(?! ?: GPU Direct)[^\n]{0,150}")],
      'unless': ["limit of locked memory", "no answer over InfiniBand", "memory that the card cannot take"],
      'cause': "NCCL found an InfiniBand or RoCE card and could not use it ({call}): the wrong GID on Ethernet, a port "
               "that is down, a container that does not show all of /dev/infiniband, or memory that may not be locked.",
@@ -66,6 +66,7 @@ ENTRIES = [
      'patterns': [("Message truncated : received ", r"Message truncated : received \d+ bytes instead of \d+"),
                   ("ismatche", r"[Mm]ismatched? (?:NCCL|collective|version)[^\n]{0,80}NCCL"),
                   ("NCCL version mismatch", "NCCL version mismatch"),
+                  ("Mismatched NCCL version detected", "Mismatched NCCL version detected"),
                   ("ncclVersion", r"ncclVersion[^\n]{0,40}mismatch"),
                   ("NCCL WARN ", r"NCCL WARN (?:Bootstrap|Net)[^\n]{0,40}: (?:unexpected|wrong|invalid|mismatch)[^"
                    r"\n]{0,80}"), ("incorrect magic", r"incorrect magic[^\n]{0,60}"),
@@ -89,11 +90,13 @@ ENTRIES = [
      'text': "NCCL WARN ... Could not find real path of /sys/class/pci_bus/... / No NVML device handle",
      'patterns': [("ould not find real path of ", r"[Cc]ould not find real path of (?P<path>\S{1,150})"),
                   ("NCCL WARN", r"NCCL WARN[^\n]{0,60}(?:XML|topology|graph|nvml\w+\(\)|NVML)[^\n]{0,120}"),
+                  ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?P<what>\w+) of node \w+ not found"),
                   ("nvmlInit", r"nvmlInit[^\n]{0,40}failed[^\n]{0,80}"),
                   ("nvmlDevice", r"nvmlDevice\w{1,60}\(\) failed[^\n]{0,80}")],
      'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does not see it all in this "
               "container or virtual machine ({path}).",
-     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. NCCL_TOPO_FILE names a file of the cloud's provider; "
+     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. NCCL_TOPO_FILE names a file of the cloud's provider "
+               "(unset it, or a newer aws-ofi-nccl, where an attribute is not found); "
                "NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
      'source': "NCCL, src/graph/xml.cc", 'evidence': 'derived', 'general': 1},
     {'name': "rendezvous of PyTorch failed",
@@ -101,7 +104,8 @@ ENTRIES = [
              "in use",
      'patterns': [("he server socket has failed to ", "[Tt]he server socket has failed to (?:listen|bind)"),
                   ("The client socket has ", r"The client socket has (?:timed out|failed)[^\n]{0,150}"),
-                  ("ddress already in use", "[Aa]ddress already in use"), "EADDRINUSE",
+                  ("ddress already in use", r"(?:RuntimeError|torch|Store|socket\.cpp|MASTER)[^\n]{0,200}[Aa]ddress "
+                   "already in use"), "EADDRINUSE",
                   ("TCPStore", r"TCPStore[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
                   ("c10d", r"c10d[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
                   ("rendezvous", r"rendezvous[^\n]{0,150}(?:timed? ?out|refused|failed|closed)"),
@@ -123,4 +127,102 @@ ENTRIES = [
      'remedy': "The first such line of any rank is the cause. On one node NCCL_P2P_DISABLE=1 and NCCL_SHM_DISABLE=1, "
                "between nodes NCCL_IB_DISABLE=1 (NCCL_NET=Socket) tell which part it is.",
      'source': "NCCL documentation, Troubleshooting", 'evidence': 'derived', 'general': 2},
+    {'name': "rank of NCCL at the other end has gone",
+     'text': "NCCL WARN socketProgress: Connection closed by remote peer node2<42830>",
+     'patterns': [("onnection closed by remote peer", "[Cc]onnection closed by remote peer"),
+                  ("Call to ", r"Call to (?:recv from|send to|read|write|recv|send) ?\S{0,100} ?(?:failed|returned)"),
+                  ("Socket recv failed while polling for", "Socket recv failed while polling for"),
+                  ("Failed to execute operation", r"\[Proxy Service \d+\] Failed to execute operation"),
+                  ("remote process exited or there was a network", "remote process exited or there was a network "
+                   "error"), "ncclRemoteError", ("[Service thread] Accept failed", r"\[Service thread\] Accept failed"),
+                  ("Could not receive type from localRank", "Could not receive type from localRank"),
+                  ("[Service thread] Error encountered", r"\[Service thread\] Error encountered"),
+                  ("[Proxy Progress] ", r"\[Proxy Progress\] .{0,80}(?:error|failed)")],
+     'cause': "Another rank of NCCL or RCCL has ended or crashed, so the connection to it was closed; or the network "
+              "between two nodes failed. This rank only tells of it.",
+     'remedy': "Look for the first error of any rank, also a signal or memory (dmesg, sacct -j JOB -o "
+               "state,exitcode,maxrss). If there is none: NCCL_DEBUG=INFO, NCCL_SOCKET_IFNAME=NAME of the interface "
+               "that nodes share, NCCL_IB_DISABLE=1, and the same without one node (srun --exclude).",
+     'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issues 795 and 2076", 'evidence': 'derived',
+     'last': True},
+    {'name': "cards that differ between ranks of NCCL",
+     'text': "NCCL WARN Detected mixed local Net device counts across ranks (min 1, max 4).",
+     'patterns': [("Detected mixed local ", r"Detected mixed local (?P<what>\w{3,7}) device counts across ranks")],
+     'cause': "Some ranks of NCCL see fewer cards of the network than others: a port of a node is down, a container "
+              "does not show all, or NCCL_IB_HCA leads to different ones.",
+     'remedy': "srun -l ibv_devinfo -l (ls /sys/class/infiniband) on all nodes tells which one differs; leave it out "
+               "(--exclude). To go on: NCCL_IGNORE_NET_MISMATCH=1 or NCCL_IB_HCA=mlx5_0.",
+     'source': "NCCL, src/init.cc", 'evidence': 'derived'},
+    {'name': "ranks of NCCL that do not agree on their number",
+     'text': "NCCL WARN Bootstrap Root : rank 0 of 2 ranks has already checked in",
+     'patterns': [("Bootstrap Root : ", r"Bootstrap Root ?: (?:mismatch|rank \d+ of \d+ ranks has already|localId)"),
+                  ("Invalid NCCL_COMM_ID", "Invalid NCCL_COMM_ID"),
+                  ("Invalid rank requested : ", r"Invalid rank requested : -?\d+/\d+")],
+     'cause': "Two processes call themselves the same rank of NCCL, or name another number of ranks: each was started "
+              "with the same RANK, or two jobs meet at the same address and port (MASTER_PORT, NCCL_COMM_ID).",
+     'remedy': "srun env | grep -E '^(RANK|WORLD_SIZE|MASTER_|NCCL_COMM_ID)' should show each rank once (RANK from "
+               "SLURM_PROCID, WORLD_SIZE from SLURM_NTASKS). Another MASTER_PORT for each job.",
+     'source': "NCCL, src/bootstrap.cc and src/init.cc", 'evidence': 'derived'},
+    {'name': "memory for NCCL not to be had",
+     'text': "NCCL WARN Failed to CUDA calloc 4194304 bytes",
+     'patterns': [("Failed to CUDA ", r"Failed to CUDA (?:host )?(?:calloc|malloc|alloc)\w* (?P<size>\d+)? ?bytes"),
+                  ("Failed to ", r"NCCL WARN Failed to (?:malloc|calloc|alloc)\w* (?P<bytes>\d+)? ?bytes")],
+     'unless': ["GPU driver too old", "CUDA newer than the driver"],
+     'cause': "NCCL or RCCL got no memory on the GPU (or node) for its buffers: the program, or another process, has "
+              "taken it all. Each communicator and channel needs some.",
+     'remedy': "nvidia-smi (rocm-smi) shows who has it; leave 1 to 2 GB free (a smaller batch or message), fewer "
+               "communicators, NCCL_BUFFSIZE=1048576 or NCCL_MAX_NCHANNELS=4.",
+     'source': "NCCL, src/include/alloc.h", 'evidence': 'derived'},
+    {'name': "NVLS of NCCL not usable",
+     'text': "transport/nvls.cc:244 NCCL WARN Cuda failure 801 'operation not supported'",
+     'patterns': [("nvls.cc", r"nvls\.cc:\d+ NCCL WARN"), ("NVLS", r"NCCL WARN [^\n]{0,80}NVLS[^\n]{0,80}(?:fail|not)"),
+                  ("MNNVL", r"NCCL WARN [^\n]{0,60}MNNVL"), ("cuMulticast", r"cuMulticast\w+[^\n]{0,80}(?:fail|error)"),
+                  ("CU_MEM_HANDLE_TYPE_FABRIC", "(?:not supported|fail).{0,80}CU_MEM_HANDLE_TYPE_FABRIC")],
+     'cause': "NCCL wanted to add up in the NVSwitch (NVLS), or to share memory between nodes of one NVLink (MNNVL), "
+              "and driver, fabric manager or container do not let it.",
+     'remedy': "NCCL_NVLS_ENABLE=0 (NCCL_MNNVL_ENABLE=0) goes without, and tells. Administrators: nvidia-fabricmanager "
+               "of the driver's release must run (systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A2 "
+               "Fabric); containers need /dev/nvidia-caps-imex-channels for MNNVL.",
+     'source': "NCCL documentation, NCCL_NVLS_ENABLE; NCCL, src/transport/nvls.cc", 'evidence': 'derived'},
+    {'name': "argument that NCCL does not take",
+     'text': "NCCL WARN AllReduce : invalid data type 12",
+     'patterns': [(" : invalid ", r"NCCL WARN \w{2,40} ?: invalid (?P<what>[^\n]{1,60})"),
+                  ("is not a valid pointer", r"NCCL WARN \w{2,40} ?: \w+ \S{1,40} is not a valid pointer"),
+                  ("allocated on device", r"NCCL WARN \w{2,40} ?: \w+ allocated on device \d+ mismatchs? with"),
+                  ("argument is NULL", r"NCCL WARN \w{2,40} ?: \w+ argument is NULL"),
+                  ("comm argument ", r"comm argument .{0,60}(?:corrupted|NULL)")],
+     'cause': "The program gave NCCL something that it does not take ({what}): memory of the host or of another GPU "
+              "than the communicator's, or a type that this release does not know.",
+     'remedy': "cudaSetDevice (hipSetDevice) of the rank's own GPU before memory and communicator are made: one rank, "
+               "one GPU. A newer NCCL for new types (fp8, bf16). Else it is the program's fault.",
+     'source': "NCCL, src/misc/argcheck.cc", 'evidence': 'derived'},
+    {'name': "ranks of NCCL in different calls",
+     'text': "NCCL WARN Your program may be hanging, this may be caused by a collective mismatch around rank 0.",
+     'patterns': [("may be caused by a collective mismatch", "may be caused by a collective mismatch"),
+                  ("Detected mismatch between collectives", "Detected mismatch between collectives on ranks"),
+                  ("is running collective: ", r"Rank \d+ is running collective: ")],
+     'cause': "Ranks call different collectives, or with different sizes, so that each waits for ever: a fault of the "
+              "program, or ranks read different data.",
+     'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL shows each rank's calls; TORCH_DISTRIBUTED_DEBUG=DETAIL names "
+               "the call that differs. See that all ranks have the same number of steps (data, branches).",
+     'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed", 'evidence': 'derived'},
+    {'name': "port that another program has",
+     'text': "bind: Address already in use",
+     'patterns': [("ddress already in use", "[Aa]ddress already in use")],
+     'unless': ["rendezvous of PyTorch failed"],
+     'cause': "A program wants a port (or a socket file) of this node that another one has: an earlier run that has "
+              "not ended, or another job.",
+     'remedy': "ss -ltnp (ss -lxp for files) shows who has it; end what is left of an earlier run (ps -u $USER), or "
+               "another port: 20000 + SLURM_JOB_ID % 20000.",
+     'source': "bind(2), EADDRINUSE", 'evidence': 'derived', 'general': 2},
+    {'name': "NCCL without GPUDirect RDMA",
+     'text': "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'",
+     'patterns': [("GPU Direct RDMA Disabled", r"GPU Direct RDMA Disabled for HCA \d+ '(?P<card>[^'\n]{1,40})'")],
+     'cause': "The card {card} cannot read the GPU's memory itself, and messages go through the memory of the node: "
+              "the module nvidia_peermem (with AMD: amdgpu's peer memory) is not loaded, or GPU and card are too far "
+              "apart.",
+     'remedy': "It runs, more slowly. lsmod | grep peermem on the node; modprobe nvidia_peermem is the "
+               "administrator's. NCCL_NET_GDR_LEVEL=SYS allows the long way; nvidia-smi topo -m shows it.",
+     'source': "NCCL, src/transport/net_ib; NCCL documentation, NCCL_NET_GDR_LEVEL", 'evidence': 'derived',
+     'last': True},
 ]

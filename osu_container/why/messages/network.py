@@ -7,7 +7,9 @@ ENTRIES = [
      'patterns': [("No data available", "open_fabric: ?No data available"),
                   ("No data available", "find_provider.{0,200}No data available"),
                   ("getinfo", r"getinfo(?:\(\))?(?: call)? fail(?:ed|ure)"), "OFI addrinfo() failed",
-                  "OFI fi_fabric failed", "Couldn't find any optimal provider", "no such provider", "fi_getinfo: -61"],
+                  ("ret=-61", r"fi_getinfo\(\)[^\n]{0,80}ret=-61"),
+                  "OFI fi_fabric failed", "Couldn't find any optimal provider",
+                  "Could not find any optimal provider", "no such provider", "fi_getinfo: -61"],
      'cause': "libfabric has no provider that MPI can use: it was told to use one that is not built in or has no "
               "card here (FI_PROVIDER), or MPI asks for more than the provider has.",
      'remedy': "osu-explain FI_PROVIDER says what is asked for; unset yours if you have set it. On one node MPICH "
@@ -15,6 +17,7 @@ ENTRIES = [
                "provider (osu-exec fi_info -l)? hybrid: MPICH may ask for a newer libfabric than the host's. "
                "FI_LOG_LEVEL=info shows what was looked at. MPICH 3.4.3 does not work over cxi.",
      'also': [("the container does not show the card", "osu-exec ls /dev/cxi0 /dev/infiniband"),
+              ("the provider verbs finds no IP address on the InfiniBand interface", "ip -brief addr show ib0"),
               ("libfabric itself is of another release", "FI_LOG_LEVEL=info osu-exec fi_info")],
      'source': 'MPICH 4.2.3 and 5.0.2, seen by this project, 2026-11; open_fabric: ' + DEIC + ', 2025',
      'evidence': 'measured'},
@@ -80,7 +83,9 @@ ENTRIES = [
      'source': 'github.com/openpmix/prrte, issue 2004, 2024', 'evidence': 'derived'},
     {'name': 'match entries used up',
      'text': "[Fatal] LE resources not recovered during flow control. FI_CXI_RX_MATCH_MODE=... is required",
-     'patterns': ["LE resources not recovered", "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
+     'patterns': [("failure to append LE", "failure to append LE"), "RX request list is full",
+                  ("Message flow-control triggered", "Message flow-control triggered"),
+                  "LE resources not recovered", "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
      'cause': "More messages wait unmatched than the card has entries for; in mode hardware the run ends.",
      'remedy': "export FI_CXI_RX_MATCH_MODE=hybrid (or software) before srun.",
      'source': 'libfabric, prov/cxi, cxip_ux_onload_cb(), and fi_cxi(7)', 'evidence': 'derived'},
@@ -187,14 +192,15 @@ ENTRIES = [
      'text': "process_vm_readv(...) returned -1: Operation not permitted",
      'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|"
                                   r"failed \(errno 1\))"),
-                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b")],
+                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b"),
+                  ("CMA error 1", r"\bCMA error 1\b")],
      'cause': "A rank may not read the memory of another one on its node (CMA): each runs in a container, and so in a "
               "user namespace, of its own.",
      'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
                "MPI is told. Two images in one program: OSU_SHARE=0. By hand: MPICH 5: export "
-               "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export "
-               "OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. "
-               "Or all ranks of a node in one container: apptainer exec --sharens.",
+               "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export OMPI_MCA_btl_vader_single_copy_mechanism=none (4), "
+               "OMPI_MCA_smsc=^cma (5); UCX: export UCX_TLS=^cma. Or all ranks of a node in one container: apptainer "
+               "exec --sharens.",
      'source': 'github.com/open-mpi/ompi, pull request 6844; github.com/openucx/ucx, issue 8958; '
                'github.com/apptainer/apptainer, issues 769 and 1227; MPICH 5.0.2, two ranks in a user namespace '
                'each, 2026-11-23', 'evidence': 'measured'},
@@ -216,11 +222,15 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': 'PSM2 opens no card',
      'text': "PSM2 can't open hfi unit: -1 (err=23)",
-     'patterns': ["PSM2 can't open hfi unit", "PSM2 was unable to open an endpoint"],
+     'patterns': ["PSM2 can't open hfi unit", "PSM2 was unable to open an endpoint",
+                  ("assign_context command failed", r"(?:hfi|ipath)_userinit\w*: .{0,20}assign_context command failed"),
+                  "PSM was unable to open an endpoint", "can't open /dev/ipath"],
+     'unless': ["shared memory of PSM2 not set up"],
      'cause': "The Omni-Path card has no free context for this rank, or the container does not show it.",
      'remedy': "Fewer ranks on the node, or a node of your own (--exclusive): another job may have the contexts. In a "
                "container: bind /dev/hfi1_0.",
-     'also': [("the link is down", "opainfo"), ("there is no such card here", "ls /dev/hfi1*; then FI_PROVIDER=tcp")],
+     'also': [("the link is down", "opainfo"), ("there is no such card here", "ls /dev/hfi1*; then FI_PROVIDER=tcp"),
+              ("memory may not be locked", "srun bash -c 'ulimit -l', which should print unlimited")],
      'source': 'github.com/intel/opa-psm2, README; github.com/open-mpi/ompi, issue 10601', 'evidence': 'derived'},
     {'name': 'no endpoint on the card',
      'text': "create_vni_context(982)..: OFI endpoint open failed (ofi_init.c:982:...)",
@@ -235,14 +245,32 @@ ENTRIES = [
     {'name': 'limit of locked memory',
      'text': "UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
      'patterns': ["set max locked memory", "Failure to post internal receive buffers",
-                  ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\(\))? failed"),
-                  ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12")],
+                  ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\([^)\n]{0,80}\))? failed"
+                   r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir|timed "
+                   r"out"
+                   "|Remote I/O|ermission denied|not permitted))"),
+                  ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
+                  ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
+                  ("allocate some locked memory", "allocate some locked memory"),
+                  ("memlock limits are set too low", "memlock limits are set too low"),
+                  ("Unable to ", r"Unable to (?:alloc\w* (?:send|recv|receive)|create (?:send|recv|receive) CQ)"
+                   r"[^\n]{0,80}Cannot allocate memory"),
+                  ("mmap of rcv", r"(?:map_hfi_mem|hfi_userinit): mmap of rcv\w+"),
+                  ("Failed to allocate memory pool ", r"Failed to allocate memory pool (?:\(name=\w+\) )?chunk: "
+                   "Input/output error"),
+                  ("Unable to register MR: Cannot allocate", "Unable to register MR: Cannot allocate memory"),
+                  ("fi_mr_reg", r"\bfi_mr_reg\w*\b[^\n]{0,200}Cannot allocate memory"),
+                  ("cannot allocate memory for EFA", "cannot allocate memory for EFA's RX packet pool"),
+                  ("err: Cannot allocate memory (-12)", r"Missing or unavailable event queue\. err: Cannot allocate "
+                   r"memory \(-12\)")],
      'cause': "The card needs memory that is locked, and this process may lock too little (ulimit -l). The memory of "
               "the node is not what is short.",
      'remedy': "srun bash -c 'ulimit -l' should print unlimited. Slurm takes it from slurmd (LimitMEMLOCK) or from "
                "your login shell (PropagateResourceLimits): ask the administrators. Docker, podman: --ulimit "
                "memlock=-1:-1.",
-     'also': [("the card has no room for so many connections", "the same line with two ranks a node")],
+     'also': [("the card has no room for so many connections", "the same line with two ranks a node"),
+              ("more memory is registered than the card (EFA) takes: huge pages need less room", "the same with a "
+                                                                                                "smaller case")],
      'source': 'github.com/openucx/ucx, issue 8746; github.com/awslabs/awsome-distributed-ai, issue 647; '
                'github.com/NVIDIA/cudf-spark, pull request 7632', 'evidence': 'derived'},
     {'name': 'queue pairs of the card used up',
@@ -297,7 +325,11 @@ ENTRIES = [
      'source': 'github.com/open-mpi/ompi, issue 6377', 'evidence': 'derived'},
     {'name': 'UCX finds no transport',
      'text': "UCX WARN transport 'ud' is not available, please use one or more of: ...",
-     'patterns': [("transport '", r"transport '(?P<transport>\w+)' is not available"), "no usable transports/devices"],
+     'patterns': [("transport '", r"transport '(?P<transport>\w+)' is not available"), "no usable transports/devices",
+                  ("transports '", r"transports '(?P<transports>[\w',]{1,150}) are not available"),
+                  ("exceeded transports/devices limit", "exceeded transports/devices limit"),
+                  ("The TLs list is empty", "The TLs list is empty"), ("The device lists are empty", "The device lists "
+                   "are empty")],
      'cause': "UCX_TLS or UCX_NET_DEVICES names what this UCX does not have here: it was built without InfiniBand, or "
               "the container does not show the card.",
      'remedy': "env | grep UCX_, and unset what you do not need.",
@@ -321,11 +353,14 @@ ENTRIES = [
      'text': "The call to cuIpcGetMemHandle failed. This means the GPU RDMA protocol cannot be used.",
      'patterns': [("IpcGetMemHandle failed", r"(?:cu|cuda|hip)IpcGetMemHandle failed"),
                   ("IpcOpenMemHandle failed", r"(?:cu|cuda|hip)IpcOpenMemHandle failed"),
-                  "failed to open ipc mem handle"],
+                  "failed to open ipc mem handle", "Failed to create ipc for",
+                  ("gpu_ipc_handle_", "gpu_ipc_handle_(?:create|map|destroy|unmap) failed"),
+                  ("rocm_ipc", r"rocm_ipc\w*\.c:\d+ .{0,40}ERROR")],
      'cause': "Ranks of one node cannot show each other their GPU memory (IPC): it comes from a pool of the program, "
               "each rank sees only its own GPU, or each runs in namespaces of its own.",
      'remedy': "Let each rank see all GPUs of the node (--gpus-per-node, no --gpu-bind); allocate by cudaMalloc or "
-               "hipMalloc (Julia: JULIA_CUDA_MEMORY_POOL=none).",
+               "hipMalloc (Julia: JULIA_CUDA_MEMORY_POOL=none). To go on without: UCX_TLS=^cuda_ipc,rocm_ipc; "
+               "NCCL_P2P_DISABLE=1.",
      'also': [("the container is the reason", "the same with apptainer exec --sharens, or UCX_TLS=^cuda_ipc,rocm_ipc")],
      'source': 'github.com/JuliaGPU/CUDA.jl, issue 1398; github.com/openucx/ucx, issue 3192', 'evidence': 'derived'},
     {'name': "RCCL's wish about the kernel",
@@ -336,11 +371,14 @@ ENTRIES = [
      'source': 'github.com/ROCm/rocm-systems, pull request 7916', 'evidence': 'derived', 'last': True},
     {'name': 'NCCL stopped',
      'text': "ncclSystemError: System call (socket, malloc, munmap, etc) failed.",
-     'patterns': ["ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError", ("NCCL error", r"NCCL error\b")],
+     'patterns': ["ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError", ("NCCL error", r"NCCL error\b"),
+                  ("NCCL failure", r"NCCL failure \S{1,60}:\d+"), ("NCCL Error ", r"NCCL Error \d+: ")],
+     'unless': ["rank of NCCL at the other end has gone", "rank of NCCL that never came"],
      'cause': "NCCL or RCCL has ended; this line is the last of its messages and does not say why.",
      'remedy': "NCCL_DEBUG=WARN srun ... prints the first one, and osu-container why explains that. Over TCP "
                "(NCCL_IB_DISABLE=1, NCCL_NET=Socket) it tells whether the network is at fault.",
-     'source': 'NCCL, documentation, Errors', 'evidence': 'derived', 'last': True},
+     'also': [("in a container /dev/shm is too small (Docker: 64 MB; --shm-size=2g or --ipc=host)", "df -h /dev/shm")],
+     'source': 'NCCL, documentation, Errors; github.com/NVIDIA/nccl, issue 473', 'evidence': 'derived', 'last': True},
     {'name': 'plugin cannot register memory',
      'text': "NCCL WARN NET/OFI Unable to register memory (type = 2) for device 4. RC: -22, Error: Invalid argument",
      'patterns': ["NET/OFI Unable to register memory"],
@@ -361,6 +399,8 @@ ENTRIES = [
     {'name': 'no answer over InfiniBand',
      'text': "Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 ...)",
      'patterns': ["ransport retry count exceeded", "RETRY EXCEEDED ERROR",
+                  ("The InfiniBand retry count between two MPI", "The InfiniBand retry count between two MPI"),
+                  ('"receiver not ready" retry count', 'OpenFabrics "receiver not ready" retry count'),
                   "a work item failed: status 12",
                   ("Got completion ", r"Got completion .{0,120}(?:status=|error )(?:12\b|IBV_WC_RETRY_EXC_ERR)")],
      'cause': "The card sent and the other node never answered: its rank has died, a link is bad, or the two cards do "
@@ -427,7 +467,8 @@ ENTRIES = [
      'source': 'github.com/ofiwg/libfabric, issue 11307', 'evidence': 'measured'},
     {'name': "device that UCX does not find",
      'text': "UCX WARN network device 'mlx5_0:1' is not available, please use one or more of: 'eth0'(tcp)",
-     'patterns': [("network device '", r"network device '(?P<device>[^'\n]{1,60})' is not available")],
+     'patterns': [("network device '", r"network device '(?P<device>[^'\n]{1,60})' is not available"),
+                  ("network devices '", r"network devices '(?P<device>[^\n]{1,100})' are not available")],
      'unless': ["UCX finds no transport"],
      'cause': "UCX_NET_DEVICES names {device}, and this node or container has no such card, or its port is down.",
      'remedy': "unset UCX_NET_DEVICES (env | grep UCX_), or name one of those that the line lists; ibstat and ls "
@@ -435,8 +476,13 @@ ENTRIES = [
      'source': "UCX, src/ucp/core/ucp_context.c", 'evidence': 'derived'},
     {'name': "no way of UCX to the other rank",
      'text': "UCX ERROR no active messages transport to <no debug data>: Unsupported operation",
-     'patterns': [(" transport", "no (?P<what>active messages|remote registered memory access|auxiliary|am bcopy|copy "
-                   "across memory types|peer failure handler|emulated rma|tag offload) transport"),
+     'patterns': [(" transport", "[Nn]o (?P<what>active messages|remote registered memory access|auxiliary|am "
+                                 "bcopy|copy "
+                   "across memory types|peer failure handler|emulated rma|tag offload|atomic operations on registered "
+                   "memory) transport"),
+                  ("Destination is unreachable", r"ucx function returned with failed status "
+                                                 r"?\([^)\n]{0,120}Destination "
+                   "is unreachable"),
                   ("ucp_ep_create(", r"ucp_ep_create\([^)]{0,40}\) failed: (?:Destination is unreachable|Unsupported "
                    "operation)"), ("Destination is unreachable", "UCX +ERROR.{0,100}Destination is unreachable"),
                   ("Destination is unreachable", "UCX endpoint.{0,60}Destination is unreachable")],
@@ -488,13 +534,15 @@ ENTRIES = [
      'patterns': [("rdma_create_event_channel", "rdma_create_event_channel.{0,20}failed"),
                   ("/dev/infiniband/rdma_cm", "(?:unable to open|failed to open|open) .{0,10}/dev/infiniband/rdma_cm"),
                   "librdmacm: Fatal: unable to open", "librdmacm: Fatal: no RDMA devices found",
+                  ("RDMA_CM_EVENT_", r"RDMA_CM_EVENT_(?:ADDR|ROUTE|CONNECT)_ERROR|RDMA_CM_EVENT_UNREACHABLE"),
                   ("librdmacm: ", r"librdmacm: (?:Fatal|Warning): (?P<why>[^\n]{1,100})"),
                   ("rdma_", r"rdma_(?:bind_addr|resolve_addr|resolve_route|listen|connect)\w*.{0,40}(?:failed|error"
                    "|returned)")],
      'cause': "The connection manager of RDMA is not here: the kernel's module rdma_ucm is not loaded, or the "
-              "container does not show /dev/infiniband/rdma_cm. {why}",
-     'remedy': "modprobe rdma_ucm on the node (administrators); Docker: --device=/dev/infiniband. Where nothing needs "
-               "it: UCX_TLS=^rdmacm, OMPI_MCA_btl=^openib, FI_PROVIDER=tcp.",
+              "container does not show /dev/infiniband/rdma_cm, or no address of the card is there (ib0 or the RoCE "
+              "interface without IP, or not in this network namespace). {why}",
+     'remedy': "ip -brief addr, and modprobe rdma_ucm on the node (administrators); Docker: --device=/dev/infiniband "
+               "--network=host. Where nothing needs it: UCX_TLS=^rdmacm, OMPI_MCA_btl=^openib, FI_PROVIDER=tcp.",
      'source': "librdmacm, rdma_cm(7)", 'evidence': 'derived'},
     {'name': "memory that the card cannot take",
      'text': "UCX ERROR failed to register address 0x... length 4096 on md[4]=mlx5_0: Bad address",
@@ -535,10 +583,11 @@ ENTRIES = [
                   ("Memory window bind ", r"(?P<what>Memory window bind) (?:error )?on (?P<card>\S{1,40})"),
                   ("Remote aborted ", r"(?P<what>Remote aborted) (?:error )?on (?P<card>\S{1,40})"),
                   ("Bad response ", r"(?P<what>Bad response) (?:error )?on (?P<card>\S{1,40})"),
-                  ("Got completion ", "Got completion .{0,200}(?:status=|error |opcode )(?:4|9|10|11|5|IBV_WC_"
-                   r"(?:LOC_PROT|REM_ACCESS|REM_OP|LOC_LEN|WR_FLUSH|REM_INV_REQ)_ERR)\b"),
-                  ("error polling ", "error polling (?:LP|HP) CQ with status (?P<what>[A-Z ]{3,60})")],
-     'unless': ["no answer over InfiniBand"],
+                  ("Got completion ", "Got completion .{0,200}(?:status=|error |opcode )(?:9|10|11|IBV_WC_"
+                   r"(?:LOC_PROT|REM_ACCESS|REM_OP|LOC_LEN|REM_INV_REQ)_ERR)\b"),
+                  ("error polling ", "error polling (?:LP|HP) CQ with status (?P<what>[A-Z ]{3,60})"),
+                  ("got completion with error", r"mlx[45]: \S{1,80} got completion with error")],
+     'unless': ["no answer over InfiniBand", "GPU memory kept from the card by the node's bridges"],
      'cause': "The card refused a message ({what}): memory was freed or changed while it was sent, GPU memory that "
               "the card may not reach, or the rank at the other end had failed first.",
      'remedy': "Look for an earlier error of any rank. With GPU buffers: the same with H H. Else UCX_TLS=self,sm,ud "
@@ -548,7 +597,7 @@ ENTRIES = [
      'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed on mlx5_0, syndrome 0x2c4154: Remote I/O error",
      'patterns': [("mlx5dv_devx_", r"mlx5dv_devx_\w{1,40}\((?P<what>\w+)\) failed.{0,80}(?:Remote I/O error|Invalid "
                    "argument|Operation not)"),
-                  ("mlx5: ", r"mlx5: .{0,80}(?:got completion with error|CREATE_\w+.{0,40}failed)")],
+                  ("mlx5: ", r"mlx5: .{0,80}CREATE_\w+.{0,40}failed")],
      'cause': "The driver or firmware of the card refuses what this UCX asks for ({what}): UCX and firmware do not "
               "fit.",
      'remedy': "UCX_IB_MLX5_DEVX=n (or UCX_IB_MLX5_DEVX_OBJECTS=) goes without. Administrators: newer firmware.",
@@ -694,6 +743,7 @@ ENTRIES = [
                   ("failed", "EFA .{0,60}failed"), ("<warn>", r"efa_\w+\(\):\d+<warn>.{0,200}"),
                   ("Libfabric EFA ", "Libfabric EFA .{0,100}(?:error|abort|[Uu]nable)"),
                   ("<warn>", r"rxr_\w+\(\):\d+<warn>.{0,200}")],
+     'unless': ["message over EFA that failed", "EFA's security group closed", "limit of locked memory"],
      'cause': "libfabric's provider efa of Amazon's network does not work here: the instance or container has no EFA "
               "device, its driver is older, or the security group does not let nodes talk to themselves.",
      'remedy': "fi_info -p efa (in the container too); Docker, Kubernetes: --device=/dev/infiniband/uverbs0, "
@@ -706,6 +756,7 @@ ENTRIES = [
                   ("fi_cq_read", r"fi_cq_read\w{0,20}\b[^\n]{0,100}(?:error|failed)"),
                   (" failed (", r"OFI (?P<call>\w+) failed \([^)\n]{0,120}:(?P<why>[^):\n]{1,80})\)"),
                   ("OFI call ", r"OFI call (?P<call>\w+) failed")],
+     'unless': ["message longer than its buffer"],
      'cause': "libfabric reported an error of the network for a call of MPI: {call} {why}",
      'remedy': "FI_LOG_LEVEL=warn srun ... names the provider and the reason; FI_PROVIDER=tcp (in the module: pure) "
                "tells whether it is the card. Look for an earlier error of another rank.",
@@ -732,4 +783,217 @@ ENTRIES = [
                "ibstat, ls /dev/infiniband in the container.",
      'source': "Open MPI, help-mpi-btl-base.txt; github.com/open-mpi/ompi, issue 1393",
      'evidence': 'derived', 'last': True},
+    {'name': "nodes whose cards differ for UCX",
+     'text': "wireup.c:1388 Fatal: endpoint reconfiguration not supported yet",
+     'patterns': ["endpoint reconfiguration not supported yet",
+                  ("cannot reconfigure ep", "cannot reconfigure ep"),
+                  ("reconfigur", r"wireup\.c:\d+.{0,100}reconfigur")],
+     'unless': ["UCX of two releases"],
+     'cause': "Two ranks chose other cards or transports for each other than the partner did: the nodes or containers "
+              "have different cards, ports that are down, other UCX_... settings or another UCX.",
+     'remedy': "The same on all ranks: export UCX_NET_DEVICES=mlx5_0:1 (ibstat, one that is Active everywhere) and "
+               "UCX_TLS=rc,sm,self, and the same UCX (ucx_info -v). UCX_TLS=tcp,sm,self tells whether it is the cards.",
+     'also': [("one node has another set of cards", "srun -l ibv_devinfo -l")],
+     'source': "UCX, src/ucp/wireup/wireup.c; github.com/openucx/ucx, pull request 8182", 'evidence': 'derived'},
+    {'name': "libraries of the card of another release than its driver",
+     'text': "ibv_exp_query_device: invalid comp_mask !!! / ibv_modify_qp(DCI, RTR) failed : Invalid argument",
+     'patterns': [("invalid comp_mask", r"ibv_exp_query_device: invalid comp_mask"),
+                  ("ibv_modify_qp(DC", r"ibv_modify_qp\(DC[IT],? ?\w{0,10}\) failed ?: (?:Invalid argument|Operation "
+                   "not supported)"),
+                  ("mlx5dv_create_qp(", r"mlx5dv_create_qp\([^)\n]{0,80}\).{0,40}failed"),
+                  ("ibv_create_", r"\bibv_create_(?:cq|qp|srq)\w*(?:\([^)\n]{0,80}\))? failed[^\n]{0,60}(?:Invalid "
+                   "argument|not supported)"),
+                  ("error obtaining device attributes for", "error obtaining device attributes for"),
+                  ("create an internal queue", "^create an internal queue")],
+     'cause': "The libraries of InfiniBand (rdma-core or MLNX_OFED) in use and the kernel's driver of the card are of "
+              "different ages or makers, so that the driver refuses what they ask for; or the card is too old for it.",
+     'remedy': "ofed_info -s; rpm -qf /usr/lib64/libibverbs.so.1 (dpkg -S): of one make with the kernel module "
+               "(modinfo mlx5_core). In an image: newer rdma-core. To go on: UCX_TLS=rc,ud,sm,self (without dc), "
+               "OMPI_MCA_btl=^openib, or tcp.",
+     'source': "github.com/openucx/ucx, issues 8604 and 5749; github.com/open-mpi/ompi, issue 5964",
+     'evidence': 'derived'},
+    {'name': "EFA's security group closed",
+     'text': "NCCL WARN NET/OFI Request completed with error. RC: 21. Error: unknown error",
+     'patterns': [("ompleted with error", r"NET/OFI Request\b.{0,60}completed with error\. RC: (?:20|21|113)\b"),
+                  ("prov_err: Not a directory", r"prov_err: (?:Not a directory|Is a directory)"),
+                  ("prov_errno", r"efa.{0,200}(?:Unreachable remote|unreachable remote|No route to host)"),
+                  ("Unreachable remote", "Unreachable remote"),
+                  ("FI_EHOSTUNREACH", "FI_EHOSTUNREACH")],
+     'cause': "Amazon's network EFA dropped the message: the security group of the instances does not allow all "
+              "traffic from and to itself, or the instances are in different groups.",
+     'remedy': "In the security group: an inbound and an outbound rule, all traffic, with the group's own id as "
+               "source and destination; the same group for all nodes. fi_pingpong -p efa between two nodes tells.",
+     'source': "github.com/aws/aws-ofi-nccl, issues 156 and 161, pull request 1294; AWS, EFA user guide",
+     'evidence': 'measured'},
+    {'name': "message lost on libfabric's way",
+     'text': "OFI poll failed (ofi_events.h:1008:MPIDI_OFI_handle_cq_error:Cannot allocate memory)",
+     'patterns': [("Cannot allocate memory)", r"OFI poll failed \([^)\n]{0,150}Cannot allocate memory\)"),
+                  ("Cannot allocate memory)", r"OFI [\w ]{1,40} failed \([^)\n]{0,150}Cannot allocate memory\)")],
+     'unless': ["limit of locked memory", "PSM3 opens no card", "no endpoint on the card"],
+     'cause': "The provider of libfabric could not register memory for a message: this process may lock too little "
+              "memory (ulimit -l), or the card has no more room for so many connections. The node's memory is not "
+              "short.",
+     'remedy': "srun (mpirun) bash -c 'ulimit -l' on every node should print unlimited. Else another provider: "
+               "FI_PROVIDER=mlx (Intel MPI on InfiniBand), or tcp; FI_LOG_LEVEL=warn names the call.",
+     'source': "github.com/ofiwg/libfabric, issue 5648; fi_verbs(7)", 'evidence': 'derived'},
+    {'name': "event of InfiniBand's network",
+     'text': "The OpenFabrics stack has reported a network error event.",
+     'patterns': ["The OpenFabrics stack has reported a network error event",
+                  ("The OpenFabrics stack has reported an unknown", "The OpenFabrics stack has reported an unknown"),
+                  ("IBV_EVENT_", r"(?P<event>IBV_EVENT_(?:PORT_ERR|DEVICE_FATAL|QP_FATAL|CQ_ERR|QP_ACCESS_ERR"
+                   "|LID_CHANGE|SM_CHANGE|GID_CHANGE))"),
+                  ("Async event", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?(?P<what>[^\n]{1,80})")],
+     'cause': "The card told of a change in the network while the job ran: a port or cable went down, or the card "
+              "failed. {event}",
+     'remedy': "ibstat and dmesg | grep mlx5 on that node; srun --exclude=NODE; tell the administrators.",
+     'source': "Open MPI, help-mpi-btl-openib.txt; ibv_get_async_event(3)", 'evidence': 'derived'},
+    {'name': "message over EFA that failed",
+     'text': "Unable to write to EQ: Missing or unavailable event queue. err: Input/output error (5) prov_errno: ...",
+     'patterns': [("Unable to write to EQ: Missing or unavailable", "Unable to write to EQ: Missing or unavailable "
+                                                                    "event "
+                   "queue"), ("Libfabric EFA provider has encountered an", "Libfabric EFA provider has encountered an"),
+                  ("efa_rdm_", r"efa_rdm_\w+_handle_error\(\)"),
+                  ("rxr_cq_", r"rxr_cq_write_(?:tx|rx)_error\(\)")],
+     'unless': ["limit of locked memory", "EFA's security group closed"],
+     'cause': "A message over Amazon's EFA failed: mostly the rank at the other end has ended or crashed; else memory "
+              "that may not be locked, or ranks of one node that may not share memory.",
+     'remedy': "Look for the first error of any rank (FI_LOG_LEVEL=warn says which peer). ulimit -l should be "
+               "unlimited; FI_EFA_ENABLE_SHM_TRANSFER=0 tells whether it is shared memory of the node; a newer EFA "
+               "installer.",
+     'source': "libfabric, prov/efa, efa_strerror.c; github.com/ofiwg/libfabric, issues 6249 and 9694",
+     'evidence': 'derived', 'general': 1},
+    {'name': "GPU memory kept from the card by the node's bridges",
+     'text': "NCCL WARN NET/IB : Got completion from peer ... with error 4, opcode 0, len 0, vendor err 81 (Send)",
+     'patterns': [("Got completion ", r"Got completion .{0,160}(?:status=|error )4\b"),
+                  ("Local protection on ", r"Local protection on (?P<card>\S{1,40})")],
+     'cause': "The card may not read or write this memory; where it is GPU memory (GPU Direct RDMA) mostly PCI's "
+              "access control (ACS) or the IOMMU of the node, often of a virtual machine, stands between card and GPU.",
+     'remedy': "NCCL_NET_GDR_LEVEL=LOC (UCX_IB_GPU_DIRECT_RDMA=no) goes around it, slower, and tells. Administrators: "
+               "ACS off (lspci -vvv | grep ACSCtl: no SrcValid+), iommu=pt or off, nvidia_peermem loaded.",
+     'also': [("the program has freed the memory while it was sent, or another rank had failed",
+               "the same with buffers in host memory (osu_bw H H)")],
+     'source': "github.com/NVIDIA/nccl, issues 928 and 523; github.com/openucx/ucx, issue 3564; NCCL documentation, "
+               "Troubleshooting", 'evidence': 'measured'},
+    {'name': "message thrown away after another error",
+     'text': "NET/IB : Got completion from peer with error 5, opcode 0, len 5384, vendor err 249 (Send)",
+     'patterns': [("Got completion ", r"Got completion .{0,160}(?:status=|error )5\b"),
+                  ("IBV_WC_WR_FLUSH_ERR", r"IBV_WC_WR_FLUSH_ERR"), ("vendor err 249", r"vendor err 249\b"),
+                  ("Work Request Flushed", "Work Request Flushed Error")],
+     'unless': ["no answer over InfiniBand", "GPU memory kept from the card by the node's bridges"],
+     'cause': "The card threw away messages that waited (status 5, flushed), because the connection had failed "
+              "before: by an error of this rank (status 12, 4) or of the other one, or its end.",
+     'remedy': "Look for the first such line, of any rank, with another number than 5. If there is none: dmesg of both "
+               "nodes (memory, mlx5), ibstat and mlxlink for a port that went down, and a newer firmware.",
+     'source': "rdma-core, ibv_poll_cq(3); github.com/NVIDIA/nccl, issue 1405", 'evidence': 'derived', 'general': 1},
+    {'name': "card that does not answer its driver",
+     'text': "UCX ERROR ibv_create_cq(cqe=256) failed: Connection timed out",
+     'patterns': [("failed: ", r"\bibv_(?:create|alloc|open|query)_\w+(?:\([^)\n]{0,80}\))? failed: (?:Connection "
+                               r"timed "
+                   "out|Remote I/O error|Input/output error)"),
+                  ("mlx5_core", r"mlx5_core .{0,120}(?:timeout\. Will cause a leak|health compromised|assert_var"
+                   "|device's health|firmware (?:version|not responding))")],
+     'cause': "The InfiniBand or RoCE card did not answer its driver: firmware or card hangs, or a virtual machine "
+              "does not pass it on rightly.",
+     'remedy': "dmesg | grep -i mlx on that node, and tell the administrators (reset, firmware); srun --exclude=NODE. "
+               "To go on over TCP: UCX_TLS=tcp,sm,self, UCX_NET_DEVICES=eth0, OMPI_MCA_btl=^openib.",
+     'source': "github.com/pmodels/mpich, issue 7227; mlx5_core, kernel", 'evidence': 'derived'},
+    {'name': "address of a rank that Open MPI did not get",
+     'text': "pml_ucx.c:175 Error: Failed to receive UCX worker address: Not found (-13)",
+     'patterns': [("Failed to receive UCX worker address", "Failed to receive UCX worker address"),
+                  ("Failed to receive EP address", "Failed to receive EP address")],
+     'cause': "A rank did not get the address of another one from PMIx, by which srun or mpirun hands them out: PMIx "
+              "of Slurm and of this Open MPI do not fit, or lose entries in shared memory (gds).",
+     'remedy': "export PMIX_MCA_gds=hash before srun --mpi=pmix (or mpirun); else mpirun in place of srun, or an Open "
+               "MPI built with Slurm's PMIx. mpirun -mca pmix_base_async_modex 0 -mca pmix_base_collect_data 1 hands "
+               "all of them out at the start.",
+     'also': [("the nodes have other interfaces, and mpirun's helpers do not reach each other",
+               "OMPI_MCA_oob_tcp_if_include=NAME mpirun ..., NAME from ip -brief addr")],
+     'source': "github.com/open-mpi/ompi, issue 6981; github.com/openucx/ucx, issues 2482 and 8322",
+     'evidence': 'derived'},
+    {'name': "value that UCX does not take",
+     'text': "UCX ERROR Invalid value for RNDV_THRESH: 'abc'. Expected: memory units: ...",
+     'patterns': [("Invalid value for ", r"UCX +ERROR +(?:Error: )?[Ii]nvalid value for (?P<name>\w{1,60})"),
+                  ("Expected: ", r"[Ii]nvalid value for (?P<name>\w{1,60}): '[^'\n]{0,60}'\. Expected: ")],
+     'cause': "A variable UCX_{name} has a value that this UCX does not know: misspelt, or of another release.",
+     'remedy': "env | grep UCX_, and unset it; ucx_info -f lists each variable with its values.",
+     'source': "UCX, src/ucs/config/parser.c", 'evidence': 'derived'},
+    {'name': "ranks of MPICH with other cards or providers",
+     'text': "OFI has a different number of nics available on different notes (1 on this node and 4 elsewhere)",
+     'patterns': [("OFI has a different number of nics", "OFI has a different number of nics"),
+                  ("OFI Provider name does not match", "OFI Provider name does not match configure-time provider"),
+                  ("FI_EP_BIND", "fi_ep_bind.{0,60}failed")],
+     'cause': "Nodes of the job have another number of network cards (one is down, or the container does not show "
+              "it), or libfabric chose another provider than MPICH was built for.",
+     'remedy': "srun -l fi_info -l and srun -l ls /sys/class/cxi /sys/class/infiniband tell which node differs: "
+               "--exclude=NODE. MPIR_CVAR_CH4_OFI_MAX_NICS=1 takes one card; unset FI_PROVIDER.",
+     'source': "MPICH, src/mpid/ch4/netmod/ofi/errnames.txt", 'evidence': 'derived'},
+    {'name': "domain of the Slingshot card not opened",
+     'text': "cxi:core:cxip_domain_enable():...<warn> ... cxip_alloc_lni returned: -22 / Unable to get IF",
+     'patterns': [("cxip_alloc_lni", r"cxip_alloc_lni returned: -?\d+"),
+                  ("Unable to get IF", r"cxip_\w+\(\).{0,80}Unable "
+                   "to get IF"), ("cxil_get_svc with ", r"cxil_get_svc with \S+ and svc_id \d+ failed"),
+                  ("Failed to allocate LNI", "Failed to allocate LNI")],
+     'unless': ["card of Slingshot not to be opened", "resources of the Slingshot card used up"],
+     'cause': "libfabric's provider cxi may not use the card's service (svc_id): the step has none of its own, since "
+              "srun gave it no VNI, it was started in another way, or the service was taken away when a step ended.",
+     'remedy': "Start by srun; on one node srun --network=single_node_vni. env | grep SLINGSHOT shows what the step "
+               "has; a container must keep these variables (no --cleanenv).",
+     'source': "libfabric, prov/cxi/src/cxip_dom.c", 'evidence': 'derived'},
+    {'name': "uDAPL without its interface",
+     'text': "open_hca: getaddr_netdev ERROR: No such device. Is ib0 configured?",
+     'patterns': [("getaddr_netdev ERROR", r"open_hca: getaddr_netdev ERROR"), ("open_hca: device ", r"open_hca: "
+                                                                                                     r"device \S+ "
+                   "not found"), ("dapl_cma_active", "dapl_cma_active: .{0,40}ERROR"),
+                  ("DAT_INVALID_ADDRESS", r"DAT_(?:INVALID_ADDRESS|PROVIDER_NOT_FOUND)"),
+                  ("dat registry", r"(?:could not|cannot) open .{0,40}(?:dat registry|dat\.conf|DAPL provider)")],
+     'cause': "An old MPI (Intel MPI before 2019, Open MPI's udapl) tries the cards that /etc/dat.conf names, and this "
+              "node does not have them or ib0 has no address.",
+     'remedy': "Harmless where the run goes on. Intel MPI: I_MPI_FABRICS=shm:ofa or shm:tcp; a newer MPI does without "
+               "DAPL.",
+     'source': "uDAPL, dapl/openib_cma; github.com/UCL-ARC/rcps-buildscripts, issue 50", 'evidence': 'derived',
+     'last': True},
+    {'name': "rank that refused a connection of libfabric",
+     'text': "ofi_rxm:ep_ctrl:rxm_handle_error():...<warn> fi_eq_readerr: err: Connection refused (111)",
+     'patterns': [("onnection refused",
+                   r"(?:ofi_rxm|:tcp|:net|verbs|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection "
+                   "refused"),
+                  ("onnection timed out",
+                   r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection timed "
+                   "out"),
+                  ("oute to host", r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+)\S{0,60}.{0,160}[Rr]oute to host")],
+     'cause': "libfabric (provider tcp, or verbs) does not reach another rank: it took an interface that leads nowhere "
+              "(docker0, virbr0, the wrong of two), a firewall stands between, or that rank has ended.",
+     'remedy': "FI_TCP_IFACE=NAME (FI_SOCKETS_IFACE, FI_VERBS_IFACE) with the interface that the nodes share (ip "
+               "-brief addr); let the firewall pass all ports between compute nodes. Look for an earlier error of "
+               "another rank.",
+     'source': "libfabric, fi_tcp(7), fi_verbs(7)", 'evidence': 'derived'},
+    {'name': "card of InfiniBand closed to you",
+     'text': "UCX ERROR ibv_open_device(mlx5_0) failed: Permission denied",
+     'patterns': [("ibv_open_device", r"ibv_open_device[^\n]{0,80}(?:ermission denied|not permitted)"),
+                  ("/dev/infiniband/", r"/dev/infiniband/\w{1,20}\W[^\n]{0,60}(?:ermission denied|not permitted)"),
+                  ("rdma_cm", r"/dev/(?:infiniband/)?rdma_cm\b[^\n]{0,60}(?:ermission denied|not permitted)")],
+     'cause': "You may not open the card's device (/dev/infiniband/uverbs0, rdma_cm): its rights on the node are too "
+              "narrow, or Slurm's or the container's list of devices leaves it out.",
+     'remedy': "ls -l /dev/infiniband on the node must show crw-rw-rw-. Docker, Podman: "
+               "--device=/dev/infiniband/uverbs0 --cap-add=IPC_LOCK. UCX_TLS=self,sm,tcp (FI_PROVIDER=tcp) goes "
+               "without the card.",
+     'source': "UCX, src/uct/ib/base/ib_device.c; rdma-core, udev rules", 'evidence': 'derived'},
+    {'name': "UCX under MPICH failed",
+     'text': "ucx function returned with failed status(ucx_init.c 96 init_worker Input/output error)",
+     'patterns': [("ucx function returned with failed status", r"ucx function returned with failed status ?\((?P<why>"
+                   r"[^)\n]{1,150})")],
+     'cause': "MPICH sends through UCX, and a call of it failed ({why}). A line of UCX before this one says why.",
+     'remedy': "UCX_LOG_LEVEL=info srun ... says more. UCX_TLS=self,sm,tcp tells whether it is the card; ucx_info -d "
+               "(osu-exec ucx_info -d) shows what each node has.",
+     'source': "MPICH, src/mpid/ch4/netmod/ucx; src/mpi/errhan/errnames.txt", 'evidence': 'derived', 'general': 1},
+    {'name': "shared memory of PSM2 not set up",
+     'text': "PSM could not set up shared memory segment (err=9)",
+     'patterns': [("could not set up shared memory segment", r"PSM\d? could not set up shared memory segment"),
+                  ("opening remote shared memory object in shm_open", "opening remote shared memory object in "
+                                                                      "shm_open")],
+     'cause': "Ranks of one node do not find each other's shared memory (PSM2, PSM3): /dev/shm is full or holds files "
+              "of an earlier run, or each rank runs in a container with a /dev/shm of its own.",
+     'remedy': "df -h /dev/shm; ls -l /dev/shm on that node: your own psm2_shm.* left over may go. Apptainer shares "
+               "/dev/shm (no --contain); Docker: --ipc=host. PSM2_DEVICES=self,hfi (without shm) goes round it.",
+     'source': "github.com/cornelisnetworks/opa-psm2, issue 42", 'evidence': 'derived'},
 ]

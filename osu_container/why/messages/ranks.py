@@ -15,6 +15,7 @@ ENTRIES = [
                   (" singletons will be started", r"(?P<number>\d+) singletons will be started"),
                   "The application appears to have been direct launched",
                   "OMPI was not built with SLURM's PMI support", "Open MPI requires access to a local PMIx server",
+                  ("PMI2_Job_GetId failed", "PMI2_Job_GetId failed"),
                   ("PMIX ERROR: ", "PMIX ERROR: UN(?:AVAIL|REACH)"),
                   ("OPAL ERROR: ", r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)")],
      'unless': ['component of PMIx missing', 'PMIx of two releases'],
@@ -34,7 +35,8 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': 'error text lost in PMIx',
      'text': "PMIX ERROR: UNPACK-PAST-END in file .../gds_base_fns.c at line 120",
-     'patterns': ["PMIX ERROR: UNPACK-PAST-END", "num local peers"],
+     'patterns': [("PMIX ERROR: UNPACK-PAST-END", r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)"),
+                  "num local peers"],
      'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, could not print why. Seen "
               "where Slurm's NodeName is not the name of the machine: Open MPI then finds no peers, and the third rank "
               "of a node ends (num local peers).",
@@ -54,13 +56,17 @@ ENTRIES = [
      'text': "MPIR_pmi_init(110)...: PMI_Init returned 1",
      'patterns': [(" init failed: ", r"PMI2? init failed: \d"),
                   (" returned ", r"\bPMI2?_\w{1,40} returned -?\d"),
+                  ("_pmi", r"_pmi2?_(?:init|alps\w*|pals\w*)\b.{0,60}(?:failed|error|timed out|returned -)"),
                   "_pmi_mmap_init", "_mpidi_cray_pmi_receive"],
+     'unless': ["PMI of MPICH or Intel MPI not reached"],
      'cause': "Cray MPICH finds out about its ranks from a file that Slurm writes for the step below "
               "/var/spool/slurmd, and could not: it was not started by srun (a login node), another --mpi=, or the "
               "container does not show the folder.",
      'remedy': "bind: leave out --mpi= (cray_shasta is LUMI's default), and do not take /var/spool/slurmd from the "
                "binds (osu-explain lists them). Start it by srun.",
-     'also': [("MPI has loaded another library of PMI than Cray's", "osu-exec ldd PROGRAM, line libpmi")],
+     'also': [("MPI has loaded another library of PMI than Cray's", "osu-exec ldd PROGRAM, line libpmi"),
+              ("it is MPICH, MVAPICH or Intel MPI: what started it speaks another PMI than it (srun --mpi=pmi2, or the "
+               "mpiexec of this MPI)", "env | grep -i PMI; srun --mpi=list")],
      'source': 'github.com/flux-framework/flux-coral2, issue 125; Slurm, src/plugins/mpi/cray_shasta/apinfo.h',
      'evidence': 'derived'},
     {'name': 'mpirun in the container',
@@ -82,7 +88,8 @@ ENTRIES = [
                   ("RANK", r"RANK:? *0 *(?:OF|/) *1\b"),
                   ("rocess 0 of 1", r"rocess 0 of 1\b"),
                   ("ank", r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b"),
-                  "This is a test with 1 processes", "two tables in one output"], 'times': 2,
+                  "This is a test with 1 processes", "two tables in one output",
+                  ("invalid for 1 processes", r"Benchmark \w+ invalid for 1 processes")], 'times': 2,
      'cause': "Several ranks each say that they are rank 0 of 1: they have not found each other, mostly for a wrong "
               "--mpi= of srun.",
      'remedy': "Leave out --mpi=, or name the right one: pmi2 for MPICH in a container, cray_shasta for Cray MPICH, "
@@ -134,7 +141,7 @@ ENTRIES = [
      'patterns': [("HYDU_sock_connect ", r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)"),
                   (" was unable to reliably start", r"(?:ORTE|PRTE) was unable to reliably start"),
                   ("nable to run bstrap_proxy", r"[Uu]nable to run bstrap_proxy"),
-                  ("daemon has unexpectedly failed", r"An? (?:ORTE |PRTE )?daemon has unexpectedly failed")],
+                  ("daemon has unexpectedly failed", r"An? (?:ORTE |PRR?TE )?daemon has unexpectedly failed")],
      'unless': ['mpirun in the container'],
      'cause': "mpirun starts a helper on every node, and a helper did not start or cannot call back: the name of a "
               "node leads nowhere, a firewall, no ssh, or Open MPI is not at the same place there.",
@@ -146,7 +153,9 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'not enough slots',
      'text': "There are not enough slots available in the system to satisfy the 8 slots that were requested",
-     'patterns': ["There are not enough slots available"],
+     'patterns': ["There are not enough slots available",
+                  ("requested number of processes exceeds the allocated",
+                   "requested number of processes exceeds the allocated")],
      'cause': "mpirun of Open MPI counts the cores that it may use, or what Slurm gave, and there are fewer than the "
               "ranks that were asked for.",
      'remedy': "Fewer ranks, or more tasks for the job (sbatch -n). In the container mpirun does not see Slurm: srun "
@@ -161,9 +170,13 @@ ENTRIES = [
      'source': 'Open MPI, help text of mpirun; github.com/open-mpi/ompi, issue 4451', 'evidence': 'derived'},
     {'name': 'PMIx of two releases',
      'text': "PMIX ERROR: PMIX TEMPORARILY UNAVAILABLE in file ptl_tcp.c at line 688",
-     'patterns': ["PMIX TEMPORARILY UNAVAILABLE"],
+     'patterns': ["PMIX TEMPORARILY UNAVAILABLE", ("UNPACK-PMIX-VALUE", "UNPACK-PMIX-VALUE: UNSUPPORTED TYPE"),
+                  ("UNPACK-PAST-END in file unpack.c", r"PMIX ERROR: UNPACK-PAST-END in file unpack\.c"),
+                  ("UNPACK-INADEQUATE-SPACE", "PMIX ERROR: UNPACK-INADEQUATE-SPACE"),
+                  ("PACK-MISMATCH", "PMIX ERROR: (?:UN)?PACK-MISMATCH"),
+                  ("ranks, asked for -", r"Bad request from .{0,100} has only \d+ ranks, asked for -\d+")],
      'cause': "Open MPI in the image does not get through to the PMIx of what started it: the two are of different "
-              "releases.",
+              "releases, or LD_LIBRARY_PATH gives Slurm's plugin (or one node) another libpmix.so than its own.",
      'remedy': "Take the same Open MPI (2, 3, 4 or 5) in the image as the host's mpirun, best the same release; or "
                "srun --mpi=pmix, where Slurm has it.",
      'also': [("the container hides the folders in which both meet", "echo $PMIX_SERVER_TMPDIR, and see that it is "
@@ -198,7 +211,8 @@ ENTRIES = [
      'source': 'github.com/apptainer/singularity, issue 713', 'evidence': 'derived'},
     {'name': 'Open MPI may not use these cores',
      'text': "Error message: hwloc_set_cpubind returned \"Error\" for bitmap \"2,114\"",
-     'patterns': ["hwloc_set_cpubind returned", "would result in binding more"],
+     'patterns': ["hwloc_set_cpubind returned", "would result in binding more",
+                  ("Open MPI tried to bind a new process, but", "Open MPI tried to bind a new process, but")],
      'cause': "mpirun binds ranks to cores that the job or container does not have: it counts all cores of the node, "
               "or more are asked for than there are.",
      'remedy': "mpirun --bind-to none, or start the ranks by srun; ask Slurm for the cores (-n, -c, "
@@ -279,6 +293,8 @@ ENTRIES = [
                   ("Your job has requested ", "Your job has requested (?:more cpus per process|a conflicting number "
                    "of processes)"), "An insufficient number of CPUs was found",
                   ("found no available cpus on", "found no available cpus on"), "Your job failed to map",
+                  ("was given that requires knowledge of", "mapping directive was given that requires knowledge of"),
+                  ("support binding processes to cpus", "^support binding processes to cpus"),
                   ("objects of the specified type were", "No (?:bindable )?objects of the specified type were"),
                   ("A request for multiple cpus-per-proc was given", "A request for multiple cpus-per-proc was given"),
                   ("mapping request ", "mapping request .{0,60}pattern"),
@@ -330,6 +346,11 @@ ENTRIES = [
      'patterns': [("Unable to create the sub-directory (", r"Unable to create the sub-directory \((?P<folder>[^)"
                    r"\n]{1,200})\)"), ("ailed to create ", "[Ff]ailed to create .{0,40}session dir"),
                   ("orte_session_dir failed", "orte_session_dir failed"),
+                  ("session_dir.c", r"_ERROR_LOG: [\w ()-]{1,60} in file \S{0,200}session_dir\.c"),
+                  ("Impossible to open the file ", r"Impossible to open the file (?P<folder>\S{1,150}) in write mode"),
+                  ("PMIX ERROR: ", "PMIX ERROR: (?:PMIX_ERR_)?FILE[_-]OPEN[_-]FAILURE"),
+                  ("_listener.c", r"(?:pmix_server|ptl_base|usock)\w*listener\.c:\d+ bind\(\) failed"),
+                  ("    mkdir-failed", "^ +mkdir-failed$"), ("stale rendezvous file", "stale rendezvous file"),
                   ("session director", r"session director\w+ .{0,60}(?:failed|could not|not)"),
                   ("pmix_", r"pmix_(?:mkdir|os_dirpath)\w*.{0,100}(?:[Ff]ail|Error)"),
                   ("rendezvous file", "PMIx(?:'s| server's)? .{0,40}rendezvous file"), ("rndz file", "rndz file"),
@@ -360,6 +381,10 @@ ENTRIES = [
      'text': "Open MPI detected an inbound MPI TCP connection request from a peer that appears to be part of this MPI "
              "job ... but is not",
      'patterns': [("detected an inbound MPI TCP connection request", "detected an inbound MPI TCP connection request"),
+                  "Open MPI failed to handshake with a connecting peer",
+                  ("received an inbound socket connection from a", "TCP BTL received an inbound socket connection from "
+                   "a"),
+                  ("One or more TCP routes were given to a process", "One or more TCP routes were given to a process"),
                   ("accepted a TCP connection from what appears to be a", "accepted a TCP connection from what "
                    "appears to be a"),
                   ("received unexpected process identifier", "received unexpected process identifier"),
@@ -368,7 +393,8 @@ ENTRIES = [
                   ("mca_oob_tcp_peer_", r"mca_oob_tcp_peer_\w+")],
      'unless': ["wrong interface for TCP"],
      'cause': "Open MPI reaches a node under an address that leads elsewhere or that several nodes share (docker0, "
-              "virbr0, 192.168.122.1), or between nodes a firewall stands.",
+              "virbr0, 192.168.122.1), or between nodes a firewall stands, or the other side is no Open MPI of this "
+              "release (a scan of ports, two installations).",
      'remedy': "export OMPI_MCA_btl_tcp_if_include=NAME OMPI_MCA_oob_tcp_if_include=NAME with the interface that "
                "nodes share (ip -brief addr).",
      'source': "Open MPI, help-mpi-btl-tcp.txt; FAQ, TCP", 'evidence': 'derived'},
@@ -380,9 +406,8 @@ ENTRIES = [
                   (" does not know how to route", "(?:ORTE|PRTE|PRRTE) does not know how to route"),
                   ("A daemon (pid ", r"A daemon \(pid .{0,60}died unexpectedly"),
                   ("died unexpectedly ", r"daemon .{0,40}died unexpectedly (?:with status|on signal) (?P<status>\d+)"),
-                  ("assert (!closed) failed", r"control_cb .{0,100}assert \(!closed\) failed"),
-                  ("callback returned error status", "callback returned error status"),
-                  ("error waiting for", r"HYD_pmcd?i?_\w+.{0,120}error waiting for")],
+                  "not running - cannot relay: NOT ALIVE",
+                  ("FORCE-TERMINATE AT ", "FORCE-TERMINATE AT (?:Unreachable|.{0,60}grpcomm)")],
      'unless': ["helpers of mpirun not reached"],
      'cause': "A helper of mpirun on another node has ended or cannot be reached: the node failed or has no memory "
               "left, the helper or its libraries are not there (status 127), or a firewall stands between.",
@@ -398,7 +423,9 @@ ENTRIES = [
                   ("BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "BAD TERMINATION OF ONE OF YOUR "
                    "APPLICATION PROCESSES"), ("EXIT", r"EXIT(?:ED WITH)? (?:CODE|STATUS)?:? ?\d+"),
                   ("EXIT CODE: ", r"EXIT CODE: \d+"), ("noticed that the job aborted", "noticed that the job aborted"),
-                  ("exited with non-zero status", "exited with non-zero status")],
+                  ("exited with non-zero status", "exited with non-zero status"),
+                  ("downstream from host", r"downstream from host \S{1,80} exited with status \d+"),
+                  ("assert (exitcodes", r"assert \((?:pg->intel\.)?exitcodes != NULL\) failed")],
      'cause': "A rank has ended with an error of its own; nothing in this text that is known says which.",
      'remedy': "Look at what the program itself has printed. Exit code 9 or 137: killed, mostly for memory; 139 or "
                "11: crashed; 127: not found; 1, 2: the program's own error.",
@@ -406,6 +433,7 @@ ENTRIES = [
     {'name': "rank killed",
      'text': "mpirun noticed that process rank 0 with PID 77 on node n1 exited on signal 9 (Killed).",
      'patterns': [("exited on signal ", "exited on signal (?P<signal>9|15) "),
+                  ("downstream from host", r"downstream from host \S{1,80} was killed by signal (?:9|15)\b"),
                   ("KILLED BY SIGNAL: ", r"KILLED BY SIGNAL: (?:9|15)\b"),
                   ("erminated by signal ", r"[Tt]erminated by signal (?:9|SIGKILL)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Killed|Terminated)"),
@@ -426,6 +454,7 @@ ENTRIES = [
     {'name': "rank crashed",
      'text': "mpirun noticed that process rank 0 with PID 77 on node n1 exited on signal 11 (Segmentation fault).",
      'patterns': [("exited on signal ", r"exited on signal (?P<signal>11|6|8)\b"),
+                  ("downstream from host", r"downstream from host \S{1,80} was killed by signal (?:11|6|8|4|7)\b"),
                   ("KILLED BY SIGNAL: ", r"KILLED BY SIGNAL: (?:11|6|8)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Segmentation fault|Aborted)"),
                   ("Segmentation fault", "^Segmentation fault"), (": Segmentation fault", ": Segmentation fault"),
@@ -446,7 +475,7 @@ ENTRIES = [
      'source': "signal(7); Open MPI, help texts of mpirun", 'evidence': 'derived', 'last': True},
     {'name': "file descriptors used up",
      'text': "accept: Too many open files / system limit exceeded on number of ... that can be open",
-     'patterns': ["Too many open files",
+     'patterns': ["Too many open files", ("The accept(3) system call failed", r"The accept\(3\) system call failed"),
                   ("system limit exceeded on number of ", "system limit exceeded on number of (?P<what>pipes|network "
                    "connections|processes)"), ("Out of file descriptors", "Out of file descriptors"), "EMFILE",
                   ("ulimit -n", "ulimit -n")],
@@ -503,14 +532,15 @@ ENTRIES = [
                    r"|cmd_\w+)\b[^\n]{0,120}: (?P<what>[^\n]{1,120})"),
                   ("[mpiexec", r"\[mpiexec[^\]\n]{0,60}\] (?P<call>HYD\w+|main|control_cb|launch_procs"
                    r"|check_exit_codes|cmd_\w+)\b[^\n]{0,120}: (?P<what>[^\n]{1,120})")],
-     'unless': ["helpers of mpirun not reached", "mpirun in the container", "daemon of mpirun lost"],
+     'unless': ["helpers of mpirun not reached", "mpirun in the container", "daemon of mpirun lost",
+                "helper of Hydra ended after a rank", "rank killed", "rank crashed"],
      'cause': "mpiexec of MPICH, Intel MPI or MVAPICH, or its helper on a node, failed: {what}",
      'remedy': "The first such line tells most. mpiexec -n 2 hostname tells whether starting works; srun with "
                "--mpi=pmi2 does without mpiexec; in a container mpiexec -launcher fork.",
      'source': "Hydra, source code", 'evidence': 'derived', 'general': 2},
     {'name': "write to PMI that is gone",
      'text': "[unset]: write_line error; fd=-1 buf=:cmd=init pmi_version=1 pmi_subversion=1",
-     'patterns': [("write_line error; fd=", r"write_line error; fd=-?\d+"),
+     'patterns': [("write_line error; fd=", r"write_line error; fd=-?\d+(?! buf=:cmd=abort)"),
                   ("Unable to write to PMI_fd", "Unable to write to PMI_fd"),
                   ("_parse_keyvals", r"PMIU?_parse_keyvals[^\n]{0,60}"), ("_readline", r"PMIU?_readline[^\n]{0,60}"),
                   ("_writeline", r"PMIU?_writeline[^\n]{0,60}"), ("readline failed", "readline failed"),
@@ -526,6 +556,8 @@ ENTRIES = [
      'text': "bash: mpirun: command not found",
      'patterns': [("not found", r"\b(?P<command>mpirun|mpiexec|mpicc|mpif90|mpicxx|prterun|orted|prted|hydra_\w+|aprun"
                    "|orterun)(?:: | ?: )(?:command )?not found"),
+                  ("o such file or directory", r"\b(?P<command>orted|prted|hydra_\w+|pmi_proxy):? {1,4}[Nn]o such "
+                   "file or directory"),
                   ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<command>mpirun|mpiexec"
                    r"|mpicc)['\\x22]"), ("exec: ", r"exec: ['\\x22](?P<command>mpirun|mpiexec|mpicc)['\\x22]")],
      'cause': "{command} is not on PATH: the module of MPI is not loaded, the container has no MPI or has it in a "
@@ -534,4 +566,207 @@ ENTRIES = [
      'remedy': "module load of the MPI; in a container export PATH=/usr/lib64/mpich/bin:$PATH, or call it by its "
                "path. On a cluster srun does without mpirun. orted: mpirun by its full path.",
      'source': "Open MPI, help texts of mpirun", 'evidence': 'derived'},
+    {'name': "helper of Hydra ended after a rank",
+     'text': "[proxy:0:0@n1] HYD_pmcd_pmip_control_cmd_cb (...): assert (!closed) failed",
+     'patterns': [("assert (!closed) failed", r"control_cb .{0,100}assert \(!closed\) failed"),
+                  ("assert (!closed) failed", r"control_cmd_cb .{0,100}assert \(!closed\) failed"),
+                  ("callback returned error status", "callback returned error status"),
+                  ("engine error waiting for event", "engine error waiting for event"),
+                  ("one of the processes terminated badly", "one of the processes terminated badly"),
+                  ("launcher returned error waiting for completion", "launcher returned error waiting for completion"),
+                  ("error waiting for", r"HYD_pmcd?i?_\w+.{0,120}error waiting for")],
+     'unless': ["helpers of mpirun not reached", "rank crashed", "rank killed", "segmentation fault",
+                "rank ended without a word"],
+     'cause': "A rank, or the helper of mpiexec on a node, has ended, and mpiexec gives up: these lines are the "
+              "consequence.",
+     'remedy': "Look for what a rank has printed before, or a signal. If there is nothing: dmesg of that node and "
+               "sacct -j JOB -o state,exitcode,maxrss (memory); ssh NODE true, and mpiexec -n 2 hostname.",
+     'also': [("the folder that it was started in is not there on the other node", "ssh NODE ls -d $PWD")],
+     'source': "Hydra, pm/pmiserv/pmip_cb.c; github.com/lanl/MPI-Bash, issue 14", 'evidence': 'derived', 'last': True},
+    {'name': "exchange of PMIx timed out",
+     'text': "A request has timed out and will therefore fail: Operation: DMDX: prted/pmix/pmix_server.c:861",
+     'patterns': ["A request has timed out and will therefore fail",
+                  ("pmix_server_max_wait", "parameter pmix_server_max_wait"),
+                  ("pmix_base_exchange_timeout", "pmix_base_exchange_timeout parameter"),
+                  ("PMIX ERROR: ", r"PMIX ERROR: (?:PMIX_ERR_)?TIMEOUT\b"),
+                  ("Returned ", r'Returned (?:value |")?(?:Timeout|PMIX_ERR_TIMEOUT)\b'),
+                  ("PMIx_", r"PMIx_(?:Fence|Connect|Get)\w{0,10}.{0,60}(?:timed out|TIMEOUT)")],
+     'cause': "A rank asked for the address of another rank and got no answer in time: that rank has ended or never "
+              "came so far, the helper of its node hangs, or very many ranks ask at once.",
+     'remedy': "Look for the first error of any rank and node. A large job: mpirun --prtemca pmix_server_max_wait 300 "
+               "(Open MPI 5), OMPI_MCA_pmix_base_exchange_timeout=300 for MPI_Comm_connect and spawn.",
+     'source': "PRRTE, help-prted.txt; github.com/open-mpi/ompi, issue 7628", 'evidence': 'derived'},
+    {'name': "Slurm's PMIx does not reach another node",
+     'text': "slurmstepd: error:  mpi/pmix_v2: _tcp_connect: ... Cannot establish the connection",
+     'patterns': [("annot establish ", r"mpi/pmix\w*: .{0,200}[Cc]annot establish (?:the|direct) connection"),
+                  ("pmixp_", r"pmixp_(?:dconn|p2p|conn|server)\w*.{0,200}(?:Unable to connect|Cannot (?:establish|send)"
+                   r"|Connection (?:refused|timed out|reset)|No route to host)"),
+                  ("Unable to connect to ", r"mpi/pmix\w*: .{0,200}Unable to connect to \d+"),
+                  ("pmixp_coll", r"pmixp_coll\w*.{0,200}(?:[Cc]ollective timeout|timeout)"),
+                  ("pmixp_usock_create_srv", "pmixp_usock_create_srv"),
+                  ("an't send ", r"mpi/pmix\w*: .{0,200}[Cc]an't send ")],
+     'unless': ["no space left"],
+     'cause': "Slurm's PMIx connects the nodes of a step directly by TCP (or UCX), and one node does not reach the "
+              "other: a firewall between compute nodes, a name that leads to a wrong address, or its step has ended.",
+     'remedy': "export SLURM_PMIX_DIRECT_CONN=false before srun tells; srun getent hosts NODE. Administrators: open "
+               "SrunPortRange and all ports between compute nodes, see slurmd's log. With UCX in Slurm: "
+               "SLURM_PMIX_DIRECT_CONN_UCX=false.",
+     'source': "Slurm, src/plugins/mpi/pmix; github.com/openpmix/openpmix, issue 3098; github.com/open-mpi/ompi, issue "
+               "11471", 'evidence': 'derived'},
+    {'name': "Intel MPI did not start in time",
+     'text': "I_MPI_JOB_TIMEOUT = -1 second(s): job ending due to startup timeout",
+     'patterns': ["job ending due to startup timeout",
+                  ("I_MPI_JOB_STARTUP_TIMEOUT", "I_MPI_JOB_STARTUP_TIMEOUT.{0,60}(?:timeout|exceeded|ending)")],
+     'cause': "mpirun of Intel MPI has waited for its ranks, and they did not all come through MPI_Init: the program "
+              "does not call MPI, is of another MPI, or waits for the network or a slow file system.",
+     'remedy': "ldd PROGRAM | grep mpi should name Intel's libmpi.so.12 (for Python: that of mpi4py's MPI*.so). "
+               "mpirun -n 2 IMB-MPI1 PingPong tells whether MPI works; I_MPI_FABRICS=shm on one node, FI_PROVIDER=tcp "
+               "between nodes; I_MPI_JOB_STARTUP_TIMEOUT=600 if it is only slow.",
+     'source': "Intel MPI, developer reference, I_MPI_JOB_STARTUP_TIMEOUT; github.com/QuantumLab-ZY/HamEPC, issue 13",
+     'evidence': 'derived'},
+    {'name': "time that mpirun was given is over",
+     'text': "The user-provided time limit for job execution has been reached: Timeout: 60 seconds",
+     'patterns': ["The user-provided time limit for job execution has been reached",
+                  ("APPLICATION TIMED OUT", "APPLICATION TIMED OUT"),
+                  ("APPLICATION TIMED OUT", "YOUR APPLICATION TIMED OUT"),
+                  ("I_MPI_JOB_TIMEOUT", r"I_MPI_JOB_TIMEOUT ?= ?\d+ second\(s\): job ending due to (?:application )?"
+                   "timeout")],
+     'cause': "mpirun was told to end the job after some time (--timeout, MPIEXEC_TIMEOUT, I_MPI_JOB_TIMEOUT), and it "
+              "was not done.",
+     'remedy': "unset MPIEXEC_TIMEOUT (env | grep TIMEOUT), or a longer one. If it should have been done long ago: the "
+               "ranks wait for each other, see what each printed last.",
+     'source': "PRRTE, help-plm-base.txt; Hydra", 'evidence': 'derived'},
+    {'name': "mpirun without a job of Slurm",
+     'text': "The SLURM process starter for Open MPI didn't find any hosts in the map for this application.",
+     'patterns': [("process starter for Open MPI didn't find any hosts", "process starter for Open MPI didn't find "
+                   "any hosts"),
+                  ("While attempting to determine resources", "While attempting to (?:determine resources|build a map "
+                   "of this job, a node)"),
+                  ("was detected to be missing a daemon", "was detected to be missing a daemon"),
+                  ("A daemon has no recorded node", "A daemon has no recorded node"),
+                  ("SLURM_", r"SLURM_(?:NODELIST|TASKS_PER_NODE|JOBID).{0,60}(?:not (?:found|set)|could not be "
+                   "parsed)"),
+                  ("SLURM allocation", "SLURM allocation .{0,60}(?:could not|failed|not valid|detected)")],
+     'cause': "mpirun takes the nodes from Slurm's variables, and they are not all there or name the nodes otherwise "
+              "than the nodes call themselves (short and long names).",
+     'remedy': "Start it in a job (salloc, sbatch): env | grep SLURM_. With -host or --hostfile in a job leave these "
+               "out. Outside of Slurm's view: PRTE_MCA_ras=^slurm PRTE_MCA_plm=ssh (Open MPI 4: OMPI_MCA_ras, "
+               "OMPI_MCA_plm=rsh). hostname on the nodes should be Slurm's NodeName.",
+     'source': "PRRTE, help-plm-slurm.txt, help-ras-slurm.txt, help-prte-rmaps-base.txt", 'evidence': 'derived'},
+    {'name': "program that the node could not start",
+     'text': 'Open MPI tried to fork a new process via the "execve" system call but failed.',
+     'patterns': [("tried to fork a new process via the", "tried to fork a new process via the"),
+                  ("tried to launch a child process but the", "tried to launch a child process but the"),
+                  ("STATE FAILED TO START AT", "STATE FAILED TO START AT")],
+     'cause': "mpirun found the program and the system did not start it: it is a folder, not executable, a script "
+              "without #!, or built for another processor. The line Error says which.",
+     'remedy': "ls -l and file of the program on that node; chmod +x; name a file, not a folder. In a container the "
+               "path inside counts.",
+     'source': "Open MPI, help-orte-odls-default.txt; github.com/open-mpi/ompi, issue 11936", 'evidence': 'derived'},
+    {'name': "rank by itself that cannot start others",
+     'text': "The singleton application was not able to find an executable in your PATH",
+     'patterns': ["The singleton application was not able to find an executable",
+                  ("A call was made to launch additional processes, but", "A call was made to launch additional "
+                   "processes, but")],
+     'cause': "A program of Open MPI runs without mpirun and calls MPI_Comm_spawn: it then starts prterun (orted) "
+              "itself, and does not find it.",
+     'remedy': "Start it by mpirun -n 1 PROGRAM, with more slots than ranks; or Open MPI's bin on PATH (in the "
+               "container too).",
+     'source': "Open MPI, help-dpm.txt", 'evidence': 'derived'},
+    {'name': "user of a rank is another one for PMIx",
+     'text': "The user ID of the client process does not match the ID registered by the host runtime",
+     'patterns': [("ID of the client process does not match the ID", "ID of the client process does not match the ID")],
+     'cause': "PMIx outside and the rank in the container see different users: the container runs as root or by "
+              "fakeroot (--fakeroot, podman, Docker), or has another group.",
+     'remedy': "Run the container as yourself: apptainer exec without --fakeroot, podman --userns=keep-id, Docker "
+               "--user $(id -u):$(id -g). id inside and outside should print the same.",
+     'source': "OpenPMIx, help-ptl-base.txt", 'evidence': 'derived'},
+    {'name': "leftovers of PMIx of another run",
+     'text': "PMIx has found multiple possible servers to which it could connect.",
+     'patterns': ["PMIx has found multiple possible servers",
+                  ("already exists and belongs to", "peers locate it because that file already exists and belongs to")],
+     'cause': "Files by which PMIx finds its server (pmix.* below TMPDIR) are there of several runs, of this one and "
+              "of earlier ones.",
+     'remedy': "ls -d $TMPDIR/pmix* $TMPDIR/prte* /tmp/pmix* /tmp/prte*, and remove those of runs that are over; or "
+               "export TMPDIR to an empty folder before.",
+     'source': "OpenPMIx, help-ptl-base.txt", 'evidence': 'derived'},
+    {'name': "fault inside of mpirun",
+     'text': "An internal error has occurred in ORTE: ... FORCE-TERMINATE AT ...",
+     'patterns': [("An internal error has occurred in ", "An internal error has occurred in (?:ORTE|PRTE|PRRTE)"),
+                  ("unable to launch", "Although we were able to map your job, we are unable to launch")],
+     'unless': ["daemon of mpirun lost", "helpers of mpirun not reached"],
+     'cause': "mpirun ended itself; the line below names the file of its source. Mostly a helper on another node was "
+              "lost.",
+     'remedy': "mpirun -n 2 hostname on the same nodes tells whether starting works; OMPI_MCA_plm_base_verbose=10 "
+               "(PRTE_MCA_plm_base_verbose=10) shows where it stops; srun --mpi=pmix does without mpirun.",
+     'source': "Open MPI, help-errmgr-base.txt; github.com/open-mpi/ompi, issue 4416", 'evidence': 'derived',
+     'general': 1},
+    {'name': "what PMIx was not told",
+     'text': "PMIx has detected that the host RM failed to provide all the job-level information",
+     'patterns': [("host RM failed to provide all the job-level", "host RM failed to provide all the job-level")],
+     'cause': "What started the ranks (Slurm) has an older PMIx and does not tell all that this one asks for.",
+     'remedy': "Harmless. PMIX_MCA_pmix_suppress_missing_data_warning=1 silences it.",
+     'source': "OpenPMIx, help-pmix-runtime.txt", 'evidence': 'derived', 'last': True},
+    {'name': "Open MPI of the image and mpirun do not fit",
+     'text': 'ompi_mpi_init: ompi_rte_init failed --> Returned "(null)" (-43) instead of "Success" (0)',
+     'patterns': [("(-43) instead of", r"--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of")],
+     'cause': "The rank does not come through to the mpirun that started it: the Open MPI of the rank (in the image, "
+              "or another one on LD_LIBRARY_PATH) and that of mpirun are of different releases.",
+     'remedy': "mpirun --version outside and apptainer exec IMAGE mpirun --version must agree (best to the last "
+               "figure). which -a mpirun; ldd PROGRAM | grep libmpi. Or srun --mpi=pmix, where Slurm has it.",
+     'also': [("TMPDIR of the job is not in the container", "apptainer exec IMAGE ls -ld $TMPDIR")],
+     'source': "github.com/apptainer/singularity, issues 5060 and 88; github.com/open-mpi/ompi, issue 8017",
+     'evidence': 'derived', 'general': 1},
+    {'name': "mpd of an old MPICH",
+     'text': "mpiexec_node1: cannot connect to local mpd (/tmp/mpd2.console_me)",
+     'patterns': [("cannot connect to local mpd", "cannot connect to local mpd"), ("mpdboot_", r"\bmpdboot_\S+ \("),
+                  ("unable to start all procs; may have invalid", "unable to start all procs; may have invalid machine "
+                   "names"), ("mpdlib", r"mpd(?:lib|run|allexit)\w*.{0,60}(?:failed|cannot|error)"),
+                  ("no mpd is running", "no mpd is running")],
+     'cause': "This mpiexec is of MPICH2 before 1.3 (or Intel MPI before 5), which needs a daemon mpd on every node; "
+              "it does not run, or nodes do not reach each other by the names in the file.",
+     'remedy': "mpiexec.hydra, or a newer MPI, needs none. With mpd: ~/.mpd.conf (chmod 600), mpdboot -n N -f "
+               "mpd.hosts, mpdtrace; getent hosts NODE on every node.",
+     'source': "github.com/pmodels/mpich, issues 39, 124, 466 and 1425", 'evidence': 'derived'},
+    {'name': "PMI of MPICH or Intel MPI not reached",
+     'text': "MPID_Init(2049)......: PMI_Init returned 1",
+     'patterns': [("PMI_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI_Init returned -?\d"),
+                  ("PMI2_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI2_Init returned -?\d")],
+     'cause': "MPICH, MVAPICH or Intel MPI asked the PMI of what started it, and this is not the one that it speaks: "
+              "I_MPI_PMI_LIBRARY names a library of another Slurm or PMIx, srun has another --mpi=, or mpiexec is of "
+              "another MPI.",
+     'remedy': "Under mpiexec: unset I_MPI_PMI_LIBRARY. Under srun: --mpi=pmi2, and for Intel MPI "
+               "I_MPI_PMI_LIBRARY=/usr/lib64/libpmi2.so (libpmi.so) of this Slurm. srun --mpi=list; ldd PROGRAM.",
+     'source': "github.com/openpmix/openpmix, issue 513; MPICH, src/mpid/ch3", 'evidence': 'derived'},
+    {'name': "mpiexec that asks PBS or LSF in vain",
+     'text': "HYDT_bsci_launcher_pbs_init (...): tm_init() failed with TM error 17002",
+     'patterns': [("tm_init", r"tm_init(?:\(\))? ?(?:failed|returned|:)"), ("launcher_pbs_init", r"launcher_pbs_init "
+                                                                                                 r"\("),
+                  ("TM error ", r"\bTM error \d+"), ("lsb_launch failed", "lsb_launch failed"),
+                  ("ras:tm", r"ras:tm.{0,80}(?:failed|error)"),
+                  ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)")],
+     'cause': "mpiexec sees variables of PBS (or LSF) and wants to start the ranks through it, and its daemon on this "
+              "node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
+     'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher ssh -f $PBS_NODEFILE "
+               "(Hydra), mpirun --mca plm rsh --mca ras ^tm (Open MPI 4).",
+     'source': "github.com/radical-cybertools/radical.pilot, issue 301; Hydra, tools/bootstrap/external",
+     'evidence': 'derived'},
+    {'name': "mpirun with libraries of another Open MPI",
+     'text': "mpiexec: Symbol `orte_schizo' has different size in shared object, consider re-linking",
+     'patterns': [("has different size in shared object", r"Symbol `(?P<symbol>(?:orte|opal|ompi|mca|prte|pmix)_\w+)' "
+                                                          r"has "
+                   "different size in shared object")],
+     'cause': "mpirun (or a program) of one Open MPI has loaded the libraries of another one, by LD_LIBRARY_PATH: "
+              "conda beside a module, two modules, or the host's in a container.",
+     'remedy': "which -a mpirun; ldd $(which mpirun): its libopen-rte and libopen-pal must be of the same folder. "
+               "unset LD_LIBRARY_PATH, module unload, or conda deactivate, so that one alone is left.",
+     'source': "github.com/JohannesBuchner/PyMultiNest, issue 158; ld.so(8)", 'evidence': 'measured'},
+    {'name': "answer of PMIx that Open MPI misses",
+     'text': 'node rank --> Returned "Not found" (-13) instead of "Success" (0)',
+     'patterns': [("(-13) instead of", r"--> Returned (?:value )?\"?Not found\"? \(-13\) instead of")],
+     'cause': "Open MPI asked what started it (srun with PMIx, or mpirun) for something, and got no answer: their PMIx "
+              "are of releases that do not fit, or a part of Open MPI (pml, btl, ess) is missing.",
+     'remedy': "The line above it names what was missing. srun --mpi=list shows Slurm's PMIx, pmix_info | head the "
+               "image's: Open MPI 5 wants PMIx 4 or later. unset OMPI_MCA_pml OMPI_MCA_btl tells the rest.",
+     'source': "github.com/open-mpi/ompi, pull request 8090", 'evidence': 'derived', 'general': 1},
 ]
