@@ -180,6 +180,15 @@ ENTRIES = [
      'remedy': "Write to another file system; export HDF5_USE_FILE_LOCKING=FALSE for HDF5; ROMIO hints "
                "romio_ds_write=disable (Cray: MPICH_MPIIO_HINTS). Administrators: mount Lustre with -o flock.",
      'source': "ROMIO, adio/common/lock.c; HDF5, documentation, file locking", 'evidence': 'derived'},
+    {'name': "file of HDF5 that another program holds",
+     'text': "HDF5-DIAG: ... unable to lock file, errno = 11, error message = 'Resource temporarily unavailable'",
+     'patterns': [("unable to lock file, errno = 11", r"unable to lock file, errno = 11\b"),
+                  ("file is already open for", r"file is already open for (?:write|read-only|SWMR)")],
+     'cause': "Another process has this file of HDF5 open: each rank opens it without MPI-IO, or an earlier run still "
+              "lives.",
+     'remedy': "One rank writes, or all by parallel HDF5 (driver='mpio' in h5py); fuser FILE names who has it. After a "
+               "crash: h5clear -s FILE.",
+     'source': "HDF5, documentation, file locking; github.com/open-mpi/ompi, issue 6535", 'evidence': 'derived'},
     {'name': "file that MPI-IO cannot open or write",
      'text': "MPI_ERR_IO: input/output error / MPI_ERR_NO_SUCH_FILE",
      'patterns': [("MPI_ERR_", "MPI_ERR_(?P<what>IO|NO_SUCH_FILE|ACCESS|AMODE|FILE|NO_SPACE|QUOTA|READ_ONLY"

@@ -112,6 +112,7 @@ ENTRIES = [
                   ("RendezvousConnectionError", r"RendezvousConnectionError[^\n]{0,150}(?:timed? ?out|refused|failed"
                    "|closed)"), ("DistStoreError", r"DistStoreError[^\n]{0,120}"),
                   ("DistNetworkError", r"DistNetworkError[^\n]{0,120}")],
+     'unless': ["ports of srun used up"],
      'cause': "Ranks meet at one address and port (MASTER_ADDR, MASTER_PORT), and the port is taken by another job or "
               "an earlier run, or the first rank does not answer there.",
      'remedy': "export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000)) and MASTER_ADDR=$(scontrol show hostnames | head "
