@@ -823,6 +823,15 @@ ENTRIES = [
      'remedy': "apptainer instance list (on this node, as this user); apptainer instance stop NAME; then start it "
                "again.",
      'source': "Apptainer user guide, Running services", 'evidence': 'derived'},
+    {'name': "program of the image that only root may start",
+     'text': "FATAL: exec /opt/app/run.sh failed: permission denied",
+     'patterns': [(" failed: permission denied", r"FATAL: +exec (?P<file>/\S{1,300}) failed: permission denied")],
+     'cause': "{file} in the image belongs to root and others may not read or start it, or it is not marked as a "
+              "program. In Docker you are root; with this runtime you are yourself.",
+     'remedy': "Where the image is made: chmod -R a+rX FOLDER, chmod a+x FILE. Until then: apptainer exec --fakeroot, "
+               "or apptainer build --sandbox --fakeroot and chmod there.",
+     'also': [("a bind of yours lies over it, from a disk mounted noexec", "apptainer exec IMAGE ls -l FILE")],
+     'source': "execve(2), EACCES; github.com/jhuguetn/cat12-docker, issue 14", 'evidence': 'measured'},
     {'name': "session of the runtime refused",
      'text': "FATAL: container creation failed: ...",
      'patterns': [("container creation failed: ", r"container creation failed: (?P<why>[^\n]{1,250})"),

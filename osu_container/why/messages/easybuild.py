@@ -2,6 +2,23 @@
 from .common import DOCS
 
 ENTRIES = [
+    {'name': "modules tool of another age",
+     'text': "ERROR: Failed to determine Environment Modules v3 version from option '--version' output: Modules "
+             "Release 4.4.1",
+     'patterns': [("Failed to determine ", r"Failed to determine (?P<tool>[\w ]{1,40}) version from option")],
+     'cause': "EasyBuild was told that the modules tool is {tool}, and another one answers.",
+     'remedy': "module --version, then eb --modules-tool=Lmod, or --modules-tool=EnvironmentModules "
+               "--module-syntax=Tcl for Environment Modules 4 and 5 (EnvironmentModulesC is 3.2).",
+     'source': "EasyBuild, tools/modules.py; github.com/easybuilders/easybuild-framework, issue 3815",
+     'evidence': 'measured'},
+    {'name': "nothing left to submit",
+     'text': "ERROR: cmd \x22scontrol release \x22 exited with exit code 1 and output: too few arguments for "
+             "keyword:release",
+     'patterns': [("too few arguments for keyword:release", "too few arguments for keyword:release"),
+                  ("scontrol release", r'cmd "scontrol release " exited')],
+     'cause': "eb --job found everything installed and submitted no job, and released its list of none all the same.",
+     'remedy': "Harmless: nothing was left to build. A newer EasyBuild is silent. To build again: --rebuild.",
+     'source': "github.com/easybuilders/easybuild-framework, pull request 2834", 'evidence': 'measured'},
     {'name': 'linked clone gone',
      'text': "ERROR: ... No files found using glob pattern '.../UserRepo/easybuild/easyblocks/*/*.py'",
      'patterns': ["No files found using glob pattern",

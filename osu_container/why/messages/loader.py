@@ -110,6 +110,16 @@ ENTRIES = [
      'remedy': "Use an image for this architecture (uname -m): LUMI and workstations are x86_64, Alps is aarch64. A "
                "path of the site may lead to a linker script instead of a library.",
      'source': LOADER, 'evidence': 'derived'},
+    {'name': "library that libtree or lddtree misses",
+     'text': "libfabric.so.1 not found / Paths considered in this order: ... LD_LIBRARY_PATH was not set",
+     'patterns': [("── ", r"── (?P<library>lib\S{1,100}\.so\S{0,20}) not found"),
+                  (" => not found", r"^(?P<other>\s{0,20}lib\S{1,100}\.so\S{0,20}) => not found")],
+     'cause': "{library}{other} is in no folder that the loader searches for this program: not in its rpath, not on "
+              "LD_LIBRARY_PATH, not in the loader's cache. Cray MPICH relies on the module of libfabric to name the "
+              "folder.",
+     'remedy': "Load the module that has it (module load libfabric; in a container bind its folder), or put the folder "
+               "into LD_LIBRARY_PATH: find / -name 'LIBRARY*'.",
+     'source': "ld.so(8); libtree, README; github.com/spack/spack, pull request 29392", 'evidence': 'derived'},
     {'name': 'library not in the image',
      'text': "error while loading shared libraries: libgfortran.so.5: cannot open shared object file: ...",
      'patterns': [(": cannot open shared object file",

@@ -290,6 +290,26 @@ ENTRIES = [
      'remedy': "spack find -lv NAME lists them; spack load /HASH takes one; spack install NAME if there is none. In an "
                "environment: spack env activate FOLDER first.",
      'source': "spack.readthedocs.io, Basic usage", 'evidence': 'derived'},
+    {'name': "modules of two toolchains",
+     'text': "A different version of the 'intel' module is already loaded (see output of 'ml').",
+     'patterns': [("A different version of the '", r"A different version of the '(?P<name>[^'\n]{1,60})' module is "
+                   "already loaded")],
+     'cause': "This module needs another release of {name} than the one that a module loaded before has brought: both "
+              "were built with other releases of a toolchain.",
+     'remedy': "module purge, then load modules that end in the same toolchain (2023b, foss-2023b): module spider NAME "
+               "lists them.",
+     'source': "EasyBuild, documentation, common toolchains; github.com/hpcugent/vsc_user_docs, issue 198",
+     'evidence': 'derived'},
+    {'name': "start of the modules tool that is refused",
+     'text': "/usr/share/Modules/init/bash: line 37: /usr/bin/tclsh: Permission denied",
+     'patterns': [("/tclsh", r"(?:Modules|modules|tcl)\S{0,80}:[^\n]{0,40} \S{0,200}/tclsh\S{0,10}: (?P<why>Permission "
+                   "denied|No such file or directory|not found)")],
+     'cause': "Environment Modules runs in tclsh, which cannot be started here ({why}): a profile of AppArmor or "
+              "SELinux forbids it to this program, or the container has the start file of modules and no Tcl.",
+     'remedy': "Is it a program that starts shells of its own (less, a service)? MODULES_SET_SHELL_STARTUP=0 before "
+               "modules is set up; unset BASH_ENV. In a container: install tcl, or unset BASH_ENV before.",
+     'source': "Environment Modules, set_shell_startup; github.com/envmodules/modules, issue 299",
+     'evidence': 'measured'},
     {'name': "command or option that module does not know",
      'text': "ERROR: Invalid command 'foo' / Option: \x22--foo\x22 is unknown.",
      'patterns': [("Invalid command '", r"ERROR: Invalid command '(?P<what>[^'\n]{1,60})'"),

@@ -62,6 +62,16 @@ ENTRIES = [
      'remedy': "nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml (administrators; again after each update of the "
                "driver); nvidia-ctk cdi list shows the names.",
      'source': "NVIDIA container toolkit, CDI", 'evidence': 'derived'},
+    {'name': "folder of enroot that cannot be made",
+     'text': "mkdir: cannot create directory '/run/enroot': Permission denied",
+     'patterns': [("mkdir: cannot create directory", r"mkdir: cannot create directory \S(?P<folder>/run/(?:enroot|user/"
+                   r"\d+)[^'’\n]{0,200}).: (?P<why>[^\n]{1,60})")],
+     'cause': "enroot keeps its state in {folder}, which only a login makes: in a job nobody has made it, and you may "
+              "not.",
+     'remedy': "Administrators: in enroot.conf ENROOT_RUNTIME_PATH (and ENROOT_CACHE_PATH, ENROOT_DATA_PATH) to a "
+               "folder for each user, which a prolog of Slurm makes. For yourself, without pyxis: export "
+               "ENROOT_RUNTIME_PATH=/tmp/$USER/enroot.",
+     'source': "github.com/NVIDIA/pyxis, issues 12 and 62; enroot, doc/configuration.md", 'evidence': 'measured'},
     {'name': "image that enroot cannot import",
      'text': "[ERROR] URL https://... returned error code: 401 Unauthorized",
      'patterns': [("pyxis: ", "pyxis: (?:failed to import docker image|couldn't (?:import|pull)[^"
@@ -73,7 +83,7 @@ ENTRIES = [
                   (" returned error code: ", r"URL [^\n]{1,200} returned error code: (?P<why>\d+[^\n]{0,40})"),
                   ("[ERROR] ", r"\[ERROR\] (?:No such file or directory|File already exists|Command not found): "
                    r"(?P<what>[^\n]{1,150})")],
-     'unless': ["registry's limit of pulls"],
+     'unless': ["registry's limit of pulls", "folder of enroot that cannot be made"],
      'cause': "enroot (or pyxis) could not fetch or unpack the image: {why}{what}",
      'remedy': "Names of other registries than Docker Hub need a #: nvcr.io#nvidia/pytorch:24.09-py3. Accounts go "
                "into ~/.config/enroot/.credentials. ENROOT_CACHE_PATH, ENROOT_DATA_PATH and ENROOT_TEMP_PATH must be "
@@ -242,9 +252,10 @@ ENTRIES = [
     {'name': "files of the driver that the toolkit may not read",
      'text': "nvidia-container-cli: detection error: path error: ///var/run/nvidia-fabricmanager/socket: permission "
              "denied",
-     'patterns': [("path error: ", r"path error: /{0,2}(?P<path>/\S{1,300}?): permission denied")],
-     'cause': "The container toolkit of NVIDIA looks at all files of the driver, and you may not reach {path}: its "
-              "folder is closed to ordinary users. The toolkit gave up there until release 1.17.7.",
+     'patterns': [("path error: ", r"path error: /{0,2}(?P<path>/\S{1,300}?): permission denied"),
+                  ("file lookup failed: ", r"file lookup failed: (?P<file>/\S{1,300}?): permission denied")],
+     'cause': "The container toolkit of NVIDIA looks at files of the driver and of the image, and may not reach "
+              "{path}{file}: its folder is closed to ordinary users, and some releases of the toolkit give up there.",
      'remedy': "For the administrators: libnvidia-container-tools of today (dnf or apt upgrade), which passes such "
                "files over; or chmod a+x the folders above that file.",
      'source': "github.com/NVIDIA/enroot, issue 231; github.com/NVIDIA/libnvidia-container, pull request 304",

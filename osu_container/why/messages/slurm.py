@@ -419,11 +419,23 @@ ENTRIES = [
      'text': "srun: error: Task launch for StepId=... failed on node ...: Unspecified error",
      'patterns': [("failed on node",
                    r"Task launch for .{0,60}failed on node (?P<node>\S{1,60}): (?P<why>[^\n]{1,100})"),
-                  ("Application launch failed", r"Application launch failed: (?P<other>[^\n]{1,100})")],
-     'cause': "The node did not start the ranks: {why}{other}",
+                  ("Application launch failed", r"Application launch failed: (?P<other>[^\n]{1,100})"),
+                  (" launch failed: ", r"task [\d,-]{1,80} launch failed: (?P<third>[^\n]{1,100})")],
+     'cause': "The node did not start the ranks: {why}{other}{third}",
+     'also': [("Slurm's part for PMIx fails, with PMIx 5.0.8 to 5.0.10 from some number of ranks on",
+               "srun --mpi=pmi2 true")],
      'remedy': "The lines of slurmstepd around it say more. srun --exclude=NODE tells whether it is that node alone; "
                "an option such as --mpi= or --cpu-bind is the next to leave out.",
      'source': "srun(1); Slurm, src/srun", 'evidence': 'derived', 'general': 2},
+    {'name': "output file of the job that cannot be written",
+     'text': "JobId=80 completed with slurm_rc = 0, job_rc = 4021 / RaisedSignal:53 / ExitCode 0:53",
+     'patterns': [("job_rc = 4021", r"job_rc = 4021\b"), ("RaisedSignal:53", r"RaisedSignal:53\b"),
+                  ("0:53", r"\bFAILED\s+0:53\b"), ("0:53", r"\bExitCode=0:53\b")],
+     'cause': "The node could not open the file for the job's output, or the job's folder: it is not there on the "
+              "node, or you may not write there. The job ended before its first line (53 is no signal here).",
+     'remedy': "sbatch --output=FILE --chdir=FOLDER with places that exist before and are the same on the nodes; "
+               "Slurm makes no folders.",
+     'source': "Slurm, slurmd/slurmstepd; github.com/SckyzO/slurm_exporter, issue 171", 'evidence': 'measured'},
     {'name': "submission refused",
      'text': "sbatch: error: Batch job submission failed: ...",
      'patterns': [("submission failed", r"Batch job submission failed: (?P<why>[^\n]{1,150})"),
@@ -677,7 +689,7 @@ ENTRIES = [
      'patterns': ["cli_filter plugin terminated with error",
                   ("ejected: ", r"(?:sbatch|srun|salloc): error: [Jj]ob rejected: (?P<other>[^\n]{1,200})"),
                   ("failed: Unspecified error", r"(?:sbatch|srun|salloc): error: (?!Batch job|Job sub)(?P<third>[^\n]"
-                   r"{1,200})\n(?:sbatch|srun|salloc)[^\n]{1,60} failed: Unspecified error"),
+                   r"{1,200})\n(?:sbatch|srun|salloc): error: (?!task)[^\n]{1,60} failed: Unspecified error"),
                   (": error: ", r"(?:sbatch|srun|salloc): error: (?:lua|cli_filter(?:/\w+)?|job_submit(?:/\w+)?): "
                    r"(?P<why>[^\n]{1,200})")],
      'cause': "A rule of this cluster (job_submit, cli_filter) refuses the job as it was asked for. "
