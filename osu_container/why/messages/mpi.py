@@ -124,7 +124,8 @@ ENTRIES = [
     {'name': "MPICH cannot reach another rank",
      'text': "MPID_nem_tcp_init(373): gethostbyname failed, node7 (errno 1)",
      'patterns': [("unable to connect to ", r"unable to connect to (?P<host>\S{1,100}) on port \d+"),
-                  ("MPID", r"MPIDI?_?(?:nem_tcp|CH3I)_\w+.{0,200}(?:Connection refused|No route to host|timed out)"),
+                  ("MPID", r"\bMPIDI?_?(?:nem_tcp|CH3I)_\w{1,60}\b.{0,200}(?:Connection refused|No route to "
+                   "host|timed out)"),
                   ("tcp_", r"tcp(?:_connect|_post_connect|_module)\w*.{0,200}(?:Connection refused|No route to host"
                    "|timed out)"), ("gethostbyname failed, ", r"gethostbyname failed, (?P<host>\S{1,100})"),
                   ("name failed", "get_?host_?by_?name failed"), ("getaddrinfo failed", "getaddrinfo failed")],
@@ -237,7 +238,7 @@ ENTRIES = [
      'text': "[src/mpid/ch3/channels/mrail/...]: No active HCAs found on the system",
      'patterns': [(" found", "No (?:active )?HCAs? found"), ("Attributes failed sanity check", "Attributes failed "
                    "sanity check"), ("rdma_iba_hca_init", r"rdma_iba_hca_init\w*\(\d+\)"),
-                  ("MV2_SRQ_SIZE", r"Max MV2_(?:SRQ_SIZE|DEFAULT_MAX_SG_LIST) is 0"), (" detected", "No (?:active "
+                  ("Max MV2_", r"Max MV2_(?:SRQ_SIZE|DEFAULT_MAX_SG_LIST) is 0"), (" detected", "No (?:active "
                                                                                                     ")?HCAs? detected"),
                   (" available", "No (?:active )?HCAs? available"), "rdma_open_hca", "rdma_find_active_port",
                   ("rdma_get_control_parameters", "rdma_get_control_parameters.{0,100}"),
@@ -486,10 +487,10 @@ ENTRIES = [
                   ("MPI_ERR_PORT", r"MPI_ERR_PORT\b"), ("MPI_ERR_NAME", r"MPI_ERR_NAME\b"),
                   ("MPI_ERR_SERVICE", r"MPI_ERR_SERVICE\b"),
                   ("ailed for service name", "(?:Lookup|Publish) failed for service name"),
-                  ("ailed to lookup service name", "[Ff]ailed to (?:lookup|publish|unpublish) service name"),
+                  (" service name", "[Ff]ailed to (?:lookup|publish|unpublish) service name"),
                   ("No name publishing service available", "No name publishing service available"),
                   ("Unable to establish a port", "Unable to establish a port"),
-                  ("attempt to connect to a port", "MPI_Comm_connect.{0,100}timed out")],
+                  ("MPI_Comm_connect", "MPI_Comm_connect.{0,100}timed out")],
      'cause': "Two programs that were started apart want to meet by MPI_Comm_connect, and this MPI or network does "
               "not let them: on Slingshot they have different VNIs; elsewhere no name server is there, or the port "
               "was cut off or is of an earlier run.",
@@ -501,8 +502,8 @@ ENTRIES = [
      'text': "smpi_setaffinity(2674): Error parsing CPU mapping string",
      'patterns': ["Error parsing CPU mapping string", ("smpi_setaffinity", r"smpi_setaffinity(?:\(\d+\)|:\d+)"),
                   ("MPIDI_CH3I_set_affinity", r"MPIDI_CH3I_set_affinity\(\d+\)"),
-                  ("get_cpu_mapping", r"get_cpu_mapping\w*.{0,80}(?:failed|error)"),
-                  ("CPU mapping", "CPU (?:mapping|binding) .{0,60}(?:invalid|out of range|exceeds)")],
+                  ("get_cpu_mapping", r"get_cpu_mapping\w{0,30}\b.{0,80}(?:failed|error)"),
+                  ("CPU ", "CPU (?:mapping|binding) .{0,60}(?:invalid|out of range|exceeds)")],
      'cause': "MVAPICH binds each rank to a core by itself, and cannot tell its ranks of this node or their cores: "
               "what started them (flux, srun, a container) does not say it, or the job has a part of the node.",
      'remedy': "export MV2_ENABLE_AFFINITY=0 (MVP_ENABLE_AFFINITY=0 in release 3), and let srun bind: "
@@ -522,10 +523,10 @@ ENTRIES = [
      'source': "MVAPICH2 user guide, FAQ; github.com/lanl/MPI-Bash, issue 14", 'evidence': 'derived', 'last': True},
     {'name': "memory that MPI needs for messages",
      'text': "Failed to allocate memory for an unexpected message. 261894 unexpected messages queued.",
-     'patterns': [("unexpected messages queued", r"Failed to allocate memory for an unexpected message"),
+     'patterns': [("for an unexpected message", r"Failed to allocate memory for an unexpected message"),
                   ("allocating memory for a request object", "failure occurred while allocating memory for a request "
                    "object"), ("Insufficient space in Bsend buffer", "Insufficient space in Bsend buffer"),
-                  ("Buffer size is smaller than MPI_BSEND_OVERHEAD", "smaller than MPI_BSEND_OVERHEAD"),
+                  ("smaller than MPI_BSEND_OVERHEAD", "smaller than MPI_BSEND_OVERHEAD"),
                   ("MPI_ERR_BUFFER", "MPI_ERR_BUFFER: invalid buffer pointer.{0,20}[Bb]send")],
      'cause': "Messages pile up at a rank that does not receive them: others send much faster than it takes, or "
               "requests are never waited for; for MPI_Bsend the buffer that the program gave is too small.",
@@ -543,7 +544,7 @@ ENTRIES = [
      'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},
     {'name': "number of ranks that the program's grid does not fit",
      'text': "Size of the communicator (4) is smaller than the size of the Cartesian topology (8)",
-     'patterns': [("is smaller than the size of the", r"Size of the communicator \((?P<size>\d+)\) is smaller than"),
+     'patterns': [("is smaller than", r"Size of the communicator \((?P<size>\d+)\) is smaller than"),
                   ("larger than the size of the communicator", "Size of Cartesian grid is larger than the size of the "
                    "communicator"), ("MPI_ERR_DIMS", r"MPI_ERR_DIMS\b"),
                   ("is larger than communicator size", "Topology size .{0,20}is larger than communicator size"),
@@ -573,7 +574,7 @@ ENTRIES = [
      'text': "Unable to bind socket to port range [50000, 50100]",
      'patterns': [("Unable to bind socket to port range", "Unable to bind socket to port range"),
                   ("unable to bind its listening socket to any", "unable to bind its listening socket to any"),
-                  ("MPICH_PORT_RANGE", "(?:MPICH_PORT_RANGE|MPIEXEC_PORT_RANGE|MPIR_CVAR_CH3_PORT_RANGE).{0,80}"
+                  ("PORT_RANGE", "PORT_RANGE.{0,80}"
                    "(?:invalid|failed|error)")],
      'cause': "MPI may take only some ports (MPICH_PORT_RANGE, MPIR_CVAR_CH3_PORT_RANGE, MPIEXEC_PORT_RANGE, "
               "OMPI_MCA_btl_tcp_port_min_v4), and all are taken.",
@@ -581,7 +582,7 @@ ENTRIES = [
      'source': "MPICH, src/mpi/errhan/errnames.txt; OpenPMIx, help-ptl-base.txt", 'evidence': 'derived'},
     {'name': "message larger than the network takes",
      'text': "Message size 4294967296 bigger than supported by selected transport. Max = 1073741824",
-     'patterns': [("bigger than supported by selected transport", r"Message size (?P<size>\d+) bigger than supported"),
+     'patterns': [("bigger than supported", r"Message size (?P<size>\d+) bigger than supported"),
                   ("does not have enough free bits in its tag", "does not have enough free bits in its tag")],
      'cause': "Open MPI over libfabric (mtl ofi) took a provider that does not offer what it needs: messages so "
               "large, or room in the tag for the communicator.",
@@ -593,8 +594,8 @@ ENTRIES = [
                   ("It appears as if there is not enough space for", r"It appears as if there is not enough space for "
                    r"(?P<file>\S{1,150})"),
                   ("shmem_", r"(?:opal_)?shmem_(?:mmap|posix|sysv)\w*.{0,100}(?:failed|error)"),
-                  ("btl_sm_", r"btl_sm_\w+.{0,60}(?:failed|could not)"),
-                  ("vader", r"btl_vader_\w+.{0,80}(?:failed|could not|unable)")],
+                  ("btl_sm_", r"btl_sm_\w{1,40}\b.{0,60}(?:failed|could not)"),
+                  ("vader", r"btl_vader_\w{1,40}\b.{0,80}(?:failed|could not|unable)")],
      'cause': "Open MPI keeps what ranks of a node share in a file, and could not make it ({file}): TMPDIR or "
               "/dev/shm is full, too small or closed to you; the lines below name call and error.",
      'remedy': "df -h /dev/shm /tmp $TMPDIR in the same place; rm leftovers (ls -l /dev/shm /tmp/ompi*). Docker, "

@@ -156,7 +156,7 @@ ENTRIES = [
      'source': "NCCL, src/init.cc", 'evidence': 'derived'},
     {'name': "ranks of NCCL that do not agree on their number",
      'text': "NCCL WARN Bootstrap Root : rank 0 of 2 ranks has already checked in",
-     'patterns': [("Bootstrap Root : ", r"Bootstrap Root ?: (?:mismatch|rank \d+ of \d+ ranks has already|localId)"),
+     'patterns': [("Bootstrap Root", r"Bootstrap Root ?: (?:mismatch|rank \d+ of \d+ ranks has already|localId)"),
                   ("Invalid NCCL_COMM_ID", "Invalid NCCL_COMM_ID"),
                   ("Invalid rank requested : ", r"Invalid rank requested : -?\d+/\d+")],
      'cause': "Two processes call themselves the same rank of NCCL, or name another number of ranks: each was started "
@@ -177,7 +177,8 @@ ENTRIES = [
     {'name': "NVLS of NCCL not usable",
      'text': "transport/nvls.cc:244 NCCL WARN Cuda failure 801 'operation not supported'",
      'patterns': [("nvls.cc", r"nvls\.cc:\d+ NCCL WARN"), ("NVLS", r"NCCL WARN [^\n]{0,80}NVLS[^\n]{0,80}(?:fail|not)"),
-                  ("MNNVL", r"NCCL WARN [^\n]{0,60}MNNVL"), ("cuMulticast", r"cuMulticast\w+[^\n]{0,80}(?:fail|error)"),
+                  ("MNNVL", r"NCCL WARN [^\n]{0,60}MNNVL"),
+                  ("cuMulticast", r"cuMulticast\w{1,30}\b[^\n]{0,80}(?:fail|error)"),
                   ("CU_MEM_HANDLE_TYPE_FABRIC", "(?:not supported|fail).{0,80}CU_MEM_HANDLE_TYPE_FABRIC")],
      'cause': "NCCL wanted to add up in the NVSwitch (NVLS), or to share memory between nodes of one NVLink (MNNVL), "
               "and driver, fabric manager or container do not let it.",
@@ -187,7 +188,7 @@ ENTRIES = [
      'source': "NCCL documentation, NCCL_NVLS_ENABLE; NCCL, src/transport/nvls.cc", 'evidence': 'derived'},
     {'name': "argument that NCCL does not take",
      'text': "NCCL WARN AllReduce : invalid data type 12",
-     'patterns': [(" : invalid ", r"NCCL WARN \w{2,40} ?: invalid (?P<what>[^\n]{1,60})"),
+     'patterns': [(": invalid ", r"NCCL WARN \w{2,40} ?: invalid (?P<what>[^\n]{1,60})"),
                   ("is not a valid pointer", r"NCCL WARN \w{2,40} ?: \w+ \S{1,40} is not a valid pointer"),
                   ("allocated on device", r"NCCL WARN \w{2,40} ?: \w+ allocated on device \d+ mismatchs? with"),
                   ("argument is NULL", r"NCCL WARN \w{2,40} ?: \w+ argument is NULL"),

@@ -815,8 +815,9 @@ ENTRIES = [
     {'name': "EFA's security group closed",
      'text': "NCCL WARN NET/OFI Request completed with error. RC: 21. Error: unknown error",
      'patterns': [("ompleted with error", r"NET/OFI Request\b.{0,60}completed with error\. RC: (?:20|21|113)\b"),
-                  ("prov_err: Not a directory", r"prov_err: (?:Not a directory|Is a directory)"),
-                  ("prov_errno", r"efa.{0,200}(?:Unreachable remote|unreachable remote|No route to host)"),
+                  ("prov_err: Not a directory", r"prov_err: Not a directory"),
+                  ("nreachable remote", r"\befa\b.{0,200}[Uu]nreachable remote"),
+                  ("No route to host", r"\befa\b.{0,200}No route to host"),
                   ("Unreachable remote", "Unreachable remote"),
                   ("FI_EHOSTUNREACH", "FI_EHOSTUNREACH")],
      'cause': "Amazon's network EFA dropped the message: the security group of the instances does not allow all "
@@ -842,7 +843,7 @@ ENTRIES = [
                   ("The OpenFabrics stack has reported an unknown", "The OpenFabrics stack has reported an unknown"),
                   ("IBV_EVENT_", r"(?P<event>IBV_EVENT_(?:PORT_ERR|DEVICE_FATAL|QP_FATAL|CQ_ERR|QP_ACCESS_ERR"
                    "|LID_CHANGE|SM_CHANGE|GID_CHANGE))"),
-                  ("Async event", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?(?P<what>[^\n]{1,80})")],
+                  ("ot async ", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?(?P<what>[^\n]{1,80})")],
      'cause': "The card told of a change in the network while the job ran: a port or cable went down, or the card "
               "failed. {event}",
      'remedy': "ibstat and dmesg | grep mlx5 on that node; srun --exclude=NODE; tell the administrators.",
@@ -912,7 +913,7 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': "value that UCX does not take",
      'text': "UCX ERROR Invalid value for RNDV_THRESH: 'abc'. Expected: memory units: ...",
-     'patterns': [("Invalid value for ", r"UCX +ERROR +(?:Error: )?[Ii]nvalid value for (?P<name>\w{1,60})"),
+     'patterns': [("nvalid value for ", r"UCX +ERROR +(?:Error: )?[Ii]nvalid value for (?P<name>\w{1,60})"),
                   ("Expected: ", r"[Ii]nvalid value for (?P<name>\w{1,60}): '[^'\n]{0,60}'\. Expected: ")],
      'cause': "A variable UCX_{name} has a value that this UCX does not know: misspelt, or of another release.",
      'remedy': "env | grep UCX_, and unset it; ucx_info -f lists each variable with its values.",
@@ -921,7 +922,7 @@ ENTRIES = [
      'text': "OFI has a different number of nics available on different notes (1 on this node and 4 elsewhere)",
      'patterns': [("OFI has a different number of nics", "OFI has a different number of nics"),
                   ("OFI Provider name does not match", "OFI Provider name does not match configure-time provider"),
-                  ("FI_EP_BIND", "fi_ep_bind.{0,60}failed")],
+                  ("fi_ep_bind", "fi_ep_bind.{0,60}failed")],
      'cause': "Nodes of the job have another number of network cards (one is down, or the container does not show "
               "it), or libfabric chose another provider than MPICH was built for.",
      'remedy': "srun -l fi_info -l and srun -l ls /sys/class/cxi /sys/class/infiniband tell which node differs: "
@@ -944,8 +945,8 @@ ENTRIES = [
      'patterns': [("getaddr_netdev ERROR", r"open_hca: getaddr_netdev ERROR"), ("open_hca: device ", r"open_hca: "
                                                                                                      r"device \S+ "
                    "not found"), ("dapl_cma_active", "dapl_cma_active: .{0,40}ERROR"),
-                  ("DAT_INVALID_ADDRESS", r"DAT_(?:INVALID_ADDRESS|PROVIDER_NOT_FOUND)"),
-                  ("dat registry", r"(?:could not|cannot) open .{0,40}(?:dat registry|dat\.conf|DAPL provider)")],
+                  ("DAT_", r"DAT_(?:INVALID_ADDRESS|PROVIDER_NOT_FOUND)"),
+                  (" open ", r"(?:could not|cannot) open .{0,40}(?:dat registry|dat\.conf|DAPL provider)")],
      'cause': "An old MPI (Intel MPI before 2019, Open MPI's udapl) tries the cards that /etc/dat.conf names, and this "
               "node does not have them or ib0 has no address.",
      'remedy': "Harmless where the run goes on. Intel MPI: I_MPI_FABRICS=shm:ofa or shm:tcp; a newer MPI does without "

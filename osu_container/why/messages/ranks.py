@@ -349,8 +349,8 @@ ENTRIES = [
                   ("session_dir.c", r"_ERROR_LOG: [\w ()-]{1,60} in file \S{0,200}session_dir\.c"),
                   ("Impossible to open the file ", r"Impossible to open the file (?P<folder>\S{1,150}) in write mode"),
                   ("PMIX ERROR: ", "PMIX ERROR: (?:PMIX_ERR_)?FILE[_-]OPEN[_-]FAILURE"),
-                  ("_listener.c", r"(?:pmix_server|ptl_base|usock)\w*listener\.c:\d+ bind\(\) failed"),
-                  ("    mkdir-failed", "^ +mkdir-failed$"), ("stale rendezvous file", "stale rendezvous file"),
+                  ("listener.c:", r"(?:pmix_server|ptl_base|usock)\w*listener\.c:\d+ bind\(\) failed"),
+                  ("mkdir-failed", "^ +mkdir-failed$"), ("stale rendezvous file", "stale rendezvous file"),
                   ("session director", r"session director\w+ .{0,60}(?:failed|could not|not)"),
                   ("pmix_", r"pmix_(?:mkdir|os_dirpath)\w*.{0,100}(?:[Ff]ail|Error)"),
                   ("rendezvous file", "PMIx(?:'s| server's)? .{0,40}rendezvous file"), ("rndz file", "rndz file"),
@@ -407,6 +407,7 @@ ENTRIES = [
                   ("A daemon (pid ", r"A daemon \(pid .{0,60}died unexpectedly"),
                   ("died unexpectedly ", r"daemon .{0,40}died unexpectedly (?:with status|on signal) (?P<status>\d+)"),
                   "not running - cannot relay: NOT ALIVE",
+                  ("assert (!closed) failed", r"\[mpiexec[^\]\n]{0,60}\] control_cb .{0,100}assert \(!closed\) failed"),
                   ("FORCE-TERMINATE AT ", "FORCE-TERMINATE AT (?:Unreachable|.{0,60}grpcomm)")],
      'unless': ["helpers of mpirun not reached"],
      'cause': "A helper of mpirun on another node has ended or cannot be reached: the node failed or has no memory "
@@ -425,7 +426,7 @@ ENTRIES = [
                   ("EXIT CODE: ", r"EXIT CODE: \d+"), ("noticed that the job aborted", "noticed that the job aborted"),
                   ("exited with non-zero status", "exited with non-zero status"),
                   ("downstream from host", r"downstream from host \S{1,80} exited with status \d+"),
-                  ("assert (exitcodes", r"assert \((?:pg->intel\.)?exitcodes != NULL\) failed")],
+                  ("exitcodes != NULL) failed", r"assert \((?:pg->intel\.)?exitcodes != NULL\) failed")],
      'cause': "A rank has ended with an error of its own; nothing in this text that is known says which.",
      'remedy': "Look at what the program itself has printed. Exit code 9 or 137: killed, mostly for memory; 139 or "
                "11: crashed; 127: not found; 1, 2: the program's own error.",
@@ -540,7 +541,7 @@ ENTRIES = [
      'source': "Hydra, source code", 'evidence': 'derived', 'general': 2},
     {'name': "write to PMI that is gone",
      'text': "[unset]: write_line error; fd=-1 buf=:cmd=init pmi_version=1 pmi_subversion=1",
-     'patterns': [("write_line error; fd=", r"write_line error; fd=-?\d+(?! buf=:cmd=abort)"),
+     'patterns': [("write_line error; fd=", r"write_line error; fd=-?\d+"),
                   ("Unable to write to PMI_fd", "Unable to write to PMI_fd"),
                   ("_parse_keyvals", r"PMIU?_parse_keyvals[^\n]{0,60}"), ("_readline", r"PMIU?_readline[^\n]{0,60}"),
                   ("_writeline", r"PMIU?_writeline[^\n]{0,60}"), ("readline failed", "readline failed"),
@@ -568,7 +569,7 @@ ENTRIES = [
      'source': "Open MPI, help texts of mpirun", 'evidence': 'derived'},
     {'name': "helper of Hydra ended after a rank",
      'text': "[proxy:0:0@n1] HYD_pmcd_pmip_control_cmd_cb (...): assert (!closed) failed",
-     'patterns': [("assert (!closed) failed", r"control_cb .{0,100}assert \(!closed\) failed"),
+     'patterns': [("assert (!closed) failed", r"\[proxy[^\]\n]{0,60}\] control_cb .{0,100}assert \(!closed\) failed"),
                   ("assert (!closed) failed", r"control_cmd_cb .{0,100}assert \(!closed\) failed"),
                   ("callback returned error status", "callback returned error status"),
                   ("engine error waiting for event", "engine error waiting for event"),
@@ -602,7 +603,7 @@ ENTRIES = [
                   ("pmixp_", r"pmixp_(?:dconn|p2p|conn|server)\w*.{0,200}(?:Unable to connect|Cannot (?:establish|send)"
                    r"|Connection (?:refused|timed out|reset)|No route to host)"),
                   ("Unable to connect to ", r"mpi/pmix\w*: .{0,200}Unable to connect to \d+"),
-                  ("pmixp_coll", r"pmixp_coll\w*.{0,200}(?:[Cc]ollective timeout|timeout)"),
+                  ("pmixp_coll", r"pmixp_coll\w{0,30}\b.{0,200}(?:[Cc]ollective timeout|timeout)"),
                   ("pmixp_usock_create_srv", "pmixp_usock_create_srv"),
                   ("an't send ", r"mpi/pmix\w*: .{0,200}[Cc]an't send ")],
      'unless': ["no space left"],
@@ -640,7 +641,7 @@ ENTRIES = [
      'text': "The SLURM process starter for Open MPI didn't find any hosts in the map for this application.",
      'patterns': [("process starter for Open MPI didn't find any hosts", "process starter for Open MPI didn't find "
                    "any hosts"),
-                  ("While attempting to determine resources", "While attempting to (?:determine resources|build a map "
+                  ("While attempting to ", "While attempting to (?:determine resources|build a map "
                    "of this job, a node)"),
                   ("was detected to be missing a daemon", "was detected to be missing a daemon"),
                   ("A daemon has no recorded node", "A daemon has no recorded node"),
@@ -721,7 +722,7 @@ ENTRIES = [
      'text': "mpiexec_node1: cannot connect to local mpd (/tmp/mpd2.console_me)",
      'patterns': [("cannot connect to local mpd", "cannot connect to local mpd"), ("mpdboot_", r"\bmpdboot_\S+ \("),
                   ("unable to start all procs; may have invalid", "unable to start all procs; may have invalid machine "
-                   "names"), ("mpdlib", r"mpd(?:lib|run|allexit)\w*.{0,60}(?:failed|cannot|error)"),
+                   "names"), ("mpd", r"mpd(?:lib|run|allexit)\w{0,20}\b.{0,60}(?:failed|cannot|error)"),
                   ("no mpd is running", "no mpd is running")],
      'cause': "This mpiexec is of MPICH2 before 1.3 (or Intel MPI before 5), which needs a daemon mpd on every node; "
               "it does not run, or nodes do not reach each other by the names in the file.",
@@ -762,8 +763,8 @@ ENTRIES = [
                "unset LD_LIBRARY_PATH, module unload, or conda deactivate, so that one alone is left.",
      'source': "github.com/JohannesBuchner/PyMultiNest, issue 158; ld.so(8)", 'evidence': 'measured'},
     {'name': "answer of PMIx that Open MPI misses",
-     'text': 'node rank --> Returned "Not found" (-13) instead of "Success" (0)',
-     'patterns': [("(-13) instead of", r"--> Returned (?:value )?\"?Not found\"? \(-13\) instead of")],
+     'text': "It looks like MPI runtime init failed for some reason; your parallel process is",
+     'patterns': [("MPI runtime init failed", "It looks like MPI runtime init failed")],
      'cause': "Open MPI asked what started it (srun with PMIx, or mpirun) for something, and got no answer: their PMIx "
               "are of releases that do not fit, or a part of Open MPI (pml, btl, ess) is missing.",
      'remedy': "The line above it names what was missing. srun --mpi=list shows Slurm's PMIx, pmix_info | head the "
