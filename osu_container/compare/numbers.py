@@ -12,7 +12,7 @@ _ROOM = 400 << 20
 
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # nothing here is so large that a second thread would help
 if -1 < resource.getrlimit(resource.RLIMIT_AS)[0] < _ROOM:
-    raise MemoryError('less than %d MB' % (_ROOM >> 20))
+    raise MemoryError(f'less than {_ROOM >> 20} MB')
 
 import numpy as np  # noqa: E402
 import scipy  # noqa: E402

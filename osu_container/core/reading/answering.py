@@ -205,7 +205,7 @@ def _tell(prog, text):
 
 
 def _give_up(child, path, code):
-    """End child (int) by force, remove its temporary folders, and end with code (int). path: bytes, for what it waits."""
+    """End child (int) by force, remove its temporary folders, end with code (int). path (bytes): what it waits for."""
     os.kill(child, signal.SIGKILL)
     temporary = os.environ.get('TMPDIR') or '/tmp'
     if not os.fsdecode(path).startswith(temporary):  # that would hold this process as well

@@ -111,9 +111,9 @@ ENTRIES = [
                "path of the site may lead to a linker script instead of a library.",
      'source': LOADER, 'evidence': 'derived'},
     {'name': "library that libtree or lddtree misses",
-     'text': "libfabric.so.1 not found / Paths considered in this order: ... LD_LIBRARY_PATH was not set",
+     'text': "── libfabric.so.1 not found / Paths considered in this order: ... LD_LIBRARY_PATH was not set",
      'patterns': [("── ", r"── (?P<library>lib\S{1,100}\.so\S{0,20}) not found"),
-                  (" => not found", r"^(?P<other>\s{0,20}lib\S{1,100}\.so\S{0,20}) => not found")],
+                  (" => not found", r"(?P<other>lib[\w.+-]{1,100}\.so[\w.]{0,20}) => not found")],
      'cause': "{library}{other} is in no folder that the loader searches for this program: not in its rpath, not on "
               "LD_LIBRARY_PATH, not in the loader's cache. Cray MPICH relies on the module of libfabric to name the "
               "folder.",

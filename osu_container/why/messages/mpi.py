@@ -174,7 +174,8 @@ ENTRIES = [
              "FFFFFFFF and errno 26.",
      'patterns': ["File locking failed in ADIOI",
                   ("This requires fcntl(2) to be implemented", r"This requires fcntl\(2\) to be implemented"),
-                  "ADIOI_Set_lock", ("unable to lock file, errno = ", r"unable to lock file, errno = (?!11\b)(?P<number>\d+)"),
+                  "ADIOI_Set_lock",
+                  ("unable to lock file, errno = ", r"unable to lock file, errno = (?!11\b)(?P<number>\d+)"),
                   ("file locking disabled on this file system", "file locking disabled on this file system")],
      'cause': "MPI-IO or HDF5 locks parts of files, and this file system does not (Lustre without flock, NFS, some "
               "cluster file systems).",

@@ -2,6 +2,21 @@
 from .common import DEIC
 
 ENTRIES = [
+    {'name': "key of a queue pair that the kernel refuses",
+     'text': "Failed to modify UD QP to INIT on mlx5_0: Operation not permitted",
+     'patterns': [("Failed to modify UD QP to INIT", r"Failed to modify UD QP to INIT on (?P<card>\S{1,20}): Operation "
+                   "not permitted")],
+     'cause': "A library (libfabric's psm3 or verbs, within Open MPI) opens {card} beside UCX with a key that newer "
+              "kernels and OFED (23.10) keep for root.",
+     'remedy': "Keep Open MPI from libfabric: export OMPI_MCA_pml=ucx OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^uct,ofi; or "
+               "export PSM3_DEVICES=self,shm.",
+     'source': "github.com/easybuilders/easybuild-easyconfigs, issue 20233", 'evidence': 'measured'},
+    {'name': "one-sided part of UCX that drops out",
+     'text': "osc_ucx_component.c:379 Error: OSC UCX component priority set inside component query failed",
+     'patterns': ["OSC UCX component priority set inside component query failed"],
+     'cause': "UCX has only TCP here, which cannot do one-sided communication, so Open MPI takes another part for it.",
+     'remedy': "Harmless; export OMPI_MCA_osc=^ucx silences it.",
+     'source': "github.com/open-mpi/ompi, issue 14086", 'evidence': 'measured', 'last': True},
     {'name': 'no provider',
      'text': "OFI fi_getinfo() failed (ofi_init.c:...:open_fabric:No data available)",
      'patterns': [("No data available", "open_fabric: ?No data available"),
@@ -804,7 +819,7 @@ ENTRIES = [
                   ("ibv_create_", r"\bibv_create_(?:cq|qp|srq)\w*(?:\([^)\n]{0,80}\))? failed[^\n]{0,60}(?:Invalid "
                    "argument|not supported)"),
                   ("error obtaining device attributes for", "error obtaining device attributes for"),
-                  ("create an internal queue", "^create an internal queue")],
+                  "create an internal queue.  This typically indicates a failed"],
      'cause': "The libraries of InfiniBand (rdma-core or MLNX_OFED) in use and the kernel's driver of the card are of "
               "different ages or makers, so that the driver refuses what they ask for; or the card is too old for it.",
      'remedy': "ofed_info -s; rpm -qf /usr/lib64/libibverbs.so.1 (dpkg -S): of one make with the kernel module "

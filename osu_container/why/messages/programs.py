@@ -135,7 +135,10 @@ ENTRIES = [
                   ("LustreError", r"LustreError[^\n]{0,150}"),
                   ("Remote", r"Remote[^\n]{0,10}(?:I/O error|needs cleaning)"),
                   "Structure needs cleaning"],
-     'unless': ["GPU library that libfabric does not find",
+     'unless': ["message over EFA that failed",
+                "card that does not answer its driver",
+                "read of another completion failed",
+                "GPU library that libfabric does not find",
                 "image damaged",
                 "image mounted in vain",
                 "memory that the card cannot take",
@@ -167,8 +170,8 @@ ENTRIES = [
     {'name': "program that is not on PATH",
      'text': "bash: foo: command not found",
      'patterns': [(": command not found", r"(?P<command>[\w.+/-]{1,80}): command not found"),
-                  (": not found", r"(?:: line \d+|\b(?:sh|dash|ash): (?:line )?\d+|(?:^|[\s:>])(?:/bin/)?(?:sh|dash|ash)): "
-                   r"(?P<command>[\w.+/-]{1,80}): not found")],
+                  (": not found", r"(?:: line \d+|\b(?:sh|dash|ash): (?:line )?\d+|(?:^|[\s:>])(?:/bin/)?(?:sh|dash|ash))"
+                   r": (?P<command>[\w.+/-]{1,80}): not found")],
      'unless': ["unknown command of Slurm",
                 "mpirun that is not there",
                 "module command not there",

@@ -2,6 +2,23 @@
 from .common import WRAPPER
 
 ENTRIES = [
+    {'name': "option of mpirun that is given twice",
+     'text': "When resolving deprecated command line options, the result generated too many directives for the target "
+             "option: Command line option: map-by",
+     'patterns': ["too many directives for the target option"],
+     'cause': "mpirun of Open MPI 5 turns old options into new ones (-N 1 into --map-by ppr:1:node), and then has two "
+              "of one kind.",
+     'remedy': "Give one alone: --map-by ppr:1:node without -N, --npernode and --bynode.",
+     'source': "PRRTE, help texts; github.com/open-mpi/ompi, issue 10669", 'evidence': 'measured'},
+    {'name': "PMI-1 of Open MPI that does not fit",
+     'text': "OPAL ERROR: Error in file .../opal/mca/pmix/s1/pmix_s1.c at line 578",
+     'patterns': [("pmix_s1.c", r"ERROR: Error in file \S{0,200}pmix_s1\.c"),
+                  ("pmix_s2.c", r"ERROR: Error in file \S{0,200}pmix_s2\.c")],
+     'cause': "Open MPI was built for PMI-1 or PMI-2 of Slurm, and does not get an answer: it was built with another "
+              "library than Slurm's own, or srun uses another --mpi=.",
+     'remedy': "srun --mpi=list, then --mpi=pmi2; or Open MPI built with PMIx (--with-pmix) and srun --mpi=pmix. "
+               "ldd mca_pmix_s1.so shows its library.",
+     'source': "Open MPI 3, opal/mca/pmix; github.com/open-mpi/ompi, issue 5593", 'evidence': 'measured'},
     {'name': 'ranks without PMI',
      'text': "srun started 2 tasks without the PMI of this MPI (... is not set), so each rank would be alone.",
      'patterns': [(" tasks without the PMI of this MPI",
@@ -294,7 +311,7 @@ ENTRIES = [
                    "of processes)"), "An insufficient number of CPUs was found",
                   ("found no available cpus on", "found no available cpus on"), "Your job failed to map",
                   ("was given that requires knowledge of", "mapping directive was given that requires knowledge of"),
-                  ("support binding processes to cpus", "^support binding processes to cpus"),
+                  ("support binding processes to cpus", "^(?:[^\\n]{0,30}[:>] ?)?support binding processes to cpus"),
                   ("objects of the specified type were", "No (?:bindable )?objects of the specified type were"),
                   ("A request for multiple cpus-per-proc was given", "A request for multiple cpus-per-proc was given"),
                   ("mapping request ", "mapping request .{0,60}pattern"),

@@ -101,7 +101,11 @@ ENTRIES = [
                   "out-of-memory",
                   ("kill", "oom[-_]kill"),
                   "OOM Killed", "Cannot allocate memory", "hipErrorOutOfMemory"],
-     'unless': ['PSM3 opens no card', 'no endpoint on the card', 'limit of locked memory',
+     'unless': ["message lost on libfabric's way",
+                "shared memory of Open MPI failed",
+                "memory that MPI needs for messages",
+                "memory for NCCL not to be had",
+                'PSM3 opens no card', 'no endpoint on the card', 'limit of locked memory',
                 'queue pairs of the card used up',
                 'no answer over InfiniBand', "cgroups of the kernel used up", "memory of the GPU used up"],
      'cause': "The node, or what the job was given of it, had no memory left, of the host or of the GPU.",
@@ -456,8 +460,8 @@ ENTRIES = [
                   (" context for ", r"cannot (?:create|resolve) (?!cgroup)(?P<third>\w+) context for (?P<fourth>"
                    r"\S{1,40})"),
                   ("plugin_load_from_file", r"plugin_load_from_file: dlopen\((?P<file>[^)\n]{1,200})\)"),
-                  ("spank: ", "spank: (?:required plugin (?!spank_pyxis)|Failed to load|.{0,60}plugstack).{0,120}(?:failed|error|not "
-                   "found)")],
+                  ("spank: ", "spank: (?:required plugin (?!spank_pyxis)|Failed to load|.{0,60}plugstack)"
+                   ".{0,120}(?:failed|error|not found)")],
      'unless': ["munge not reached", "unknown MPI type", "PMIx library missing", "Slurm's cgroups not to be had"],
      'cause': "Slurm does not find or cannot load a plugin that its configuration names: it was not built or "
               "installed here, or is of another release. {name}{other}{fourth}{file}",
