@@ -170,7 +170,8 @@ ENTRIES = [
     {'name': "program that is not on PATH",
      'text': "bash: foo: command not found",
      'patterns': [(": command not found", r"(?P<command>[\w.+/-]{1,80}): command not found"),
-                  (": not found", r"(?:: line \d+|\b(?:sh|dash|ash): (?:line )?\d+|(?:^|[\s:>])(?:/bin/)?(?:sh|dash|ash))"
+                  (": not found", r"(?:: line \d+|\b(?:sh|dash|ash): (?:line )?\d+|(?:^|[\s:>])(?:/bin/)?(?:sh|dash|"
+                   "ash))"
                    r": (?P<command>[\w.+/-]{1,80}): not found")],
      'unless': ["unknown command of Slurm",
                 "mpirun that is not there",
