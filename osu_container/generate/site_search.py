@@ -9,15 +9,19 @@ import re
 from html import unescape
 from pathlib import Path
 
+from mkdocs.exceptions import PluginError
+
 from osu_container.why.messages import MESSAGES
 from osu_container.why.search import listed
 
 #: Page of the messages, and its file in the site
 PAGE, FILE = 'why.md', 'why.html'
 #: Weights in the search: what messages mean comes first, tables in which words of many messages stand by chance last
-WEIGHTS = {PAGE: 4, 'troubleshooting.md': 4, 'bad-input.md': 0.2, 'pairs.md': 0.2}
+WEIGHTS = {PAGE: 4, 'troubleshooting.md': 5, 'bad-input.md': 0.2, 'pairs.md': 0.2}
 #: The first cell of a row of the messages' tables
 CELL = re.compile(r'<tr>\s*<td([^>]*)><code>(.*?)</code></td>', re.S)
+#: Where the search joins letter and number, see _mend()
+NODE = 'e=e+s+o.id'
 #: A plain text of a pattern with fewer letters or words is a part of many messages
 LETTERS, WORDS = 10, 2
 
@@ -59,9 +63,27 @@ def on_page_content(content, page, **_):
     return CELL.sub(marked, content)
 
 
+def _mend(folder):
+    """
+    Mend the search itself in folder (Path) of the site: lunr takes two different nodes of its words for one.
+
+    It names a node by its letters and the numbers of the nodes behind them, one after the other, so that the letter 1
+    before node 23 reads as the letter 12 would before node 3. With many numbers in the texts it then finds words that
+    are in no page, and a first letter ends in a TypeError (lunr.js 2.3.9, lib/token_set.js, toString). A sign behind
+    each number tells them apart.
+    """
+    path, = folder.glob('assets/javascripts/workers/search.*.min.js')
+    text = path.read_text(encoding='utf-8')
+    if text.count(NODE) != 1:
+        raise PluginError(f'{path.name} is not the search that was mended: look whether its lunr still joins {NODE!r}, '
+                          'and change NODE or take _mend() away')
+    path.write_text(text.replace(NODE, NODE + '+";"'), encoding='utf-8')
+
+
 def on_post_build(config):
-    """Add an entry for each wording to the index that the search has written."""
+    """Add an entry for each wording to the index that the search has written, and mend the search."""
     folder = Path(config.site_dir)
+    _mend(folder)
     there = set(re.findall(r'<span id="([^"]+)"', (folder / FILE).read_text(encoding='utf-8')))
     path, others, entries = folder / 'search' / 'search_index.json', wordings(), {}
     for one in listed():

@@ -322,13 +322,19 @@ def served(site):
     server.shutdown()
 
 
+def search_for(page, words):
+    """Type words (str) into the search of a page, as somebody does who sees that it is ready."""
+    page.keyboard.press('s')  # Material's key for the search
+    page.locator('.md-search-result__meta', has_text='Type to start searching').wait_for()
+    page.locator('.md-search__input').press_sequentially(words)
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize('where', ['file', 'served'])
 @pytest.mark.parametrize('width', WIDTHS)
 def test_search_finds_a_variable_without_network(site, served, open_page, where, width):
     page = open_page(f'file://{site}/index.html' if where == 'file' else f'{served}/index.html', WIDTHS[width])
-    page.keyboard.press('s')  # Material's key for the search
-    page.locator('.md-search__input').press_sequentially('SLURM_NETWORK')
+    search_for(page, 'SLURM_NETWORK')
     page.locator('.md-search-result__item').first.wait_for()
     assert 'Approaches' in page.locator('.md-search-result__list').inner_text()
     page.locator('.md-search-result__item a', has_text='Every variable on LUMI').first.click()
@@ -343,8 +349,7 @@ def test_search_finds_a_variable_without_network(site, served, open_page, where,
     ('no container runtime on PATH', 'Troubleshooting', 'no container runtime on PATH')])
 def test_a_message_is_found_first_by_its_words(site, open_page, message, page, row):
     shown = open_page(f'file://{site}/index.html')
-    shown.keyboard.press('s')
-    shown.locator('.md-search__input').press_sequentially(message)
+    search_for(shown, message)
     shown.locator('.md-search-result__item h2').first.wait_for()
     first = shown.locator('.md-search-result__item').first
     assert page in first.locator('h1').inner_text() and row in first.locator('h2').first.inner_text()
