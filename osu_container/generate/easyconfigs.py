@@ -120,13 +120,16 @@ STACKS = '''\
 local_stacks = ROWS
 local_file, local_yours = None, {}
 try:  # your site file or _mpicontainer_local.py, if there is one; MPINative says what is wrong with it
+    from easybuild.easyblocks.generic import mpinative as local_file  # which knows where its package is
+    from osu_container import easyblock as local_file  # a file that others may write is not run
     if str(local_site).endswith('.py'):
+        if local_file.code_problem(local_site):
+            raise ImportError(local_site)
         with open(local_site) as local_file:
             exec(local_file.read(), local_yours)
         local_site = local_yours.get('SITE') or list(local_yours['SITES'])[0]
-    else:
-        from easybuild.easyblocks.generic import _mpicontainer_local as local_file
-        local_yours = vars(local_file)
+    elif local_file.local:
+        local_yours = vars(local_file.local)
         local_site = local_site or local_yours.get('SITE')
     for local_name, local_entry in local_yours.get('SITES', {}).items():
         local_stack = dict(local_stacks.get(local_entry.get('based_on', local_name), {}))

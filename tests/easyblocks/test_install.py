@@ -682,6 +682,20 @@ def test_code_that_others_may_write_is_not_run(eb, tmp_path, what):
                    f'{path} is code that would run as you, and it may be written by everybody', f'chmod o-w {path}')
 
 
+def test_a_site_file_that_others_may_write_is_not_run_while_an_easyconfig_is_read(eb, tmp_path):
+    """osu-native.eb asks your file for the software stack before there is an easyblock that could refuse it."""
+    ran, path = tmp_path / 'ran', tmp_path / 'mine.py'
+    eb.local(workstation())
+    path.write_text(f"open({str(ran)!r}, 'w')\nSITE = 'x'\nSITES = {{'x': {{'based_on': 'workstation'}}}}\n")
+    words = ['osu-native.eb', '--dry-run', f'--try-amend=site={path}']
+    path.chmod(0o644)
+    assert eb(*words).returncode == 0 and ran.exists()
+    ran.unlink()
+    path.chmod(0o646)
+    eb(*words)
+    assert not ran.exists()
+
+
 #: Moments of an installation: EasyBuild's hooks, docs.easybuild.io/hooks
 MOMENTS = ['post_ready', 'post_install', 'post_sanitycheck', 'module_write', 'post_module']
 

@@ -533,7 +533,8 @@ CASES = {
         Case('an easyconfig that everybody may write', 'eb bad.eb', make=shared('bad.eb', PURE.read_text()),
              names=('bad.eb', 'chmod')),
         Case('an image in the folder above', EB + '--try-amend=image=../x.sif', names=('../x.sif',)),
-        Case('an image that is a text', EB + '--try-amend=image=$PWD/text.sif', {'text.sif': 'FROM debian\n'},
+        Case('an image that is a text', EB + '--try-amend=image=$PWD/text.sif '
+             '--try-amend=image_sha256=$(sha256sum text.sif | cut -c1-64)', {'text.sif': 'FROM debian\n'},
              names=('text.sif',)),
         Case('an image without its sum', EB + '--try-amend=image=$PWD/good.sif', make=good, names=('good.sif',)),
         Case('an image with another sum', EB + '--try-amend=image=$PWD/good.sif',

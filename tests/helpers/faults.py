@@ -5,7 +5,7 @@ As the cases of bad_inputs.py, but for what is wrong with the machine.
 """
 from typing import Callable, NamedTuple
 
-from tests.helpers.bad_inputs import CPU, EB, HOST, good, run_with
+from tests.helpers.bad_inputs import CPU, EB, HOST, good, run_with, with_sum
 
 
 class Fault(NamedTuple):
@@ -122,6 +122,7 @@ FAULTS = [
           made=('page.html',)),
     Fault('umask 077', 'osu-container reference add run --name mine', run_with(), works=True, code=0,
           made=(r'\.local',)),
-    *(Fault(fault, 'EASYBUILD_PREFIX=$PWD/disk ' + EB + '--try-amend=image=$PWD/good.sif', good, ())
+    *(Fault(fault, 'EASYBUILD_PREFIX=$PWD/disk ' + EB + '--try-amend=image=$PWD/good.sif',
+            lambda place: (good(place), with_sum(place)), ())
       for fault in ('a full disk', 'a read-only disk')),
 ]
