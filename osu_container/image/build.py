@@ -7,6 +7,7 @@ A failing or interrupted build leaves an older image as it was.
 """
 import contextlib
 import datetime
+import fcntl
 import json
 import os
 import platform
@@ -374,17 +375,13 @@ class Build:
         if self.options.sign:
             self.signature(new)
         self.steps.begin('sum')
-        total = sha256_of(new)
-        os.replace(new, self.sif)
-        write_sum(self.sif, total)
+        total, size = sha256_of(new), new.stat().st_size
         self.steps.end()
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
-        write_file(self.record, json.dumps({
+        put_into_place(new, self.sif, total, self.record, json.dumps({
             'name': self.name, 'inputs': self.inputs(), 'sif-sha256': total, 'built': built, 'by': self.engine.why,
-            'compression': self.packing()[0], 'bytes': self.sif.stat().st_size,
-            'seconds': self.steps.took}, indent=2) + '\n')
-        say(f"{shown(self.sif)}: {self.sif.stat().st_size / 1e6:.0f} MB in {duration(sum(self.steps.took.values()))}, "
-            f"sha256 {total}")
+            'compression': self.packing()[0], 'bytes': size, 'seconds': self.steps.took}, indent=2) + '\n')
+        say(f"{shown(self.sif)}: {size / 1e6:.0f} MB in {duration(sum(self.steps.took.values()))}, sha256 {total}")
         for line in sbom.explain(document).splitlines():
             say(f"  {line}")
 
@@ -547,6 +544,24 @@ class Build:
     def command(self, what, words, cwd=None):
         """Run a command of this build with its output in the log."""
         run(what, words, self.log, cwd=cwd, env=engines.environment(self.options.work)[0], alive=self.steps.alive)
+
+
+def put_into_place(new, sif, total, record, text):
+    """
+    Put the image new (Path) at sif (Path), with its sha256 (str) beside it and text (str) in the file record (Path).
+
+    One build at a time does it: two builds of one image are not the same byte by byte, and each would fit the other's
+    sum as little as the other's record.
+    """
+    folder = os.open(str(sif.parent), os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        os.replace(str(new), str(sif))
+        write_sum(sif, total)
+        write_file(record, text)
+    finally:
+        os.close(folder)
 
 
 def write_sum(sif, total):

@@ -53,8 +53,8 @@ def verify_installation(root, runtime, sums):
             found = list(sums[identity])
             beside = path.with_name(path.name + '.sha256')
             if not beside.exists():  # each installation has its own; without it nothing could be wrong
-                found[0] = ('sum', WRONG, f"{beside} is gone, which was installed with the image: nothing tells whether "
-                                          "the image is still that one. Install the module again")
+                found[0] = ('sum', WRONG, f"{beside} is gone, which was installed with the image: nothing tells "
+                                          "whether the image is still that one. Install the module again")
     changed = stale_libraries(facts)
     count = len(facts['host'].get('injected', []))
     if count:

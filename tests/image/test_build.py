@@ -1156,3 +1156,23 @@ def test_a_build_without_user_namespaces_is_refused_before_it_begins(apptainer):
     assert done.returncode == 1, done.stdout
     assert '/proc/sys/user/max_user_namespaces is 0' in done.stderr
     assert 'sysctl user.max_user_namespaces=' in done.stderr
+
+
+def test_of_two_builds_at_once_the_image_its_sum_and_its_record_are_of_one(tmp_path, monkeypatch):
+    sif, record, write_sum = tmp_path / 'x.sif', tmp_path / 'x.sif.json', image_build.write_sum
+    children = []
+    for number, pause in enumerate((0.5, 0)):  # the disk is slow for the first, which has put its image there by then
+        child = os.fork()
+        if not child:
+            monkeypatch.setattr(image_build, 'write_sum', lambda *what, pause=pause: (
+                time.sleep(pause), write_sum(*what)))
+            new = tmp_path / f'new-{number}'
+            new.write_text(f'{number}')
+            image_build.put_into_place(new, sif, hashlib.sha256(new.read_bytes()).hexdigest(), record, f'{number}')
+            os._exit(0)
+        children.append(child)
+        while not sif.exists():
+            time.sleep(0.001)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    assert sif.read_text() == record.read_text() == '1'
+    assert Path(f'{sif}.sha256').read_text().split()[0] == hashlib.sha256(b'1').hexdigest()
