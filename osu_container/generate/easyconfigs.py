@@ -120,16 +120,17 @@ STACKS = '''\
 local_stacks = ROWS
 local_file, local_yours = None, {}
 try:  # your site file or _mpicontainer_local.py, if there is one; MPINative says what is wrong with it
-    from easybuild.easyblocks.generic import mpinative as local_file  # which knows where its package is
-    from osu_container import easyblock as local_file  # a file that others may write is not run
     if str(local_site).endswith('.py'):
-        if local_file.code_problem(local_site):
+        # no code for you, where everybody may write it or (but in a folder as /tmp) exchange it; 0o100000: a plain file
+        local_modes = [local_stat(each).st_mode for each in (local_site, local_site.rpartition('/')[0] or '.')]
+        if local_modes[0] & 0o170000 != 0o100000 or any(mode & 0o1002 == 0o002 for mode in local_modes):
             raise ImportError(local_site)
         with open(local_site) as local_file:
             exec(local_file.read(), local_yours)
         local_site = local_yours.get('SITE') or list(local_yours['SITES'])[0]
-    elif local_file.local:
-        local_yours = vars(local_file.local)
+    else:
+        from easybuild.easyblocks.generic import _mpicontainer_local as local_file
+        local_yours = vars(local_file)
         local_site = local_site or local_yours.get('SITE')
     for local_name, local_entry in local_yours.get('SITES', {}).items():
         local_stack = dict(local_stacks.get(local_entry.get('based_on', local_name), {}))
