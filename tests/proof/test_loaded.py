@@ -53,11 +53,9 @@ def start(tmp_path, *program, **options):
     out = tmp_path / 'proof'
     environment = dict(os.environ, SLURM_PROCID='3', SLURMD_NODENAME='node2', **options.pop('variables', {}))
     done = run([RANK_PROOF, out, *program], env=environment, **options)
-    judging.wait_for(out, 1)
-    end = time.monotonic() + 60  # a busy machine keeps the sampler from its work for longer than a run is waited for
-    found = json.loads((out / 'rank-3.json').read_text())
-    while not found['complete'] and time.monotonic() < end:
-        time.sleep(0.05)
+    end, found = time.monotonic() + 60, {'complete': False}
+    while not found['complete'] and time.monotonic() < end:  # a busy machine keeps a sampler longer from its work
+        judging.wait_for(out, 1)
         found = json.loads((out / 'rank-3.json').read_text())
     return done, found
 

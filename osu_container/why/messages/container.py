@@ -951,8 +951,8 @@ ENTRIES = [
      'patterns': ["No LD_PRELOAD in fakeroot environment", "while getting fakeroot bindpoints",
                   "nested operation not yet supported",
                   ("semop(", r"semop\(\d+\): encountered an error: Invalid argument")],
-     'cause': "The host's command fakeroot, which a build uses for want of numbers of users, does not work: PATH is "
-              "empty, it runs within another fakeroot, or its daemon was lost.",
+     'cause': "Without a range of user numbers (/etc/subuid) a build uses the host's command fakeroot, and that does "
+              "not work: PATH is empty, it runs within another fakeroot, or its daemon was lost.",
      'remedy': "export PATH=/usr/bin:/bin:$PATH; try again; --ignore-fakeroot-command does without it. Best: a range "
                "in /etc/subuid and /etc/subgid (apptainer config fakeroot --add USER).",
      'source': "github.com/apptainer/apptainer, issue 603; fakeroot(1)", 'evidence': 'derived'},

@@ -538,8 +538,8 @@ ENTRIES = [
      'text': "DEADLOCK: attempting to send a message to the local process without a prior matching receive",
      'patterns': [("DEADLOCK: attempting to send a message to", "DEADLOCK: attempting to send a message to the local "
                    "process")],
-     'cause': "A rank sends to itself and has not asked to receive; with one rank (or each rank alone) this is the "
-              "program's other rank.",
+     'cause': "A rank sends to itself before it has asked to receive. If the program meant another rank, there is "
+              "only one rank here, or each rank is alone.",
      'remedy': "Is the number of ranks right (srun -n, --mpi=)? Else in the program MPI_Irecv before MPI_Send, or "
                "MPI_Sendrecv.",
      'source': "MPICH, src/mpi/errhan/errnames.txt", 'evidence': 'derived'},

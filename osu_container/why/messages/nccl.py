@@ -208,15 +208,6 @@ ENTRIES = [
      'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL shows each rank's calls; TORCH_DISTRIBUTED_DEBUG=DETAIL names "
                "the call that differs. See that all ranks have the same number of steps (data, branches).",
      'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed", 'evidence': 'derived'},
-    {'name': "port that another program has",
-     'text': "bind: Address already in use",
-     'patterns': [("ddress already in use", "[Aa]ddress already in use")],
-     'unless': ["rendezvous of PyTorch failed"],
-     'cause': "A program wants a port (or a socket file) of this node that another one has: an earlier run that has "
-              "not ended, or another job.",
-     'remedy': "ss -ltnp (ss -lxp for files) shows who has it; end what is left of an earlier run (ps -u $USER), or "
-               "another port: 20000 + SLURM_JOB_ID % 20000.",
-     'source': "bind(2), EADDRINUSE", 'evidence': 'derived', 'general': 2},
     {'name': "NCCL without GPUDirect RDMA",
      'text': "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'",
      'patterns': [("GPU Direct RDMA Disabled", r"GPU Direct RDMA Disabled for HCA \d+ '(?P<card>[^'\n]{1,40})'")],

@@ -957,14 +957,14 @@ ENTRIES = [
      'source': "libfabric, prov/cxi/src/cxip_dom.c", 'evidence': 'derived'},
     {'name': "uDAPL without its interface",
      'text': "open_hca: getaddr_netdev ERROR: No such device. Is ib0 configured?",
-     'patterns': [("getaddr_netdev ERROR", r"open_hca: getaddr_netdev ERROR"), ("open_hca: device ", r"open_hca: "
-                                                                                                     r"device \S+ "
-                   "not found"), ("dapl_cma_active", "dapl_cma_active: .{0,40}ERROR"),
+     'patterns': [("getaddr_netdev ERROR", r"open_hca: getaddr_netdev ERROR"),
+                  ("open_hca: device ", r"open_hca: device \S+ not found"),
+                  ("dapl_cma_active", "dapl_cma_active: .{0,40}ERROR"),
                   ("DAT_", r"DAT_(?:INVALID_ADDRESS|PROVIDER_NOT_FOUND)"),
                   (" open ", r"(?:could not|cannot) open .{0,40}(?:dat registry|dat\.conf|DAPL provider)")],
      'cause': "An old MPI (Intel MPI before 2019, Open MPI's udapl) tries the cards that /etc/dat.conf names, and this "
               "node does not have them or ib0 has no address.",
-     'remedy': "Harmless where the run goes on. Intel MPI: I_MPI_FABRICS=shm:ofa or shm:tcp; a newer MPI does without "
+     'remedy': "Harmless where the run goes on. Intel MPI: I_MPI_FABRICS=shm:ofa or shm:tcp; a newer MPI needs no "
                "DAPL.",
      'source': "uDAPL, dapl/openib_cma; github.com/UCL-ARC/rcps-buildscripts, issue 50", 'evidence': 'derived',
      'last': True},

@@ -14,7 +14,7 @@ ENTRIES = [
      'source': SLURM, 'evidence': 'measured', 'last': True},
     {'name': 'memory damaged',
      'text': "double free or corruption (out)",
-     'patterns': ["double free or corruption", "free(): invalid pointer", "malloc(): corrupted", "glibc detected",
+     'patterns': ["double free or corruption", "malloc(): corrupted", "glibc detected",
                   "free(): invalid ", "free(): double free detected", "corrupted size vs. prev_size",
                   "corrupted double-linked list",
                   ("malloc(): ", r"malloc\(\): (?:invalid|unsorted|unaligned|memory|mism)"),
@@ -411,4 +411,13 @@ ENTRIES = [
      'remedy': "echo the variable in the job script (set -u stops at empty ones), and set it: sbatch --export=ALL, "
                "or by its module. In a container --bind the folder.",
      'source': "github.com/VirtualFlow/VFVS, issue 12", 'evidence': 'derived', 'general': 1},
+    {'name': "port that another program has",
+     'text': "bind: Address already in use",
+     'patterns': [("ddress already in use", "[Aa]ddress already in use")],
+     'unless': ["rendezvous of PyTorch failed"],
+     'cause': "A program wants a port (or a socket file) of this node that another one has: an earlier run that has "
+              "not ended, or another job.",
+     'remedy': "ss -ltnp (ss -lxp for files) shows who has it; end what is left of an earlier run (ps -u $USER), or "
+               "another port: 20000 + SLURM_JOB_ID % 20000.",
+     'source': "bind(2), EADDRINUSE", 'evidence': 'derived', 'general': 2},
 ]

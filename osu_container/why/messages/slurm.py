@@ -100,7 +100,7 @@ ENTRIES = [
                   ("MEMORY", "OUT[ _]OF[ _]MEMORY"),
                   "out-of-memory",
                   ("kill", "oom[-_]kill"),
-                  "OOM Killed", "Cannot allocate memory", "hipErrorOutOfMemory"],
+                  "OOM Killed", "Cannot allocate memory"],
      'unless': ["message lost on libfabric's way",
                 "shared memory of Open MPI failed",
                 "memory that MPI needs for messages",
