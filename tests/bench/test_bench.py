@@ -396,7 +396,7 @@ def test_a_failing_case_is_recorded_with_its_reason_and_the_rest_go_on(bench, tm
     pytest.param('size //= 2', 'the table of osu_bw ends at 2097152 bytes, wanted 4194304', marks=pytest.mark.full),
     ('sys.exit(0)', 'no number from osu_bw in 0 line(s)'),
     pytest.param("os.environ['SLURM_PROCID'] = '0'", 'Did every rank run alone', marks=pytest.mark.full),
-    ("print('1   nan') if os.environ['SLURM_PROCID'] == '0' else 0; time.sleep(0.4); sys.exit()",
+    ("print('1   nan') if os.environ['SLURM_PROCID'] == '0' else 0; stay(); sys.exit()",
      'no number from osu_bw'),
 ])
 def test_output_that_is_no_table_is_a_failure_with_its_reason(bench, tmp_path, text, says):

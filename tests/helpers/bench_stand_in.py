@@ -15,6 +15,7 @@ set -u
 ranks=2
 while [[ $1 == -* ]]; do case $1 in -n*) ranks=${1#-n} ;; esac; shift; done
 echo "$*" >>"$ROOT/srun.calls"
+[[ $1 != */rank-proof ]] || export PROOFS=$2
 trap 'kill "${pids[@]}" 2>/dev/null' TERM INT
 pids=()
 for ((rank = 0; rank < ranks; rank++)); do
@@ -46,6 +47,12 @@ name, size = os.path.basename(sys.argv[0]), 4194304
 special = pathlib.Path(os.environ['ROOT'], 'special', f"{os.environ['MODULE']}-{name}")
 if '-m' in sys.argv:
     size = int(sys.argv[sys.argv.index('-m') + 1])
+def stay():
+    """Be there until the sampler has seen the libraries: how soon is for the machine to say, a benchmark runs on."""
+    proof = pathlib.Path(os.environ.get('PROOFS', '/nonexistent'), f"rank-{os.environ['SLURM_PROCID']}.json")
+    end = time.monotonic() + 60
+    while 'PROOFS' in os.environ and time.monotonic() < end and not (proof.exists() and '"found": true' in proof.read_text()):
+        time.sleep(0.02)
 if special.exists() and 'MPIR_CVAR_DEBUG_SUMMARY' not in os.environ:
     exec(special.read_text())
 if os.environ['SLURM_PROCID'] == '0':
@@ -54,7 +61,7 @@ if os.environ['SLURM_PROCID'] == '0':
     print(f'# {name}: mpi4py 4.1.2 port, not the C program\n# MPI Test\n# Size [B]  Latency [us]')
     sizes = [2 ** n for n in range(23) if 2 ** n <= size]
     print('\n'.join(f'{one:10d}{one / 2 + 1:20.2f}' for one in sizes), flush=True)
-time.sleep(0.4)
+stay()
 '''
 PROGRAMS = ('osu_bw', 'osu_latency', 'osu_alltoall')
 #: The modules: two versions of osu-native, since a program outside of a container is no osu-container

@@ -25,7 +25,8 @@ def modules(tmp_path, monkeypatch):
         (root / 'x.sif.sha256').write_text(f'{total}  x.sif\n')
         injected = [{'path': str(library), 'sha256': hashlib.sha256(b'library').hexdigest()}] * (name == 'bind')
         (root / 'facts.json').write_text(json.dumps({
-            'image': {'file': 'x.sif', 'mpi': '', 'libfabric': '', 'programs': {}, 'library_path': []},
+            'image': {'file': 'x.sif', 'mpi': '', 'libfabric': '', 'programs': {}, 'library_path': [],
+                      'installed': {'size': 0, 'mtime': 0}},
             'host': {'root': '', 'injected': injected, 'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}))
         for folder in ('modules/all/osu-container', 'modules/base/osu-container'):
             (tmp_path / folder).mkdir(parents=True, exist_ok=True)
@@ -86,6 +87,16 @@ def test_what_has_changed_is_named_with_its_module(modules, capsys, what, wrong,
     ended = verify('--installed')
     assert ended.startswith(f"do not use {', '.join(f'osu-container/{name}' for name in wrong)}: see what is wrong")
     assert says in capsys.readouterr().out
+
+
+def test_an_older_installation_without_a_sum_is_not_wrong(modules, capsys):
+    root = modules / 'software' / 'bind'
+    facts = json.loads((root / 'facts.json').read_text())
+    del facts['image']['installed']
+    (root / 'facts.json').write_text(json.dumps(facts))
+    (root / 'x.sif.sha256').unlink()
+    assert verify('--installed') is None
+    assert 'no x.sif.sha256 beside it' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('arguments, says', [
