@@ -8,6 +8,7 @@ Why: names cause and remedy of the messages in a job's output.
 
 messages/     what is known: the tables, a file for each subject
 search.py     looks for it
+clues.py      what is shown where no cause is known: lines that look like an error, and who says them
 cli.py        the command
 __main__.py   the folder as a program
 

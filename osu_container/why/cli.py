@@ -17,6 +17,8 @@ except ImportError:  # the folder was copied to a node by itself
 
 #: files that are named with a message, or without one
 SHOWN_FILES, SHOWN_OTHERS = 6, 20
+#: lines without a known cause that are shown
+SHOWN_CLUES = 12
 #: What else a message may mean, and what tells
 MAY_BE = "It may also be that %s. To tell: %s"
 
@@ -102,12 +104,22 @@ def _print_found(found, several):
         _say('%s, %s\n    %s\n%s' % (each['name'], places, each['line'], _advice(each)))
 
 
+def _print_clues(clues, several):
+    """Print the lines that look like an error and whose cause is not known (list of dict, with file)."""
+    if clues:
+        _say("\nNo cause is known for what looks like an error here; the first one is mostly nearest to it:")
+    for each in clues[:SHOWN_CLUES]:
+        said = "said by %s; to let it say more: %s" % (each['program'], each['more'])
+        _say('%s\n    %s%s' % (_where(dict(each, times=1), several), each['line'],
+                              '\n' + _fill(said, 'clue') if each['program'] else ''))
+
+
 def main(options):
     """Print what is known about the messages in the logs, or all that is known; return the exit code."""
     if options.list:
         _print_list(options.json)
         return 0
-    found, empty, unknown, failed = [], [], [], False
+    found, empty, unknown, clues, failed = [], [], [], [], False
     for name in options.log:
         try:
             search = _search_of(name)
@@ -120,11 +132,12 @@ def main(options):
             continue
         here = [dict(each, file=name) for each in search.found()]
         found += here
+        clues += [dict(each, file=name) for each in search.not_known()]
         if not here:
             (unknown if search.written else empty).append((name, search.lines))
     several = len(options.log) > 1
     if options.json:
-        _say(json.dumps(found, indent=1))
+        _say(json.dumps(found + [dict(each, name=None, cause=None) for each in clues], indent=1))
         return 0 if found and not failed else 1
     _print_found(found, several)
     if empty:
@@ -136,4 +149,5 @@ def main(options):
     elif unknown:
         _say("None of the %d messages that are known here is in: %s."
              % (len(MESSAGES), _some([name for name, _ in unknown], SHOWN_OTHERS, ', ')))
+    _print_clues(clues, several)
     return 0 if found and not failed else 1

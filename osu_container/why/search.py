@@ -1,6 +1,7 @@
 """Looks for the messages of the folder messages in the output of a job, in one reading, whatever its length."""
 import re
 
+from .clues import Clues
 from .messages import MESSAGES, TOPICS
 
 try:
@@ -108,6 +109,8 @@ class Search(object):
         self.ended, self.open, self.written = 0, False, False
         #: name of an entry -> what found() says of it (dict)
         self.hits = {}
+        #: whether a cause is known; until then, what looks like an error
+        self.sure, self.clues = False, Clues()
 
     @property
     def lines(self):
@@ -148,6 +151,9 @@ class Search(object):
                     'evidence': entry['evidence'], 'also': _also(entry), 'line': _line(text, match),
                     'number': self.ended + text.count('\n', 0, begin) + 1, 'times': 0}
             self.hits[entry['name']]['times'] += len(lines)
+            self.sure = self.sure or rank(entry) == 0
+        if not self.sure:
+            self.clues.add(text, joined, self.ended)
         self.ended += text.count('\n')
         self.open = not text.endswith('\n') if text else self.open
         self.written = self.written or bool(text.strip())
@@ -166,6 +172,18 @@ class Search(object):
         known = [(entry, hit) for entry, hit in known if not names & set(entry.get('unless', []))]
         first = min((rank(entry) for entry, _ in known), default=None)
         return sorted((hit for entry, hit in known if rank(entry) == first), key=lambda hit: hit['number'])
+
+    def not_known(self):
+        """
+        Return the first lines that look like an error and are not known, where no cause is known for sure.
+
+        :return: list of dict: line (str, shortened), number (int), program (str, which says it, or ''), more (str, how
+                 to let that say more, or ''). [] where a cause is known.
+        """
+        named = {hit['number'] for hit in self.hits.values()}
+        return [] if self.sure else [
+            {'line': printable(line[:SHOWN]), 'number': number, 'program': program, 'more': more}
+            for number, line, program, more in self.clues.found() if number not in named]
 
 
 def explain(text):

@@ -3,9 +3,10 @@ The queries by which messages for sample.json are drawn: python3 tests/why/draw.
 
 SUBJECTS x SYMPTOMS is a grid over what a job with MPI, mostly in a container, prints while it runs, which is what
 `osu-container why` is for; with `all`, over everything that users of a cluster meet (OTHERS): builds, registries,
-daemons, EasyBuild. A seed takes so many of its fields, each subject at most once until all have had their turn. A field is a query to a search over public issues. From the first thread that
-is about an error message of that subject, has a cause (in its answers, or in the program's documentation or source),
-and is not in sample.json yet, comes the message. A field without such a thread is passed over.
+daemons, EasyBuild. A seed takes so many of its fields, each subject at most once until all have had their turn. A field
+is a query to a search over public issues. From the first thread that is about an error message of that subject, has a
+cause (in its answers, or in the program's documentation or source), and is not in sample.json yet, comes the message. A
+field without such a thread is passed over.
 
 Out of scope, and passed over too: compilers' errors about some package's source code, and what a program that uses MPI
 says about its own input.

@@ -1,0 +1,123 @@
+"""
+What `osu-container why` shows where it knows no cause: the first lines that look like an error, which program says
+each, and how to let that program say more. They are clues, no causes, and it says so.
+"""
+import re
+
+#: weight of a line (see weight_of()) -> how many of it are kept; letters of a line that are looked at
+KEPT, LOOKED_AT = {2: 4, 1: 2}, 400
+
+#: What a line with an error has, in small letters; MILD counts only where no line has one of the others
+WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "couldn't", 'unable', 'not found',
+         'not supported', 'not permitted', 'no such', 'denied', 'refused', 'invalid', 'timed out', 'time out', 'killed',
+         'panic', 'exception', 'undefined', 'unrecognized', 'unknown', 'assert', 'not available', 'does not exist',
+         'missing', 'errno', 'not enough', 'no space', 'exceeded', 'mismatch', 'illegal', 'corrupt', 'unsupported',
+         'broken pipe', 'segmentation', 'sigsegv', 'sigkill', 'sigbus', 'violation', 'unreachable', 'must be',
+         'is not a', 'reset by', 'bad address', 'unexpected', 'no usable', 'duplicate', 'went wrong', 'lost',
+         'terminate called', 'access fault', 'not be able', 'were able', 'out of memory', 'exhausted', 'insufficient')
+MILD = ('warn', 'timeout', 'not set', 'ignor', 'skipp', 'retry', 'deprecated', 'disabled', 'no version', 'not be',
+        'has detected', 'has to be')
+#: a line of a program or of where it was
+_CODE = re.compile(r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)')
+#: no error: what counts them and finds none, options and settings with such a word in their name
+_NONE = re.compile(r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
+                   r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
+                   r"|--?[\w-]*(?:error|fail|abort)[\w-]*", re.IGNORECASE)
+
+#: (program, expression for a line of it, how to let it say more, where that is from)
+SPEAKERS = [
+    ('UCX', r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)|\buc[tpsm]_\w+', 'export UCX_LOG_LEVEL=info; ucx_info -d',
+     'openucx.readthedocs.io, FAQ'),
+    ('NCCL or RCCL', r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm', 'export NCCL_DEBUG=INFO',
+     'docs.nvidia.com, NCCL, Environment Variables'),
+    ('libfabric', r'\blibfabric:\d|\bfi_[a-z]\w+|\bOFI\b|\bcxip?_\w+', 'export FI_LOG_LEVEL=warn; fi_info',
+     'libfabric, fabric(7)'),
+    ('Cray MPICH', r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_', 'export MPICH_ENV_DISPLAY=1 '
+     'MPICH_OFI_VERBOSE=1', 'Cray MPICH, intro_mpi(3)'),
+    ('Intel MPI', r'MPI startup\(\)|\bI_MPI_\w+', 'export I_MPI_DEBUG=10', 'Intel MPI Library, Developer Reference'),
+    ('Hydra, the mpiexec of MPICH', r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+', 'mpiexec -verbose',
+     'MPICH, mpiexec -help'),
+    ('MPICH', r'\bAbort\(-?\d+\)|\bMPI(?:D|DI|R|C|L)I?_\w+|\binternal_\w+\(\d+\)|\bPMPI_\w+\(\d+\)'
+              r'|Fatal error in P?MPI', 'export MPIR_CVAR_DEBUG_SUMMARY=1', 'MPICH, README.envvar'),
+    ('PMIx', r'\bPMIX[ _]ERROR|\bpmix_\w+', 'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list',
+     'OpenPMIx, pmix_info'),
+    ('Open MPI', r'\b(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm)_\w+|\b(?:OPAL|ORTE|PRTE|OMPI)\b|^\*\*\* ',
+     'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30', 'docs.open-mpi.org, MCA'),
+    ('Slurm', r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_\w+)\b[^:]{0,60}:',
+     'srun -vv; sacct -j JOB -o State,ExitCode,MaxRSS; scontrol show job JOB', 'srun(1), sacct(1)'),
+    ('Apptainer or Singularity', r'^(?:FATAL|ERROR|WARNING)\s*:? ?\s{2,}|\b(?:apptainer|singularity)\b',
+     'apptainer --debug exec ...; APPTAINER_DEBUG=1 with a command of the module', 'Apptainer, apptainer --help'),
+    ('enroot or pyxis', r'\b(?:pyxis|enroot)\b', 'export ENROOT_DEBUG=yes',
+     'github.com/NVIDIA/enroot, doc/configuration.md'),
+    ('podman or Docker', r'\b(?:podman|docker|dockerd|crun|runc|conmon)\b', 'podman --log-level=debug run ...',
+     'podman(1)'),
+    ('the kernel', r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|\[ *\d+\.\d{6}\] ',
+     'dmesg -T on the node, if you may; else ask its staff', 'dmesg(1)'),
+    ('the driver or runtime of NVIDIA', r'\bcuda\w*|\bCUDA\b|\bnvidia|\bNVML\b|\bcu[A-Z]\w+\(',
+     'nvidia-smi on the node and in the container; export CUDA_LAUNCH_BLOCKING=1', 'docs.nvidia.com, CUDA'),
+    ('the runtime of ROCm', r'\bhip[A-Z]\w*|\bHIP\b|\bHSA\w*|\brocm|\bROCm\b|\bamdgpu\b',
+     'rocminfo on the node and in the container; export AMD_LOG_LEVEL=3', 'rocm.docs.amd.com, HIP, Logging'),
+    ('the loader of libraries', r'shared librar|symbol lookup|undefined symbol|\bld\.so\b|version `',
+     'LD_DEBUG=libs PROGRAM 2>&1 | less', 'ld.so(8)'),
+    ('Lmod', r'\bLmod\b|\bmodule\(s\)', 'module -D load NAME; module spider NAME', 'lmod.readthedocs.io'),
+    ('EasyBuild', r'^== |\beasybuild\b|\beb: ', 'less $(eb --last-log)', 'docs.easybuild.io'),
+    ('Python', r'^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
+     'the last line of the traceback is the error, the lines above it say where', 'docs.python.org, traceback'),
+    ('the shell', r'\b(?:ba|z|da|k)?sh: |: line \d+: ', 'bash -x SCRIPT shows each command before it runs', 'bash(1)'),
+]
+_SPEAKERS = [(name, re.compile(expression), more, source) for name, expression, more, source in SPEAKERS]
+#: what differs between lines that say the same: numbers, addresses, the rank or node in front
+_VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+', re.IGNORECASE)
+
+
+def speaker_of(line):
+    """Return (program, how to let it say more), both str, of a line (str); ('', '') where none is known."""
+    for name, expression, more, _ in _SPEAKERS:
+        if expression.search(line):
+            return name, more
+    return '', ''
+
+
+def weight_of(line):
+    """Return how much a line (str) looks like an error (int): 0 not at all, 1 like a warning, 2 like an error."""
+    if _CODE.match(line):
+        return 0
+    small = _NONE.sub(' ', line[:LOOKED_AT]).lower()
+    if any(word in small for word in WORDS):
+        return 2
+    return 1 if any(word in small for word in MILD) else 0
+
+
+class Clues(object):
+    """The first lines of a text that look like an error: some of each weight, each once. Parts come by add()."""
+
+    def __init__(self):
+        #: weight (int) -> list of (number of the line, line)
+        self.lines = {1: [], 2: []}
+        self.seen = set()
+
+    def add(self, text, words, ended):
+        """
+        Look through the next part of a text.
+
+        :param text: str; words: str, its different words (see search.words_of()), by which most parts are passed over;
+                     ended: int, lines in front of it
+        """
+        small = words.lower()
+        wanted = [1] * any(word.split()[-1] in small for word in MILD) + [2] * any(
+            word.split()[-1] in small for word in WORDS)
+        wanted = [weight for weight in wanted if len(self.lines[weight]) < KEPT[weight]]
+        if not wanted:
+            return
+        for number, line in enumerate(text.splitlines(), ended + 1):
+            weight = weight_of(line)
+            if weight not in wanted or len(self.lines[weight]) >= KEPT[weight]:
+                continue
+            alike = _VARIES.sub('', line[:LOOKED_AT])
+            if alike not in self.seen:
+                self.seen.add(alike)
+                self.lines[weight].append((number, line))
+
+    def found(self):
+        """Return [(number of the line (int), line, program, how to let it say more)] in the order of the lines."""
+        return [(number, line) + speaker_of(line) for number, line in sorted(self.lines[1] + self.lines[2])]

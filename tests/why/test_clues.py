@@ -1,0 +1,73 @@
+"""Where osu-container why knows no cause, it shows the lines that look like an error, and who says them."""
+import json
+
+import pytest
+
+from osu_container.why import clues, search
+from osu_container.why.messages import MESSAGES
+from tests.helpers.machine import PROJECT, run
+
+SAMPLE = json.loads((PROJECT / 'tests' / 'why' / 'sample.json').read_text())['messages']
+WHY = PROJECT / 'bin' / 'osu-container'
+UNKNOWN = '[gpu1:1:0] ucp_worker.c:18 UCX  ERROR quux: Device wibbled\n'
+CONSEQUENCE = 'slurmstepd: error: *** JOB 123 ON n1 CANCELLED AT 2026-11-22T10:00:00 ***\n'
+
+
+def shown(text):
+    """Return what is shown of text (str) as if no message were known: [(number, line, program, more)]."""
+    found = clues.Clues()
+    found.add(text, '\n'.join(search.words_of(text)), 0)
+    return found.found()
+
+
+def test_the_line_that_tells_the_cause_is_among_those_that_are_shown():
+    known = []
+    for one in SAMPLE:
+        right = [each for each in search.explain(one['message'] + '\n') if each['name'] == one['right']]
+        known += [(one, right[0]['number'])] if right else []
+    missed = [one['message'] for one, number in known if number not in [line[0] for line in shown(one['message'])]]
+    assert len(known) > 750 and len(missed) < 0.1 * len(known), missed
+
+
+@pytest.mark.parametrize('program', [name for name, *_ in clues.SPEAKERS])
+def test_each_program_is_known_by_what_it_printed_somewhere(program):
+    lines = [(line, said) for one in SAMPLE for line in one['message'].splitlines()
+             for said in [clues.speaker_of(line)[0]] if said == program]
+    assert lines, f'no message of the sample is said to be of {program}'
+
+
+def test_an_unknown_error_is_shown_once_with_its_program_and_how_to_learn_more():
+    log = 'Hello\n' * 3 + ''.join(f'{rank}: {UNKNOWN}' for rank in range(64)) + '[node2] Fatal quux\n'
+    done = run([WHY, 'why'], input=log)
+    assert done.returncode == 1 and 'None of the ' in done.stdout and 'No cause is known' in done.stdout
+    assert done.stdout.count('ucp_worker.c:18') == 1 and 'line 4\n' in done.stdout and 'line 68\n' in done.stdout
+    assert 'said by UCX; to let it say more: export UCX_LOG_LEVEL=info' in done.stdout
+    first, second = json.loads(run([WHY, 'why', '--json'], input=log).stdout)
+    assert (first['name'], first['number'], first['program'], second['number']) == (None, 4, 'UCX', 68)
+
+
+def test_beside_a_consequence_unknown_errors_are_shown_and_beside_a_cause_none():
+    done = run([WHY, 'why'], input=UNKNOWN + CONSEQUENCE)
+    assert done.returncode == 0 and 'job cancelled, line 2' in done.stdout
+    assert 'No cause is known' in done.stdout and 'Device wibbled' in done.stdout
+    assert done.stdout.count('CANCELLED AT') == 1, 'what is named is no clue'
+    cause = next(each['text'] for each in MESSAGES if each['name'] == 'PSM3 opens no card')
+    assert search.explain(cause + '\n')
+    known = search.Search()
+    known.add(UNKNOWN + cause + '\n')
+    assert known.not_known() == []
+
+
+def test_lines_are_counted_over_the_parts_of_a_long_log_and_few_are_kept(monkeypatch):
+    found = search.Search()
+    for part in range(50):
+        found.add('all well\n' * 10 + UNKNOWN.replace('quux', 'quux' + 'abcdefghij'[part % 10] * (part + 1)))
+    lines = found.not_known()
+    assert [one['number'] for one in lines] == [11, 22, 33, 44]
+    assert len(found.clues.seen) <= sum(clues.KEPT.values())
+
+
+@pytest.mark.parametrize('text', ['12 tests, 0 failures', 'Finished without errors', 'errors: 0', 'no error was found',
+                                  '    raise ValueError(text)', 'sbatch --no-fail-fast'])
+def test_what_counts_or_names_errors_is_none(text):
+    assert shown(text + '\n') == []
