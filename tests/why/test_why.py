@@ -948,7 +948,7 @@ def test_it_needs_no_newer_python_than_3_6():
         ast.parse(path.read_text(), feature_version=(3, 6))
         imported = set(re.findall(r'^(?:import|from) ([\w.]+)', path.read_text(), re.M))
         assert imported <= {'argparse', 'importlib', 'json', 'os', 're', 'shutil', 'sys', 'textwrap', '.messages',
-                            '.search', '.common', '.'}
+                            '.search', '.clues', '.common', '.'}
 
 
 def test_a_copy_of_the_folder_is_enough(tmp_path):
