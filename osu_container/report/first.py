@@ -90,12 +90,25 @@ def conclusion(section):
         if names[NAMED:]:
             parts.append(f'{len(names) - NAMED} more by less')
     same = [name for name in by_name if judged[name] == 'same']
-    open_ = [name for name in by_name if judged[name] in ('noisy', 'rounded')]
+    scatter = {name: _share(by_name[name], 'noisy') for name in by_name if judged[name] == 'noisy'}
+    untold = [name for name, (number, total) in scatter.items() if 2 * number > total]
+    open_ = [name for name in by_name if judged[name] in ('noisy', 'rounded') and name not in untold]
     if same:
         parts.append(f"{listed(same)} {'is' if len(same) == 1 else 'are'} as fast")
     if open_:
         parts.append(f"{listed(open_)} {'is' if len(open_) == 1 else 'are'} as fast, as far as these figures tell")
+    if untold:  # a run on a busy machine must not read as a good one
+        counts = sorted({scatter[name] for name in untold})
+        few = f'{counts[0][0]} to ' if counts[1:] else ''
+        parts.append(f"these figures do not tell how fast {listed(untold)} {'is' if len(untold) == 1 else 'are'}: the "
+                     f"repeats scatter too much at {few}{counts[-1][0]} of {counts[-1][1]} values")
     return f"Against native, {'; '.join(parts)}." if parts else ''
+
+
+def _share(comparisons, verdict):
+    """Return (how many points have verdict (str), how many there are), both int, of Comparisons (list)."""
+    points = [point for one in comparisons for point in one.points]
+    return sum(point.verdict == verdict for point in points), len(points)
 
 
 def _told(comparisons, verdict, word):

@@ -567,8 +567,19 @@ def test_the_conclusion_is_that_of_the_figures(factors, wanted, tmp_path):
 
 def test_noise_and_a_missing_native_are_no_conclusion_that_all_is_well(tmp_path):
     noisy = make_run(tmp_path / 'noisy', cases=CASES, repeats=3, noise=0.4)
-    said = first.conclusion(content.section('Run', [files.read(noisy)]))
-    assert 'as fast, as far as these figures tell' in said
+    section = content.section('Run', [files.read(noisy)])
+    said = first.conclusion(section)
+    counts = {curve.name: [0, 0] for view in section.views for curve in view.shown if curve.comparison}
+    for curve in (curve for view in section.views for curve in view.shown if curve.comparison):
+        counts[curve.name][0] += sum(point.verdict == 'noisy' for point in curve.comparison.points)
+        counts[curve.name][1] += len(curve.comparison.points)
+    untold = [number for number, total in counts.values() if 2 * number > total]
+    most = ' to '.join(map(str, sorted({min(untold), max(untold)})))
+    assert f'the repeats scatter too much at {most} of ' in said
+    assert 'do not tell how fast' in said and 'is as fast' not in said
+    little = make_run(tmp_path / 'little', approaches=('native', 'pure'), cases=CASES, repeats=3, noise=0.01)
+    said = first.conclusion(content.section('Run', [files.read(little)]))
+    assert said == 'Against native, pure is as fast, as far as these figures tell.'
     alone = make_run(tmp_path / 'alone', approaches=('pure',), cases=CASES, repeats=2)
     assert first.conclusion(content.section('Run', [files.read(alone)])) == ''
 
