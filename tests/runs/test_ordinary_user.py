@@ -95,6 +95,29 @@ def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(cl
     assert passed(clone, '-m', 'as_user') > 3 * len(APPROACHES)
 
 
+def test_without_dev_fuse_eb_and_commands_name_the_cause_and_what_goes_without_it(clone):
+    fuse = Path('/dev/fuse')
+    install = '. ./env.sh && eb osu-container-pure.eb -r --rebuild'
+    start = '. ./env.sh && module load osu-container/pure && osu-exec echo it runs'
+    fuse.chmod(0o600)
+    try:
+        done = as_user('bash', '-c', install, folder=clone, timeout=600)
+        assert done.returncode != 0 and '/dev/fuse' in done.stdout + done.stderr
+        assert not list(clone.parent.glob('.local/easybuild/modules/all/osu-container/*')), 'nothing is installed'
+        fuse.chmod(0o666)
+        done = as_user('bash', '-c', install, folder=clone, timeout=600)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+        fuse.chmod(0o600)
+        done = as_user('bash', '-c', start, folder=clone)
+        assert done.returncode != 0 and '/dev/fuse' in done.stderr
+        said = run([PROJECT / 'bin' / 'osu-container', 'why'], input=done.stderr).stdout
+        assert 'no right to mount' in said and 'MPI_CONTAINER_OPTIONS=--unsquash' in said
+        done = as_user('bash', '-c', 'export MPI_CONTAINER_OPTIONS=--unsquash; ' + start, folder=clone)
+        assert done.returncode == 0 and 'it runs' in done.stdout, done.stderr
+    finally:
+        fuse.chmod(0o666)
+
+
 @pytest.mark.full
 def test_bad_input_is_told_to_an_ordinary_user_in_the_same_words(clone):
     assert passed(clone, '-m', '', 'tests/test_bad_input.py') > 500
