@@ -110,7 +110,7 @@ def _print_clues(clues, several):
         _say("\nNo cause is known for what looks like an error here; the first one is mostly nearest to it:")
     for each in clues[:SHOWN_CLUES]:
         said = "said by %s; to let it say more: %s" % (each['program'], each['more'])
-        _say('%s\n    %s%s' % (_where(dict(each, times=1), several), each['line'],
+        _say('%s\n    %s%s' % (printable(_where(dict(each, times=1), several)), each['line'],
                               '\n' + _fill(said, 'clue') if each['program'] else ''))
 
 

@@ -58,6 +58,13 @@ def test_beside_a_consequence_unknown_errors_are_shown_and_beside_a_cause_none()
     assert known.not_known() == []
 
 
+def test_what_others_wrote_is_shown_and_not_obeyed(tmp_path):
+    for name in ('a\x1b]0;title\x07', 'b'):
+        (tmp_path / name).write_text('error: \x1b[2J\x07quux\n')
+    done = run([WHY, 'why', *tmp_path.iterdir()])
+    assert done.stdout.count('quux') == 2 and '\x1b' not in done.stdout and '\x07' not in done.stdout
+
+
 def test_lines_are_counted_over_the_parts_of_a_long_log_and_few_are_kept(monkeypatch):
     found = search.Search()
     for part in range(50):
