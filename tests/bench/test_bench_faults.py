@@ -395,11 +395,14 @@ def test_a_byte_that_is_no_text_is_kept(tmp_path):
 # ---- the real Slurm --------------------------------------------------------------------------------------------------
 
 @pytest.fixture
-def real(bench):
+def real(bench, tmp_path):
     """Variables for the fixture bench with which the commands of the private Slurm are called."""
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stdout + started.stderr
-    return {'PATH': os.environ['PATH'], 'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')}
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin' / 'srun').symlink_to(bench.root / 'bin' / 'srun')  # tells the ranks where their proofs go
+    return {'PATH': f"{tmp_path / 'bin'}:{os.environ['PATH']}", 'REAL_SRUN': shutil.which('srun'),
+            'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')}
 
 
 @pytest.mark.slurm

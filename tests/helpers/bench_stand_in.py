@@ -10,12 +10,14 @@ import os
 from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
 SRUN = r'''#!/bin/bash
-# In place of srun: the ranks of a program (-n) on this machine.
+# In place of srun: the ranks of a program (-n) on this machine; or the real one, where REAL_SRUN names it.
 set -u
+before=
+for word; do [[ $before != */rank-proof ]] || export PROOFS=$word; before=$word; done
+[[ -z ${REAL_SRUN-} ]] || exec "$REAL_SRUN" "$@"
 ranks=2
 while [[ $1 == -* ]]; do case $1 in -n*) ranks=${1#-n} ;; esac; shift; done
 echo "$*" >>"$ROOT/srun.calls"
-[[ $1 != */rank-proof ]] || export PROOFS=$2
 trap 'kill "${pids[@]}" 2>/dev/null' TERM INT
 pids=()
 for ((rank = 0; rank < ranks; rank++)); do
