@@ -61,20 +61,6 @@ ENTRIES = [
      'remedy': "Harmless if a line 'Using network ...' with the plugin's name follows; else the plugin (aws-ofi-nccl, "
                "nccl-rdma-sharp) is of another age than NCCL: take one built for it.",
      'source': "NCCL, src/plugin", 'evidence': 'derived', 'last': True},
-    {'name': "NCCL of two releases",
-     'text': "NCCL WARN ... Message truncated : received 1024 bytes instead of 256",
-     'patterns': [("Message truncated : received ", r"Message truncated : received \d+ bytes instead of \d+"),
-                  ("ismatche", r"[Mm]ismatched? (?:NCCL|collective|version)[^\n]{0,80}NCCL"),
-                  ("NCCL version mismatch", "NCCL version mismatch"),
-                  ("Mismatched NCCL version detected", "Mismatched NCCL version detected"),
-                  ("ncclVersion", r"ncclVersion[^\n]{0,40}mismatch"),
-                  ("NCCL WARN ", r"NCCL WARN (?:Bootstrap|Net)[^\n]{0,40}: (?:unexpected|wrong|invalid|mismatch)[^"
-                   r"\n]{0,80}"), ("incorrect magic", r"incorrect magic[^\n]{0,60}"),
-                  ("received type ", r"received type \d+ instead of")],
-     'cause': "Ranks do not speak the same way: they have different releases of NCCL (image and host, two packages of "
-              "pip), call different collectives, or another program came to the same port.",
-     'remedy': "NCCL_DEBUG=VERSION on all ranks; ldd and pip list | grep nccl: one NCCL alone, the same everywhere.",
-     'source': "NCCL, src/bootstrap.cc", 'evidence': 'derived'},
     {'name': "libfabric of the plugin failed",
      'text': "NCCL WARN NET/OFI ...",
      'patterns': [("NCCL WARN NET/OFI ", r"NCCL WARN NET/OFI (?P<why>(?!Unable to register memory)[^\n]{1,150})"),
@@ -148,7 +134,8 @@ ENTRIES = [
      'last': True},
     {'name': "cards that differ between ranks of NCCL",
      'text': "NCCL WARN Detected mixed local Net device counts across ranks (min 1, max 4).",
-     'patterns': [("Detected mixed local ", r"Detected mixed local (?P<what>\w{3,7}) device counts across ranks")],
+     'patterns': [("Detected mixed local ", r"Detected mixed local (?P<what>\w{3,7}) device counts across ranks"),
+                  ("Could not find NET with id ", r"Could not find NET with id \d+")],
      'cause': "Some ranks of NCCL see fewer cards of the network than others: a port of a node is down, a container "
               "does not show all, or NCCL_IB_HCA leads to different ones.",
      'remedy': "srun -l ibv_devinfo -l (ls /sys/class/infiniband) on all nodes tells which one differs; leave it out "
@@ -202,6 +189,7 @@ ENTRIES = [
      'text': "NCCL WARN Your program may be hanging, this may be caused by a collective mismatch around rank 0.",
      'patterns': [("may be caused by a collective mismatch", "may be caused by a collective mismatch"),
                   ("Detected mismatch between collectives", "Detected mismatch between collectives on ranks"),
+                  ("Mismatched collective detected", "Mismatched collective detected"),
                   ("is running collective: ", r"Rank \d+ is running collective: ")],
      'cause': "Ranks call different collectives, or with different sizes, so that each waits for ever: a fault of the "
               "program, or ranks read different data.",
@@ -218,4 +206,31 @@ ENTRIES = [
                "administrator's. NCCL_NET_GDR_LEVEL=SYS allows the long way; nvidia-smi topo -m shows it.",
      'source': "NCCL, src/transport/net_ib; NCCL documentation, NCCL_NET_GDR_LEVEL", 'evidence': 'derived',
      'last': True},
+    {'name': "shared memory of NCCL that another rank does not find",
+     'text': "NCCL WARN Error while attaching to shared memory segment /dev/shm/nccl-glnlGK (size 14156128), error: No "
+             "such file or directory (2)",
+     'patterns': [("Error while attaching to shared memory segment", "Error while attaching to shared memory segment")],
+     'cause': "A rank looks in /dev/shm for what another one has made there, and it is gone or was never there: "
+              "ranks of a node have a /dev/shm each (a container each), or the other rank has ended.",
+     'remedy': "One container for all ranks of a node, or --ipc=host for each (Apptainer: no --contain). "
+               "NCCL_SHM_DISABLE=1 goes without; NCCL_HOSTID=NAME, another in each container, says that they are apart.",
+     'also': [("the other rank failed before", "look for the first NCCL WARN of any rank"),
+              ("this release of NCCL is at fault", "the same with NCCL_CUMEM_HOST_ENABLE=0, or with 2.21")],
+     'source': "NCCL, src/misc/shmutils.cc; github.com/NVIDIA/nccl, issue 1589", 'evidence': 'derived'},
+    {'name': "address that NCCL cannot use",
+     'text': "NCCL WARN Net : Socket creation failed : Address family not supported by protocol",
+     'patterns': [("Socket creation failed", r"WARN (?:Net : )?Socket creation failed")],
+     'cause': "The address by which ranks are to meet is empty or of IPv6 where this node has IPv4 alone: a node has "
+              "no interface that NCCL takes, or they have different ones.",
+     'remedy': "ip -brief addr on all nodes; NCCL_SOCKET_IFNAME=NAME of one that all have, NCCL_SOCKET_FAMILY=AF_INET. "
+               "A newer NCCL takes lo on a node that has nothing else.",
+     'source': "github.com/NVIDIA/nccl, issue 210", 'evidence': 'measured'},
+    {'name': "file of NCCL's graph that does not fit",
+     'text': "graph/search.cc:703 NCCL WARN XML Import Channel : dev 1 not found.",
+     'patterns': [("XML Import Channel", r"XML Import Channel ?: (?:dev|GPU|NET) \S{1,20} not found")],
+     'cause': "NCCL_GRAPH_FILE names a graph for another number of GPUs than this program uses. Images of clouds set "
+              "it in /etc/nccl.conf.",
+     'remedy': "unset NCCL_GRAPH_FILE, and take its line out of /etc/nccl.conf and ~/.nccl.conf (in a container too). "
+               "NCCL_TOPO_FILE may stay.",
+     'source': "github.com/NVIDIA/nccl, issue 1008; github.com/Azure/azhpc-images, issue 327", 'evidence': 'measured'},
 ]

@@ -206,11 +206,11 @@ ENTRIES = [
     {'name': 'no memory of another rank',
      'text': "process_vm_readv(...) returned -1: Operation not permitted",
      'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|"
-                                  r"failed \(errno 1\))"),
-                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b"),
-                  ("CMA error 1", r"\bCMA error 1\b")],
+                                  r"No such process|failed \(errno [13]\))"),
+                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?[13]\b"),
+                  ("CMA error ", r"\bCMA error [13]\b")],
      'cause': "A rank may not read the memory of another one on its node (CMA): each runs in a container, and so in a "
-              "user namespace, of its own.",
+              "user namespace, of its own. 'No such process': in another pid namespace, or that rank has ended.",
      'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
                "MPI is told. Two images in one program: OSU_SHARE=0. By hand: MPICH 5: export "
                "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export OMPI_MCA_btl_vader_single_copy_mechanism=none (4), "
@@ -361,7 +361,8 @@ ENTRIES = [
      'remedy': "Cray MPICH: MPICH_GPU_SUPPORT_ENABLED=1 and the GTL library (module craype-accel-...); MPICH: "
                "MPIR_CVAR_ENABLE_GPU=1; Open MPI: a build with CUDA or ROCm. osu_bw H H tells whether host memory "
                "works.",
-     'also': [("the GPU's memory was allocated by another runtime than MPI knows", "ldd PROGRAM shows which it loads")],
+     'also': [("the GPU's memory was allocated by another runtime than MPI knows", "ldd PROGRAM shows which it loads"),
+              ("UCX_TLS leaves out cuda_copy (rocm_copy), by which UCX knows GPU memory", "env | grep UCX_TLS")],
      'source': 'process_vm_readv(2), EFAULT; github.com/spectral-compute/scale-validation, issue 66',
      'evidence': 'derived'},
     {'name': 'GPU memory not shared between ranks',
@@ -384,6 +385,25 @@ ENTRIES = [
      'cause': "RCCL recommends a setting of the kernel or of the environment that it does not see.",
      'remedy': "Harmless where runs go well: kernels of Cray systems pass the IOMMU through by their configuration.",
      'source': 'github.com/ROCm/rocm-systems, pull request 7916', 'evidence': 'derived', 'last': True},
+    {'name': "NCCL of two releases",
+     'text': "NCCL WARN ... Message truncated : received 1024 bytes instead of 256",
+     'patterns': [("Message truncated : receiv", r"Message truncated : receiv(?:ed|ing) \d+ bytes instead of \d+"),
+                  ("collective mismatch error", r"collective mismatch error,? local size \d+"),
+                  ("ismatche", r"[Mm]ismatched? (?:NCCL|version)[^\n]{0,80}NCCL"),
+                  ("NCCL version mismatch", "NCCL version mismatch"),
+                  ("Mismatched NCCL version detected", "Mismatched NCCL version detected"),
+                  ("ncclVersion", r"ncclVersion[^\n]{0,40}mismatch"),
+                  ("NCCL WARN ", r"NCCL WARN (?:Bootstrap|Net)[^\n]{0,40}: (?:unexpected|wrong|invalid|mismatch)[^"
+                   r"\n]{0,80}"), ("incorrect magic", r"incorrect magic[^\n]{0,60}"),
+                  ("received type ", r"received type \d+ instead of")],
+     'cause': "Ranks do not speak the same way: they have different releases of NCCL (image and host, two packages of "
+              "pip), call different collectives, read other settings (NCCL_PROTO, NCCL_ALGO, "
+              "NCCL_BUFFSIZE), or another program came to the same port.",
+     'remedy': "NCCL_DEBUG=VERSION on all ranks; ldd and pip list | grep nccl: one NCCL alone, the same everywhere. "
+               "srun -l env | grep NCCL_ should be the same on all.",
+     'also': [("the program gives a collective other sizes on some rank", "TORCH_DISTRIBUTED_DEBUG=DETAIL PROGRAM"),
+              ("only InfiniBand shows it, since cards reorder writes", "NCCL_IB_PCI_RELAXED_ORDERING=0 PROGRAM")],
+     'source': "NCCL, src/bootstrap.cc", 'evidence': 'derived'},
     {'name': 'NCCL stopped',
      'text': "ncclSystemError: System call (socket, malloc, munmap, etc) failed.",
      'patterns': ["ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError", ("NCCL error", r"NCCL error\b"),
@@ -567,7 +587,7 @@ ENTRIES = [
                   ("fi_mr_reg", r"fi_mr_reg\w{0,20}\b.{0,60}(?:Bad address|Invalid argument|failed)"),
                   ("ibv_reg_dmabuf_mr", r"\bibv_reg_dmabuf_mr\w*.{0,100}(?:failed|error)"),
                   ("Call to ibv_reg_mr", r"Call to ibv_reg_mr\w* failed")],
-     'unless': ["limit of locked memory"],
+     'unless': ["limit of locked memory", "GDRCopy of another release than its driver"],
      'cause': "The card cannot register this memory; mostly it is GPU memory, and the kernel module that lets cards "
               "reach it (nvidia_peermem, or DMABUF) is not loaded, or the memory is read-only or of another kind.",
      'remedy': "lsmod | grep peermem on the node (administrators: modprobe nvidia_peermem). Without: "
@@ -580,6 +600,7 @@ ENTRIES = [
      'text': "UCX WARN gdr_open() failed / could not open gdrdrv",
      'patterns': [("gdr_", r"gdr_(?:open|copy|pin_buffer|map)\w*(?:\(\))?.{0,60}(?:failed|error)"),
                   ("/dev/gdrdrv", "(?:error|ERR).{0,60}/dev/gdrdrv"), "GDRCopy: ERROR",
+                  "unable to open GDR driver", "Is gdrdrv driver installed and loaded",
                   ("ailed to open gdrdrv", "[Ff]ailed to open gdrdrv")],
      'cause': "GDRCopy, which copies small messages to GPUs faster, does not work here: its kernel module "
               "(/dev/gdrdrv) is not loaded or not shown, or its library is of another release.",
@@ -610,13 +631,13 @@ ENTRIES = [
      'source': "rdma-core, ibv_poll_cq(3); UCX, src/uct/ib/mlx5", 'evidence': 'derived'},
     {'name': "objects of the card that its driver refuses",
      'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed on mlx5_0, syndrome 0x2c4154: Remote I/O error",
-     'patterns': [("mlx5dv_devx_", r"mlx5dv_devx_\w{1,40}\((?P<what>\w+)\) failed.{0,80}(?:Remote I/O error|Invalid "
-                   "argument|Operation not)"),
+     'patterns': [("mlx5dv_devx_", r"mlx5dv_devx_(?P<what>\w{1,40}\(\w*)\) failed.{0,80}(?:Remote I/O error|Invalid "
+                   "argument|Operation not|Protocol not|Function not)"),
                   ("mlx5: ", r"mlx5: .{0,80}CREATE_\w+.{0,40}failed")],
-     'cause': "The driver or firmware of the card refuses what this UCX asks for ({what}): UCX and firmware do not "
+     'cause': "The driver or firmware of the card refuses what this UCX asks for, {what}): UCX and firmware do not "
               "fit.",
      'remedy': "UCX_IB_MLX5_DEVX=n (or UCX_IB_MLX5_DEVX_OBJECTS=) goes without. Administrators: newer firmware.",
-     'source': "github.com/openucx/ucx, issue 10451", 'evidence': 'derived'},
+     'source': "github.com/openucx/ucx, issues 10451 and 8440", 'evidence': 'derived'},
     {'name': "TCP of UCX not connected",
      'text': "UCX ERROR tcp_ep.c connect(fd=35, dest_addr=10.0.0.2:54321) failed: Connection refused",
      'patterns': [(") failed: ", r"connect\(fd=\d+, dest_addr=(?P<to>[^)\s]{1,60})\) failed: (?P<why>[\w ]{1,40})"),
@@ -1012,4 +1033,66 @@ ENTRIES = [
      'remedy': "df -h /dev/shm; ls -l /dev/shm on that node: your own psm2_shm.* left over may go. Apptainer shares "
                "/dev/shm (no --contain); Docker: --ipc=host. PSM2_DEVICES=self,hfi (without shm) goes round it.",
      'source': "github.com/cornelisnetworks/opa-psm2, issue 42", 'evidence': 'derived'},
+    {'name': "GDRCopy of another release than its driver",
+     'text': "gdr_copy_md.c:113 UCX ERROR gdr_pin_buffer failed. length :3735552 ret:25",
+     'patterns': [("gdr_", r"UCX +ERROR +gdr_(?:pin_buffer|map|get_info)\w*(?:\(\))? failed")],
+     'cause': "UCX opened GDRCopy and its driver refused a call: the image has libgdrapi of another release than the "
+              "module gdrdrv of the node (1.3 and 2.0 do not fit), or the GPU's window for it is full.",
+     'remedy': "UCX_TLS=^gdr_copy goes without, slower for small messages. Else libgdrapi of the node's release in "
+               "the image (modinfo gdrdrv on the node).",
+     'source': "github.com/NVIDIA/gdrcopy, issue 113", 'evidence': 'measured'},
+    {'name': "address of a rank that UCX cannot read",
+     'text': "address.c:944 UCX ERROR failed to unpack address, invalid bandwidth 0.00",
+     'patterns': [("ailed to ", "[Ff]ailed to (?:unpack|parse) address"),
+                  ("UCX_ADDRESS_VERSION=v2", "use UCX_ADDRESS_VERSION=v2")],
+     'cause': "A rank got the address of another one and cannot make sense of it: the other has another UCX, or "
+              "other cards while UCX_UNIFIED_MODE=y says that all are the same; or PMI cut the address off.",
+     'remedy': "unset UCX_UNIFIED_MODE; the same UCX on all ranks (srun osu-exec ucx_info -v). One transport less "
+               "makes the address shorter and tells: UCX_TLS=self,sm,tcp. UCX_ADDRESS_VERSION=v2 for many cards.",
+     'source': "UCX, src/ucp/wireup/address.c; github.com/openucx/ucx, pull request 10200", 'evidence': 'derived'},
+    {'name': "message of UCX that nobody takes",
+     'text': "uct_iface.c:66 UCX WARN got active message id 27, but no handler installed",
+     'patterns': [("no handler installed", r"got active message id \d+, but no handler installed")],
+     'cause': "Two parts of one program use UCX at a time and get each other's messages (Open MPI's btl uct beside "
+              "pml ucx), or the ranks have different releases of UCX.",
+     'remedy': "export OMPI_MCA_btl=^uct; ucx_info -v on all nodes should say the same.",
+     'source': "github.com/open-mpi/ompi, issue 8098", 'evidence': 'derived'},
+    {'name': "provider that lacks what MPI asks of it",
+     'text': "OFI event counter create failed (ofi_init.c:1057:MPIDI_OFI_mpi_init_hook:Function not implemented)",
+     'patterns': ["OFI event counter create failed",
+                  ("OFI ", r"OFI (?!fi_open|poll)[\w ]{1,40} failed \([^)\n]{0,150}:(?:Function not implemented"
+                   r"|(?:Operation|Protocol) not supported)\)")],
+     'unless': ['no VNI on one node', 'no provider', 'no endpoint on the card'],
+     'cause': "The provider of libfabric that was chosen lacks something that MPI needs (counters in shm, for one).",
+     'remedy': "unset FI_PROVIDER; else one that gives all of it: tcp;ofi_rxm, verbs;ofi_rxm, cxi, psm2. Ranks of one "
+               "node: I_MPI_FABRICS=shm (Intel MPI).",
+     'source': "github.com/ofiwg/libfabric, issue 5465", 'evidence': 'measured'},
+    {'name': "copy between ranks of a node that libfabric failed at",
+     'text': "core:core:cma_copy():58<warn> CMA error 14",
+     'patterns': [("CMA error ", r"\bCMA error (?![13]\b)\d+"), ("smr_", r"\bsmr_\w+\(\):\d+<warn> error processing "
+                                                                   "op")],
+     'unless': ["no memory of another rank"],
+     'cause': "libfabric's provider shm (efa uses it too) could not copy from a rank of the same node: the address was "
+              "none of that rank's memory, a fault of libfabric or memory of a GPU.",
+     'remedy': "FI_EFA_ENABLE_SHM_TRANSFER=0 with OMPI_MCA_mtl_ofi_provider_exclude=shm goes around it; another release "
+               "of libfabric. With GPU buffers: the same with H H.",
+     'source': "github.com/ofiwg/libfabric, issue 11329", 'evidence': 'measured'},
+    {'name': "partner of PSM that does not answer",
+     'text': "psmx3_epid_to_epaddr():231<warn> psm2_ep_connect returned error Operation timed out, remote epid=...",
+     'patterns': [("_ep_connect returned error", r"psm\d?x?_ep_connect returned error (?P<why>[\w /]{1,60})"),
+                  ("Try setting FI_PSM", r"Try setting FI_PSM\d?_CONN_TIMEOUT to a larger value")],
+     'cause': "A rank did not get an answer from another one over Omni-Path or psm3 ({why}): the link of a node is "
+              "down, the nodes have several such networks, a firewall is between (psm3), or that rank is late.",
+     'remedy': "opainfo (psm3: ip -brief addr) on both nodes; HFI_UNIT (PSM3_NIC) names one card for all. "
+               "FI_PSM3_CONN_TIMEOUT=60 (FI_PSM2_CONN_TIMEOUT) waits longer; FI_PROVIDER=tcp or verbs tells.",
+     'also': [("the rank at the other end has ended", "look for the first error of any rank")],
+     'source': "libfabric, fi_psm2(7), fi_psm3(7); github.com/pmodels/mpich, issue 5975", 'evidence': 'derived'},
+    {'name': "message too long for its buffer on Slingshot",
+     'text': "OFI poll failed (ofi_events.c:1061:MPIDI_OFI_handle_cq_error:Message too long - OK)",
+     'patterns': [("Message too long", r"OFI \w+ failed \([^)\n]{0,150}Message too long")],
+     'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly since "
+              "the program or its input differs between them.",
+     'remedy': "See that all ranks run the same program with the same input, and for a rank that crashed before. "
+               "FI_CXI_RX_MATCH_MODE=software, or another MPI, tells whether it is the network.",
+     'source': "libfabric, prov/cxi/src/cxip_msg.c; github.com/reger-men/HPL_GPU, issue 20", 'evidence': 'derived'},
 ]
