@@ -233,4 +233,13 @@ ENTRIES = [
      'remedy': "unset NCCL_GRAPH_FILE, and take its line out of /etc/nccl.conf and ~/.nccl.conf (in a container too). "
                "NCCL_TOPO_FILE may stay.",
      'source': "github.com/NVIDIA/nccl, issue 1008; github.com/Azure/azhpc-images, issue 327", 'evidence': 'measured'},
+    {'name': "rank of NCCL that takes no connection",
+     'text': "NCCL INFO Call to connect returned Connection refused, retrying",
+     'patterns': [("Call to connect returned ", r"INFO Call to connect returned [\w ]{1,40}, retrying")],
+     'times': 3, 'general': 1, 'unless': ["NCCL reaches no other node"],
+     'cause': "A rank tries again and again to reach another one, which does not listen any more: it has failed or "
+              "ended, or the ranks do not mean the same run.",
+     'remedy': "Look for the first error of any rank. Each rank its own GPU (CUDA_VISIBLE_DEVICES, LOCAL_RANK), the same "
+               "MASTER_ADDR and number of ranks for all; NCCL_SOCKET_IFNAME=NAME of an interface that nodes share.",
+     'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issue 948", 'evidence': 'derived'},
 ]

@@ -4,10 +4,10 @@ from .common import DEIC
 ENTRIES = [
     {'name': "key of a queue pair that the kernel refuses",
      'text': "Failed to modify UD QP to INIT on mlx5_0: Operation not permitted",
-     'patterns': [("Failed to modify UD QP to INIT", r"Failed to modify UD QP to INIT on (?P<card>\S{1,20}): Operation "
-                   "not permitted")],
-     'cause': "A library (libfabric's psm3 or verbs, within Open MPI) opens {card} beside UCX with a key that newer "
-              "kernels and OFED (23.10) keep for root.",
+     'patterns': [("Failed to modify UD QP to INIT", r"Failed to modify UD QP to INIT on (?P<card>\S{1,20}): (?:Operation "
+                   "not permitted|Invalid argument)")],
+     'cause': "A library (libfabric's psm3 or verbs, within Open MPI) opens {card} beside UCX, and the card refuses: "
+              "newer kernels and OFED (23.10) keep the key that it uses for root.",
      'remedy': "Keep Open MPI from libfabric: export OMPI_MCA_pml=ucx OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^uct,ofi; or "
                "export PSM3_DEVICES=self,shm.",
      'source': "github.com/easybuilders/easybuild-easyconfigs, issue 20233", 'evidence': 'measured'},
@@ -264,6 +264,7 @@ ENTRIES = [
                    r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir|timed "
                    r"out"
                    "|Remote I/O|ermission denied|not permitted))"),
+                  ("ouldn't allocate MR", "[Cc]ouldn't allocate MR"), ("ailed to create ", "[Ff]ailed to create (?:MR|mr)$"),
                   ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
                   ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
                   ("allocate some locked memory", "allocate some locked memory"),
@@ -436,7 +437,7 @@ ENTRIES = [
      'patterns': ["ransport retry count exceeded", "RETRY EXCEEDED ERROR",
                   ("The InfiniBand retry count between two MPI", "The InfiniBand retry count between two MPI"),
                   ('"receiver not ready" retry count', 'OpenFabrics "receiver not ready" retry count'),
-                  "a work item failed: status 12",
+                  "a work item failed: status 12", "unhandled timeout error", "Endpoint timeout",
                   ("Got completion ", r"Got completion .{0,120}(?:status=|error )(?:12\b|IBV_WC_RETRY_EXC_ERR)")],
      'cause': "The card sent and the other node never answered: its rank has died, a link is bad, or the two cards do "
               "not reach each other (on Ethernet: the wrong GID, or a network that loses packets).",
@@ -879,9 +880,11 @@ ENTRIES = [
                   ("The OpenFabrics stack has reported an unknown", "The OpenFabrics stack has reported an unknown"),
                   ("IBV_EVENT_", r"(?P<event>IBV_EVENT_(?:PORT_ERR|DEVICE_FATAL|QP_FATAL|CQ_ERR|QP_ACCESS_ERR"
                    "|LID_CHANGE|SM_CHANGE|GID_CHANGE))"),
+                  ("IB Async event on ", r"IB Async event on \S{1,40}: (?P<event>(?:port|device|GID|LID|P_Key|QP|CQ"
+                   r"|SRQ|path)[^\n]{1,60})"),
                   ("ot async ", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?(?P<what>[^\n]{1,80})")],
-     'cause': "The card told of a change in the network while the job ran: a port or cable went down, or the card "
-              "failed. {event}",
+     'cause': "The card told of a change in the network while the job ran: a port or cable went down, its address "
+              "(GID) changed, or the card failed. {event}",
      'remedy': "ibstat and dmesg | grep mlx5 on that node; srun --exclude=NODE; tell the administrators.",
      'source': "Open MPI, help-mpi-btl-openib.txt; ibv_get_async_event(3)", 'evidence': 'derived'},
     {'name': "message over EFA that failed",
@@ -997,6 +1000,7 @@ ENTRIES = [
                   ("onnection timed out",
                    r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection timed "
                    "out"),
+                  ("fi_eq_readerr: err: 11", r"fi_eq_readerr: err: 11[013]\b"),
                   ("oute to host", r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+)\S{0,60}.{0,160}[Rr]oute to host")],
      'cause': "libfabric (provider tcp, or verbs) does not reach another rank: it took an interface that leads nowhere "
               "(docker0, virbr0, the wrong of two), a firewall stands between, or that rank has ended.",
@@ -1095,4 +1099,13 @@ ENTRIES = [
      'remedy': "See that all ranks run the same program with the same input, and for a rank that crashed before. "
                "FI_CXI_RX_MATCH_MODE=software, or another MPI, tells whether it is the network.",
      'source': "libfabric, prov/cxi/src/cxip_msg.c; github.com/reger-men/HPL_GPU, issue 20", 'evidence': 'derived'},
+    {'name': "port of a RoCE card without a GID",
+     'text': "ib_device.c:918 UCX ERROR Invalid gid[0] on mlx5_6:1",
+     'patterns': [("nvalid gid[", r"[Ii]nvalid gid\[\d+\] on (?P<card>\S{1,40})"),
+                  ("local_gid_u16", "local_gid_u16")],
+     'cause': "The port {card} has no address (GID) that can be used: its interface has no IP address, or belongs to "
+              "the network of the host and not to this container's.",
+     'remedy': "UCX_NET_DEVICES=NAME:1 with a card that has one (show_gids; it may have another name on each node). "
+               "Docker: --network=host. UCX_IB_GID_INDEX=3 where only RoCE v2 has an address.",
+     'source': "UCX, src/uct/ib/base/ib_device.c; github.com/openucx/ucx, issue 4966", 'evidence': 'derived'},
 ]
