@@ -20,8 +20,8 @@ ENTRIES = [
                    r"\n]{1,80})"), ("ncclUnhandledCudaError", r"ncclUnhandledCudaError[^\n]{0,200}"),
                   ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
                   (" failure ", r"(?:Test )?(?:CUDA|Cuda|HIP) failure [^\n']{1,100}:\d+ ?:? ?'(?P<why>[^'\n]{1,80})")],
-     'unless': ["CUDA newer than the driver",
-                "no GPU seen",
+     'unless': ["CUDA newer than the driver", "more GPUs in one process than can be mapped", "NVLS of NCCL not usable",
+                "no GPU seen", "program that ended while NCCL worked",
                 "GPU memory not shared between ranks",
                 "out of memory",
                 "code for another GPU",
@@ -66,7 +66,7 @@ ENTRIES = [
      'patterns': [("NCCL WARN NET/OFI ", r"NCCL WARN NET/OFI (?P<why>(?!Unable to register memory)[^\n]{1,150})"),
                   ("NET/OFI ", "NET/OFI (?:Failed to|Unable to|Could not|Request completed with error|Error)[^"
                    r"\n]{0,150}")],
-     'unless': ["plugin cannot register memory", "RCCL asked for a plugin in vain", "no VNI on one node"],
+     'unless': ["plugin cannot register memory", "plugin for EFA on a node without it", "RCCL asked for a plugin in vain", "no VNI on one node"],
      'cause': "The plugin for libfabric (aws-ofi-nccl) failed: {why}",
      'remedy': "FI_LOG_LEVEL=warn with NCCL_DEBUG=INFO shows provider and reason; fi_info -p cxi (efa) in the "
                "container. 'No eligible providers': FI_PROVIDER, or a libfabric without the provider; 'RC: -12', "
@@ -76,12 +76,15 @@ ENTRIES = [
      'text': "NCCL WARN ... Could not find real path of /sys/class/pci_bus/... / No NVML device handle",
      'patterns': [("ould not find real path of ", r"[Cc]ould not find real path of (?P<path>\S{1,150})"),
                   ("NCCL WARN", r"NCCL WARN[^\n]{0,60}(?:XML|topology|graph|nvml\w+\(\)|NVML)[^\n]{0,120}"),
+                  ("ailed to find reverse path from ", "[Ff]ailed to find reverse path from remNode"),
+                  ("ould not find a path for pattern ", r"[Cc]ould not find a path for pattern \d+"),
                   ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?P<what>\w+) of node \w+ not found"),
                   ("nvmlInit", r"nvmlInit[^\n]{0,40}failed[^\n]{0,80}"),
                   ("nvmlDevice", r"nvmlDevice\w{1,60}\(\) failed[^\n]{0,80}")],
      'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does not see it all in this "
               "container or virtual machine ({path}).",
-     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. NCCL_TOPO_FILE names a file of the cloud's provider "
+     'unless': ["cards that differ between ranks of NCCL"],
+     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. nvidia-smi topo -m shows a link that is missing. NCCL_TOPO_FILE names a file of the cloud's provider "
                "(unset it, or a newer aws-ofi-nccl, where an attribute is not found); "
                "NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
      'source': "NCCL, src/graph/xml.cc", 'evidence': 'derived', 'general': 1},
@@ -143,6 +146,7 @@ ENTRIES = [
      'source': "NCCL, src/init.cc", 'evidence': 'derived'},
     {'name': "ranks of NCCL that do not agree on their number",
      'text': "NCCL WARN Bootstrap Root : rank 0 of 2 ranks has already checked in",
+     'unless': ["name of a node that NCCL cannot resolve"],
      'patterns': [("Bootstrap Root", r"Bootstrap Root ?: (?:mismatch|rank \d+ of \d+ ranks has already|localId)"),
                   ("Invalid NCCL_COMM_ID", "Invalid NCCL_COMM_ID"),
                   ("Invalid rank requested : ", r"Invalid rank requested : -?\d+/\d+")],
@@ -242,4 +246,44 @@ ENTRIES = [
      'remedy': "Look for the first error of any rank. Each rank its own GPU (CUDA_VISIBLE_DEVICES, LOCAL_RANK), the same "
                "MASTER_ADDR and number of ranks for all; NCCL_SOCKET_IFNAME=NAME of an interface that nodes share.",
      'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issue 948", 'evidence': 'derived'},
+    {'name': "more GPUs in one process than can be mapped",
+     'text': "NCCL WARN Cuda failure 711 'peer mapping resources exhausted'",
+     'patterns': ["peer mapping resources exhausted", "cudaErrorTooManyPeers", "CUDA_ERROR_TOO_MANY_PEERS"],
+     'cause': "One process uses more than 8 or so GPUs, and a GPU can map the memory of no more peers within one "
+              "process.",
+     'remedy': "One process for each GPU: srun --ntasks-per-node=N (all_reduce_perf -g 1). For one process alone fewer "
+               "GPUs, or NCCL_P2P_DISABLE=1 NCCL_CUMEM_ENABLE=0.",
+     'source': "CUDA Runtime API, cudaErrorTooManyPeers; github.com/NVIDIA/nccl, issue 241", 'evidence': 'derived'},
+    {'name': "program that ended while NCCL worked",
+     'text': "NCCL WARN Cuda failure 'driver shutting down'",
+     'patterns': [("driver shutting down", r"(?:Cuda|CUDA|HIP) failure (?:\d+ )?'?driver shutting down")],
+     'cause': "The process was ending, by its own error or at its end, while threads of NCCL still used the GPU.",
+     'remedy': "Look for an earlier error of this rank (a trace of Python, a signal). At the end of a program: "
+               "dist.destroy_process_group(), ncclCommDestroy, and wait for all threads and streams before it exits.",
+     'source': "CUDA Runtime API, cudaErrorCudartUnloading; github.com/NVIDIA/nccl, issue 1485", 'evidence': 'derived'},
+    {'name': "NVLink that does not work",
+     'text': "NCCL WARN P2P is disabled between NVLINK connected GPUs 1 and 0. This should not be the case ...",
+     'patterns': [("P2P is disabled between NVLINK connected GPUs", "P2P is disabled between NVLINK connected GPUs")],
+     'cause': "Two GPUs are connected by NVLink, and the driver does not let them read each other's memory: a link or "
+              "GPU is broken, or nvidia-fabricmanager does not run.",
+     'remedy': "nvidia-smi nvlink -s; nvidia-smi topo -p2p r; tell the administrators, and srun --exclude=NODE. To go on, "
+               "slower: NCCL_IGNORE_DISABLED_P2P=1.",
+     'source': "NCCL, src/graph/paths.cc", 'evidence': 'derived'},
+    {'name': "name of a node that NCCL cannot resolve",
+     'text': "NCCL WARN Net : error encountered when getting address info : Name or service not known",
+     'patterns': [("error encountered when getting address", r"error encountered when getting address info ?: "
+                   r"(?P<why>[\w ]{1,60})")],
+     'cause': "The name of the node where ranks are to meet (NCCL_COMM_ID, MASTER_ADDR) has no address here ({why}): "
+              "the node is gone or new, or the container has another list of names.",
+     'remedy': "getent hosts NAME on each node and in the container; give the address instead of the name. Start the job "
+               "again where a node was replaced.",
+     'source': "NCCL, src/misc/socket.cc; github.com/aws-neuron/aws-neuron-parallelcluster-samples, pull request 13",
+     'evidence': 'measured'},
+    {'name': "plugin for EFA on a node without it",
+     'text': "NCCL WARN NET/OFI Only EFA provider is supported",
+     'patterns': ["NET/OFI Only EFA provider is supported"],
+     'cause': "The image brings Amazon's plugin for the network EFA, and this node has no EFA; NCCL goes on over TCP.",
+     'remedy': "Harmless on one node. Between nodes: an instance with EFA, and its device in the container (fi_info -p "
+               "efa). NCCL_NET_PLUGIN=none leaves the plugin out.",
+     'source': "github.com/aws/deep-learning-containers, issue 2675", 'evidence': 'measured', 'last': True},
 ]

@@ -264,6 +264,8 @@ ENTRIES = [
                    r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir|timed "
                    r"out"
                    "|Remote I/O|ermission denied|not permitted))"),
+                  ("help-mpi-btl-openib.txt / ", r"help-mpi-btl-openib\.txt / (?:init-fail-no-mem|init-fail-create-q"
+                   "|reg mem limit low)"),
                   ("ouldn't allocate MR", "[Cc]ouldn't allocate MR"), ("ailed to create ", "[Ff]ailed to create (?:MR|mr)$"),
                   ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
                   ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
@@ -292,17 +294,22 @@ ENTRIES = [
     {'name': 'queue pairs of the card used up',
      'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed, syndrome 0: Cannot allocate memory",
      'patterns': [("mlx5dv_devx_obj_create(", r"mlx5dv_devx_obj_create\((?P<what>\w+)\) failed"
-                   r"(?![^\n]{0,80}(?:Remote I/O|Invalid argument))")],
+                   r"(?![^\n]{0,80}(?:Remote I/O|Invalid argument))"),
+                  ("ailed to create qp", "[Ff]ailed to create qp"),
+                  ("rdma_create_qp", r"rdma_create_qp\w*(?:\(\))?:? [^\n]{0,20}Cannot allocate memory")],
      'cause': "The InfiniBand card has no room for another connection ({what}): every rank opens one to every other "
               "(transport rc).",
-     'remedy': "export UCX_TLS=self,sm,ud_x (or dc_x), which do with few; or fewer ranks on a node.",
+     'remedy': "export UCX_TLS=self,sm,ud_x (or dc_x), which do with few; or fewer ranks on a node. libfabric: "
+               "FI_VERBS_TX_SIZE=128 FI_VERBS_RX_SIZE=128.",
      'also': [("the driver of the card is at fault", "UCX_IB_MLX5_DEVX=n srun ...")],
      'source': 'github.com/openucx/ucx, issues 7978 and 5351; UCX, documentation, FAQ', 'evidence': 'derived'},
     {'name': 'openib not used',
      'text': "WARNING: There was an error initializing an OpenFabrics device.",
      'patterns': ["error initializing an OpenFabrics device", "infiniband ports on a device",
                   "No preset parameters were found for the device", "No OpenFabrics connection schemes reported",
-                  "Module: OpenFabrics (openib)"],
+                  "Module: OpenFabrics (openib)",
+                  ("help-mpi-btl-openib", r"help-mpi-btl-openib(?:-cpc-base)?\.txt / (?:no device params found|no cpcs for "
+                   "port|error in device init|ib port not selected|no active ports found|ini file)")],
      'cause': "Open MPI 4 warns that its old component openib cannot use the card; UCX is meant to.",
      'remedy': "export OMPI_MCA_btl=^openib silences it. Harmless where the run is fast.",
      'also': [("the run goes over TCP, where it is slow", "OMPI_MCA_pml=ucx srun ... ends if UCX finds no card")],
@@ -417,7 +424,9 @@ ENTRIES = [
      'source': 'NCCL, documentation, Errors; github.com/NVIDIA/nccl, issue 473', 'evidence': 'derived', 'last': True},
     {'name': 'plugin cannot register memory',
      'text': "NCCL WARN NET/OFI Unable to register memory (type = 2) for device 4. RC: -22, Error: Invalid argument",
-     'patterns': ["NET/OFI Unable to register memory"],
+     'patterns': ["NET/OFI Unable to register memory",
+                  ("unable to set memops", "unable to set memops for cuda ptr"),
+                  ("Failed to perform cuPointer", r"Failed to perform cuPointerSetAttribute")],
      'cause': "The plugin of NCCL or RCCL cannot make GPU memory known to the network: libfabric does not take it for "
               "GPU memory, or its provider is too old for this NCCL.",
      'remedy': "EFA: export FI_EFA_SET_CUDA_SYNC_MEMOPS=0, or the installer 1.29.1 or newer. cxi: a libfabric built "
@@ -438,6 +447,8 @@ ENTRIES = [
                   ("The InfiniBand retry count between two MPI", "The InfiniBand retry count between two MPI"),
                   ('"receiver not ready" retry count', 'OpenFabrics "receiver not ready" retry count'),
                   "a work item failed: status 12", "unhandled timeout error", "Endpoint timeout",
+                  ("retry counter exceeded", "(?:[Tt]ransport|RNR) retry counter exceeded"),
+                  ("help-mpi-btl-openib.txt / pp ", r"help-mpi-btl-openib\.txt / pp (?:rnr )?retry exceeded"),
                   ("Got completion ", r"Got completion .{0,120}(?:status=|error )(?:12\b|IBV_WC_RETRY_EXC_ERR)")],
      'cause': "The card sent and the other node never answered: its rank has died, a link is bad, or the two cards do "
               "not reach each other (on Ethernet: the wrong GID, or a network that loses packets).",
@@ -587,6 +598,7 @@ ENTRIES = [
                    "address|Invalid argument|Input/output error|Operation not supported|Permission denied)"),
                   ("fi_mr_reg", r"fi_mr_reg\w{0,20}\b.{0,60}(?:Bad address|Invalid argument|failed)"),
                   ("ibv_reg_dmabuf_mr", r"\bibv_reg_dmabuf_mr\w*.{0,100}(?:failed|error)"),
+                  ("ouldn't register ", "[Cc]ouldn't register (?:GPU )?MR"),
                   ("Call to ibv_reg_mr", r"Call to ibv_reg_mr\w* failed")],
      'unless': ["limit of locked memory", "GDRCopy of another release than its driver"],
      'cause': "The card cannot register this memory; mostly it is GPU memory, and the kernel module that lets cards "
@@ -622,6 +634,9 @@ ENTRIES = [
                   ("Bad response ", r"(?P<what>Bad response) (?:error )?on (?P<card>\S{1,40})"),
                   ("Got completion ", "Got completion .{0,200}(?:status=|error |opcode )(?:9|10|11|IBV_WC_"
                    r"(?:LOC_PROT|REM_ACCESS|REM_OP|LOC_LEN|REM_INV_REQ)_ERR)\b"),
+                  (" error", r"(?:completion|prov_err|wc)\b[^\n]{0,80}[ :](?P<what>local protection|local length"
+                   "|local QP operation|remote access|remote invalid request|remote operation) error"),
+                  ("work queue error", r"(?P<what>local access violation|invalid request local) work queue error"),
                   ("error polling ", "error polling (?:LP|HP) CQ with status (?P<what>[A-Z ]{3,60})"),
                   ("got completion with error", r"mlx[45]: \S{1,80} got completion with error")],
      'unless': ["no answer over InfiniBand", "GPU memory kept from the card by the node's bridges"],
@@ -882,7 +897,8 @@ ENTRIES = [
                    "|LID_CHANGE|SM_CHANGE|GID_CHANGE))"),
                   ("IB Async event on ", r"IB Async event on \S{1,40}: (?P<event>(?:port|device|GID|LID|P_Key|QP|CQ"
                    r"|SRQ|path)[^\n]{1,60})"),
-                  ("ot async ", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?(?P<what>[^\n]{1,80})")],
+                  ("ot async ", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?"
+                   r"(?!local access|invalid request)(?P<what>[^\n]{1,80})")],
      'cause': "The card told of a change in the network while the job ran: a port or cable went down, its address "
               "(GID) changed, or the card failed. {event}",
      'remedy': "ibstat and dmesg | grep mlx5 on that node; srun --exclude=NODE; tell the administrators.",
@@ -1108,4 +1124,23 @@ ENTRIES = [
      'remedy': "UCX_NET_DEVICES=NAME:1 with a card that has one (show_gids; it may have another name on each node). "
                "Docker: --network=host. UCX_IB_GID_INDEX=3 where only RoCE v2 has an address.",
      'source': "UCX, src/uct/ib/base/ib_device.c; github.com/openucx/ucx, issue 4966", 'evidence': 'derived'},
+    {'name': "start of mpirun over InfiniBand that does not go",
+     'text': "Failed to create a queue pair (QP): ... Open MPI has detected that there are UD-capable Verbs devices ...",
+     'patterns': [("Failed to create a queue pair (QP)", r"Failed to create a queue pair \(QP\)"),
+                  ("UD-capable Verbs devices", "there are UD-capable Verbs devices")],
+     'cause': "mpirun of Open MPI 3 or older tries to talk to its helpers over InfiniBand (oob ud), which this card or "
+              "container does not let it do. It then takes TCP.",
+     'remedy': "Harmless where the run goes on: export OMPI_MCA_oob=^ud silences it. Else a newer Open MPI, and which "
+               "mpirun tells whether it is the one that you mean (compilers of NVIDIA bring one).",
+     'source': "Open MPI, help-oob-ud.txt; github.com/open-mpi/ompi, issue 11236", 'evidence': 'derived',
+     'last': True},
+    {'name': "UCX that cannot enlarge a buffer of its own",
+     'text': "mremap(0x1534a4047000, 4096, 8192, MAYMOVE) failed: Cannot allocate memory",
+     'patterns': [("mremap(", r"\bmremap\([^)\n]{1,100}\) failed: Cannot allocate memory"),
+                  ("failed to allocate maps buffer", "UCX +FATAL +failed to allocate maps buffer")],
+     'cause': "UCX asked the kernel to enlarge some pages of its own (mremap), which failed, although the node has "
+              "memory: too many mappings (vm.max_map_count), a limit of addresses, or a kernel that does not let it.",
+     'remedy': "A newer UCX (1.17), which does without at one place; ulimit -v should print unlimited. wc -l "
+               "/proc/PID/maps tells whether it is near sysctl vm.max_map_count (administrators).",
+     'source': "github.com/openucx/ucx, issue 9522 and pull request 9901", 'evidence': 'derived'},
 ]
