@@ -100,7 +100,8 @@ ENTRIES = [
      'text': "[Fatal] LE resources not recovered during flow control. FI_CXI_RX_MATCH_MODE=... is required",
      'patterns': [("failure to append LE", "failure to append LE"), "RX request list is full",
                   ("Message flow-control triggered", "Message flow-control triggered"),
-                  "LE resources not recovered", "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
+                  "LE resources not recovered",
+                  "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
      'cause': "More messages wait unmatched than the card has entries for; in mode hardware the run ends.",
      'remedy': "export FI_CXI_RX_MATCH_MODE=hybrid (or software) before srun.",
      'source': 'libfabric, prov/cxi, cxip_ux_onload_cb(), and fi_cxi(7)', 'evidence': 'derived'},
@@ -130,7 +131,8 @@ ENTRIES = [
                '4235, 2023', 'evidence': 'untested'},
     {'name': 'memory not registered',
      'text': "cxil_map: write error",
-     'patterns': ["cxil_map: write error"],
+     'patterns': ["cxil_map: write error",
+                  ("ailed to map", r"cxip_\w+\(\):\d+<warn>.{0,120}[Ff]ailed to map\b")],
      'cause': "libcxi could not make a buffer known to the card; mostly it is GPU memory, and MPI or libfabric does "
               "not take it for that, or too much is registered already.",
      'remedy': "GPU buffers: is support for them on (osu-explain lists MPICH_GPU_SUPPORT_ENABLED or "
@@ -228,7 +230,7 @@ ENTRIES = [
      'source': 'mpi4py 4.1, seen by this project, 2026-11', 'evidence': 'derived'},
     {'name': 'PSM3 opens no card',
      'text': "rank0: PSM3 can't open nic unit: 0 (err=23)",
-     'patterns': ["PSM3 can't open nic unit"],
+     'patterns': ["PSM3 can't open nic unit", ("psm3_ep_open returns ", r"psm3_ep_open returns [1-9]")],
      'cause': "libfabric's provider psm3 is made for Intel's RDMA cards. Here it took an Ethernet interface, and "
               "cannot open it: a container, a virtual machine, a login node. MPI then ends, or waits for ever.",
      'remedy': "export PSM3_DEVICES=self,shm (ranks of one node), or FI_PROVIDER=^psm3, with tcp between nodes.",
@@ -259,7 +261,8 @@ ENTRIES = [
      'source': 'MPICH, src/mpid/ch4/netmod/ofi/ofi_init.c; github.com/LLNL/sundials, issue 316', 'evidence': 'derived'},
     {'name': 'limit of locked memory',
      'text': "UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
-     'patterns': ["set max locked memory", "Failure to post internal receive buffers",
+     'patterns': ["set max locked memory", ("RLIMIT_MEMLOCK is ", r"RLIMIT_MEMLOCK is \d+ bytes"),
+                  "Failure to post internal receive buffers",
                   ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\([^)\n]{0,80}\))? failed"
                    r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir|timed "
                    r"out"
@@ -296,7 +299,7 @@ ENTRIES = [
      'patterns': [("mlx5dv_devx_obj_create(", r"mlx5dv_devx_obj_create\((?P<what>\w+)\) failed"
                    r"(?![^\n]{0,80}(?:Remote I/O|Invalid argument))"),
                   ("ailed to create qp", "[Ff]ailed to create qp"),
-                  ("rdma_create_qp", r"rdma_create_qp\w*(?:\(\))?:? [^\n]{0,20}Cannot allocate memory")],
+                  ("rdma_create_qp", r"rdma_create_qp\w{0,10}(?:\(\))?:? [^\n]{0,20}Cannot allocate memory")],
      'cause': "The InfiniBand card has no room for another connection ({what}): every rank opens one to every other "
               "(transport rc).",
      'remedy': "export UCX_TLS=self,sm,ud_x (or dc_x), which do with few; or fewer ranks on a node. libfabric: "
@@ -544,7 +547,8 @@ ENTRIES = [
      'text': "pml_ucx.c:419  Error: ucp_ep_create(proc=0) failed: Shared memory error",
      'patterns': [("ucp_ep_create(", r"ucp_ep_create\([^)]{0,40}\) failed: (?P<why>[^\n]{1,60})"),
                   "Failed to resolve UCX endpoint", ("ucp_worker_create failed", "ucp_worker_create failed"),
-                  ("ucp_init failed", "ucp_init failed"),
+                  ("ucp_init failed", "ucp_init failed"), "Failed to create UCP worker",
+                  ("failed to open interface", "UCX +ERROR +failed to open interface"),
                   ("ucp_worker_get_address failed", "ucp_worker_get_address failed")],
      'cause': "UCX could not connect two ranks ({why}); the line of UCX before this one says why.",
      'remedy': "UCX_TLS=self,sm,tcp (no card), UCX_TLS=^posix (no shared memory through /proc), and "
@@ -747,7 +751,8 @@ ENTRIES = [
                   ("unavailable", r"HFI\w* .{0,80}unavailable"), ("link", r"HFI\w* .{0,80}link.{0,20}down"),
                   (" unit", "No (?:hfi|HFI|nic) units? (?:found|available|active)"),
                   ("No such device", "opx.{0,120}No such device"), ("not found", "opx.{0,120}not found"),
-                  ("not active", "opx.{0,120}not active"), ("not available", "opx.{0,120}not available"),
+                  ("not active", "opx.{0,120}not active"),
+                  ("failed", r"opx.{0,120}\b(?:context|hfi1?|HFI)\b.{0,40}failed"), ("not available", "opx.{0,120}not available"),
                   ("failed to open", "opx.{0,120}failed to open")],
      'unless': ["PSM3 opens no card", "PSM2 opens no card"],
      'cause': "The provider (psm2, psm3, opx) finds no card that is up.",
@@ -772,7 +777,8 @@ ENTRIES = [
     {'name': "resources of the Slingshot card used up",
      'text': "cxip_ep_cmdq():171<warn> ...: Unable to allocate CMDQ, ret: No space left on device",
      'patterns': [("<warn>", r"cxip?_\w+\(\):\d+<warn>.{0,200}(?:No space left|-28\b|ENOSPC|[Rr]esource.{0,30}"
-                   "(?:exhaust|exceed))"), ("cxil_", r"cxil_\w{1,40}\b.{0,100}(?:No space left|-28\b)")],
+                   "(?:exhaust|exceed))"), ("cxil_", r"cxil_\w{1,40}\b.{0,100}(?:No space left|-28\b)"),
+                  ("Cannot allocate memory", r"cxip_\w+\(\):\d+<warn>.{0,200}Cannot allocate memory")],
      'unless': ["no VNI on one node"],
      'cause': "The service of the Slingshot card has no more of a resource (TX queues, events, pointers) for this "
               "job: too many ranks a node, or other jobs have it.",
@@ -804,7 +810,7 @@ ENTRIES = [
      'source': "AWS, EFA user guide; libfabric, fi_efa(7)", 'evidence': 'derived', 'general': 1},
     {'name': "read of another completion failed",
      'text': "OFI poll failed (ofi_events.c:...:Input/output error) / fi_cq_readerr ...",
-     'patterns': [("OFI poll failed (", r"OFI poll failed \([^)\n]{0,200}"),
+     'patterns': ["OFI get address vector map failed", ("OFI poll failed (", r"OFI poll failed \([^)\n]{0,200}"),
                   ("fi_cq_read", r"fi_cq_read\w{0,20}\b[^\n]{0,100}(?:error|failed)"),
                   (" failed (", r"OFI (?P<call>\w+) failed \([^)\n]{0,120}:(?P<why>[^):\n]{1,80})\)"),
                   ("OFI call ", r"OFI call (?P<call>\w+) failed")],
@@ -908,7 +914,7 @@ ENTRIES = [
      'patterns': [("Unable to write to EQ: Missing or unavailable", "Unable to write to EQ: Missing or unavailable "
                                                                     "event "
                    "queue"), ("Libfabric EFA provider has encountered an", "Libfabric EFA provider has encountered an"),
-                  ("efa_rdm_", r"efa_rdm_\w+_handle_error\(\)"),
+                  ("efa_rdm_", r"efa_rdm_\w{1,40}_handle_error\(\)"),
                   ("rxr_cq_", r"rxr_cq_write_(?:tx|rx)_error\(\)")],
      'unless': ["limit of locked memory", "EFA's security group closed"],
      'cause': "A message over Amazon's EFA failed: mostly the rank at the other end has ended or crashed; else memory "
@@ -1017,6 +1023,8 @@ ENTRIES = [
                    r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection timed "
                    "out"),
                   ("fi_eq_readerr: err: 11", r"fi_eq_readerr: err: 11[013]\b"),
+                  ("OFI ", r"OFI [\w ]{1,30} failed \([^)\n]{0,150}:(?:No such file or directory|Connection (?:refused"
+                   r"|timed out)|No route to host|Network is unreachable|Transport endpoint is not connected)\)"),
                   ("oute to host", r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+)\S{0,60}.{0,160}[Rr]oute to host")],
      'cause': "libfabric (provider tcp, or verbs) does not reach another rank: it took an interface that leads nowhere "
               "(docker0, virbr0, the wrong of two), a firewall stands between, or that rank has ended.",
@@ -1143,4 +1151,60 @@ ENTRIES = [
      'remedy': "A newer UCX (1.17), which does without at one place; ulimit -v should print unlimited. wc -l "
                "/proc/PID/maps tells whether it is near sysctl vm.max_map_count (administrators).",
      'source': "github.com/openucx/ucx, issue 9522 and pull request 9901", 'evidence': 'derived'},
+    {'name': "rank that UCX lost",
+     'text': "UCX ERROR ep 0x...: error 'Connection reset by remote peer' on tcp/eth0 will not be handled since no error "
+             "callback is installed",
+     'patterns': [("will not be handled since no error callback", r"(?:error '(?P<why>[^'\n]{1,60})'|error).{0,120} will "
+                   "not be handled since no error callback"),
+                  ("Connection reset by remote peer", "UCX +(?:ERROR|WARN|DIAG).{0,160}Connection reset by remote peer"),
+                  ("Endpoint is not connected", "UCX +ERROR.{0,160}Endpoint is not connected")],
+     'unless': ["no answer over InfiniBand"],
+     'cause': "The rank at the other end has ended or crashed ({why}), and UCX tells of the broken connection.",
+     'remedy': "Look for the first error of any rank (a signal, memory: sacct -j JOB -o state,exitcode,maxrss). If there "
+               "is none: UCX_TLS=self,sm,tcp with UCX_NET_DEVICES=NAME tells whether it is the network.",
+     'source': "UCX, src/ucp/core/ucp_worker.c", 'evidence': 'derived', 'last': True},
+    {'name': "shared memory of another rank that UCX cannot attach",
+     'text': "mm_sysv.c:59 UCX ERROR shmat(shmid=32768) failed: Invalid argument",
+     'patterns': [("shmat(shmid=", r"shmat\(shmid=\d+\) failed"),
+                  ("ailed to attach xpmem", "[Ff]ailed to attach xpmem"),
+                  ("xpmem_", r"xpmem_(?:attach|get)\w{0,20}(?:\(\))?[^\n]{0,80}(?:failed|Invalid argument|Cannot "
+                   "allocate|denied)")],
+     'cause': "A rank may not or cannot attach memory of another one on its node: they are in different IPC namespaces "
+              "(a container each), the other has ended, or xpmem's module and library are of different releases.",
+     'remedy': "One container for all ranks of a node (apptainer exec --sharens; Docker: --ipc=host --pid=host). "
+               "UCX_TLS=^sysv,xpmem goes without; OMPI_MCA_smsc=^xpmem.",
+     'source': "UCX, src/uct/sm/mm; shmat(2), EINVAL", 'evidence': 'derived'},
+    {'name': "KNEM not usable",
+     'text': "UCX ERROR could not open the KNEM device file at /dev/knem : Permission denied",
+     'patterns': [("KNEM", r"KNEM (?:device file|create region|inline copy|destroy region)[^\n]{0,80}(?:failed|denied|No "
+                   "such|Invalid)"), ("/dev/knem", r"/dev/knem\b[^\n]{0,60}(?:denied|No such)")],
+     'cause': "KNEM, by which ranks of a node copy from each other, cannot be used: its kernel module is not loaded, "
+              "/dev/knem is closed to you, or not in the container.",
+     'remedy': "UCX_TLS=^knem (Open MPI: OMPI_MCA_btl_vader_single_copy_mechanism=none) goes without, slower. Else bind "
+               "/dev/knem; administrators: modprobe knem.",
+     'source': "UCX, src/uct/sm/scopy/knem", 'evidence': 'derived'},
+    {'name': "kernel without InfiniBand's modules",
+     'text': "libibverbs: Fatal: couldn't read uverbs ABI version.",
+     'patterns': ["couldn't read uverbs ABI version", "kernel ABI version is not supported"],
+     'cause': "The kernel of this node has not loaded ib_uverbs, or the container hides /sys/class/infiniband_verbs.",
+     'remedy': "Harmless on a node without such a card. With one: lsmod | grep ib_uverbs; administrators: modprobe "
+               "ib_uverbs (service rdma).",
+     'source': "rdma-core, libibverbs/init.c", 'evidence': 'derived', 'last': True},
+    {'name': "memory of another rank that the card may not touch",
+     'text': "OFI poll failed (ofi_events.c:...:Input/output error - PERM_VIOLATION)",
+     'patterns': [("Input/output error - ", r"Input/output error - (?P<why>ENTRY_NOT_FOUND|PERM_VIOLATION|OP_VIOLATION"
+                   r"|MR_\w{1,30}|PTLTE_\w*(?<!NOT_FOUND)|ADDR\w{1,30}|HDR_\w{1,30})\b")],
+     'cause': "The card of another node has no entry for the memory that a rank reads or writes there ({why}): the "
+              "window or buffer is gone, or MPI or libfabric gave a wrong key.",
+     'remedy': "See that all ranks still have the window (MPI_Win_free, a rank that crashed before). A newer MPICH; "
+               "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0 goes without the card's own reads; FI_CXI_RX_MATCH_MODE=software.",
+     'source': "libfabric, prov/cxi; github.com/pmodels/mpich, issue 7118", 'evidence': 'derived'},
+    {'name': "UCX told of an error",
+     'text': "UCX ERROR ...",
+     'patterns': [("UCX", r"\bUCX +ERROR +(?P<why>[^\n]{1,180})")],
+     'cause': "UCX reports: {why}",
+     'remedy': "The first such line of any rank is the cause. UCX_TLS=self,sm,tcp (without the card), UCX_TLS=self,tcp "
+               "(without shared memory) and host buffers (H H) tell which part it is; UCX_LOG_LEVEL=info shows what was "
+               "chosen.",
+     'source': "UCX, documentation, FAQ", 'evidence': 'derived', 'general': 2},
 ]
