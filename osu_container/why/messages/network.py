@@ -833,6 +833,7 @@ ENTRIES = [
      'text': "1 more process has sent help message help-mpi-btl-base.txt / btl:no-nics",
      'patterns': ["help-mpi-btl-base.txt / btl:no-nics",
                   ("there are no active ports detected", "there are no active ports detected"),
+                  "couldn't read uverbs ABI version",
                   ("no active ports ", "no active ports (?:were )?(?:found|detected)")],
      'unless': ["openib not used"],
      'cause': "Open MPI looked for a fast network (InfiniBand) and found none that is up; it takes shared memory and "
@@ -1154,9 +1155,9 @@ ENTRIES = [
     {'name': "rank that UCX lost",
      'text': "UCX ERROR ep 0x...: error 'Connection reset by remote peer' on tcp/eth0 will not be handled since no error "
              "callback is installed",
-     'patterns': [("will not be handled since no error callback", r"(?:error '(?P<why>[^'\n]{1,60})'|error).{0,120} will "
-                   "not be handled since no error callback"),
-                  ("Connection reset by remote peer", "UCX +(?:ERROR|WARN|DIAG).{0,160}Connection reset by remote peer"),
+     'patterns': [("since no error callback is installed", r"error '(?P<why>[^'\n]{1,60})'[^\n]{0,160}since no error "
+                   "callback is installed"),
+                  ("Connection reset by remote peer", "(?P<why>Connection reset by remote peer)"),
                   ("Endpoint is not connected", "UCX +ERROR.{0,160}Endpoint is not connected")],
      'unless': ["no answer over InfiniBand"],
      'cause': "The rank at the other end has ended or crashed ({why}), and UCX tells of the broken connection.",
@@ -1165,7 +1166,7 @@ ENTRIES = [
      'source': "UCX, src/ucp/core/ucp_worker.c", 'evidence': 'derived', 'last': True},
     {'name': "shared memory of another rank that UCX cannot attach",
      'text': "mm_sysv.c:59 UCX ERROR shmat(shmid=32768) failed: Invalid argument",
-     'patterns': [("shmat(shmid=", r"shmat\(shmid=\d+\) failed"),
+     'patterns': [("shmat(shmid=", r"shmat\(shmid=\d+\) failed"), "failed to attach to shmseg",
                   ("ailed to attach xpmem", "[Ff]ailed to attach xpmem"),
                   ("xpmem_", r"xpmem_(?:attach|get)\w{0,20}(?:\(\))?[^\n]{0,80}(?:failed|Invalid argument|Cannot "
                    "allocate|denied)")],
@@ -1176,29 +1177,24 @@ ENTRIES = [
      'source': "UCX, src/uct/sm/mm; shmat(2), EINVAL", 'evidence': 'derived'},
     {'name': "KNEM not usable",
      'text': "UCX ERROR could not open the KNEM device file at /dev/knem : Permission denied",
-     'patterns': [("KNEM", r"KNEM (?:device file|create region|inline copy|destroy region)[^\n]{0,80}(?:failed|denied|No "
-                   "such|Invalid)"), ("/dev/knem", r"/dev/knem\b[^\n]{0,60}(?:denied|No such)")],
+     'patterns': [("KNEM ", r"KNEM (?:create region|inline copy|destroy region)[^\n]{0,20}failed"),
+                  ("/dev/knem", r"(?<!DEBUG {2})could not open the KNEM device file at /dev/knem")],
      'cause': "KNEM, by which ranks of a node copy from each other, cannot be used: its kernel module is not loaded, "
-              "/dev/knem is closed to you, or not in the container.",
+              "/dev/knem is closed to you, or not in the container. 'Bad address': the buffer is memory of a GPU.",
      'remedy': "UCX_TLS=^knem (Open MPI: OMPI_MCA_btl_vader_single_copy_mechanism=none) goes without, slower. Else bind "
                "/dev/knem; administrators: modprobe knem.",
-     'source': "UCX, src/uct/sm/scopy/knem", 'evidence': 'derived'},
-    {'name': "kernel without InfiniBand's modules",
-     'text': "libibverbs: Fatal: couldn't read uverbs ABI version.",
-     'patterns': ["couldn't read uverbs ABI version", "kernel ABI version is not supported"],
-     'cause': "The kernel of this node has not loaded ib_uverbs, or the container hides /sys/class/infiniband_verbs.",
-     'remedy': "Harmless on a node without such a card. With one: lsmod | grep ib_uverbs; administrators: modprobe "
-               "ib_uverbs (service rdma).",
-     'source': "rdma-core, libibverbs/init.c", 'evidence': 'derived', 'last': True},
+     'source': "UCX, src/uct/sm/scopy/knem; github.com/openucx/ucx, pull request 4904", 'evidence': 'derived'},
     {'name': "memory of another rank that the card may not touch",
      'text': "OFI poll failed (ofi_events.c:...:Input/output error - PERM_VIOLATION)",
      'patterns': [("Input/output error - ", r"Input/output error - (?P<why>ENTRY_NOT_FOUND|PERM_VIOLATION|OP_VIOLATION"
-                   r"|MR_\w{1,30}|PTLTE_\w*(?<!NOT_FOUND)|ADDR\w{1,30}|HDR_\w{1,30})\b")],
-     'cause': "The card of another node has no entry for the memory that a rank reads or writes there ({why}): the "
-              "window or buffer is gone, or MPI or libfabric gave a wrong key.",
-     'remedy': "See that all ranks still have the window (MPI_Win_free, a rank that crashed before). A newer MPICH; "
+                   r"|MR_\w{1,30}|PTLTE_\w*(?<!NOT_FOUND)|ADDR\w{1,30}|HDR_\w{1,30})\b"),
+                  ("unexpected event received", r"cxip_\w{1,60}\(\):\d+<warn>[^\n]{0,120}(?P<why>unexpected event "
+                   "received)")],
+     'cause': "The card does not find the memory that a rank reads or writes, here or at another rank ({why}): the "
+              "window or buffer was freed or moved too early, or MPI or libfabric gave a wrong key.",
+     'remedy': "See that the buffer is there until MPI_Wait, the window at all ranks (MPI_Win_free, a rank that crashed). A newer MPICH; "
                "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0 goes without the card's own reads; FI_CXI_RX_MATCH_MODE=software.",
-     'source': "libfabric, prov/cxi; github.com/pmodels/mpich, issue 7118", 'evidence': 'derived'},
+     'source': "libfabric, prov/cxi; github.com/pmodels/mpich, issues 7118 and 6687", 'evidence': 'derived'},
     {'name': "UCX told of an error",
      'text': "UCX ERROR ...",
      'patterns': [("UCX", r"\bUCX +ERROR +(?P<why>[^\n]{1,180})")],
