@@ -382,7 +382,7 @@ ENTRIES = [
                   ("IpcOpenMemHandle failed", r"(?:cu|cuda|hip)IpcOpenMemHandle failed"),
                   "failed to open ipc mem handle", "Failed to create ipc for",
                   ("gpu_ipc_handle_", "gpu_ipc_handle_(?:create|map|destroy|unmap) failed"),
-                  ("rocm_ipc", r"rocm_ipc\w*\.c:\d+ .{0,40}ERROR")],
+                  ("rocm_ipc", r"rocm_ipc\w{0,20}\.c:\d+ .{0,40}ERROR")],
      'cause': "Ranks of one node cannot show each other their GPU memory (IPC): it comes from a pool of the program, "
               "each rank sees only its own GPU, or each runs in namespaces of its own.",
      'remedy': "Let each rank see all GPUs of the node (--gpus-per-node, no --gpu-bind); allocate by cudaMalloc or "
@@ -597,7 +597,7 @@ ENTRIES = [
      'source': "librdmacm, rdma_cm(7)", 'evidence': 'derived'},
     {'name': "memory that the card cannot take",
      'text': "UCX ERROR failed to register address 0x... length 4096 on md[4]=mlx5_0: Bad address",
-     'patterns': [("failed: Bad address", r"ibv_reg_\w*mr\w*\(.{0,200}failed: Bad address"),
+     'patterns': [("failed: Bad address", r"ibv_reg_\w{0,20}mr\w{0,20}(?:\(.{0,200})? ?failed: Bad address"),
                   ("ailed to register ", "[Ff]ailed to register (?:address|region|memory|user|buffer).{0,200}(?:Bad "
                    "address|Invalid argument|Input/output error|Operation not supported|Permission denied)"),
                   ("fi_mr_reg", r"fi_mr_reg\w{0,20}\b.{0,60}(?:Bad address|Invalid argument|failed)"),
