@@ -66,7 +66,8 @@ ENTRIES = [
      'patterns': [("NCCL WARN NET/OFI ", r"NCCL WARN NET/OFI (?P<why>(?!Unable to register memory)[^\n]{1,150})"),
                   ("NET/OFI ", "NET/OFI (?:Failed to|Unable to|Could not|Request completed with error|Error)[^"
                    r"\n]{0,150}")],
-     'unless': ["plugin cannot register memory", "plugin for EFA on a node without it", "RCCL asked for a plugin in vain", "no VNI on one node"],
+     'unless': ["plugin cannot register memory", "plugin for EFA on a node without it",
+                "RCCL asked for a plugin in vain", "no VNI on one node"],
      'cause': "The plugin for libfabric (aws-ofi-nccl) failed: {why}",
      'remedy': "FI_LOG_LEVEL=warn with NCCL_DEBUG=INFO shows provider and reason; fi_info -p cxi (efa) in the "
                "container. 'No eligible providers': FI_PROVIDER, or a libfabric without the provider; 'RC: -12', "
@@ -84,7 +85,8 @@ ENTRIES = [
      'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does not see it all in this "
               "container or virtual machine ({path}).",
      'unless': ["cards that differ between ranks of NCCL"],
-     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. nvidia-smi topo -m shows a link that is missing. NCCL_TOPO_FILE names a file of the cloud's provider "
+     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. nvidia-smi topo -m shows a link that is missing. "
+               "NCCL_TOPO_FILE names a file of the cloud's provider "
                "(unset it, or a newer aws-ofi-nccl, where an attribute is not found); "
                "NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
      'source': "NCCL, src/graph/xml.cc", 'evidence': 'derived', 'general': 1},
@@ -217,7 +219,8 @@ ENTRIES = [
      'cause': "A rank looks in /dev/shm for what another one has made there, and it is gone or was never there: "
               "ranks of a node have a /dev/shm each (a container each), or the other rank has ended.",
      'remedy': "One container for all ranks of a node, or --ipc=host for each (Apptainer: no --contain). "
-               "NCCL_SHM_DISABLE=1 goes without; NCCL_HOSTID=NAME, another in each container, says that they are apart.",
+               "NCCL_SHM_DISABLE=1 goes without; NCCL_HOSTID=NAME, another in each container, says that they are "
+               "apart.",
      'also': [("the other rank failed before", "look for the first NCCL WARN of any rank"),
               ("this release of NCCL is at fault", "the same with NCCL_CUMEM_HOST_ENABLE=0, or with 2.21")],
      'source': "NCCL, src/misc/shmutils.cc; github.com/NVIDIA/nccl, issue 1589", 'evidence': 'derived'},
@@ -243,7 +246,8 @@ ENTRIES = [
      'times': 3, 'general': 1, 'unless': ["NCCL reaches no other node"],
      'cause': "A rank tries again and again to reach another one, which does not listen any more: it has failed or "
               "ended, or the ranks do not mean the same run.",
-     'remedy': "Look for the first error of any rank. Each rank its own GPU (CUDA_VISIBLE_DEVICES, LOCAL_RANK), the same "
+     'remedy': "Look for the first error of any rank. Each rank its own GPU (CUDA_VISIBLE_DEVICES, LOCAL_RANK), the "
+               "same "
                "MASTER_ADDR and number of ranks for all; NCCL_SOCKET_IFNAME=NAME of an interface that nodes share.",
      'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issue 948", 'evidence': 'derived'},
     {'name': "more GPUs in one process than can be mapped",
@@ -266,7 +270,8 @@ ENTRIES = [
      'patterns': [("P2P is disabled between NVLINK connected GPUs", "P2P is disabled between NVLINK connected GPUs")],
      'cause': "Two GPUs are connected by NVLink, and the driver does not let them read each other's memory: a link or "
               "GPU is broken, or nvidia-fabricmanager does not run.",
-     'remedy': "nvidia-smi nvlink -s; nvidia-smi topo -p2p r; tell the administrators, and srun --exclude=NODE. To go on, "
+     'remedy': "nvidia-smi nvlink -s; nvidia-smi topo -p2p r; tell the administrators, and srun --exclude=NODE. To "
+               "go on, "
                "slower: NCCL_IGNORE_DISABLED_P2P=1.",
      'source': "NCCL, src/graph/paths.cc", 'evidence': 'derived'},
     {'name': "name of a node that NCCL cannot resolve",
@@ -275,7 +280,8 @@ ENTRIES = [
                    r"(?P<why>[\w ]{1,60})")],
      'cause': "The name of the node where ranks are to meet (NCCL_COMM_ID, MASTER_ADDR) has no address here ({why}): "
               "the node is gone or new, or the container has another list of names.",
-     'remedy': "getent hosts NAME on each node and in the container; give the address instead of the name. Start the job "
+     'remedy': "getent hosts NAME on each node and in the container; give the address instead of the name. Start "
+               "the job "
                "again where a node was replaced.",
      'source': "NCCL, src/misc/socket.cc; github.com/aws-neuron/aws-neuron-parallelcluster-samples, pull request 13",
      'evidence': 'measured'},

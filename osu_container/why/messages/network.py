@@ -4,7 +4,8 @@ from .common import DEIC
 ENTRIES = [
     {'name': "key of a queue pair that the kernel refuses",
      'text': "Failed to modify UD QP to INIT on mlx5_0: Operation not permitted",
-     'patterns': [("Failed to modify UD QP to INIT", r"Failed to modify UD QP to INIT on (?P<card>\S{1,20}): (?:Operation "
+     'patterns': [("Failed to modify UD QP to INIT", r"Failed to modify UD QP to INIT on (?P<card>\S{1,20}): "
+                   "(?:Operation "
                    "not permitted|Invalid argument)")],
      'cause': "A library (libfabric's psm3 or verbs, within Open MPI) opens {card} beside UCX, and the card refuses: "
               "newer kernels and OFED (23.10) keep the key that it uses for root.",
@@ -269,7 +270,8 @@ ENTRIES = [
                    "|Remote I/O|ermission denied|not permitted))"),
                   ("help-mpi-btl-openib.txt / ", r"help-mpi-btl-openib\.txt / (?:init-fail-no-mem|init-fail-create-q"
                    "|reg mem limit low)"),
-                  ("ouldn't allocate MR", "[Cc]ouldn't allocate MR"), ("ailed to create ", "[Ff]ailed to create (?:MR|mr)$"),
+                  ("ouldn't allocate MR", "[Cc]ouldn't allocate MR"),
+                  ("ailed to create ", "[Ff]ailed to create (?:MR|mr)$"),
                   ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
                   ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
                   ("allocate some locked memory", "allocate some locked memory"),
@@ -311,7 +313,8 @@ ENTRIES = [
      'patterns': ["error initializing an OpenFabrics device", "infiniband ports on a device",
                   "No preset parameters were found for the device", "No OpenFabrics connection schemes reported",
                   "Module: OpenFabrics (openib)",
-                  ("help-mpi-btl-openib", r"help-mpi-btl-openib(?:-cpc-base)?\.txt / (?:no device params found|no cpcs for "
+                  ("help-mpi-btl-openib", r"help-mpi-btl-openib(?:-cpc-base)?\.txt / (?:no device params found"
+                   "|no cpcs for "
                    "port|error in device init|ib port not selected|no active ports found|ini file)")],
      'cause': "Open MPI 4 warns that its old component openib cannot use the card; UCX is meant to.",
      'remedy': "export OMPI_MCA_btl=^openib silences it. Harmless where the run is fast.",
@@ -752,7 +755,8 @@ ENTRIES = [
                   (" unit", "No (?:hfi|HFI|nic) units? (?:found|available|active)"),
                   ("No such device", "opx.{0,120}No such device"), ("not found", "opx.{0,120}not found"),
                   ("not active", "opx.{0,120}not active"),
-                  ("failed", r"opx.{0,120}\b(?:context|hfi1?|HFI)\b.{0,40}failed"), ("not available", "opx.{0,120}not available"),
+                  ("failed", r"opx.{0,120}\b(?:context|hfi1?|HFI)\b.{0,40}failed"),
+                  ("not available", "opx.{0,120}not available"),
                   ("failed to open", "opx.{0,120}failed to open")],
      'unless': ["PSM3 opens no card", "PSM2 opens no card"],
      'cause': "The provider (psm2, psm3, opx) finds no card that is up.",
@@ -1103,7 +1107,8 @@ ENTRIES = [
      'unless': ["no memory of another rank"],
      'cause': "libfabric's provider shm (efa uses it too) could not copy from a rank of the same node: the address was "
               "none of that rank's memory, a fault of libfabric or memory of a GPU.",
-     'remedy': "FI_EFA_ENABLE_SHM_TRANSFER=0 with OMPI_MCA_mtl_ofi_provider_exclude=shm goes around it; another release "
+     'remedy': "FI_EFA_ENABLE_SHM_TRANSFER=0 with OMPI_MCA_mtl_ofi_provider_exclude=shm goes around it; another "
+               "release "
                "of libfabric. With GPU buffers: the same with H H.",
      'source': "github.com/ofiwg/libfabric, issue 11329", 'evidence': 'measured'},
     {'name': "partner of PSM that does not answer",
@@ -1134,7 +1139,8 @@ ENTRIES = [
                "Docker: --network=host. UCX_IB_GID_INDEX=3 where only RoCE v2 has an address.",
      'source': "UCX, src/uct/ib/base/ib_device.c; github.com/openucx/ucx, issue 4966", 'evidence': 'derived'},
     {'name': "start of mpirun over InfiniBand that does not go",
-     'text': "Failed to create a queue pair (QP): ... Open MPI has detected that there are UD-capable Verbs devices ...",
+     'text': "Failed to create a queue pair (QP): ... Open MPI has detected that there are UD-capable Verbs devices "
+             "...",
      'patterns': [("Failed to create a queue pair (QP)", r"Failed to create a queue pair \(QP\)"),
                   ("UD-capable Verbs devices", "there are UD-capable Verbs devices")],
      'cause': "mpirun of Open MPI 3 or older tries to talk to its helpers over InfiniBand (oob ud), which this card or "
@@ -1153,7 +1159,8 @@ ENTRIES = [
                "/proc/PID/maps tells whether it is near sysctl vm.max_map_count (administrators).",
      'source': "github.com/openucx/ucx, issue 9522 and pull request 9901", 'evidence': 'derived'},
     {'name': "rank that UCX lost",
-     'text': "UCX ERROR ep 0x...: error 'Connection reset by remote peer' on tcp/eth0 will not be handled since no error "
+     'text': "UCX ERROR ep 0x...: error 'Connection reset by remote peer' on tcp/eth0 will not be handled since no "
+             "error "
              "callback is installed",
      'patterns': [("since no error callback is installed", r"error '(?P<why>[^'\n]{1,60})'[^\n]{0,160}since no error "
                    "callback is installed"),
@@ -1161,7 +1168,8 @@ ENTRIES = [
                   ("Endpoint is not connected", "UCX +ERROR.{0,160}Endpoint is not connected")],
      'unless': ["no answer over InfiniBand"],
      'cause': "The rank at the other end has ended or crashed ({why}), and UCX tells of the broken connection.",
-     'remedy': "Look for the first error of any rank (a signal, memory: sacct -j JOB -o state,exitcode,maxrss). If there "
+     'remedy': "Look for the first error of any rank (a signal, memory: sacct -j JOB -o state,exitcode,maxrss). If "
+               "there "
                "is none: UCX_TLS=self,sm,tcp with UCX_NET_DEVICES=NAME tells whether it is the network.",
      'source': "UCX, src/ucp/core/ucp_worker.c", 'evidence': 'derived', 'last': True},
     {'name': "shared memory of another rank that UCX cannot attach",
@@ -1181,7 +1189,8 @@ ENTRIES = [
                   ("/dev/knem", r"(?<!DEBUG {2})could not open the KNEM device file at /dev/knem")],
      'cause': "KNEM, by which ranks of a node copy from each other, cannot be used: its kernel module is not loaded, "
               "/dev/knem is closed to you, or not in the container. 'Bad address': the buffer is memory of a GPU.",
-     'remedy': "UCX_TLS=^knem (Open MPI: OMPI_MCA_btl_vader_single_copy_mechanism=none) goes without, slower. Else bind "
+     'remedy': "UCX_TLS=^knem (Open MPI: OMPI_MCA_btl_vader_single_copy_mechanism=none) goes without, slower. Else "
+               "bind "
                "/dev/knem; administrators: modprobe knem.",
      'source': "UCX, src/uct/sm/scopy/knem; github.com/openucx/ucx, pull request 4904", 'evidence': 'derived'},
     {'name': "memory of another rank that the card may not touch",
@@ -1192,7 +1201,8 @@ ENTRIES = [
                    "received)")],
      'cause': "The card does not find the memory that a rank reads or writes, here or at another rank ({why}): the "
               "window or buffer was freed or moved too early, or MPI or libfabric gave a wrong key.",
-     'remedy': "See that the buffer is there until MPI_Wait, the window at all ranks (MPI_Win_free, a rank that crashed). A newer MPICH; "
+     'remedy': "See that the buffer is there until MPI_Wait, the window at all ranks (MPI_Win_free, a rank that "
+               "crashed). A newer MPICH; "
                "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0 goes without the card's own reads; FI_CXI_RX_MATCH_MODE=software.",
      'source': "libfabric, prov/cxi; github.com/pmodels/mpich, issues 7118 and 6687", 'evidence': 'derived'},
     {'name': "UCX told of an error",
@@ -1200,7 +1210,8 @@ ENTRIES = [
      'patterns': [("UCX", r"\bUCX +ERROR +(?P<why>[^\n]{1,180})")],
      'cause': "UCX reports: {why}",
      'remedy': "The first such line of any rank is the cause. UCX_TLS=self,sm,tcp (without the card), UCX_TLS=self,tcp "
-               "(without shared memory) and host buffers (H H) tell which part it is; UCX_LOG_LEVEL=info shows what was "
+               "(without shared memory) and host buffers (H H) tell which part it is; UCX_LOG_LEVEL=info shows what "
+               "was "
                "chosen.",
      'source': "UCX, documentation, FAQ", 'evidence': 'derived', 'general': 2},
 ]
