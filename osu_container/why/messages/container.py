@@ -343,9 +343,9 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'image not mounted',
      'text': "squashfuse_ll exited with status 255: ...",
-     'patterns': [("squashfuse", r"squashfuse\w* (?:instance )?exited"), "A fusermount error may indicate",
+     'patterns': [("squashfuse", r"squashfuse\w* (?:instance )?exited(?!: fuse: failed to unmount)"), "A fusermount error may indicate",
                   ("fusermount", r"fusermount3?: mount failed")],
-     'unless': ['no right to mount', 'fusermount not installed', 'library of another version'],
+     'unless': ['no right to mount', 'fusermount not installed', 'library of another version', 'image damaged'],
      'cause': "The runtime mounts the image by squashfuse, which ended: a kernel older than 4.18 does not let users "
               "mount FUSE in a namespace, /dev/fuse is closed to them, or the file is no whole image.",
      'remedy': "apptainer exec --unsquash (or --userns of SingularityCE) unpacks the image instead. Administrators: "
@@ -392,6 +392,7 @@ ENTRIES = [
     {'name': 'stale file handle',
      'text': "stale NFS file handle",
      'patterns': [("tale ", r"[Ss]tale (?:NFS )?file handle")],
+     'unless': ["overlay used over another image before"],
      'cause': "A file on the network was deleted or replaced while it was in use, or the node has lost the file "
               "system.",
      'remedy': "Start it again. Do not replace an image or an installation that runs. If it stays: --exclude=NODE, and "
@@ -534,6 +535,7 @@ ENTRIES = [
                    r"Failed to mount squashfs image[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
                   ("can't mount image ", r"can't mount image [^\n]{1,200}: (?P<why>[^\n]{1,60})"),
                   ("Failed to mount ", r"Failed to mount (?:ext3|image)[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
+                  ("kernel reported a bad superblock", r"kernel reported a bad superblock for (?P<why>[^\n,]{1,60})"),
                   ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)")],
      'unless': ["no loop device"],
      'cause': "The kernel could not mount the image ({why}): the file is cut off or damaged, its squashfs was packed "
@@ -566,7 +568,9 @@ ENTRIES = [
                   ("unsquashfs: FATAL", "unsquashfs: FATAL"), ("read_block: failed", "read_block: failed"),
                   ("FATAL ERROR:", "FATAL ERROR: ?(?:aborting|Failed to read)"),
                   ("root filesystem extraction failed: ", "root filesystem extraction failed: (?P<why>(?!could not "
-                   r"extract squashfs data, unsquashfs not found|command error: while getting library)[^\n]{1,120})")],
+                   r"extract squashfs data, unsquashfs not found|command error: while getting library"
+                   r"|extract command failed: \w+ *:? *container creation failed)[^\n]{1,120})"),
+                  "Something went wrong trying to read the squashfs", "doesn't look like a squashfs image"],
      'unless': ["no user namespaces", "quota used up", "no space left", "attributes of files that cannot be unpacked",
                 "packing of an image out of memory"],
      'cause': "The image's file cannot be read to its end: it was cut off when it was copied, is being replaced, or "
@@ -593,6 +597,7 @@ ENTRIES = [
                    r"|conmon|starter)\b"),
                   ("exec: ", r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w*'
                    r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat '),
+                  ("[ERROR] Command not found: ", r"\[ERROR\] Command not found: (?P<program>\S{1,60})"),
                   (": executable file not found", r"exec: ['\\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*"
                    r"|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|crun|runc)['\\x22]: executable file not "
                    "found")],
@@ -816,7 +821,8 @@ ENTRIES = [
      'source': "Apptainer user guide, Persistent overlays", 'evidence': 'derived'},
     {'name': "instance not there or there already",
      'text': "FATAL: no instance found with name web",
-     'patterns': [("no instance found with name ", r"no instance found with name (?P<name>\S{1,60})"),
+     'patterns': [("no instance found with name ", r"(?<!cleanup failed: )no instance found with name "
+                   r"(?P<name>\S{1,60})"),
                   (" already exists", r"instance (?P<name>\S{1,60}) already exists"),
                   ("container with name", r"container with name[^\n]{0,60}already exists")],
      'cause': "apptainer instance: there is no running one of the name {name} on this node, or it is there already.",
@@ -1224,4 +1230,75 @@ ENTRIES = [
      'remedy': "apptainer run --pem-path=KEY.pem FILE, or --passphrase (APPTAINER_ENCRYPTION_PEM_PATH); cryptsetup and "
                "the setuid part must be installed on the node.",
      'source': "Apptainer user guide, Encrypted containers", 'evidence': 'derived'},
+    {'name': "overlay used over another image before",
+     'text': "can't mount overlay filesystem to .../mnt/session/final: stale NFS file handle",
+     'patterns': [("can't mount overlay filesystem", r"can't mount overlay filesystem[^\n]{0,300}[Ss]tale (?:NFS )?file "
+                   "handle")],
+     'cause': "The kernel remembers over which image an overlay was used first (where overlayfs has its index on by "
+              "default), and refuses it over another one, or over the same one at another place.",
+     'remedy': "A new overlay for this image (apptainer overlay create), and copy from the old one. As root: modprobe "
+               "overlay index=off (options overlay index=off in /etc/modprobe.d).",
+     'source': "Linux, Documentation/filesystems/overlayfs, index; github.com/apptainer/singularity, issue 4539",
+     'evidence': 'derived'},
+    {'name': "helper process of the runtime ended",
+     'text': "container creation failed: while getting /proc/self/ns/user file descriptor: ...: read unix @->@: read: "
+             "connection reset by peer",
+     'patterns': [("read unix @->@", "read unix @->@: (?P<why>[^\\n]{1,60})"),
+                  ("rpc server ", r"rpc server (?P<other>interrupted by signal[^\n]{0,40}|exited with[^\n]{0,40})")],
+     'unless': ["no user namespaces"],
+     'cause': "The process of the runtime that makes the mounts ended while the container was made {other}: it crashed, "
+              "was killed for memory, or may not live in a namespace of processes (--pid, --containall).",
+     'remedy': "Once more without --pid and --containall (-C), and with more memory; apptainer --debug exec ... names "
+               "the signal. Else another release of the runtime: module avail apptainer singularity.",
+     'also': [("a limit of memory or of processes", "ulimit -v; ulimit -u; sacct -j JOB -o state,maxrss")],
+     'source': "Apptainer, cmd/starter/c/starter.c; github.com/apptainer/apptainer, issues 2403 and 2244",
+     'evidence': 'derived'},
+    {'name': "open files of the caller that confuse the starter",
+     'text': "ERROR  : Failed to get file information for file descriptor 11: Bad file descriptor",
+     'patterns': [("Failed to get file information for file descriptor",
+                   r"Failed to get file information for file descriptor (?P<number>\d+)")],
+     'cause': "The runtime starts in several steps that hand open files on, and one of them (number {number}) was closed "
+              "in between: it comes and goes, by a race, or with the files of the program that called it (RStudio).",
+     'remedy': "Start it again, in a loop with a pause if need be (for i in 1 2 3; do apptainer exec ... && break; sleep "
+               "10; done); from a terminal or srun instead of RStudio. A newer release of the runtime.",
+     'source': "Apptainer, cmd/starter/c/starter.c; github.com/apptainer/apptainer, issues 1947 and 2166",
+     'evidence': 'derived'},
+    {'name': "file of the host that the runtime shows inside",
+     'text': "container creation failed: open /etc/resolv.conf: no such file or directory",
+     'patterns': [("container creation failed: ", r"container creation failed: (?:open|stat|lstat) (?P<file>/etc/"
+                   r"(?:resolv\.conf|hosts|localtime|passwd|group|hostname)): no such file")],
+     'cause': "The runtime shows {file} of the host in every container, and it is not there: mostly it is a link that leads "
+              "nowhere, as the service of names was not started.",
+     'remedy': "ls -lL that file on the node; another node (srun --exclude=NODE), and tell the administrators "
+               "(systemctl restart systemd-resolved).",
+     'source': "Apptainer admin guide, config resolv_conf; github.com/apptainer/apptainer, issue 999",
+     'evidence': 'derived'},
+    {'name': "shared namespace whose first container ended",
+     'text': "FATAL: first process with --sharens has already exited, could not execute process (pid 77)",
+     'patterns': [("first process with --sharens", "first process with --sharens has already exited")],
+     'cause': "With --sharens the first process of a node makes the container, and the others join it: it had ended, or "
+              "could not start, before they came.",
+     'remedy': "Look for the error of the first one; without --sharens each rank starts its own. The first rank must "
+               "run as long as the others.",
+     'source': "github.com/apptainer/apptainer, issue 1906", 'evidence': 'derived'},
+    {'name': "cache of a Python package not to be written",
+     'text': "RuntimeError: cannot cache function 'rdist': no locator available for file '...'",
+     'patterns': [("no locator available for file", r"cannot cache function (?P<name>\S{1,60}): no locator available for "
+                   "file"), ("no locator available for file ", r"no locator available for file (?P<file>\S{1,200})")],
+     'cause': "Numba keeps what it compiles beside the package, which is read-only in an image, or below your home, "
+              "which is not there or closed in the container. {file}",
+     'remedy': "export NUMBA_CACHE_DIR=/tmp/$USER/numba (in Nextflow: env { NUMBA_CACHE_DIR = '/tmp' }); likewise "
+               "MPLCONFIGDIR for Matplotlib and XDG_CACHE_HOME for others.",
+     'source': "numba.readthedocs.io, NUMBA_CACHE_DIR; github.com/haniffalab/webatlas-pipeline, issue 135",
+     'evidence': 'measured'},
+    {'name': "folder of settings of a Python package not to be written",
+     'text': "Matplotlib created a temporary cache directory at /tmp/matplotlib-x because the default path (...) is not a "
+             "writable directory",
+     'patterns': [("Matplotlib ", r"Matplotlib (?:created a temporary (?:config/)?cache directory|requires access to a "
+                   "writable cache directory)"),
+                  ("mkdir -p failed for path ", r"mkdir -p failed for path (?P<path>\S{1,200}):")],
+     'cause': "Matplotlib keeps its list of fonts below your home, which is not there or closed in the container.",
+     'remedy': "Harmless, only slow. export MPLCONFIGDIR=/tmp/$USER/matplotlib; --bind your home if it should be there.",
+     'source': "matplotlib.org, MPLCONFIGDIR; github.com/nf-core/scdownstream, issue 49", 'evidence': 'derived',
+     'last': True},
 ]

@@ -7,7 +7,7 @@ HOST_NAMES = (r"cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml|mpi_gtl\w*|json-c|curl|
 OF_THE_HOST = r"lib(?:" + HOST_NAMES + r")\.so"
 #: The same, and those that entries of their own explain
 EXPLAINED = (r"lib(?:" + HOST_NAMES + r"|mpi\w*|amdhip64|hsa-runtime64|amd_comgr|[nr]ccl-net[\w-]*|cuda|nvidia-[\w-]+|"
-             r"slurm\w*)\.so")
+             r"slurm\w*|Qt[56]Core)\.so")
 #: Behind it Open MPI says that it goes on without the library
 NOT_IGNORED = r"(?![^\n]{0,80}\(ignored\))"
 #: Ends the patterns of the loader's message about a version. Some copy it with other quotes, or without the first
@@ -131,10 +131,11 @@ ENTRIES = [
                   (" failed: a shared library is likely missing in the image",
                    r"exec (?P<program>\S+) failed: a shared library is likely missing in the image")],
      'cause': "{library}{program}: a library is needed that is in no folder which the loader searches. The image lacks "
-              "it; where no container runs, the module that brings it is not loaded.",
+              "it; where no container runs, the module that brings it is not loaded, or conda has another release.",
      'remedy': "Install its package in the image: libgfortran.so.5 is libgfortran5 in Debian and openSUSE, libgfortran "
                "in Rocky. If it is there, in a folder of its own (conda, /opt): put that into LD_LIBRARY_PATH in the "
-               "container.",
+               "container. Of conda the release with that number: libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 "
+               "mkl=2021, all packages of one channel.",
      'also': [("the library is there and what it needs itself is not", "osu-exec ldd FILE"),
               ("it is the host's, and the host has changed since the module was installed", "osu-explain")],
      'source': LOADER + '; github.com/sylabs/singularity, issue 668; github.com/open-mpi/ompi, issue 6352',
@@ -317,4 +318,15 @@ ENTRIES = [
                "that LD_DEBUG=files PROGRAM names last. Stripped or packed programs (upx, patchelf) can be damaged "
                "too.",
      'source': "glibc, elf/dl-version.c; ld.so(8)", 'evidence': 'derived'},
+    {'name': "library marked for a newer kernel",
+     'text': "libQt5Core.so.5: cannot open shared object file: No such file or directory",
+     'patterns': [(": cannot open shared object file", r"(?P<library>libQt[56]Core\.so[.\d]*): cannot open shared object "
+                   "file" + NOT_IGNORED)],
+     'cause': "{library} is mostly there, and the loader passes over it: it carries a mark (ABI tag) of the kernel that it "
+              "wants, and this node's is older (uname -r: 3.10 of CentOS 7).",
+     'remedy': "Where the image is made: strip --remove-section=.note.ABI-tag FILE; ldconfig. Else an image of an older "
+               "distribution (Ubuntu 18.04), or a node with a newer kernel.",
+     'also': [("it is not in the image", "apptainer exec IMAGE find / -name 'libQt*Core.so*'")],
+     'source': "github.com/nipreps/fmriprep, pull request 2535; github.com/frankyeh/DSI-Studio, issue 69",
+     'evidence': 'measured'},
 ]

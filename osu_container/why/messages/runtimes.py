@@ -81,7 +81,7 @@ ENTRIES = [
                   ("[ERROR] Could not process JSON input", r"\[ERROR\] Could not process JSON input"),
                   ("[ERROR] Invalid image reference: ", r"\[ERROR\] Invalid image reference: (?P<what>[^\n]{1,100})"),
                   (" returned error code: ", r"URL [^\n]{1,200} returned error code: (?P<why>\d+[^\n]{0,40})"),
-                  ("[ERROR] ", r"\[ERROR\] (?:No such file or directory|File already exists|Command not found): "
+                  ("[ERROR] ", r"\[ERROR\] (?:No such file or directory|File already exists): "
                    r"(?P<what>[^\n]{1,150})")],
      'unless': ["registry's limit of pulls", "folder of enroot that cannot be made"],
      'cause': "enroot (or pyxis) could not fetch or unpack the image: {why}{what}",
@@ -340,6 +340,7 @@ ENTRIES = [
      'text': "[WARN] Squashfs image uses lzo compression, this version supports only xz, zlib, lz4, zstd.",
      'patterns': [("this version supports only ", r"uses (?P<what>\w+) compression, this version supports only "
                    r"(?P<known>[^\n]{1,60})"),
+                  (" detected, only version", r"Squashfs version (?P<what>[\d.]{1,8}) detected, only version"),
                   ("Filesystem uses ", r"Filesystem uses (?P<other>\w+) compression[^\n]{0,40}(?:unsupported|not "
                                        r"supported)")],
      'cause': "The image was packed by {what}{other}, and the squashfuse of this node does not know that.",
