@@ -74,7 +74,8 @@ ENTRIES = [
     {'name': 'program not in the image',
      'text': 'FATAL:   "osu_bw": executable file not found in $PATH',
      'patterns': [('": executable file not found in $PATH',
-                   r'"(?P<program>[^"\n]+)": executable file not found in \$PATH'),
+                   r'"(?P<program>(?!(?:sqfstar|tar2sqfs|mksquashfs|unsquashfs|crun|runc|newuidmap|proot)")[^"\n]+)": '
+                   r'executable file not found in \$PATH'),
                   (".singularity.d/actions/", r"\.singularity\.d/actions/\w+:(?: line)? \d+: (?:exec: )?"
                                               r"(?P<action>[^\s:]{1,200}): not found"),
                   ("can't execve(2): ", r"can't execve\(2\): (?P<other>[^\s:]{1,200}): No such file"),
@@ -121,6 +122,7 @@ ENTRIES = [
                "capabilities: 'root default capabilities = file' in apptainer.conf. LUMI has none on purpose: there "
                "osu-container image build takes SingularityCE and PRoot (module load LUMI PRoot).",
      'also': [("the system has them switched off", "sysctl user.max_user_namespaces, which should not be 0"),
+              ("it is WSL 1 of Windows, which is no Linux kernel", "uname -r; wsl --set-version NAME 2"),
               ("the runtime was meant to have a setuid part, and was installed without rights (conda, spack)",
                "ls -l LIBEXEC/apptainer/bin/starter-suid")],
      'source': 'github.com/apptainer/apptainer, issues 1038, 1294, 2360 and 2457; ' + OURS
@@ -343,7 +345,9 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'image not mounted',
      'text': "squashfuse_ll exited with status 255: ...",
-     'patterns': [("squashfuse", r"squashfuse\w* (?:instance )?exited(?!: fuse: failed to unmount)"), "A fusermount error may indicate",
+     'patterns': [("squashfuse", r"squashfuse\w* (?:instance )?exited(?!: fuse: failed to unmount)"), "A fusermount "
+                                                                                                      "error may "
+                                                                                                      "indicate",
                   ("fusermount", r"fusermount3?: mount failed")],
      'unless': ['no right to mount', 'fusermount not installed', 'library of another version', 'image damaged'],
      'cause': "The runtime mounts the image by squashfuse, which ended: a kernel older than 4.18 does not let users "
@@ -453,7 +457,8 @@ ENTRIES = [
     {'name': 'image not there',
      'text': "ERROR : Image path doesn't exists",
      'patterns': [("mage path doesn't exist", r"[Ii]mage path doesn't exists?"),
-                  ("FATAL: ", r"FATAL: +stat (?P<path>\S{1,300}): no such file or directory"),
+                  ("FATAL: ", r"FATAL: +(?:stat|lstat|open) (?P<path>(?!/proc/|/dev/)\S{1,300}): no such file or "
+                   "directory"),
                   ("FATAL: ", r"FATAL: +image (?P<other>\S{1,300}) (?:is missing|does not exist|not found)")],
      'cause': "There is no file at the path of the image {path}{other}.",
      'remedy': "ls it; a name without a folder is looked for in the current one, which differs in a job.",
@@ -498,12 +503,22 @@ ENTRIES = [
      'patterns': [("container working directory", r"container working directory.{0,40} (?P<path>/\S+?)?:? ?chdir "
                                                   r"(?P<folder>\S+?): "),
                   ("Not mounting current directory", r"Not mounting current directory: (?P<why>[^\n]{1,80})"),
-                  ("ould not chdir to home", r"ould not chdir to home(?: directory)?: (?P<home>\S+)")],
+                  ("ould not chdir to home", r"ould not chdir to home(?: directory)?: (?P<home>\S+)"),
+                  ("Z: chdir: No such file", "Z: chdir: No such file or directory"),
+                  ("chdir to cwd (", r"chdir to cwd \(['\x22]?(?P<place>[^'\x22)\n]{1,200})[^\n]{0,60}: (?:no such "
+                                     r"file|"
+                   "permission denied)"),
+                  ("/bin/bash: line ", r"/bin/bash: line \d+: cd: (?P<task>/\S{1,300}): No such file or directory"),
+                  (".command.", r"/bin/bash: (?:line \d+: )?(?P<task>\S{0,300}\.command\.(?:sh|run|stub)): No such "
+                   "file")],
      'unless': ['no place for the home folder'],
-     'cause': "The folder in which you are, or your home, is not in the container, and the program starts in another "
-              "one: {folder}{home}{why}.",
+     'cause': "The folder in which you are (with Nextflow the task's), or your home, is not in the container, and the "
+              "program starts in another one or not at all: {folder}{home}{why}{place}{task}",
      'remedy': "Bind it: --bind FOLDER (export SINGULARITY_BIND or APPTAINER_BIND), or start from a folder that is "
-               "bound, or name one with --pwd. Paths that the program is given should begin with /.",
+               "bound, or name one with --pwd. Paths that the program is given should begin with /. Nextflow: "
+               "singularity.autoMounts = true, or singularity.runOptions = '--bind /FOLDER' in nextflow.config, with "
+               "both "
+               "ends of a link (realpath FOLDER).",
      'also': [("--no-home, --contain or --home takes it away", "env | grep -E '^(SINGULARITY|APPTAINER)_'")],
      'source': 'github.com/IDEALLab/EngiBench, issue 155; github.com/apptainer/singularity, issue 2778',
      'evidence': 'derived'},
@@ -595,11 +610,13 @@ ENTRIES = [
                   ("failed", r"failed[^\n]{0,40}(?:find|locate) (?P<program>unsquashfs|mksquashfs|squashfuse\w*"
                    "|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|debootstrap|nvidia-container-cli|crun|runc"
                    r"|conmon|starter)\b"),
+                  ("fork/exec /", r"fork/exec /\S{1,200}/(?P<program>[\w.-]{1,40}): no such file"),
                   ("exec: ", r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w*'
                    r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat '),
                   ("[ERROR] Command not found: ", r"\[ERROR\] Command not found: (?P<program>\S{1,60})"),
-                  (": executable file not found", r"exec: ['\\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*"
-                   r"|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|crun|runc)['\\x22]: executable file not "
+                  (": executable file not found", r"exec: ['\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*"
+                   r"|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|crun|runc|sqfstar|tar2sqfs|proot"
+                   r"|gocryptfs)['\x22]: executable file not "
                    "found")],
      'unless': ["no fakeroot", "a build without rights"],
      'cause': "The runtime calls the program {program} of the host, and does not find it on PATH or in its own "
@@ -791,6 +808,7 @@ ENTRIES = [
                   ("overlay", r"overlay[^\n]{0,80}(?:not supported|unsupported|disabled|is not (?:permitted|allowed"
                    r"|possible)|cannot be used)[^\n]{0,60}"),
                   ("overlayfs", r"overlayfs[^\n]{0,60}(?:failed|error|not supported|missing)"),
+                  ("/overlay: operation not permitted", r"failed to mount \S{1,300}/overlay: operation not permitted"),
                   ("fuse-overlayfs", r"fuse-overlayfs[^\n]{0,100}(?:fail|error|exit|cannot|No such)"),
                   ("lowerdir", r"lowerdir[^\n]{0,120}(?:failed|error|invalid)")],
      'unless': ["overlay in use", "overlay cannot be opened", "overlay not mounted in time",
@@ -853,9 +871,9 @@ ENTRIES = [
      'text': "bash: apptainer: command not found",
      'patterns': [("not found", r"\b(?P<command>apptainer|singularity|podman|podman-hpc|enroot|sarus|shifter|ch-run"
                    "|docker)(?:: | ?: )(?:command )?not found"),
-                  ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<command>apptainer"
-                   r"|singularity|podman|docker|enroot)['\\x22]"),
-                  ("exec: ", r"exec: ['\\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\\x22]"),
+                  ("No such file or directory: ", r"No such file or directory: ['\x22](?P<command>apptainer"
+                   r"|singularity|podman|docker|enroot)['\x22]"),
+                  ("exec: ", r"exec: ['\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\x22]"),
                   (" command has to be available in order to use", r"(?P<command>[\w-]{1,30}) command has to be "
                    "available in order to use"),
                   ("Cannot run program ", r"Cannot run program "
@@ -1097,7 +1115,7 @@ ENTRIES = [
     {'name': "unpacking of an image failed",
      'text': "FATAL: While performing build: packer failed to pack: while unpacking tmpfs: ...",
      'patterns': [("packer failed to pack: ", r"packer failed to pack: (?P<why>[^\n]{1,250})"),
-                  ("unpack ", r"unpack (?:layer|entry): (?P<other>[^\n]{1,250})")],
+                  ("unpack ", r"unpack (?:layer|entry): (?!sha256:\w+$)(?P<other>[^\n]{1,250})")],
      'cause': "The layers of an image are unpacked and packed in TMPDIR, and that failed: {why}{other}",
      'remedy': "export APPTAINER_TMPDIR=FOLDER SINGULARITY_TMPDIR=FOLDER with room on a local disk: NFS, Lustre, "
                "BeeGFS and GPFS lack links, attributes or owners that images have. apptainer cache clean if a layer is "
@@ -1232,7 +1250,8 @@ ENTRIES = [
      'source': "Apptainer user guide, Encrypted containers", 'evidence': 'derived'},
     {'name': "overlay used over another image before",
      'text': "can't mount overlay filesystem to .../mnt/session/final: stale NFS file handle",
-     'patterns': [("can't mount overlay filesystem", r"can't mount overlay filesystem[^\n]{0,300}[Ss]tale (?:NFS )?file "
+     'patterns': [("can't mount overlay filesystem", r"can't mount overlay filesystem[^\n]{0,300}[Ss]tale (?:NFS "
+                                                     r")?file "
                    "handle")],
      'cause': "The kernel remembers over which image an overlay was used first (where overlayfs has its index on by "
               "default), and refuses it over another one, or over the same one at another place.",
@@ -1246,7 +1265,8 @@ ENTRIES = [
      'patterns': [("read unix @->@", "read unix @->@: (?P<why>[^\\n]{1,60})"),
                   ("rpc server ", r"rpc server (?P<other>interrupted by signal[^\n]{0,40}|exited with[^\n]{0,40})")],
      'unless': ["no user namespaces"],
-     'cause': "The process of the runtime that makes the mounts ended while the container was made {other}: it crashed, "
+     'cause': "The process of the runtime that makes the mounts ended while the container was made {other}: it "
+              "crashed, "
               "was killed for memory, or may not live in a namespace of processes (--pid, --containall).",
      'remedy': "Once more without --pid and --containall (-C), and with more memory; apptainer --debug exec ... names "
                "the signal. Else another release of the runtime: module avail apptainer singularity.",
@@ -1257,9 +1277,11 @@ ENTRIES = [
      'text': "ERROR  : Failed to get file information for file descriptor 11: Bad file descriptor",
      'patterns': [("Failed to get file information for file descriptor",
                    r"Failed to get file information for file descriptor (?P<number>\d+)")],
-     'cause': "The runtime starts in several steps that hand open files on, and one of them (number {number}) was closed "
+     'cause': "The runtime starts in several steps that hand open files on, and one of them (number {number}) was "
+              "closed "
               "in between: it comes and goes, by a race, or with the files of the program that called it (RStudio).",
-     'remedy': "Start it again, in a loop with a pause if need be (for i in 1 2 3; do apptainer exec ... && break; sleep "
+     'remedy': "Start it again, in a loop with a pause if need be (for i in 1 2 3; do apptainer exec ... && break; "
+               "sleep "
                "10; done); from a terminal or srun instead of RStudio. A newer release of the runtime.",
      'source': "Apptainer, cmd/starter/c/starter.c; github.com/apptainer/apptainer, issues 1947 and 2166",
      'evidence': 'derived'},
@@ -1267,7 +1289,8 @@ ENTRIES = [
      'text': "container creation failed: open /etc/resolv.conf: no such file or directory",
      'patterns': [("container creation failed: ", r"container creation failed: (?:open|stat|lstat) (?P<file>/etc/"
                    r"(?:resolv\.conf|hosts|localtime|passwd|group|hostname)): no such file")],
-     'cause': "The runtime shows {file} of the host in every container, and it is not there: mostly it is a link that leads "
+     'cause': "The runtime shows {file} of the host in every container, and it is not there: mostly it is a link "
+              "that leads "
               "nowhere, as the service of names was not started.",
      'remedy': "ls -lL that file on the node; another node (srun --exclude=NODE), and tell the administrators "
                "(systemctl restart systemd-resolved).",
@@ -1276,14 +1299,16 @@ ENTRIES = [
     {'name': "shared namespace whose first container ended",
      'text': "FATAL: first process with --sharens has already exited, could not execute process (pid 77)",
      'patterns': [("first process with --sharens", "first process with --sharens has already exited")],
-     'cause': "With --sharens the first process of a node makes the container, and the others join it: it had ended, or "
+     'cause': "With --sharens the first process of a node makes the container, and the others join it: it had ended, "
+              "or "
               "could not start, before they came.",
      'remedy': "Look for the error of the first one; without --sharens each rank starts its own. The first rank must "
                "run as long as the others.",
      'source': "github.com/apptainer/apptainer, issue 1906", 'evidence': 'derived'},
     {'name': "cache of a Python package not to be written",
      'text': "RuntimeError: cannot cache function 'rdist': no locator available for file '...'",
-     'patterns': [("no locator available for file", r"cannot cache function (?P<name>\S{1,60}): no locator available for "
+     'patterns': [("no locator available for file", r"cannot cache function (?P<name>\S{1,60}): no locator available "
+                                                    r"for "
                    "file"), ("no locator available for file ", r"no locator available for file (?P<file>\S{1,200})")],
      'cause': "Numba keeps what it compiles beside the package, which is read-only in an image, or below your home, "
               "which is not there or closed in the container. {file}",
@@ -1292,13 +1317,60 @@ ENTRIES = [
      'source': "numba.readthedocs.io, NUMBA_CACHE_DIR; github.com/haniffalab/webatlas-pipeline, issue 135",
      'evidence': 'measured'},
     {'name': "folder of settings of a Python package not to be written",
-     'text': "Matplotlib created a temporary cache directory at /tmp/matplotlib-x because the default path (...) is not a "
+     'text': "Matplotlib created a temporary cache directory at /tmp/matplotlib-x because the default path (...) is "
+             "not a "
              "writable directory",
      'patterns': [("Matplotlib ", r"Matplotlib (?:created a temporary (?:config/)?cache directory|requires access to a "
                    "writable cache directory)"),
                   ("mkdir -p failed for path ", r"mkdir -p failed for path (?P<path>\S{1,200}):")],
      'cause': "Matplotlib keeps its list of fonts below your home, which is not there or closed in the container.",
-     'remedy': "Harmless, only slow. export MPLCONFIGDIR=/tmp/$USER/matplotlib; --bind your home if it should be there.",
+     'remedy': "Harmless, only slow. export MPLCONFIGDIR=/tmp/$USER/matplotlib; --bind your home if it should be "
+               "there.",
      'source': "matplotlib.org, MPLCONFIGDIR; github.com/nf-core/scdownstream, issue 49", 'evidence': 'derived',
      'last': True},
+    {'name': "folder for temporary files not in the container",
+     'text': "mktemp: failed to create file via template '/scratch/4711/tmp.XXXXXXXXXX': No such file or directory",
+     'patterns': [("mktemp: ", r"mktemp: failed to create (?:file|directory) via template "
+                               r".{0,4}?(?P<path>/[^\s'’`]{1,300}"
+                   r")[^\n]{0,4}: (?P<why>[^\n]{1,60})"),
+                  ("mktemp: ", r"mktemp: failed to create (?:file|directory) via template "
+                               r".(?P<here>[^/\s][^\s'’]{0,100})"
+                   r".: (?P<why>[^\n]{1,60})"),
+                  ("mktemp: (null): ", r"mktemp: \(null\): (?P<why>[^\n]{1,60})"),
+                  ("Error in tempfile() using template", r"Error in tempfile\(\) using template (?P<path>/\S{1,300}): "
+                   r"(?P<why>[^\n]{1,100})"), "temp_directory_path: No such file",
+                  ("cannot create 'R_TempDir'", "cannot create 'R_TempDir'"),
+                  ("No usable temporary directory", "No usable temporary directory (?:name )?found"),
+                  ("annot create temp file for here", r"annot create temp file for here-?document: (?P<why>(?!No space)"
+                   r"[^\n]{1,60})"),
+                  ("cannot create temporary file in '", r"cannot create temporary file in '(?P<path>[^'\n]{1,200})': "
+                   r"(?P<why>(?!No space)[^\n]{1,60})"),
+                  ("tempfile", r"(?:cannot|could not|[Ff]ailed to|unable to) (?:create|open) (?:a "
+                                r")?tempfile[^\n]{0,100}"),
+                  ("java.io.tmpdir", r"java\.io\.tmpdir[^\n]{0,100}(?:not exist|not writable|No such)")],
+     'unless': ["no space left", "quota used up"],
+     'cause': "The program wants to write a temporary file and cannot {path}{here} {why}: TMPDIR came from the job "
+              "(/scratch/JOB, /local) and that folder is not in the container, or /tmp is closed or full.",
+     'remedy': "unset TMPDIR TMP TEMP before the start, or --env TMPDIR=/tmp; or --bind $TMPDIR (Nextflow: "
+               "singularity.runOptions = '--bind $TMPDIR'). If /tmp itself is closed: --bind FOLDER:/tmp, with a "
+               "folder of "
+               "yours.",
+     'also': [("it is full", "apptainer exec IMAGE sh -c 'echo $TMPDIR; df -h /tmp $TMPDIR; ls -ld /tmp'")],
+     'source': "mktemp(1); github.com/nextgenusfs/funannotate, issue 778; github.com/IntGenomicsLab/lrsomatic, issue "
+               "73",
+     'evidence': 'measured'},
+    {'name': "program that a task of Nextflow does not find",
+     'text': ".command.sh: line 3: check_samplesheet.py: command not found",
+     'patterns': [(": command not found", r"\.command\.(?:sh|run|stub): line \d+: (?P<command>\S{1,100}): command not "
+                   "found")],
+     'cause': "The task of Nextflow does not find {command}. A script of the pipeline itself (its folder bin, below "
+              "~/.nextflow/assets) is not seen where that folder is not in the container; a program of the image where "
+              "your home hides its home; and without a profile of containers nothing of both is there.",
+     'remedy': "-profile singularity (docker, conda); singularity.autoMounts = true; singularity.runOptions = '--bind "
+               "/FOLDER', with the folder of the pipeline, or '--no-home' (--no-mount home) for a program below "
+               "/home in "
+               "the image. export NXF_ASSETS=FOLDER puts pipelines on a disk that is bound.",
+     'also': [("it is not executable, or not in the image", "bash -x .command.run in the task's folder (Work dir)")],
+     'source': "github.com/nextflow-io/nextflow, issue 2324; github.com/epi2me-labs/wf-human-variation, issue 108",
+     'evidence': 'derived', 'general': 1},
 ]

@@ -320,11 +320,14 @@ ENTRIES = [
      'source': "glibc, elf/dl-version.c; ld.so(8)", 'evidence': 'derived'},
     {'name': "library marked for a newer kernel",
      'text': "libQt5Core.so.5: cannot open shared object file: No such file or directory",
-     'patterns': [(": cannot open shared object file", r"(?P<library>libQt[56]Core\.so[.\d]*): cannot open shared object "
+     'patterns': [(": cannot open shared object file", r"(?P<library>libQt[56]Core\.so[.\d]*): cannot open shared "
+                                                       r"object "
                    "file" + NOT_IGNORED)],
-     'cause': "{library} is mostly there, and the loader passes over it: it carries a mark (ABI tag) of the kernel that it "
+     'cause': "{library} is mostly there, and the loader passes over it: it carries a mark (ABI tag) of the kernel "
+              "that it "
               "wants, and this node's is older (uname -r: 3.10 of CentOS 7).",
-     'remedy': "Where the image is made: strip --remove-section=.note.ABI-tag FILE; ldconfig. Else an image of an older "
+     'remedy': "Where the image is made: strip --remove-section=.note.ABI-tag FILE; ldconfig. Else an image of an "
+               "older "
                "distribution (Ubuntu 18.04), or a node with a newer kernel.",
      'also': [("it is not in the image", "apptainer exec IMAGE find / -name 'libQt*Core.so*'")],
      'source': "github.com/nipreps/fmriprep, pull request 2535; github.com/frankyeh/DSI-Studio, issue 69",
