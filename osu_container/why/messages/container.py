@@ -17,7 +17,8 @@ ENTRIES = [
      'text': "destination /var/spool/slurmd doesn't exist in container",
      'patterns': [(" doesn't exist", r"destination (?P<path>\S+) doesn't exist"),
                   ("doesn't exist", r"Target \S{1,200}/mnt/(?:session/)?final(?P<other>/\S+) doesn't exist"),
-                  ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)"),
+                  ("/mnt/final/", r"Failed to get real path of \S{1,200}/mnt/final(?P<other>/\S{1,300}): No such "
+                   "file"), ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)"),
                   (" destination automatically without overlay", r"can't create (?P<where>\S{1,300}) destination "
                    "automatically without overlay"),
                   ("existent bind point (", r"[Nn]on.existent bind point \([a-z]{1,20}\) in container: "
@@ -108,7 +109,8 @@ ENTRIES = [
                   ("ailed to create mount namespace", "[Ff]ailed to create mount namespace"),
                   "Unprivileged user namespaces may not be enabled", "requires unprivileged user namespaces",
                   "Could not write info to setgroups", "Failed to unshare root file system",
-                  ("Failed to ", r"Failed to (?:drop cap \d|set securebits|set effective [UG]ID|set filesystem uid"
+                  ("Failed to ", r"Failed to (?:drop cap \d|set securebits|set effective (?:GID|UID to (?!0\b))|set "
+                                 r"filesystem uid"
                    r"|set additional groups|set process capabilities|set all (?:user|group) ID|set mount propagation"
                    r"|propagate as SHARED)"),
                   ("Failed to enter in ", r"Failed to enter in (?:user|mount|shared mount|pid|ipc|network) namespace"),
@@ -380,7 +382,9 @@ ENTRIES = [
     {'name': 'image is read-only',
      'text': "cp: cannot create regular file '...': Read-only file system",
      'patterns': ["Read-only file system", "read-only file system"],
-     'cause': "The program writes to a folder of the image, and an image is read-only.",
+     'cause': "The program writes to a folder of the image, and an image is read-only; a folder of the host that was "
+              "not "
+              "bound (/scratch, /project, your home) is the image's too.",
      'remedy': "Let it write to a folder that is bound (your project, $TMPDIR), or give it one in that place: --bind "
                "FOLDER:/path. --writable-tmpfs keeps a few MB in memory.",
      'also': [("it is a file system of the host that compute nodes may only read", "findmnt -T FOLDER")],
@@ -610,7 +614,9 @@ ENTRIES = [
                   ("failed", r"failed[^\n]{0,40}(?:find|locate) (?P<program>unsquashfs|mksquashfs|squashfuse\w*"
                    "|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|debootstrap|nvidia-container-cli|crun|runc"
                    r"|conmon|starter)\b"),
-                  ("fork/exec /", r"fork/exec /\S{1,200}/(?P<program>[\w.-]{1,40}): no such file"),
+                  ("fork/exec /", r"fork/exec /\S{1,200}/(?P<program>(?!nvidia-container-runtime)[\w.-]{1,40}): no "
+                                  r"such "
+                   "file"),
                   ("exec: ", r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w*'
                    r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat '),
                   ("[ERROR] Command not found: ", r"\[ERROR\] Command not found: (?P<program>\S{1,60})"),
@@ -824,7 +830,7 @@ ENTRIES = [
     {'name': "writable image refused",
      'text': "FATAL: ... --writable ... / no SIF writable overlay partition found",
      'patterns': ["no SIF writable overlay partition found",
-                  ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"),
+                  ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"), "WARNING: no overlay partition found",
                   ("--writable", r"--writable[^\n]{0,80}(?:not (?:a|allowed|supported|permitted)|can't be|cannot be"
                    r"|requires)[^\n]{0,60}"),
                   ("writable",
@@ -1081,7 +1087,10 @@ ENTRIES = [
      'text': "FATAL: while executing starter: .../starter-suid doesn't have setuid bit set",
      'patterns': [("starter-suid", r"starter-suid[^\n]{0,100}(?:setuid bit|not found|No such|not owned|no "
                                    r"such|permission)"),
-                  "No setuid installation found", ("setuid bit set", "doesn't have setuid bit set")],
+                  "No setuid installation found", "Failed to set effective UID to 0", ("setuid bit set", "doesn't "
+                                                                                                         "have "
+                                                                                                         "setuid bit "
+                                                                                                         "set")],
      'cause': "apptainer.conf asks for the setuid part (starter-suid), and it is not there, does not belong to root, "
               "has no letter s, or lies on a disk that is mounted with nosuid.",
      'remedy': "apptainer exec --userns does without it, where user namespaces are on. Administrators: package "
@@ -1101,6 +1110,8 @@ ENTRIES = [
      'patterns': [("SetupAPTPartialDirectory", "SetupAPTPartialDirectory"), "couldn't be accessed by user '_apt'",
                   ("setgroups ", r"setgroups \d+ failed"), ("sete", r"sete[gu]id \d+ failed"),
                   ("annot change ownership to uid ", r"annot change ownership to uid \d+"),
+                  ("failure while writing changes to /etc/", r"(?:groupadd|useradd|usermod): failure while writing "
+                   "changes to /etc/"),
                   ("cap_set_file failed", r"(?:cpio|rpm|unpacking)[^\n]{0,100}cap_set_file failed"),
                   ("peration not permitted", r"dpkg[^\n]{0,200}(?:chown|chgrp|setting ownership|set[gu]id)[^\n]{0,80}"
                    "peration not permitted"),
@@ -1373,4 +1384,63 @@ ENTRIES = [
      'also': [("it is not executable, or not in the image", "bash -x .command.run in the task's folder (Work dir)")],
      'source': "github.com/nextflow-io/nextflow, issue 2324; github.com/epi2me-labs/wf-human-variation, issue 108",
      'evidence': 'derived', 'general': 1},
+    {'name': "Python packages of your home in the container",
+     'text': "ImportError: /home/me/.local/lib/python3.8/site-packages/numpy/core/_multiarray_umath.so: ...",
+     'patterns': [("/.local/lib/python", r"/\.local/lib/python[\d.]{1,5}/site-packages/[^\n]{1,300}(?:\n[^\n]{0,400}){1,14}?"
+                                         r""
+                                         r""
+                                         r""
+                                         r""
+                   r"(?:\n|[Ee]rror: |\.{3} )(?:ImportError: (?:lib|/|$|numpy|cannot import)|AttributeError: "
+                   r"|IMPORTANT: "
+                   r"PLEASE READ|RuntimeError: module compiled against)"),
+                  ("/.local/lib/python", r"ImportError: /\S{1,200}/\.local/lib/python[\d.]{1,5}/site-packages/(?P<file>"
+                   r"\S{1,200}): (?!undefined symbol: MPI)"),
+                  ("VersionConflict: (", r"VersionConflict: \((?P<package>[^\s(]{1,60} [^\s(]{1,40}) "
+                                         r"\((?P<where>/[^)\n]{1,200})"
+                   r"\), Requirement")],
+     'cause': "Python takes packages from your home (~/.local, PYTHONPATH, an environment of your own {where}), and "
+              "these "
+              "were built for another Python, NumPy or system than the one that runs: a container shows your home. "
+              "{package}{file}",
+     'remedy': "export PYTHONNOUSERSITE=1 and unset PYTHONPATH before the start (apptainer exec --env "
+               "PYTHONNOUSERSITE=1, or "
+               "--cleanenv --no-home). What you need from there: an environment made within the container.",
+     'also': [("the package in your home is broken for every Python", "pip uninstall NAME; pip list --user")],
+     'source': "docs.python.org, PYTHONNOUSERSITE; github.com/MultiQC/MultiQC, issue 1221; "
+               "github.com/nf-core/rnaseq, issue "
+               "383", 'evidence': 'measured'},
+    {'name': "conda activate without conda's functions",
+     'text': "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
+     'patterns': ["not been properly configured to use 'conda activate'", "Run 'conda init' before 'conda activate'",
+                  "is running as a subprocess and can't modify the parent shell"],
+     'cause': "conda activate is a function of the shell, and this shell (a job's script, a container, sh) has only "
+              "the "
+              "program conda: ~/.bashrc, into which conda init writes, was not read.",
+     'remedy': "In the script: source /PATH/OF/CONDA/etc/profile.d/conda.sh (or eval \x22$(conda shell.bash "
+               "hook)\x22), "
+               "then conda activate NAME; or without it conda run -n NAME PROGRAM. In an image: put ENV/bin in front "
+               "of PATH "
+               "in %environment; mamba: eval \x22$(micromamba shell hook -s bash)\x22.",
+     'source': "docs.conda.io, conda init; github.com/conda/conda, issues 7804 and 13002", 'evidence': 'measured'},
+    {'name': "display not there",
+     'text': "_tkinter.TclError: no display name and no $DISPLAY environment variable",
+     'patterns': [("display", r"(?:couldn't|could not|[Cc]annot|can't|[Uu]nable to|[Ff]ailed to) (?:connect to|open) "
+                              r"(?:X )?"
+                   r"display\b[^\n]{0,60}"), "no display name and no $DISPLAY",
+                  ("platform plugin ", r"Could not (?:load|find) the Qt platform plugin \x22(?P<plugin>\w{1,20})"),
+                  "no Qt platform plugin could be initialized", "no authorization protocol specified",
+                  ("DISPLAY", r"\$?DISPLAY (?:is not set|variable not set|environment variable (?:is )?(?:not "
+                              r"set|missing))"),
+                  "Cannot load backend 'TkAgg'", "Cannot load backend 'Qt5Agg'",
+                  "java.awt.HeadlessException", "AWTError: Can't connect to X11"],
+     'cause': "The program wants to open a window, and a job or container has no display.",
+     'remedy': "export MPLBACKEND=Agg (Matplotlib), QT_QPA_PLATFORM=offscreen (Qt), java -Djava.awt.headless=true; "
+               "xvfb-run -a "
+               "PROGRAM gives a display that nobody sees. To see it: ssh -X, srun --x11, and in the container --bind "
+               "$HOME/.Xauthority.",
+     'also': [("plugin xcb: a library of X is missing in the image", "QT_DEBUG_PLUGINS=1 PROGRAM 2>&1 | grep -i "
+                                                                     "'cannot load'")],
+     'source': "matplotlib.org, Backends; doc.qt.io, QPA; github.com/datalad/datalad-container, issue 272",
+     'evidence': 'derived'},
 ]

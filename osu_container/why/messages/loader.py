@@ -85,7 +85,7 @@ ENTRIES = [
     {'name': 'undefined symbol',
      'text': "symbol lookup error: ...: undefined symbol: MPIX_...",
      'patterns': [("undefined symbol: ", r"undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)" + NOT_IGNORED)],
-     'unless': ["library of CUDA of another release", "NumPy without its BLAS"],
+     'unless': ["library of CUDA of another release", "NumPy without its BLAS", "parts of glibc of two releases"],
      'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of "
               "the same name, than the program was built with.",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
