@@ -326,11 +326,17 @@ ENTRIES = [
                   "unable to look up current user in the passwd file",
                   "Home directory is not owned by calling user",
                   ("failed to retrieve group information", r"failed to retrieve group information for (?P<group>\d+)"),
-                  ("cannot find name for user ID ", r"cannot find name for user ID (?P<other>\d+)")],
-     'cause': "The number of your account or group ({number}{other}{group}) has no name here: the node does not reach "
+                  ("cannot find name for user ID ", r"cannot find name for user ID (?P<other>\d+)"),
+                  ("uid not found", r"getpwuid\(\): uid not found: (?P<uid>\d+)"),
+                  ("Cannot find User", r"Cannot find User '(?P<uid>\d+)' in passwd file")],
+     'cause': "The number of your account or group ({number}{other}{group}{uid}) has no name here: the node does not "
+              "reach "
               "its directory (LDAP, sssd), or the container's /etc/passwd does not name you.",
      'remedy': "Start it again on another node (srun --exclude=NODE), and tell the administrators. At thousands of "
-               "starts at once the directory may be overrun: one container for all ranks of a node helps.",
+               "starts at once the directory may be overrun: one container for all ranks of a node helps. Docker, "
+               "podman: "
+               "-v /etc/passwd:/etc/passwd:ro, or -e USER=me -e HOME=/tmp beside --user, for programs that ask their "
+               "name.",
      'also': [("only the container does not know you", "srun id -un, which then prints your name")],
      'source': 'github.com/apptainer/singularity, issues 5598, 5757 and 4767', 'evidence': 'derived'},
     {'name': 'no loop device',
@@ -815,7 +821,7 @@ ENTRIES = [
                    r"|possible)|cannot be used)[^\n]{0,60}"),
                   ("overlayfs", r"overlayfs[^\n]{0,60}(?:failed|error|not supported|missing)"),
                   ("/overlay: operation not permitted", r"failed to mount \S{1,300}/overlay: operation not permitted"),
-                  ("fuse-overlayfs", r"fuse-overlayfs[^\n]{0,100}(?:fail|error|exit|cannot|No such)"),
+                  ("fuse-overlayfs", r"(?<!final: )fuse-overlayfs[^\n]{0,100}(?:fail|error|exit|cannot|No such)"),
                   ("lowerdir", r"lowerdir[^\n]{0,120}(?:failed|error|invalid)")],
      'unless': ["overlay in use", "overlay cannot be opened", "overlay not mounted in time",
                 "overlay of another user"],
@@ -1391,6 +1397,7 @@ ENTRIES = [
                                          r""
                                          r""
                                          r""
+                                         r""
                    r"(?:\n|[Ee]rror: |\.{3} )(?:ImportError: (?:lib|/|$|numpy|cannot import)|AttributeError: "
                    r"|IMPORTANT: "
                    r"PLEASE READ|RuntimeError: module compiled against)"),
@@ -1442,5 +1449,38 @@ ENTRIES = [
      'also': [("plugin xcb: a library of X is missing in the image", "QT_DEBUG_PLUGINS=1 PROGRAM 2>&1 | grep -i "
                                                                      "'cannot load'")],
      'source': "matplotlib.org, Backends; doc.qt.io, QPA; github.com/datalad/datalad-container, issue 272",
+     'evidence': 'derived'},
+    {'name': "clean-up of the container incomplete",
+     'text': "ERROR:   failed to delete container image /tmp/rootfs-333535743: permission denied",
+     'patterns': [("failed to delete container image", r"failed to delete container image (?:tempDir "
+                                                       r")?(?P<path>[^\s:]{1,300})"),
+                  ("Cleanup error: while", r"Cleanup error: while (?:unmounting|stopping)[^\n]{0,200}"),
+                  ("Could not remove directory", r"Could not remove directory "
+                                                 r"(?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})"),
+                  ("container cleanup failed", r"container cleanup failed: [^\n]{1,150}")],
+     'cause': "The program has ended, and the runtime could not clear up behind it: something in the background "
+              "still uses the "
+              "container, or its files lie on a network's disk. {path}",
+     'remedy': "Harmless for the run: its result counts. Remove what is left: ls -d /tmp/rootfs-* $TMPDIR/rootfs-*; "
+               "chmod -R u+w "
+               "it, rm -rf it. Programs that go on in the background: wait at the end of the script. "
+               "APPTAINER_TMPDIR on a "
+               "local disk.",
+     'source': "github.com/apptainer/apptainer, issues 613 and 2104; github.com/apptainer/singularity, issues 2880 "
+               "and 4049",
+     'evidence': 'derived', 'last': True},
+    {'name': "network of the container not set up",
+     'text': "FATAL: container creation failed: plugin type=\x22bridge\x22 failed (add): ...",
+     'patterns': [("plugin type=", r"plugin type=\x22(?P<kind>[\w-]{1,30})\x22 (?P<how>[^\n]{1,200})"),
+                  ("CNI ", r"CNI (?:configuration|network|plugin)[^\n]{0,100}(?:not found|fail|error|missing|denied)"),
+                  ("failed to find plugin ", r"failed to find plugin \x22(?P<plugin>[\w-]{1,30})\x22 in path")],
+     'unless': ["daemon of Docker not reached"],
+     'cause': "--net gives the container a network of its own, and its plugin (CNI) failed: {kind}{plugin} {how}",
+     'remedy': "Without --net the container has the node's network, which MPI and jobs want. Else: --fakeroot --net, "
+               "--network "
+               "none; administrators: etc/apptainer/network/*.conflist, libexec/apptainer/cni, and the addresses "
+               "that are left "
+               "in /var/lib/cni/networks.",
+     'source': "Apptainer user guide, Network virtualization; github.com/singularityhub/singularity-compose, issue 60",
      'evidence': 'derived'},
 ]

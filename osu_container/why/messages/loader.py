@@ -131,7 +131,8 @@ ENTRIES = [
                   (" failed: a shared library is likely missing in the image",
                    r"exec (?P<program>\S+) failed: a shared library is likely missing in the image")],
      'cause': "{library}{program}: a library is needed that is in no folder which the loader searches. The image lacks "
-              "it; where no container runs, the module that brings it is not loaded, or conda has another release.",
+              "it; where no container runs, its module is not loaded, compute nodes lack a package that the login node "
+              "has, or conda has another release.",
      'remedy': "Install its package in the image: libgfortran.so.5 is libgfortran5 in Debian and openSUSE, libgfortran "
                "in Rocky. If it is there, in a folder of its own (conda, /opt): put that into LD_LIBRARY_PATH in the "
                "container. Of conda the release with that number: libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 "
