@@ -561,10 +561,12 @@ ENTRIES = [
                   ("can't mount image ", r"can't mount image [^\n]{1,200}: (?P<why>[^\n]{1,60})"),
                   ("Failed to mount ", r"Failed to mount (?:ext3|image)[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
                   ("kernel reported a bad superblock", r"kernel reported a bad superblock for (?P<why>[^\n,]{1,60})"),
-                  ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)")],
+                  ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)"),
+                  "no apparent support for squashfs"],
      'unless': ["no loop device"],
      'cause': "The kernel could not mount the image ({why}): the file is cut off or damaged, its squashfs was packed "
-              "in a way (zstd, lz4) that this kernel or runtime is too old for, Singularity 2 runs on a kernel that is "
+              "in a way (zstd, lz4) that this kernel or runtime is too old for, the kernel has no squashfs "
+              "(modprobe), Singularity 2 runs on a kernel that is "
               "too new for it, or the file lies where nothing can be mounted from (a disk of Windows, encrypted).",
      'remedy': "Compare its size and sha256 with the original and copy it again; singularity sif list FILE. A newer "
                "runtime, or --userns (--unsquash), which unpacks it instead of mounting.",
@@ -650,6 +652,7 @@ ENTRIES = [
                   ("code", r"code[^\n]{0,10}(?:401|403|404)[^\n]{0,60}(?:pull|manifest|registry|library)"),
                   ("failed to get checksum for", r"failed to get checksum for[^\n]{0,200}"),
                   ("nable to ", r"[Uu]nable to (?:download|retrieve|get)[^\n]{0,40}(?:image|manifest)"),
+                  ("Download did not succeed: 4", r"Download did not succeed: (?P<why>4\d\d[^\n<]{0,60})"),
                   ("was not found in the library", r"image was not found in the library"),
                   ("does not exist in the library", r"(?P<why>[^\s(]{1,200} \(\w+\)) does not exist in the library")],
      'unless': ["registry's limit of pulls", "registry not reached", "image of another processor", "quota used up",
@@ -669,6 +672,7 @@ ENTRIES = [
                   ("context deadline exceeded", r"context deadline exceeded[^\n]{0,60}"),
                   ("http: server gave HTTP response to HTTPS client",
                    "http: server gave HTTP response to HTTPS client"),
+                  ("Download did not succeed: 5", r"Download did not succeed: (?P<why>5\d\d[^\n<]{0,60})"),
                   ("pinging container registry ", r"pinging container registry [^\n]{1,200}")],
      'unless': ["registry's limit of pulls", "download of an image too slow"],
      'cause': "The registry of images does not answer this node ({why}): compute nodes often have no way to the "
@@ -1398,6 +1402,7 @@ ENTRIES = [
                                          r""
                                          r""
                                          r""
+                                         r""
                    r"(?:\n|[Ee]rror: |\.{3} )(?:ImportError: (?:lib|/|$|numpy|cannot import)|AttributeError: "
                    r"|IMPORTANT: "
                    r"PLEASE READ|RuntimeError: module compiled against)"),
@@ -1483,4 +1488,36 @@ ENTRIES = [
                "in /var/lib/cni/networks.",
      'source': "Apptainer user guide, Network virtualization; github.com/singularityhub/singularity-compose, issue 60",
      'evidence': 'derived'},
+    {'name': "package of Perl or R not there",
+     'text': "Can't locate XML/Simple.pm in @INC (you may need to install the XML::Simple module) (@INC contains: ...)",
+     'patterns': [(" in @INC", r"Can't locate (?P<perl>\S{1,100}) in @INC"),
+                  ("there is no package called", r"there is no package called .(?P<r>[\w.]{1,60})"),
+                  ("Can't load '", r"Can't load '\S{1,300}/auto/(?P<perl>\S{1,200})' for module \S{1,60}: "),
+                  ("was installed before R", r"was installed before R \d[\d.]{0,5}: please re-install it"),
+                  ("loadable library and perl binaries are mismatched", "loadable library and perl binaries are "
+                                                                        "mismatched")],
+     'unless': ["library of another version", "C library too old", "C++ library too old"],
+     'cause': "The Perl or R that runs has no package {perl}{r}, or one that was made for another release: another "
+              "perl or R "
+              "comes first on PATH (conda, a module, the host's in a container), or PERL5LIB, R_LIBS or your home "
+              "(~/R, "
+              "~/perl5) lead to packages of another one.",
+     'remedy': "type -a perl R Rscript; unset PERL5LIB PERL_LOCAL_LIB_ROOT R_LIBS R_LIBS_USER (apptainer exec "
+               "--cleanenv "
+               "--no-home). If it is not there at all: conda install perl-NAME or r-NAME, cpanm NAME, "
+               "install.packages('NAME') "
+               "in the same environment.",
+     'source': "perlrun(1), PERL5LIB; github.com/bioconda/bioconda-recipes, issues 25708 and 17503",
+     'evidence': 'derived'},
+    {'name': "files of the image that its maker may not read",
+     'text': "FATAL: While performing build: sandbox assemble failed: exit status 1: mv: cannot access '...': "
+             "Permission denied",
+     'patterns': [("andbox ", r"[Ss]andbox [Aa]ssemble [Ff]ailed[^\n]{0,250}[Pp]ermission denied")],
+     'cause': "Folders of the image lack the rights of their owner, so that they cannot be moved from TMPDIR to the "
+              "sandbox.",
+     'remedy': "apptainer build --fix-perms --sandbox FOLDER ...; or APPTAINER_TMPDIR on the same disk as FOLDER; or "
+               "build a SIF "
+               "first, and the sandbox from it.",
+     'source': "Apptainer user guide, build, --fix-perms; github.com/apptainer/singularity, issues 3892 and 4524",
+     'evidence': 'measured'},
 ]

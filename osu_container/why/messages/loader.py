@@ -164,6 +164,7 @@ ENTRIES = [
                   ("Could not find any NVIDIA libraries", r"Could not find any (?P<all>NVIDIA libraries)"),
                   ("libcuda.so", r"Couldn't open CUDA library (?P<fifth>libcuda\.so\S{0,4})"),
                   ("unable to find libcuda.so DSO", r"unable to find (?P<sixth>libcuda\.so) DSO"),
+                  ("found", r"(?P<sixth>libcuda\.so) (?:cannot|could not|can not|not) (?:be )?found"),
                   ("kernel driver does not appear", r"(?P<seventh>kernel driver) does not appear to be running on this "
                    "host")],
      'cause': "{library}{other}{these}{all}{fifth}{sixth}{seventh} not found: that is the driver of NVIDIA's "
