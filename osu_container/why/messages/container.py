@@ -353,7 +353,7 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'image not mounted',
      'text': "squashfuse_ll exited with status 255: ...",
-     'patterns': [("squashfuse", r"squashfuse\w* (?:instance )?exited(?!: fuse: failed to unmount)"), "A fusermount "
+     'patterns': [("squashfuse", r"squashfuse\w{0,8} (?:instance )?exited(?!: fuse: failed to unmount)"), "A fusermount "
                                                                                                       "error may "
                                                                                                       "indicate",
                   ("fusermount", r"fusermount3?: mount failed")],
@@ -1397,6 +1397,7 @@ ENTRIES = [
     {'name': "Python packages of your home in the container",
      'text': "ImportError: /home/me/.local/lib/python3.8/site-packages/numpy/core/_multiarray_umath.so: ...",
      'patterns': [("/.local/lib/python", r"/\.local/lib/python[\d.]{1,5}/site-packages/[^\n]{1,300}(?:\n[^\n]{0,400}){1,14}?"
+                                         r""
                                          r""
                                          r""
                                          r""
