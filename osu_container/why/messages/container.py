@@ -5,7 +5,7 @@ ENTRIES = [
     {'name': 'bound file missing',
      'text': "WARNING: skipping mount of ...: no such file or directory",
      'patterns': [(" doesn't exist", r"mount source (?P<path>\S+) doesn't exist"),
-                  ("skipping mount of ", r"skipping mount of (?P<other>[^\s:]+)")],
+                  ("skipping mount of ", r"skipping mount of (?P<other>[^\s:]+)(?!: permission denied)(?:[:\s]|$)")],
      'unless': ['no place for a bind'],
      'cause': "{path}{other} is to be bound into the container and is not there. Apptainer starts no container then; "
               "SingularityCE may only warn, and the program meets another library.",
@@ -353,7 +353,8 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'image not mounted',
      'text': "squashfuse_ll exited with status 255: ...",
-     'patterns': [("squashfuse", r"squashfuse\w{0,8} (?:instance )?exited(?!: fuse: failed to unmount)"), "A fusermount "
+     'patterns': [("squashfuse", r"squashfuse\w{0,8} (?:instance )?exited(?!: fuse: failed to unmount)"), "A "
+                                                                                                          "fusermount "
                                                                                                       "error may "
                                                                                                       "indicate",
                   ("fusermount", r"fusermount3?: mount failed")],
@@ -935,10 +936,16 @@ ENTRIES = [
      'source': "Apptainer, internal/pkg/runtime", 'evidence': 'derived', 'last': True},
     {'name': "source of a bind not mounted",
      'text': "ERROR : There was an error binding the path /oak: No such file or directory",
-     'patterns': [("There was an error binding ", r"There was an error binding (?:the path )?(?P<path>\S{1,200})")],
+     'patterns': [("There was an error binding ", r"There was an error binding (?:the path )?(?P<path>\S{1,200})"),
+                  ("skipping mount of ", r"skipping mount of (?P<path>[^\s:]{1,200}): permission denied"),
+                  ("Can't stat ", r"Can't stat (?P<path>\S{1,200}) directory: ")],
      'cause': "{path} could not be bound at that moment: its file system is mounted on demand (autofs) and was not "
-              "yet, it is gone, or you may not enter it.",
-     'remedy': "ls it in front of the command (ls /oak/ > /dev/null), which makes autofs mount it; a path that is not "
+              "yet, it is gone, or a folder above it is closed: to you, or to the root that a setuid runtime is (NFS "
+              "with "
+              "root_squash, rights 750).",
+     'remedy': "ls it in front of the command (ls /oak/ > /dev/null), which makes autofs mount it; namei -l PATH "
+               "shows where x "
+               "for others is missing: bind a folder above that, or apptainer exec --userns. A path that is not "
                "there: take it out of --bind, SINGULARITY_BIND and singularity.conf.",
      'source': "github.com/apptainer/singularity, issue 1313", 'evidence': 'derived'},
     {'name': "bound twice",
@@ -1397,6 +1404,7 @@ ENTRIES = [
     {'name': "Python packages of your home in the container",
      'text': "ImportError: /home/me/.local/lib/python3.8/site-packages/numpy/core/_multiarray_umath.so: ...",
      'patterns': [("/.local/lib/python", r"/\.local/lib/python[\d.]{1,5}/site-packages/[^\n]{1,300}(?:\n[^\n]{0,400}){1,14}?"
+                                         r""
                                          r""
                                          r""
                                          r""

@@ -26,6 +26,7 @@ ENTRIES = [
     {'name': 'C library too old',
      'text': "libc.so.6: version `GLIBC_2.38' not found (required by /.singularity.d/libs/...)",
      'patterns': [(" not found", r"(?P<version>GLIBC_\w[\w.]{0,40})" + NOT_FOUND)],
+     'unless': ["parts of glibc of two releases"],
      'cause': "{by} needs {version}, and the C library of the image (or, outside of it, of the host) is older. A "
               "library of the host that is put into the container runs with the image's C library.",
      'remedy': "Use an image of a distribution at least as new as the host, or an approach that brings less of the "
@@ -198,7 +199,10 @@ ENTRIES = [
              "with link time reference",
      'patterns': [(" not defined in file ", r"symbol (?P<symbol>\S{1,100}), version (?P<version>\S{1,40}) not defined "
                    r"in file (?P<file>\S{1,60}) with link time reference"),
-                  ("undefined symbol: ", r"undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
+                  ("undefined symbol: ", r"undefined symbol: \S{1,80}, version GLIBC_PRIVATE"),
+                  (" not found (required by ", r"(?P<file>libc\.so\.6): version "
+                                               r"[`'](?P<version>GLIBC_\S{1,20})['\u2019] not "
+                   r"found \(required by \S{0,200}/lib(?:rt|pthread|dl|m|c|resolv|util)(?:-2\.\d+)?\.so[.\d]*\)")],
      'unless': ["library of CUDA of another release"],
      'cause': "A library meets another release of {file} than it was built with: for GLIBC_PRIVATE the C library of "
               "one system is mixed with parts of another one's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
