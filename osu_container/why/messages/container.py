@@ -77,6 +77,9 @@ ENTRIES = [
      'patterns': [('": executable file not found in $PATH',
                    r'"(?P<program>(?!(?:sqfstar|tar2sqfs|mksquashfs|unsquashfs|crun|runc|newuidmap|proot)")[^"\n]+)": '
                    r'executable file not found in \$PATH'),
+                  (": no such file or directory", r'FATAL: +"(?P<third>[^"\n]{1,200})": stat [^\n]{1,200}: no such '
+                                                  r'file or '
+                   r"directory"),
                   (".singularity.d/actions/", r"\.singularity\.d/actions/\w+:(?: line)? \d+: (?:exec: )?"
                                               r"(?P<action>[^\s:]{1,200}): not found"),
                   ("can't execve(2): ", r"can't execve\(2\): (?P<other>[^\s:]{1,200}): No such file"),
@@ -1412,6 +1415,9 @@ ENTRIES = [
                                          r""
                                          r""
                                          r""
+                                         r""
+                                         r""
+                                         r""
                    r"(?:\n|[Ee]rror: |\.{3} )(?:ImportError: (?:lib|/|$|numpy|cannot import)|AttributeError: "
                    r"|IMPORTANT: "
                    r"PLEASE READ|RuntimeError: module compiled against)"),
@@ -1528,5 +1534,59 @@ ENTRIES = [
                "build a SIF "
                "first, and the sandbox from it.",
      'source': "Apptainer user guide, build, --fix-perms; github.com/apptainer/singularity, issues 3892 and 4524",
+     'evidence': 'measured'},
+    {'name': "language that a C++ program wants",
+     'text': "terminate called after throwing an instance of 'std::runtime_error' what(): "
+             "locale::facet::_S_create_c_locale name "
+             "not valid",
+     'patterns': ["locale::facet::_S_create_c_locale name not valid", "collate_byname<char>::collate_byname failed "
+                                                                      "to construct",
+                  ("unsupported locale setting", r"locale\.Error: unsupported locale setting")],
+     'cause': "Your language setting (LANG, LC_ALL) came into the container or to the node, which does not have it, "
+              "and this "
+              "program ends instead of warning.",
+     'remedy': "export LC_ALL=C (or C.UTF-8); unset LANGUAGE; apptainer exec --env LC_ALL=C. In the image: apt "
+               "install locales; "
+               "locale-gen en_US.UTF-8 (dnf install glibc-langpack-en).",
+     'also': [("the program itself asks for en_US, whatever is set", "locale -a, which lists what is there")],
+     'source': "setlocale(3); github.com/TileDB-Inc/TileDB-VCF, issue 376; github.com/bh107/bohrium, issue 409",
+     'evidence': 'measured'},
+    {'name': "certificates that a program does not find",
+     'text': "curl: (77) error setting certificate verify locations: CAfile: /etc/ssl/certs/ca-certificates.crt "
+             "CApath: none",
+     'patterns': ["error setting certificate verify locations", "unable to get local issuer certificate",
+                  "CERTIFICATE_VERIFY_FAILED", "self signed certificate in certificate chain",
+                  "self-signed certificate in certificate chain",
+                  "find a suitable TLS CA certificate",
+                  "server certificate verification failed"],
+     'unless': ["registry not reached"],
+     'cause': "The program cannot check the server's certificate: the list of authorities is not in the image "
+              "(Debian and Red Hat "
+              "have it at different places), a variable of the host leads to one that is not there, or a proxy of "
+              "the site "
+              "signs with its own.",
+     'remedy': "In the image: apt install ca-certificates. For now: --bind /etc/pki,/etc/ssl of the host, and export "
+               "SSL_CERT_FILE=FILE CURL_CA_BUNDLE=FILE REQUESTS_CA_BUNDLE=FILE with a file that is there; unset them "
+               "if they "
+               "lead nowhere (env | grep -i -E 'ssl|ca_bundle').",
+     'source': "curl(1), --cacert; SSL_CTX_load_verify_locations(3); github.com/moparisthebest/static-curl, issue 5",
+     'evidence': 'derived'},
+    {'name': "Java that gets no memory",
+     'text': "Error occurred during initialization of VM / Could not reserve enough space for 50331648KB object heap",
+     'patterns': [("Could not reserve enough space for ", r"Could not reserve enough space for "
+                                                          r"(?:(?P<size>\d+[KMG]B) )?object heap"),
+                  ("Could not allocate metaspace", r"Could not allocate metaspace(?:: (?P<bytes>\d+ bytes))?"),
+                  ("insufficient memory for the Java Runtime Environment", "insufficient memory for the Java Runtime "
+                                                                           "Environment"),
+                  "Could not reserve enough space for code cache",
+                  ("pthread_create failed (EAGAIN)", r"Failed to start thread [^\n]{1,60}pthread_create failed "
+                                                     r"\(EAGAIN\)")],
+     'cause': "Java reserves all of its heap (-Xmx, -Xms) when it starts, and some more, and the job or a limit "
+              "(ulimit -v, h_vmem, "
+              "ulimit -u for threads) does not allow it. {size}{bytes}",
+     'remedy': "Ask for more than the heap (-Xmx plus 2 to 4 GB), or a smaller heap: export _JAVA_OPTIONS='-Xmx4g "
+               "-XX:ParallelGCThreads=2' (Nextflow itself: NXF_OPTS='-Xms500m -Xmx4g'). srun bash -c 'ulimit -v; "
+               "ulimit -u'.",
+     'source': "java(1), -Xmx; github.com/nf-core/sarek, issue 1332; github.com/riboviz/riboviz, issue 375",
      'evidence': 'measured'},
 ]
