@@ -1406,30 +1406,18 @@ ENTRIES = [
      'evidence': 'derived', 'general': 1},
     {'name': "Python packages of your home in the container",
      'text': "ImportError: /home/me/.local/lib/python3.8/site-packages/numpy/core/_multiarray_umath.so: ...",
-     'patterns': [("/.local/lib/python", r"/\.local/lib/python[\d.]{1,5}/site-packages/[^\n]{1,300}(?:\n[^\n]{0,400}){1,14}?"
-                                         r""
-                                         r""
-                                         r""
-                                         r""
-                                         r""
-                                         r""
-                                         r""
-                                         r""
-                                         r""
-                                         r""
-                                         r""
-                   r"(?:\n|[Ee]rror: |\.{3} )(?:ImportError: (?:lib|/|$|numpy|cannot import)|AttributeError: "
-                   r"|IMPORTANT: "
-                   r"PLEASE READ|RuntimeError: module compiled against)"),
+     # the traceback goes through packages of the home, and its end, some lines on, is that one of them does not load
+     'patterns': [("/.local/lib/python", r"/\.local/lib/python[\d.]{1,5}/site-packages/[^\n]{1,300}"
+                   r"(?:\n[^\n]{0,400}){1,14}?\n(?:ImportError: (?:lib|/|$|numpy)|IMPORTANT: PLEASE READ|RuntimeError: "
+                   r"module compiled against)"),
                   ("/.local/lib/python", r"ImportError: /\S{1,200}/\.local/lib/python[\d.]{1,5}/site-packages/(?P<file>"
                    r"\S{1,200}): (?!undefined symbol: MPI)"),
                   ("VersionConflict: (", r"VersionConflict: \((?P<package>[^\s(]{1,60} [^\s(]{1,40}) "
                                          r"\((?P<where>/[^)\n]{1,200})"
                    r"\), Requirement")],
      'cause': "Python takes packages from your home (~/.local, PYTHONPATH, an environment of your own {where}), and "
-              "these "
-              "were built for another Python, NumPy or system than the one that runs: a container shows your home. "
-              "{package}{file}",
+              "these were built for another Python, NumPy or system than the one that runs: a container shows your "
+              "home. {package}{file}",
      'remedy': "export PYTHONNOUSERSITE=1 and unset PYTHONPATH before the start (apptainer exec --env "
                "PYTHONNOUSERSITE=1, or "
                "--cleanenv --no-home). What you need from there: an environment made within the container.",
