@@ -1547,7 +1547,7 @@ ENTRIES = [
                   "self-signed certificate in certificate chain",
                   "find a suitable TLS CA certificate",
                   "server certificate verification failed"],
-     'unless': ["registry not reached"],
+     'unless': ["registry not reached", "source file that EasyBuild does not find"],
      'cause': "The program cannot check the server's certificate: the list of authorities is not in the image "
               "(Debian and Red Hat "
               "have it at different places), a variable of the host leads to one that is not there, or a proxy of "
