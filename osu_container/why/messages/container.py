@@ -5,7 +5,7 @@ ENTRIES = [
     {'name': 'bound file missing',
      'text': "WARNING: skipping mount of ...: no such file or directory",
      'patterns': [(" doesn't exist", r"mount source (?P<path>\S+) doesn't exist"),
-                  ("skipping mount of ", r"skipping mount of (?P<other>[^\s:]+)")],
+                  ("skipping mount of ", r"skipping mount of (?P<other>[^\s:]+)(?!: permission denied)(?:[:\s]|$)")],
      'unless': ['no place for a bind'],
      'cause': "{path}{other} is to be bound into the container and is not there. Apptainer starts no container then; "
               "SingularityCE may only warn, and the program meets another library.",
@@ -17,7 +17,8 @@ ENTRIES = [
      'text': "destination /var/spool/slurmd doesn't exist in container",
      'patterns': [(" doesn't exist", r"destination (?P<path>\S+) doesn't exist"),
                   ("doesn't exist", r"Target \S{1,200}/mnt/(?:session/)?final(?P<other>/\S+) doesn't exist"),
-                  ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)"),
+                  ("/mnt/final/", r"Failed to get real path of \S{1,200}/mnt/final(?P<other>/\S{1,300}): No such "
+                   "file"), ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)"),
                   (" destination automatically without overlay", r"can't create (?P<where>\S{1,300}) destination "
                    "automatically without overlay"),
                   ("existent bind point (", r"[Nn]on.existent bind point \([a-z]{1,20}\) in container: "
@@ -74,7 +75,11 @@ ENTRIES = [
     {'name': 'program not in the image',
      'text': 'FATAL:   "osu_bw": executable file not found in $PATH',
      'patterns': [('": executable file not found in $PATH',
-                   r'"(?P<program>[^"\n]+)": executable file not found in \$PATH'),
+                   r'"(?P<program>(?!(?:sqfstar|tar2sqfs|mksquashfs|unsquashfs|crun|runc|newuidmap|proot)")[^"\n]+)": '
+                   r'executable file not found in \$PATH'),
+                  (": no such file or directory", r'FATAL: +"(?P<third>[^"\n]{1,200})": stat [^\n]{1,200}: no such '
+                                                  r'file or '
+                   r"directory"),
                   (".singularity.d/actions/", r"\.singularity\.d/actions/\w+:(?: line)? \d+: (?:exec: )?"
                                               r"(?P<action>[^\s:]{1,200}): not found"),
                   ("can't execve(2): ", r"can't execve\(2\): (?P<other>[^\s:]{1,200}): No such file"),
@@ -107,7 +112,8 @@ ENTRIES = [
                   ("ailed to create mount namespace", "[Ff]ailed to create mount namespace"),
                   "Unprivileged user namespaces may not be enabled", "requires unprivileged user namespaces",
                   "Could not write info to setgroups", "Failed to unshare root file system",
-                  ("Failed to ", r"Failed to (?:drop cap \d|set securebits|set effective [UG]ID|set filesystem uid"
+                  ("Failed to ", r"Failed to (?:drop cap \d|set securebits|set effective (?:GID|UID to (?!0\b))|set "
+                                 r"filesystem uid"
                    r"|set additional groups|set process capabilities|set all (?:user|group) ID|set mount propagation"
                    r"|propagate as SHARED)"),
                   ("Failed to enter in ", r"Failed to enter in (?:user|mount|shared mount|pid|ipc|network) namespace"),
@@ -121,6 +127,7 @@ ENTRIES = [
                "capabilities: 'root default capabilities = file' in apptainer.conf. LUMI has none on purpose: there "
                "osu-container image build takes SingularityCE and PRoot (module load LUMI PRoot).",
      'also': [("the system has them switched off", "sysctl user.max_user_namespaces, which should not be 0"),
+              ("it is WSL 1 of Windows, which is no Linux kernel", "uname -r; wsl --set-version NAME 2"),
               ("the runtime was meant to have a setuid part, and was installed without rights (conda, spack)",
                "ls -l LIBEXEC/apptainer/bin/starter-suid")],
      'source': 'github.com/apptainer/apptainer, issues 1038, 1294, 2360 and 2457; ' + OURS
@@ -322,11 +329,17 @@ ENTRIES = [
                   "unable to look up current user in the passwd file",
                   "Home directory is not owned by calling user",
                   ("failed to retrieve group information", r"failed to retrieve group information for (?P<group>\d+)"),
-                  ("cannot find name for user ID ", r"cannot find name for user ID (?P<other>\d+)")],
-     'cause': "The number of your account or group ({number}{other}{group}) has no name here: the node does not reach "
+                  ("cannot find name for user ID ", r"cannot find name for user ID (?P<other>\d+)"),
+                  ("uid not found", r"getpwuid\(\): uid not found: (?P<uid>\d+)"),
+                  ("Cannot find User", r"Cannot find User '(?P<uid>\d+)' in passwd file")],
+     'cause': "The number of your account or group ({number}{other}{group}{uid}) has no name here: the node does not "
+              "reach "
               "its directory (LDAP, sssd), or the container's /etc/passwd does not name you.",
      'remedy': "Start it again on another node (srun --exclude=NODE), and tell the administrators. At thousands of "
-               "starts at once the directory may be overrun: one container for all ranks of a node helps.",
+               "starts at once the directory may be overrun: one container for all ranks of a node helps. Docker, "
+               "podman: "
+               "-v /etc/passwd:/etc/passwd:ro, or -e USER=me -e HOME=/tmp beside --user, for programs that ask their "
+               "name.",
      'also': [("only the container does not know you", "srun id -un, which then prints your name")],
      'source': 'github.com/apptainer/singularity, issues 5598, 5757 and 4767', 'evidence': 'derived'},
     {'name': 'no loop device',
@@ -343,9 +356,12 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'image not mounted',
      'text': "squashfuse_ll exited with status 255: ...",
-     'patterns': [("squashfuse", r"squashfuse\w* (?:instance )?exited"), "A fusermount error may indicate",
+     'patterns': [("squashfuse", r"squashfuse\w{0,8} (?:instance )?exited(?!: fuse: failed to unmount)"), "A "
+                                                                                                          "fusermount "
+                                                                                                      "error may "
+                                                                                                      "indicate",
                   ("fusermount", r"fusermount3?: mount failed")],
-     'unless': ['no right to mount', 'fusermount not installed', 'library of another version'],
+     'unless': ['no right to mount', 'fusermount not installed', 'library of another version', 'image damaged'],
      'cause': "The runtime mounts the image by squashfuse, which ended: a kernel older than 4.18 does not let users "
               "mount FUSE in a namespace, /dev/fuse is closed to them, or the file is no whole image.",
      'remedy': "apptainer exec --unsquash (or --userns of SingularityCE) unpacks the image instead. Administrators: "
@@ -376,7 +392,9 @@ ENTRIES = [
     {'name': 'image is read-only',
      'text': "cp: cannot create regular file '...': Read-only file system",
      'patterns': ["Read-only file system", "read-only file system"],
-     'cause': "The program writes to a folder of the image, and an image is read-only.",
+     'cause': "The program writes to a folder of the image, and an image is read-only; a folder of the host that was "
+              "not "
+              "bound (/scratch, /project, your home) is the image's too.",
      'remedy': "Let it write to a folder that is bound (your project, $TMPDIR), or give it one in that place: --bind "
                "FOLDER:/path. --writable-tmpfs keeps a few MB in memory.",
      'also': [("it is a file system of the host that compute nodes may only read", "findmnt -T FOLDER")],
@@ -392,6 +410,7 @@ ENTRIES = [
     {'name': 'stale file handle',
      'text': "stale NFS file handle",
      'patterns': [("tale ", r"[Ss]tale (?:NFS )?file handle")],
+     'unless': ["overlay used over another image before"],
      'cause': "A file on the network was deleted or replaced while it was in use, or the node has lost the file "
               "system.",
      'remedy': "Start it again. Do not replace an image or an installation that runs. If it stays: --exclude=NODE, and "
@@ -452,7 +471,8 @@ ENTRIES = [
     {'name': 'image not there',
      'text': "ERROR : Image path doesn't exists",
      'patterns': [("mage path doesn't exist", r"[Ii]mage path doesn't exists?"),
-                  ("FATAL: ", r"FATAL: +stat (?P<path>\S{1,300}): no such file or directory"),
+                  ("FATAL: ", r"FATAL: +(?:stat|lstat|open) (?P<path>(?!/proc/|/dev/)\S{1,300}): no such file or "
+                   "directory"),
                   ("FATAL: ", r"FATAL: +image (?P<other>\S{1,300}) (?:is missing|does not exist|not found)")],
      'cause': "There is no file at the path of the image {path}{other}.",
      'remedy': "ls it; a name without a folder is looked for in the current one, which differs in a job.",
@@ -497,12 +517,22 @@ ENTRIES = [
      'patterns': [("container working directory", r"container working directory.{0,40} (?P<path>/\S+?)?:? ?chdir "
                                                   r"(?P<folder>\S+?): "),
                   ("Not mounting current directory", r"Not mounting current directory: (?P<why>[^\n]{1,80})"),
-                  ("ould not chdir to home", r"ould not chdir to home(?: directory)?: (?P<home>\S+)")],
+                  ("ould not chdir to home", r"ould not chdir to home(?: directory)?: (?P<home>\S+)"),
+                  ("Z: chdir: No such file", "Z: chdir: No such file or directory"),
+                  ("chdir to cwd (", r"chdir to cwd \(['\x22]?(?P<place>[^'\x22)\n]{1,200})[^\n]{0,60}: (?:no such "
+                                     r"file|"
+                   "permission denied)"),
+                  ("/bin/bash: line ", r"/bin/bash: line \d+: cd: (?P<task>/\S{1,300}): No such file or directory"),
+                  (".command.", r"/bin/bash: (?:line \d+: )?(?P<task>\S{0,300}\.command\.(?:sh|run|stub)): No such "
+                   "file")],
      'unless': ['no place for the home folder'],
-     'cause': "The folder in which you are, or your home, is not in the container, and the program starts in another "
-              "one: {folder}{home}{why}.",
+     'cause': "The folder in which you are (with Nextflow the task's), or your home, is not in the container, and the "
+              "program starts in another one or not at all: {folder}{home}{why}{place}{task}",
      'remedy': "Bind it: --bind FOLDER (export SINGULARITY_BIND or APPTAINER_BIND), or start from a folder that is "
-               "bound, or name one with --pwd. Paths that the program is given should begin with /.",
+               "bound, or name one with --pwd. Paths that the program is given should begin with /. Nextflow: "
+               "singularity.autoMounts = true, or singularity.runOptions = '--bind /FOLDER' in nextflow.config, with "
+               "both "
+               "ends of a link (realpath FOLDER).",
      'also': [("--no-home, --contain or --home takes it away", "env | grep -E '^(SINGULARITY|APPTAINER)_'")],
      'source': 'github.com/IDEALLab/EngiBench, issue 155; github.com/apptainer/singularity, issue 2778',
      'evidence': 'derived'},
@@ -534,10 +564,13 @@ ENTRIES = [
                    r"Failed to mount squashfs image[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
                   ("can't mount image ", r"can't mount image [^\n]{1,200}: (?P<why>[^\n]{1,60})"),
                   ("Failed to mount ", r"Failed to mount (?:ext3|image)[^\n]{0,60}: (?P<why>[^\n]{1,60})"),
-                  ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)")],
+                  ("kernel reported a bad superblock", r"kernel reported a bad superblock for (?P<why>[^\n,]{1,60})"),
+                  ("squashfs", r"squashfs[^\n]{0,60}(?:not supported|unknown filesystem|no such device)"),
+                  "no apparent support for squashfs"],
      'unless': ["no loop device"],
      'cause': "The kernel could not mount the image ({why}): the file is cut off or damaged, its squashfs was packed "
-              "in a way (zstd, lz4) that this kernel or runtime is too old for, Singularity 2 runs on a kernel that is "
+              "in a way (zstd, lz4) that this kernel or runtime is too old for, the kernel has no squashfs "
+              "(modprobe), Singularity 2 runs on a kernel that is "
               "too new for it, or the file lies where nothing can be mounted from (a disk of Windows, encrypted).",
      'remedy': "Compare its size and sha256 with the original and copy it again; singularity sif list FILE. A newer "
                "runtime, or --userns (--unsquash), which unpacks it instead of mounting.",
@@ -566,7 +599,9 @@ ENTRIES = [
                   ("unsquashfs: FATAL", "unsquashfs: FATAL"), ("read_block: failed", "read_block: failed"),
                   ("FATAL ERROR:", "FATAL ERROR: ?(?:aborting|Failed to read)"),
                   ("root filesystem extraction failed: ", "root filesystem extraction failed: (?P<why>(?!could not "
-                   r"extract squashfs data, unsquashfs not found|command error: while getting library)[^\n]{1,120})")],
+                   r"extract squashfs data, unsquashfs not found|command error: while getting library"
+                   r"|extract command failed: \w+ *:? *container creation failed)[^\n]{1,120})"),
+                  "Something went wrong trying to read the squashfs", "doesn't look like a squashfs image"],
      'unless': ["no user namespaces", "quota used up", "no space left", "attributes of files that cannot be unpacked",
                 "packing of an image out of memory"],
      'cause': "The image's file cannot be read to its end: it was cut off when it was copied, is being replaced, or "
@@ -591,10 +626,15 @@ ENTRIES = [
                   ("failed", r"failed[^\n]{0,40}(?:find|locate) (?P<program>unsquashfs|mksquashfs|squashfuse\w*"
                    "|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|debootstrap|nvidia-container-cli|crun|runc"
                    r"|conmon|starter)\b"),
+                  ("fork/exec /", r"fork/exec /\S{1,200}/(?P<program>(?!nvidia-container-runtime)[\w.-]{1,40}): no "
+                                  r"such "
+                   "file"),
                   ("exec: ", r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w*'
                    r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat '),
-                  (": executable file not found", r"exec: ['\\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*"
-                   r"|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|crun|runc)['\\x22]: executable file not "
+                  ("[ERROR] Command not found: ", r"\[ERROR\] Command not found: (?P<program>\S{1,60})"),
+                  (": executable file not found", r"exec: ['\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*"
+                   r"|fuse2fs|fuse-overlayfs|newuidmap|newgidmap|fakeroot|crun|runc|sqfstar|tar2sqfs|proot"
+                   r"|gocryptfs)['\x22]: executable file not "
                    "found")],
      'unless': ["no fakeroot", "a build without rights"],
      'cause': "The runtime calls the program {program} of the host, and does not find it on PATH or in its own "
@@ -616,6 +656,7 @@ ENTRIES = [
                   ("code", r"code[^\n]{0,10}(?:401|403|404)[^\n]{0,60}(?:pull|manifest|registry|library)"),
                   ("failed to get checksum for", r"failed to get checksum for[^\n]{0,200}"),
                   ("nable to ", r"[Uu]nable to (?:download|retrieve|get)[^\n]{0,40}(?:image|manifest)"),
+                  ("Download did not succeed: 4", r"Download did not succeed: (?P<why>4\d\d[^\n<]{0,60})"),
                   ("was not found in the library", r"image was not found in the library"),
                   ("does not exist in the library", r"(?P<why>[^\s(]{1,200} \(\w+\)) does not exist in the library")],
      'unless': ["registry's limit of pulls", "registry not reached", "image of another processor", "quota used up",
@@ -635,6 +676,7 @@ ENTRIES = [
                   ("context deadline exceeded", r"context deadline exceeded[^\n]{0,60}"),
                   ("http: server gave HTTP response to HTTPS client",
                    "http: server gave HTTP response to HTTPS client"),
+                  ("Download did not succeed: 5", r"Download did not succeed: (?P<why>5\d\d[^\n<]{0,60})"),
                   ("pinging container registry ", r"pinging container registry [^\n]{1,200}")],
      'unless': ["registry's limit of pulls", "download of an image too slow"],
      'cause': "The registry of images does not answer this node ({why}): compute nodes often have no way to the "
@@ -786,7 +828,8 @@ ENTRIES = [
                   ("overlay", r"overlay[^\n]{0,80}(?:not supported|unsupported|disabled|is not (?:permitted|allowed"
                    r"|possible)|cannot be used)[^\n]{0,60}"),
                   ("overlayfs", r"overlayfs[^\n]{0,60}(?:failed|error|not supported|missing)"),
-                  ("fuse-overlayfs", r"fuse-overlayfs[^\n]{0,100}(?:fail|error|exit|cannot|No such)"),
+                  ("/overlay: operation not permitted", r"failed to mount \S{1,300}/overlay: operation not permitted"),
+                  ("fuse-overlayfs", r"(?<!final: )fuse-overlayfs[^\n]{0,100}(?:fail|error|exit|cannot|No such)"),
                   ("lowerdir", r"lowerdir[^\n]{0,120}(?:failed|error|invalid)")],
      'unless': ["overlay in use", "overlay cannot be opened", "overlay not mounted in time",
                 "overlay of another user"],
@@ -801,7 +844,7 @@ ENTRIES = [
     {'name': "writable image refused",
      'text': "FATAL: ... --writable ... / no SIF writable overlay partition found",
      'patterns': ["no SIF writable overlay partition found",
-                  ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"),
+                  ("SIF writable overlay", r"SIF writable overlay[^\n]{0,60}"), "WARNING: no overlay partition found",
                   ("--writable", r"--writable[^\n]{0,80}(?:not (?:a|allowed|supported|permitted)|can't be|cannot be"
                    r"|requires)[^\n]{0,60}"),
                   ("writable",
@@ -816,7 +859,8 @@ ENTRIES = [
      'source': "Apptainer user guide, Persistent overlays", 'evidence': 'derived'},
     {'name': "instance not there or there already",
      'text': "FATAL: no instance found with name web",
-     'patterns': [("no instance found with name ", r"no instance found with name (?P<name>\S{1,60})"),
+     'patterns': [("no instance found with name ", r"(?<!cleanup failed: )no instance found with name "
+                   r"(?P<name>\S{1,60})"),
                   (" already exists", r"instance (?P<name>\S{1,60}) already exists"),
                   ("container with name", r"container with name[^\n]{0,60}already exists")],
      'cause': "apptainer instance: there is no running one of the name {name} on this node, or it is there already.",
@@ -847,9 +891,9 @@ ENTRIES = [
      'text': "bash: apptainer: command not found",
      'patterns': [("not found", r"\b(?P<command>apptainer|singularity|podman|podman-hpc|enroot|sarus|shifter|ch-run"
                    "|docker)(?:: | ?: )(?:command )?not found"),
-                  ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<command>apptainer"
-                   r"|singularity|podman|docker|enroot)['\\x22]"),
-                  ("exec: ", r"exec: ['\\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\\x22]"),
+                  ("No such file or directory: ", r"No such file or directory: ['\x22](?P<command>apptainer"
+                   r"|singularity|podman|docker|enroot)['\x22]"),
+                  ("exec: ", r"exec: ['\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\x22]"),
                   (" command has to be available in order to use", r"(?P<command>[\w-]{1,30}) command has to be "
                    "available in order to use"),
                   ("Cannot run program ", r"Cannot run program "
@@ -895,10 +939,16 @@ ENTRIES = [
      'source': "Apptainer, internal/pkg/runtime", 'evidence': 'derived', 'last': True},
     {'name': "source of a bind not mounted",
      'text': "ERROR : There was an error binding the path /oak: No such file or directory",
-     'patterns': [("There was an error binding ", r"There was an error binding (?:the path )?(?P<path>\S{1,200})")],
+     'patterns': [("There was an error binding ", r"There was an error binding (?:the path )?(?P<path>\S{1,200})"),
+                  ("skipping mount of ", r"skipping mount of (?P<path>[^\s:]{1,200}): permission denied"),
+                  ("Can't stat ", r"Can't stat (?P<path>\S{1,200}) directory: ")],
      'cause': "{path} could not be bound at that moment: its file system is mounted on demand (autofs) and was not "
-              "yet, it is gone, or you may not enter it.",
-     'remedy': "ls it in front of the command (ls /oak/ > /dev/null), which makes autofs mount it; a path that is not "
+              "yet, it is gone, or a folder above it is closed: to you, or to the root that a setuid runtime is (NFS "
+              "with "
+              "root_squash, rights 750).",
+     'remedy': "ls it in front of the command (ls /oak/ > /dev/null), which makes autofs mount it; namei -l PATH "
+               "shows where x "
+               "for others is missing: bind a folder above that, or apptainer exec --userns. A path that is not "
                "there: take it out of --bind, SINGULARITY_BIND and singularity.conf.",
      'source': "github.com/apptainer/singularity, issue 1313", 'evidence': 'derived'},
     {'name': "bound twice",
@@ -1057,7 +1107,10 @@ ENTRIES = [
      'text': "FATAL: while executing starter: .../starter-suid doesn't have setuid bit set",
      'patterns': [("starter-suid", r"starter-suid[^\n]{0,100}(?:setuid bit|not found|No such|not owned|no "
                                    r"such|permission)"),
-                  "No setuid installation found", ("setuid bit set", "doesn't have setuid bit set")],
+                  "No setuid installation found", "Failed to set effective UID to 0", ("setuid bit set", "doesn't "
+                                                                                                         "have "
+                                                                                                         "setuid bit "
+                                                                                                         "set")],
      'cause': "apptainer.conf asks for the setuid part (starter-suid), and it is not there, does not belong to root, "
               "has no letter s, or lies on a disk that is mounted with nosuid.",
      'remedy': "apptainer exec --userns does without it, where user namespaces are on. Administrators: package "
@@ -1077,6 +1130,8 @@ ENTRIES = [
      'patterns': [("SetupAPTPartialDirectory", "SetupAPTPartialDirectory"), "couldn't be accessed by user '_apt'",
                   ("setgroups ", r"setgroups \d+ failed"), ("sete", r"sete[gu]id \d+ failed"),
                   ("annot change ownership to uid ", r"annot change ownership to uid \d+"),
+                  ("failure while writing changes to /etc/", r"(?:groupadd|useradd|usermod): failure while writing "
+                   "changes to /etc/"),
                   ("cap_set_file failed", r"(?:cpio|rpm|unpacking)[^\n]{0,100}cap_set_file failed"),
                   ("peration not permitted", r"dpkg[^\n]{0,200}(?:chown|chgrp|setting ownership|set[gu]id)[^\n]{0,80}"
                    "peration not permitted"),
@@ -1091,7 +1146,7 @@ ENTRIES = [
     {'name': "unpacking of an image failed",
      'text': "FATAL: While performing build: packer failed to pack: while unpacking tmpfs: ...",
      'patterns': [("packer failed to pack: ", r"packer failed to pack: (?P<why>[^\n]{1,250})"),
-                  ("unpack ", r"unpack (?:layer|entry): (?P<other>[^\n]{1,250})")],
+                  ("unpack ", r"unpack (?:layer|entry): (?!sha256:\w+$)(?P<other>[^\n]{1,250})")],
      'cause': "The layers of an image are unpacked and packed in TMPDIR, and that failed: {why}{other}",
      'remedy': "export APPTAINER_TMPDIR=FOLDER SINGULARITY_TMPDIR=FOLDER with room on a local disk: NFS, Lustre, "
                "BeeGFS and GPFS lack links, attributes or owners that images have. apptainer cache clean if a layer is "
@@ -1224,4 +1279,302 @@ ENTRIES = [
      'remedy': "apptainer run --pem-path=KEY.pem FILE, or --passphrase (APPTAINER_ENCRYPTION_PEM_PATH); cryptsetup and "
                "the setuid part must be installed on the node.",
      'source': "Apptainer user guide, Encrypted containers", 'evidence': 'derived'},
+    {'name': "overlay used over another image before",
+     'text': "can't mount overlay filesystem to .../mnt/session/final: stale NFS file handle",
+     'patterns': [("can't mount overlay filesystem", r"can't mount overlay filesystem[^\n]{0,300}[Ss]tale (?:NFS "
+                                                     r")?file "
+                   "handle")],
+     'cause': "The kernel remembers over which image an overlay was used first (where overlayfs has its index on by "
+              "default), and refuses it over another one, or over the same one at another place.",
+     'remedy': "A new overlay for this image (apptainer overlay create), and copy from the old one. As root: modprobe "
+               "overlay index=off (options overlay index=off in /etc/modprobe.d).",
+     'source': "Linux, Documentation/filesystems/overlayfs, index; github.com/apptainer/singularity, issue 4539",
+     'evidence': 'derived'},
+    {'name': "helper process of the runtime ended",
+     'text': "container creation failed: while getting /proc/self/ns/user file descriptor: ...: read unix @->@: read: "
+             "connection reset by peer",
+     'patterns': [("read unix @->@", "read unix @->@: (?P<why>[^\\n]{1,60})"),
+                  ("rpc server ", r"rpc server (?P<other>interrupted by signal[^\n]{0,40}|exited with[^\n]{0,40})")],
+     'unless': ["no user namespaces"],
+     'cause': "The process of the runtime that makes the mounts ended while the container was made {other}: it "
+              "crashed, "
+              "was killed for memory, or may not live in a namespace of processes (--pid, --containall).",
+     'remedy': "Once more without --pid and --containall (-C), and with more memory; apptainer --debug exec ... names "
+               "the signal. Else another release of the runtime: module avail apptainer singularity.",
+     'also': [("a limit of memory or of processes", "ulimit -v; ulimit -u; sacct -j JOB -o state,maxrss")],
+     'source': "Apptainer, cmd/starter/c/starter.c; github.com/apptainer/apptainer, issues 2403 and 2244",
+     'evidence': 'derived'},
+    {'name': "open files of the caller that confuse the starter",
+     'text': "ERROR  : Failed to get file information for file descriptor 11: Bad file descriptor",
+     'patterns': [("Failed to get file information for file descriptor",
+                   r"Failed to get file information for file descriptor (?P<number>\d+)")],
+     'cause': "The runtime starts in several steps that hand open files on, and one of them (number {number}) was "
+              "closed "
+              "in between: it comes and goes, by a race, or with the files of the program that called it (RStudio).",
+     'remedy': "Start it again, in a loop with a pause if need be (for i in 1 2 3; do apptainer exec ... && break; "
+               "sleep "
+               "10; done); from a terminal or srun instead of RStudio. A newer release of the runtime.",
+     'source': "Apptainer, cmd/starter/c/starter.c; github.com/apptainer/apptainer, issues 1947 and 2166",
+     'evidence': 'derived'},
+    {'name': "file of the host that the runtime shows inside",
+     'text': "container creation failed: open /etc/resolv.conf: no such file or directory",
+     'patterns': [("container creation failed: ", r"container creation failed: (?:open|stat|lstat) (?P<file>/etc/"
+                   r"(?:resolv\.conf|hosts|localtime|passwd|group|hostname)): no such file")],
+     'cause': "The runtime shows {file} of the host in every container, and it is not there: mostly it is a link "
+              "that leads "
+              "nowhere, as the service of names was not started.",
+     'remedy': "ls -lL that file on the node; another node (srun --exclude=NODE), and tell the administrators "
+               "(systemctl restart systemd-resolved).",
+     'source': "Apptainer admin guide, config resolv_conf; github.com/apptainer/apptainer, issue 999",
+     'evidence': 'derived'},
+    {'name': "shared namespace whose first container ended",
+     'text': "FATAL: first process with --sharens has already exited, could not execute process (pid 77)",
+     'patterns': [("first process with --sharens", "first process with --sharens has already exited")],
+     'cause': "With --sharens the first process of a node makes the container, and the others join it: it had ended, "
+              "or "
+              "could not start, before they came.",
+     'remedy': "Look for the error of the first one; without --sharens each rank starts its own. The first rank must "
+               "run as long as the others.",
+     'source': "github.com/apptainer/apptainer, issue 1906", 'evidence': 'derived'},
+    {'name': "cache of a Python package not to be written",
+     'text': "RuntimeError: cannot cache function 'rdist': no locator available for file '...'",
+     'patterns': [("no locator available for file", r"cannot cache function (?P<name>\S{1,60}): no locator available "
+                                                    r"for "
+                   "file"), ("no locator available for file ", r"no locator available for file (?P<file>\S{1,200})")],
+     'cause': "Numba keeps what it compiles beside the package, which is read-only in an image, or below your home, "
+              "which is not there or closed in the container. {file}",
+     'remedy': "export NUMBA_CACHE_DIR=/tmp/$USER/numba (in Nextflow: env { NUMBA_CACHE_DIR = '/tmp' }); likewise "
+               "MPLCONFIGDIR for Matplotlib and XDG_CACHE_HOME for others.",
+     'source': "numba.readthedocs.io, NUMBA_CACHE_DIR; github.com/haniffalab/webatlas-pipeline, issue 135",
+     'evidence': 'measured'},
+    {'name': "folder of settings of a Python package not to be written",
+     'text': "Matplotlib created a temporary cache directory at /tmp/matplotlib-x because the default path (...) is "
+             "not a "
+             "writable directory",
+     'patterns': [("Matplotlib ", r"Matplotlib (?:created a temporary (?:config/)?cache directory|requires access to a "
+                   "writable cache directory)"),
+                  ("mkdir -p failed for path ", r"mkdir -p failed for path (?P<path>\S{1,200}):")],
+     'cause': "Matplotlib keeps its list of fonts below your home, which is not there or closed in the container.",
+     'remedy': "Harmless, only slow. export MPLCONFIGDIR=/tmp/$USER/matplotlib; --bind your home if it should be "
+               "there.",
+     'source': "matplotlib.org, MPLCONFIGDIR; github.com/nf-core/scdownstream, issue 49", 'evidence': 'derived',
+     'last': True},
+    {'name': "folder for temporary files not in the container",
+     'text': "mktemp: failed to create file via template '/scratch/4711/tmp.XXXXXXXXXX': No such file or directory",
+     'patterns': [("mktemp: ", r"mktemp: failed to create (?:file|directory) via template "
+                               r".{0,4}?(?P<path>/[^\s'’`]{1,300}"
+                   r")[^\n]{0,4}: (?P<why>[^\n]{1,60})"),
+                  ("mktemp: ", r"mktemp: failed to create (?:file|directory) via template "
+                               r".(?P<here>[^/\s][^\s'’]{0,100})"
+                   r".: (?P<why>[^\n]{1,60})"),
+                  ("mktemp: (null): ", r"mktemp: \(null\): (?P<why>[^\n]{1,60})"),
+                  ("Error in tempfile() using template", r"Error in tempfile\(\) using template (?P<path>/\S{1,300}): "
+                   r"(?P<why>[^\n]{1,100})"), "temp_directory_path: No such file",
+                  ("cannot create 'R_TempDir'", "cannot create 'R_TempDir'"),
+                  ("No usable temporary directory", "No usable temporary directory (?:name )?found"),
+                  ("annot create temp file for here", r"annot create temp file for here-?document: (?P<why>(?!No space)"
+                   r"[^\n]{1,60})"),
+                  ("cannot create temporary file in '", r"cannot create temporary file in '(?P<path>[^'\n]{1,200})': "
+                   r"(?P<why>(?!No space)[^\n]{1,60})"),
+                  ("tempfile", r"(?:cannot|could not|[Ff]ailed to|unable to) (?:create|open) (?:a "
+                                r")?tempfile[^\n]{0,100}"),
+                  ("java.io.tmpdir", r"java\.io\.tmpdir[^\n]{0,100}(?:not exist|not writable|No such)")],
+     'unless': ["no space left", "quota used up"],
+     'cause': "The program wants to write a temporary file and cannot {path}{here} {why}: TMPDIR came from the job "
+              "(/scratch/JOB, /local) and that folder is not in the container, or /tmp is closed or full.",
+     'remedy': "unset TMPDIR TMP TEMP before the start, or --env TMPDIR=/tmp; or --bind $TMPDIR (Nextflow: "
+               "singularity.runOptions = '--bind $TMPDIR'). If /tmp itself is closed: --bind FOLDER:/tmp, with a "
+               "folder of "
+               "yours.",
+     'also': [("it is full", "apptainer exec IMAGE sh -c 'echo $TMPDIR; df -h /tmp $TMPDIR; ls -ld /tmp'")],
+     'source': "mktemp(1); github.com/nextgenusfs/funannotate, issue 778; github.com/IntGenomicsLab/lrsomatic, issue "
+               "73",
+     'evidence': 'measured'},
+    {'name': "program that a task of Nextflow does not find",
+     'text': ".command.sh: line 3: check_samplesheet.py: command not found",
+     'patterns': [(": command not found", r"\.command\.(?:sh|run|stub): line \d+: (?P<command>\S{1,100}): command not "
+                   "found")],
+     'cause': "The task of Nextflow does not find {command}. A script of the pipeline itself (its folder bin, below "
+              "~/.nextflow/assets) is not seen where that folder is not in the container; a program of the image where "
+              "your home hides its home; and without a profile of containers nothing of both is there.",
+     'remedy': "-profile singularity (docker, conda); singularity.autoMounts = true; singularity.runOptions = '--bind "
+               "/FOLDER', with the folder of the pipeline, or '--no-home' (--no-mount home) for a program below "
+               "/home in "
+               "the image. export NXF_ASSETS=FOLDER puts pipelines on a disk that is bound.",
+     'also': [("it is not executable, or not in the image", "bash -x .command.run in the task's folder (Work dir)")],
+     'source': "github.com/nextflow-io/nextflow, issue 2324; github.com/epi2me-labs/wf-human-variation, issue 108",
+     'evidence': 'derived', 'general': 1},
+    {'name': "Python packages of your home in the container",
+     'text': "ImportError: /home/me/.local/lib/python3.8/site-packages/numpy/core/_multiarray_umath.so: ...",
+     # the traceback goes through packages of the home, and its end, some lines on, is that one of them does not load
+     'patterns': [("/.local/lib/python", r"/\.local/lib/python[\d.]{1,5}/site-packages/[^\n]{1,300}"
+                   r"(?:\n[^\n]{0,400}){1,14}?\n(?:ImportError: (?:lib|/|$|numpy)|IMPORTANT: PLEASE READ|RuntimeError: "
+                   r"module compiled against)"),
+                  ("/.local/lib/python", r"ImportError: /\S{1,200}/\.local/lib/python[\d.]{1,5}/site-packages/(?P<file>"
+                   r"\S{1,200}): (?!undefined symbol: MPI)"),
+                  ("VersionConflict: (", r"VersionConflict: \((?P<package>[^\s(]{1,60} [^\s(]{1,40}) "
+                                         r"\((?P<where>/[^)\n]{1,200})"
+                   r"\), Requirement")],
+     'cause': "Python takes packages from your home (~/.local, PYTHONPATH, an environment of your own {where}), and "
+              "these were built for another Python, NumPy or system than the one that runs: a container shows your "
+              "home. {package}{file}",
+     'remedy': "export PYTHONNOUSERSITE=1 and unset PYTHONPATH before the start (apptainer exec --env "
+               "PYTHONNOUSERSITE=1, or "
+               "--cleanenv --no-home). What you need from there: an environment made within the container.",
+     'also': [("the package in your home is broken for every Python", "pip uninstall NAME; pip list --user")],
+     'source': "docs.python.org, PYTHONNOUSERSITE; github.com/MultiQC/MultiQC, issue 1221; "
+               "github.com/nf-core/rnaseq, issue "
+               "383", 'evidence': 'measured'},
+    {'name': "conda activate without conda's functions",
+     'text': "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
+     'patterns': ["not been properly configured to use 'conda activate'", "Run 'conda init' before 'conda activate'",
+                  "is running as a subprocess and can't modify the parent shell"],
+     'cause': "conda activate is a function of the shell, and this shell (a job's script, a container, sh) has only "
+              "the "
+              "program conda: ~/.bashrc, into which conda init writes, was not read.",
+     'remedy': "In the script: source /PATH/OF/CONDA/etc/profile.d/conda.sh (or eval \x22$(conda shell.bash "
+               "hook)\x22), "
+               "then conda activate NAME; or without it conda run -n NAME PROGRAM. In an image: put ENV/bin in front "
+               "of PATH "
+               "in %environment; mamba: eval \x22$(micromamba shell hook -s bash)\x22.",
+     'source': "docs.conda.io, conda init; github.com/conda/conda, issues 7804 and 13002", 'evidence': 'measured'},
+    {'name': "display not there",
+     'text': "_tkinter.TclError: no display name and no $DISPLAY environment variable",
+     'patterns': [("display", r"(?:couldn't|could not|[Cc]annot|can't|[Uu]nable to|[Ff]ailed to) (?:connect to|open) "
+                              r"(?:X )?"
+                   r"display\b[^\n]{0,60}"), "no display name and no $DISPLAY",
+                  ("platform plugin ", r"Could not (?:load|find) the Qt platform plugin \x22(?P<plugin>\w{1,20})"),
+                  "no Qt platform plugin could be initialized", "no authorization protocol specified",
+                  ("DISPLAY", r"\$?DISPLAY (?:is not set|variable not set|environment variable (?:is )?(?:not "
+                              r"set|missing))"),
+                  "Cannot load backend 'TkAgg'", "Cannot load backend 'Qt5Agg'",
+                  "java.awt.HeadlessException", "AWTError: Can't connect to X11"],
+     'cause': "The program wants to open a window, and a job or container has no display.",
+     'remedy': "export MPLBACKEND=Agg (Matplotlib), QT_QPA_PLATFORM=offscreen (Qt), java -Djava.awt.headless=true; "
+               "xvfb-run -a "
+               "PROGRAM gives a display that nobody sees. To see it: ssh -X, srun --x11, and in the container --bind "
+               "$HOME/.Xauthority.",
+     'also': [("plugin xcb: a library of X is missing in the image", "QT_DEBUG_PLUGINS=1 PROGRAM 2>&1 | grep -i "
+                                                                     "'cannot load'")],
+     'source': "matplotlib.org, Backends; doc.qt.io, QPA; github.com/datalad/datalad-container, issue 272",
+     'evidence': 'derived'},
+    {'name': "clean-up of the container incomplete",
+     'text': "ERROR:   failed to delete container image /tmp/rootfs-333535743: permission denied",
+     'patterns': [("failed to delete container image", r"failed to delete container image (?:tempDir "
+                                                       r")?(?P<path>[^\s:]{1,300})"),
+                  ("Cleanup error: while", r"Cleanup error: while (?:unmounting|stopping)[^\n]{0,200}"),
+                  ("Could not remove directory", r"Could not remove directory "
+                                                 r"(?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})"),
+                  ("container cleanup failed", r"container cleanup failed: [^\n]{1,150}")],
+     'cause': "The program has ended, and the runtime could not clear up behind it: something in the background "
+              "still uses the "
+              "container, or its files lie on a network's disk. {path}",
+     'remedy': "Harmless for the run: its result counts. Remove what is left: ls -d /tmp/rootfs-* $TMPDIR/rootfs-*; "
+               "chmod -R u+w "
+               "it, rm -rf it. Programs that go on in the background: wait at the end of the script. "
+               "APPTAINER_TMPDIR on a "
+               "local disk.",
+     'source': "github.com/apptainer/apptainer, issues 613 and 2104; github.com/apptainer/singularity, issues 2880 "
+               "and 4049",
+     'evidence': 'derived', 'last': True},
+    {'name': "network of the container not set up",
+     'text': "FATAL: container creation failed: plugin type=\x22bridge\x22 failed (add): ...",
+     'patterns': [("plugin type=", r"plugin type=\x22(?P<kind>[\w-]{1,30})\x22 (?P<how>[^\n]{1,200})"),
+                  ("CNI ", r"CNI (?:configuration|network|plugin)[^\n]{0,100}(?:not found|fail|error|missing|denied)"),
+                  ("failed to find plugin ", r"failed to find plugin \x22(?P<plugin>[\w-]{1,30})\x22 in path")],
+     'unless': ["daemon of Docker not reached"],
+     'cause': "--net gives the container a network of its own, and its plugin (CNI) failed: {kind}{plugin} {how}",
+     'remedy': "Without --net the container has the node's network, which MPI and jobs want. Else: --fakeroot --net, "
+               "--network "
+               "none; administrators: etc/apptainer/network/*.conflist, libexec/apptainer/cni, and the addresses "
+               "that are left "
+               "in /var/lib/cni/networks.",
+     'source': "Apptainer user guide, Network virtualization; github.com/singularityhub/singularity-compose, issue 60",
+     'evidence': 'derived'},
+    {'name': "package of Perl or R not there",
+     'text': "Can't locate XML/Simple.pm in @INC (you may need to install the XML::Simple module) (@INC contains: ...)",
+     'patterns': [(" in @INC", r"Can't locate (?P<perl>\S{1,100}) in @INC"),
+                  ("there is no package called", r"there is no package called .(?P<r>[\w.]{1,60})"),
+                  ("Can't load '", r"Can't load '\S{1,300}/auto/(?P<perl>\S{1,200})' for module \S{1,60}: "),
+                  ("was installed before R", r"was installed before R \d[\d.]{0,5}: please re-install it"),
+                  ("loadable library and perl binaries are mismatched", "loadable library and perl binaries are "
+                                                                        "mismatched")],
+     'unless': ["library of another version", "C library too old", "C++ library too old"],
+     'cause': "The Perl or R that runs has no package {perl}{r}, or one that was made for another release: another "
+              "perl or R "
+              "comes first on PATH (conda, a module, the host's in a container), or PERL5LIB, R_LIBS or your home "
+              "(~/R, "
+              "~/perl5) lead to packages of another one.",
+     'remedy': "type -a perl R Rscript; unset PERL5LIB PERL_LOCAL_LIB_ROOT R_LIBS R_LIBS_USER (apptainer exec "
+               "--cleanenv "
+               "--no-home). If it is not there at all: conda install perl-NAME or r-NAME, cpanm NAME, "
+               "install.packages('NAME') "
+               "in the same environment.",
+     'source': "perlrun(1), PERL5LIB; github.com/bioconda/bioconda-recipes, issues 25708 and 17503",
+     'evidence': 'derived'},
+    {'name': "files of the image that its maker may not read",
+     'text': "FATAL: While performing build: sandbox assemble failed: exit status 1: mv: cannot access '...': "
+             "Permission denied",
+     'patterns': [("andbox ", r"[Ss]andbox [Aa]ssemble [Ff]ailed[^\n]{0,250}[Pp]ermission denied")],
+     'cause': "Folders of the image lack the rights of their owner, so that they cannot be moved from TMPDIR to the "
+              "sandbox.",
+     'remedy': "apptainer build --fix-perms --sandbox FOLDER ...; or APPTAINER_TMPDIR on the same disk as FOLDER; or "
+               "build a SIF "
+               "first, and the sandbox from it.",
+     'source': "Apptainer user guide, build, --fix-perms; github.com/apptainer/singularity, issues 3892 and 4524",
+     'evidence': 'measured'},
+    {'name': "language that a C++ program wants",
+     'text': "terminate called after throwing an instance of 'std::runtime_error' what(): "
+             "locale::facet::_S_create_c_locale name "
+             "not valid",
+     'patterns': ["locale::facet::_S_create_c_locale name not valid", "collate_byname<char>::collate_byname failed "
+                                                                      "to construct",
+                  ("unsupported locale setting", r"locale\.Error: unsupported locale setting")],
+     'cause': "Your language setting (LANG, LC_ALL) came into the container or to the node, which does not have it, "
+              "and this "
+              "program ends instead of warning.",
+     'remedy': "export LC_ALL=C (or C.UTF-8); unset LANGUAGE; apptainer exec --env LC_ALL=C. In the image: apt "
+               "install locales; "
+               "locale-gen en_US.UTF-8 (dnf install glibc-langpack-en).",
+     'also': [("the program itself asks for en_US, whatever is set", "locale -a, which lists what is there")],
+     'source': "setlocale(3); github.com/TileDB-Inc/TileDB-VCF, issue 376; github.com/bh107/bohrium, issue 409",
+     'evidence': 'measured'},
+    {'name': "certificates that a program does not find",
+     'text': "curl: (77) error setting certificate verify locations: CAfile: /etc/ssl/certs/ca-certificates.crt "
+             "CApath: none",
+     'patterns': ["error setting certificate verify locations", "unable to get local issuer certificate",
+                  "CERTIFICATE_VERIFY_FAILED", "self signed certificate in certificate chain",
+                  "self-signed certificate in certificate chain",
+                  "find a suitable TLS CA certificate",
+                  "server certificate verification failed"],
+     'unless': ["registry not reached", "source file that EasyBuild does not find"],
+     'cause': "The program cannot check the server's certificate: the list of authorities is not in the image "
+              "(Debian and Red Hat "
+              "have it at different places), a variable of the host leads to one that is not there, or a proxy of "
+              "the site "
+              "signs with its own.",
+     'remedy': "In the image: apt install ca-certificates. For now: --bind /etc/pki,/etc/ssl of the host, and export "
+               "SSL_CERT_FILE=FILE CURL_CA_BUNDLE=FILE REQUESTS_CA_BUNDLE=FILE with a file that is there; unset them "
+               "if they "
+               "lead nowhere (env | grep -i -E 'ssl|ca_bundle').",
+     'source': "curl(1), --cacert; SSL_CTX_load_verify_locations(3); github.com/moparisthebest/static-curl, issue 5",
+     'evidence': 'derived'},
+    {'name': "Java that gets no memory",
+     'text': "Error occurred during initialization of VM / Could not reserve enough space for 50331648KB object heap",
+     'patterns': [("Could not reserve enough space for ", r"Could not reserve enough space for "
+                                                          r"(?:(?P<size>\d+[KMG]B) )?object heap"),
+                  ("Could not allocate metaspace", r"Could not allocate metaspace(?:: (?P<bytes>\d+ bytes))?"),
+                  ("insufficient memory for the Java Runtime Environment", "insufficient memory for the Java Runtime "
+                                                                           "Environment"),
+                  "Could not reserve enough space for code cache",
+                  ("pthread_create failed (EAGAIN)", r"Failed to start thread [^\n]{1,60}pthread_create failed "
+                                                     r"\(EAGAIN\)")],
+     'cause': "Java reserves all of its heap (-Xmx, -Xms) when it starts, and some more, and the job or a limit "
+              "(ulimit -v, h_vmem, "
+              "ulimit -u for threads) does not allow it. {size}{bytes}",
+     'remedy': "Ask for more than the heap (-Xmx plus 2 to 4 GB), or a smaller heap: export _JAVA_OPTIONS='-Xmx4g "
+               "-XX:ParallelGCThreads=2' (Nextflow itself: NXF_OPTS='-Xms500m -Xmx4g'). srun bash -c 'ulimit -v; "
+               "ulimit -u'.",
+     'source': "java(1), -Xmx; github.com/nf-core/sarek, issue 1332; github.com/riboviz/riboviz, issue 375",
+     'evidence': 'measured'},
 ]

@@ -7,7 +7,7 @@ HOST_NAMES = (r"cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml|mpi_gtl\w*|json-c|curl|
 OF_THE_HOST = r"lib(?:" + HOST_NAMES + r")\.so"
 #: The same, and those that entries of their own explain
 EXPLAINED = (r"lib(?:" + HOST_NAMES + r"|mpi\w*|amdhip64|hsa-runtime64|amd_comgr|[nr]ccl-net[\w-]*|cuda|nvidia-[\w-]+|"
-             r"slurm\w*)\.so")
+             r"slurm\w*|Qt[56]Core)\.so")
 #: Behind it Open MPI says that it goes on without the library
 NOT_IGNORED = r"(?![^\n]{0,80}\(ignored\))"
 #: Ends the patterns of the loader's message about a version. Some copy it with other quotes, or without the first
@@ -26,6 +26,7 @@ ENTRIES = [
     {'name': 'C library too old',
      'text': "libc.so.6: version `GLIBC_2.38' not found (required by /.singularity.d/libs/...)",
      'patterns': [(" not found", r"(?P<version>GLIBC_\w[\w.]{0,40})" + NOT_FOUND)],
+     'unless': ["parts of glibc of two releases"],
      'cause': "{by} needs {version}, and the C library of the image (or, outside of it, of the host) is older. A "
               "library of the host that is put into the container runs with the image's C library.",
      'remedy': "Use an image of a distribution at least as new as the host, or an approach that brings less of the "
@@ -85,7 +86,7 @@ ENTRIES = [
     {'name': 'undefined symbol',
      'text': "symbol lookup error: ...: undefined symbol: MPIX_...",
      'patterns': [("undefined symbol: ", r"undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)" + NOT_IGNORED)],
-     'unless': ["library of CUDA of another release", "NumPy without its BLAS"],
+     'unless': ["library of CUDA of another release", "NumPy without its BLAS", "parts of glibc of two releases"],
      'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of "
               "the same name, than the program was built with.",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
@@ -131,10 +132,12 @@ ENTRIES = [
                   (" failed: a shared library is likely missing in the image",
                    r"exec (?P<program>\S+) failed: a shared library is likely missing in the image")],
      'cause': "{library}{program}: a library is needed that is in no folder which the loader searches. The image lacks "
-              "it; where no container runs, the module that brings it is not loaded.",
+              "it; where no container runs, its module is not loaded, compute nodes lack a package that the login node "
+              "has, or conda has another release.",
      'remedy': "Install its package in the image: libgfortran.so.5 is libgfortran5 in Debian and openSUSE, libgfortran "
                "in Rocky. If it is there, in a folder of its own (conda, /opt): put that into LD_LIBRARY_PATH in the "
-               "container.",
+               "container. Of conda the release with that number: libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 "
+               "mkl=2021, all packages of one channel.",
      'also': [("the library is there and what it needs itself is not", "osu-exec ldd FILE"),
               ("it is the host's, and the host has changed since the module was installed", "osu-explain")],
      'source': LOADER + '; github.com/sylabs/singularity, issue 668; github.com/open-mpi/ompi, issue 6352',
@@ -162,6 +165,7 @@ ENTRIES = [
                   ("Could not find any NVIDIA libraries", r"Could not find any (?P<all>NVIDIA libraries)"),
                   ("libcuda.so", r"Couldn't open CUDA library (?P<fifth>libcuda\.so\S{0,4})"),
                   ("unable to find libcuda.so DSO", r"unable to find (?P<sixth>libcuda\.so) DSO"),
+                  ("found", r"(?P<sixth>libcuda\.so) (?:cannot|could not|can not|not) (?:be )?found"),
                   ("kernel driver does not appear", r"(?P<seventh>kernel driver) does not appear to be running on this "
                    "host")],
      'cause': "{library}{other}{these}{all}{fifth}{sixth}{seventh} not found: that is the driver of NVIDIA's "
@@ -195,7 +199,10 @@ ENTRIES = [
              "with link time reference",
      'patterns': [(" not defined in file ", r"symbol (?P<symbol>\S{1,100}), version (?P<version>\S{1,40}) not defined "
                    r"in file (?P<file>\S{1,60}) with link time reference"),
-                  ("undefined symbol: ", r"undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
+                  ("undefined symbol: ", r"undefined symbol: \S{1,80}, version GLIBC_PRIVATE"),
+                  (" not found (required by ", r"(?P<file>libc\.so\.6): version "
+                                               r"[`'](?P<version>GLIBC_\S{1,20})['\u2019] not "
+                   r"found \(required by \S{0,200}/lib(?:rt|pthread|dl|m|c|resolv|util)(?:-2\.\d+)?\.so[.\d]*\)")],
      'unless': ["library of CUDA of another release"],
      'cause': "A library meets another release of {file} than it was built with: for GLIBC_PRIVATE the C library of "
               "one system is mixed with parts of another one's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
@@ -317,4 +324,18 @@ ENTRIES = [
                "that LD_DEBUG=files PROGRAM names last. Stripped or packed programs (upx, patchelf) can be damaged "
                "too.",
      'source': "glibc, elf/dl-version.c; ld.so(8)", 'evidence': 'derived'},
+    {'name': "library marked for a newer kernel",
+     'text': "libQt5Core.so.5: cannot open shared object file: No such file or directory",
+     'patterns': [(": cannot open shared object file", r"(?P<library>libQt[56]Core\.so[.\d]*): cannot open shared "
+                                                       r"object "
+                   "file" + NOT_IGNORED)],
+     'cause': "{library} is mostly there, and the loader passes over it: it carries a mark (ABI tag) of the kernel "
+              "that it "
+              "wants, and this node's is older (uname -r: 3.10 of CentOS 7).",
+     'remedy': "Where the image is made: strip --remove-section=.note.ABI-tag FILE; ldconfig. Else an image of an "
+               "older "
+               "distribution (Ubuntu 18.04), or a node with a newer kernel.",
+     'also': [("it is not in the image", "apptainer exec IMAGE find / -name 'libQt*Core.so*'")],
+     'source': "github.com/nipreps/fmriprep, pull request 2535; github.com/frankyeh/DSI-Studio, issue 69",
+     'evidence': 'measured'},
 ]

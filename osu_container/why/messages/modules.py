@@ -78,6 +78,7 @@ ENTRIES = [
                   ("modulecmd", r"modulecmd[^\n]{0,40}(?:not found|No such file)"), ("_module_raw", r"\b_module_raw"),
                   ("_moduleraw", r"_moduleraw[^\n]{0,40}not found"),
                   ("module: Command not found", r"\bmodule: Command not found"),
+                  ("execve(): m", r"execve\(\): (?P<other>module|ml): No such file"),
                   ("BASH_FUNC_", r"error importing function definition for .?BASH_FUNC_(?:module|ml|_module_raw)"),
                   ("modulecmd.tcl", r"couldn't read file \x22\S{1,200}modulecmd\.tcl\x22"),
                   ("tclsh", r"modulecmd\S{0,10}: \S{0,60}tclsh\S{0,10}: bad interpreter")],

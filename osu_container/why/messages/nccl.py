@@ -20,8 +20,8 @@ ENTRIES = [
                    r"\n]{1,80})"), ("ncclUnhandledCudaError", r"ncclUnhandledCudaError[^\n]{0,200}"),
                   ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
                   (" failure ", r"(?:Test )?(?:CUDA|Cuda|HIP) failure [^\n']{1,100}:\d+ ?:? ?'(?P<why>[^'\n]{1,80})")],
-     'unless': ["CUDA newer than the driver",
-                "no GPU seen",
+     'unless': ["CUDA newer than the driver", "more GPUs in one process than can be mapped", "NVLS of NCCL not usable",
+                "no GPU seen", "program that ended while NCCL worked",
                 "GPU memory not shared between ranks",
                 "out of memory",
                 "code for another GPU",
@@ -61,26 +61,13 @@ ENTRIES = [
      'remedy': "Harmless if a line 'Using network ...' with the plugin's name follows; else the plugin (aws-ofi-nccl, "
                "nccl-rdma-sharp) is of another age than NCCL: take one built for it.",
      'source': "NCCL, src/plugin", 'evidence': 'derived', 'last': True},
-    {'name': "NCCL of two releases",
-     'text': "NCCL WARN ... Message truncated : received 1024 bytes instead of 256",
-     'patterns': [("Message truncated : received ", r"Message truncated : received \d+ bytes instead of \d+"),
-                  ("ismatche", r"[Mm]ismatched? (?:NCCL|collective|version)[^\n]{0,80}NCCL"),
-                  ("NCCL version mismatch", "NCCL version mismatch"),
-                  ("Mismatched NCCL version detected", "Mismatched NCCL version detected"),
-                  ("ncclVersion", r"ncclVersion[^\n]{0,40}mismatch"),
-                  ("NCCL WARN ", r"NCCL WARN (?:Bootstrap|Net)[^\n]{0,40}: (?:unexpected|wrong|invalid|mismatch)[^"
-                   r"\n]{0,80}"), ("incorrect magic", r"incorrect magic[^\n]{0,60}"),
-                  ("received type ", r"received type \d+ instead of")],
-     'cause': "Ranks do not speak the same way: they have different releases of NCCL (image and host, two packages of "
-              "pip), call different collectives, or another program came to the same port.",
-     'remedy': "NCCL_DEBUG=VERSION on all ranks; ldd and pip list | grep nccl: one NCCL alone, the same everywhere.",
-     'source': "NCCL, src/bootstrap.cc", 'evidence': 'derived'},
     {'name': "libfabric of the plugin failed",
      'text': "NCCL WARN NET/OFI ...",
      'patterns': [("NCCL WARN NET/OFI ", r"NCCL WARN NET/OFI (?P<why>(?!Unable to register memory)[^\n]{1,150})"),
                   ("NET/OFI ", "NET/OFI (?:Failed to|Unable to|Could not|Request completed with error|Error)[^"
                    r"\n]{0,150}")],
-     'unless': ["plugin cannot register memory", "RCCL asked for a plugin in vain", "no VNI on one node"],
+     'unless': ["plugin cannot register memory", "plugin for EFA on a node without it",
+                "RCCL asked for a plugin in vain", "no VNI on one node"],
      'cause': "The plugin for libfabric (aws-ofi-nccl) failed: {why}",
      'remedy': "FI_LOG_LEVEL=warn with NCCL_DEBUG=INFO shows provider and reason; fi_info -p cxi (efa) in the "
                "container. 'No eligible providers': FI_PROVIDER, or a libfabric without the provider; 'RC: -12', "
@@ -90,12 +77,16 @@ ENTRIES = [
      'text': "NCCL WARN ... Could not find real path of /sys/class/pci_bus/... / No NVML device handle",
      'patterns': [("ould not find real path of ", r"[Cc]ould not find real path of (?P<path>\S{1,150})"),
                   ("NCCL WARN", r"NCCL WARN[^\n]{0,60}(?:XML|topology|graph|nvml\w+\(\)|NVML)[^\n]{0,120}"),
+                  ("ailed to find reverse path from ", "[Ff]ailed to find reverse path from remNode"),
+                  ("ould not find a path for pattern ", r"[Cc]ould not find a path for pattern \d+"),
                   ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?P<what>\w+) of node \w+ not found"),
                   ("nvmlInit", r"nvmlInit[^\n]{0,40}failed[^\n]{0,80}"),
                   ("nvmlDevice", r"nvmlDevice\w{1,60}\(\) failed[^\n]{0,80}")],
      'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does not see it all in this "
               "container or virtual machine ({path}).",
-     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. NCCL_TOPO_FILE names a file of the cloud's provider "
+     'unless': ["cards that differ between ranks of NCCL"],
+     'remedy': "--nv (Docker: --gpus all), and /sys not hidden. nvidia-smi topo -m shows a link that is missing. "
+               "NCCL_TOPO_FILE names a file of the cloud's provider "
                "(unset it, or a newer aws-ofi-nccl, where an attribute is not found); "
                "NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
      'source': "NCCL, src/graph/xml.cc", 'evidence': 'derived', 'general': 1},
@@ -148,7 +139,8 @@ ENTRIES = [
      'last': True},
     {'name': "cards that differ between ranks of NCCL",
      'text': "NCCL WARN Detected mixed local Net device counts across ranks (min 1, max 4).",
-     'patterns': [("Detected mixed local ", r"Detected mixed local (?P<what>\w{3,7}) device counts across ranks")],
+     'patterns': [("Detected mixed local ", r"Detected mixed local (?P<what>\w{3,7}) device counts across ranks"),
+                  ("Could not find NET with id ", r"Could not find NET with id \d+")],
      'cause': "Some ranks of NCCL see fewer cards of the network than others: a port of a node is down, a container "
               "does not show all, or NCCL_IB_HCA leads to different ones.",
      'remedy': "srun -l ibv_devinfo -l (ls /sys/class/infiniband) on all nodes tells which one differs; leave it out "
@@ -156,6 +148,7 @@ ENTRIES = [
      'source': "NCCL, src/init.cc", 'evidence': 'derived'},
     {'name': "ranks of NCCL that do not agree on their number",
      'text': "NCCL WARN Bootstrap Root : rank 0 of 2 ranks has already checked in",
+     'unless': ["name of a node that NCCL cannot resolve"],
      'patterns': [("Bootstrap Root", r"Bootstrap Root ?: (?:mismatch|rank \d+ of \d+ ranks has already|localId)"),
                   ("Invalid NCCL_COMM_ID", "Invalid NCCL_COMM_ID"),
                   ("Invalid rank requested : ", r"Invalid rank requested : -?\d+/\d+")],
@@ -202,6 +195,7 @@ ENTRIES = [
      'text': "NCCL WARN Your program may be hanging, this may be caused by a collective mismatch around rank 0.",
      'patterns': [("may be caused by a collective mismatch", "may be caused by a collective mismatch"),
                   ("Detected mismatch between collectives", "Detected mismatch between collectives on ranks"),
+                  ("Mismatched collective detected", "Mismatched collective detected"),
                   ("is running collective: ", r"Rank \d+ is running collective: ")],
      'cause': "Ranks call different collectives, or with different sizes, so that each waits for ever: a fault of the "
               "program, or ranks read different data.",
@@ -218,4 +212,84 @@ ENTRIES = [
                "administrator's. NCCL_NET_GDR_LEVEL=SYS allows the long way; nvidia-smi topo -m shows it.",
      'source': "NCCL, src/transport/net_ib; NCCL documentation, NCCL_NET_GDR_LEVEL", 'evidence': 'derived',
      'last': True},
+    {'name': "shared memory of NCCL that another rank does not find",
+     'text': "NCCL WARN Error while attaching to shared memory segment /dev/shm/nccl-glnlGK (size 14156128), error: No "
+             "such file or directory (2)",
+     'patterns': [("Error while attaching to shared memory segment", "Error while attaching to shared memory segment")],
+     'cause': "A rank looks in /dev/shm for what another one has made there, and it is gone or was never there: "
+              "ranks of a node have a /dev/shm each (a container each), or the other rank has ended.",
+     'remedy': "One container for all ranks of a node, or --ipc=host for each (Apptainer: no --contain). "
+               "NCCL_SHM_DISABLE=1 goes without; NCCL_HOSTID=NAME, another in each container, says that they are "
+               "apart.",
+     'also': [("the other rank failed before", "look for the first NCCL WARN of any rank"),
+              ("this release of NCCL is at fault", "the same with NCCL_CUMEM_HOST_ENABLE=0, or with 2.21")],
+     'source': "NCCL, src/misc/shmutils.cc; github.com/NVIDIA/nccl, issue 1589", 'evidence': 'derived'},
+    {'name': "address that NCCL cannot use",
+     'text': "NCCL WARN Net : Socket creation failed : Address family not supported by protocol",
+     'patterns': [("Socket creation failed", r"WARN (?:Net : )?Socket creation failed")],
+     'cause': "The address by which ranks are to meet is empty or of IPv6 where this node has IPv4 alone: a node has "
+              "no interface that NCCL takes, or they have different ones.",
+     'remedy': "ip -brief addr on all nodes; NCCL_SOCKET_IFNAME=NAME of one that all have, NCCL_SOCKET_FAMILY=AF_INET. "
+               "A newer NCCL takes lo on a node that has nothing else.",
+     'source': "github.com/NVIDIA/nccl, issue 210", 'evidence': 'measured'},
+    {'name': "file of NCCL's graph that does not fit",
+     'text': "graph/search.cc:703 NCCL WARN XML Import Channel : dev 1 not found.",
+     'patterns': [("XML Import Channel", r"XML Import Channel ?: (?:dev|GPU|NET) \S{1,20} not found")],
+     'cause': "NCCL_GRAPH_FILE names a graph for another number of GPUs than this program uses. Images of clouds set "
+              "it in /etc/nccl.conf.",
+     'remedy': "unset NCCL_GRAPH_FILE, and take its line out of /etc/nccl.conf and ~/.nccl.conf (in a container too). "
+               "NCCL_TOPO_FILE may stay.",
+     'source': "github.com/NVIDIA/nccl, issue 1008; github.com/Azure/azhpc-images, issue 327", 'evidence': 'measured'},
+    {'name': "rank of NCCL that takes no connection",
+     'text': "NCCL INFO Call to connect returned Connection refused, retrying",
+     'patterns': [("Call to connect returned ", r"INFO Call to connect returned [\w ]{1,40}, retrying")],
+     'times': 3, 'general': 1, 'unless': ["NCCL reaches no other node"],
+     'cause': "A rank tries again and again to reach another one, which does not listen any more: it has failed or "
+              "ended, or the ranks do not mean the same run.",
+     'remedy': "Look for the first error of any rank. Each rank its own GPU (CUDA_VISIBLE_DEVICES, LOCAL_RANK), the "
+               "same "
+               "MASTER_ADDR and number of ranks for all; NCCL_SOCKET_IFNAME=NAME of an interface that nodes share.",
+     'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issue 948", 'evidence': 'derived'},
+    {'name': "more GPUs in one process than can be mapped",
+     'text': "NCCL WARN Cuda failure 711 'peer mapping resources exhausted'",
+     'patterns': ["peer mapping resources exhausted", "cudaErrorTooManyPeers", "CUDA_ERROR_TOO_MANY_PEERS"],
+     'cause': "One process uses more than 8 or so GPUs, and a GPU can map the memory of no more peers within one "
+              "process.",
+     'remedy': "One process for each GPU: srun --ntasks-per-node=N (all_reduce_perf -g 1). For one process alone fewer "
+               "GPUs, or NCCL_P2P_DISABLE=1 NCCL_CUMEM_ENABLE=0.",
+     'source': "CUDA Runtime API, cudaErrorTooManyPeers; github.com/NVIDIA/nccl, issue 241", 'evidence': 'derived'},
+    {'name': "program that ended while NCCL worked",
+     'text': "NCCL WARN Cuda failure 'driver shutting down'",
+     'patterns': [("driver shutting down", r"(?:Cuda|CUDA|HIP) failure (?:\d+ )?'?driver shutting down")],
+     'cause': "The process was ending, by its own error or at its end, while threads of NCCL still used the GPU.",
+     'remedy': "Look for an earlier error of this rank (a trace of Python, a signal). At the end of a program: "
+               "dist.destroy_process_group(), ncclCommDestroy, and wait for all threads and streams before it exits.",
+     'source': "CUDA Runtime API, cudaErrorCudartUnloading; github.com/NVIDIA/nccl, issue 1485", 'evidence': 'derived'},
+    {'name': "NVLink that does not work",
+     'text': "NCCL WARN P2P is disabled between NVLINK connected GPUs 1 and 0. This should not be the case ...",
+     'patterns': [("P2P is disabled between NVLINK connected GPUs", "P2P is disabled between NVLINK connected GPUs")],
+     'cause': "Two GPUs are connected by NVLink, and the driver does not let them read each other's memory: a link or "
+              "GPU is broken, or nvidia-fabricmanager does not run.",
+     'remedy': "nvidia-smi nvlink -s; nvidia-smi topo -p2p r; tell the administrators, and srun --exclude=NODE. To "
+               "go on, "
+               "slower: NCCL_IGNORE_DISABLED_P2P=1.",
+     'source': "NCCL, src/graph/paths.cc", 'evidence': 'derived'},
+    {'name': "name of a node that NCCL cannot resolve",
+     'text': "NCCL WARN Net : error encountered when getting address info : Name or service not known",
+     'patterns': [("error encountered when getting address", r"error encountered when getting address info ?: "
+                   r"(?P<why>[\w ]{1,60})")],
+     'cause': "The name of the node where ranks are to meet (NCCL_COMM_ID, MASTER_ADDR) has no address here ({why}): "
+              "the node is gone or new, or the container has another list of names.",
+     'remedy': "getent hosts NAME on each node and in the container; give the address instead of the name. Start "
+               "the job "
+               "again where a node was replaced.",
+     'source': "NCCL, src/misc/socket.cc; github.com/aws-neuron/aws-neuron-parallelcluster-samples, pull request 13",
+     'evidence': 'measured'},
+    {'name': "plugin for EFA on a node without it",
+     'text': "NCCL WARN NET/OFI Only EFA provider is supported",
+     'patterns': ["NET/OFI Only EFA provider is supported"],
+     'cause': "The image brings Amazon's plugin for the network EFA, and this node has no EFA; NCCL goes on over TCP.",
+     'remedy': "Harmless on one node. Between nodes: an instance with EFA, and its device in the container (fi_info -p "
+               "efa). NCCL_NET_PLUGIN=none leaves the plugin out.",
+     'source': "github.com/aws/deep-learning-containers, issue 2675", 'evidence': 'measured', 'last': True},
 ]

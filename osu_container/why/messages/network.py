@@ -4,10 +4,11 @@ from .common import DEIC
 ENTRIES = [
     {'name': "key of a queue pair that the kernel refuses",
      'text': "Failed to modify UD QP to INIT on mlx5_0: Operation not permitted",
-     'patterns': [("Failed to modify UD QP to INIT", r"Failed to modify UD QP to INIT on (?P<card>\S{1,20}): Operation "
-                   "not permitted")],
-     'cause': "A library (libfabric's psm3 or verbs, within Open MPI) opens {card} beside UCX with a key that newer "
-              "kernels and OFED (23.10) keep for root.",
+     'patterns': [("Failed to modify UD QP to INIT", r"Failed to modify UD QP to INIT on (?P<card>\S{1,20}): "
+                   "(?:Operation "
+                   "not permitted|Invalid argument)")],
+     'cause': "A library (libfabric's psm3 or verbs, within Open MPI) opens {card} beside UCX, and the card refuses: "
+              "newer kernels and OFED (23.10) keep the key that it uses for root.",
      'remedy': "Keep Open MPI from libfabric: export OMPI_MCA_pml=ucx OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^uct,ofi; or "
                "export PSM3_DEVICES=self,shm.",
      'source': "github.com/easybuilders/easybuild-easyconfigs, issue 20233", 'evidence': 'measured'},
@@ -100,7 +101,8 @@ ENTRIES = [
      'text': "[Fatal] LE resources not recovered during flow control. FI_CXI_RX_MATCH_MODE=... is required",
      'patterns': [("failure to append LE", "failure to append LE"), "RX request list is full",
                   ("Message flow-control triggered", "Message flow-control triggered"),
-                  "LE resources not recovered", "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
+                  "LE resources not recovered",
+                  "FI_CXI_RX_MATCH_MODE=[hybrid|software] is required"],
      'cause': "More messages wait unmatched than the card has entries for; in mode hardware the run ends.",
      'remedy': "export FI_CXI_RX_MATCH_MODE=hybrid (or software) before srun.",
      'source': 'libfabric, prov/cxi, cxip_ux_onload_cb(), and fi_cxi(7)', 'evidence': 'derived'},
@@ -130,7 +132,8 @@ ENTRIES = [
                '4235, 2023', 'evidence': 'untested'},
     {'name': 'memory not registered',
      'text': "cxil_map: write error",
-     'patterns': ["cxil_map: write error"],
+     'patterns': ["cxil_map: write error",
+                  ("ailed to map", r"cxip_\w+\(\):\d+<warn>.{0,120}[Ff]ailed to map\b")],
      'cause': "libcxi could not make a buffer known to the card; mostly it is GPU memory, and MPI or libfabric does "
               "not take it for that, or too much is registered already.",
      'remedy': "GPU buffers: is support for them on (osu-explain lists MPICH_GPU_SUPPORT_ENABLED or "
@@ -206,11 +209,11 @@ ENTRIES = [
     {'name': 'no memory of another rank',
      'text': "process_vm_readv(...) returned -1: Operation not permitted",
      'patterns': [("process_vm_", r"process_vm_(?:read|write)v\b.{0,300}(?:Operation not permitted|"
-                                  r"failed \(errno 1\))"),
-                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?1\b"),
-                  ("CMA error 1", r"\bCMA error 1\b")],
+                                  r"No such process|failed \(errno [13]\))"),
+                  ("Read -1, expected ", r"Read -1, expected \d+, errno ?= ?[13]\b"),
+                  ("CMA error ", r"\bCMA error [13]\b")],
      'cause': "A rank may not read the memory of another one on its node (CMA): each runs in a container, and so in a "
-              "user namespace, of its own.",
+              "user namespace, of its own. 'No such process': in another pid namespace, or that rank has ended.",
      'remedy': "Start it by a command of the module (osu-exec PROGRAM): ranks of a node then share a container, or "
                "MPI is told. Two images in one program: OSU_SHARE=0. By hand: MPICH 5: export "
                "MPIR_CVAR_CH4_CMA_ENABLE=0; Open MPI: export OMPI_MCA_btl_vader_single_copy_mechanism=none (4), "
@@ -228,7 +231,7 @@ ENTRIES = [
      'source': 'mpi4py 4.1, seen by this project, 2026-11', 'evidence': 'derived'},
     {'name': 'PSM3 opens no card',
      'text': "rank0: PSM3 can't open nic unit: 0 (err=23)",
-     'patterns': ["PSM3 can't open nic unit"],
+     'patterns': ["PSM3 can't open nic unit", ("psm3_ep_open returns ", r"psm3_ep_open returns [1-9]")],
      'cause': "libfabric's provider psm3 is made for Intel's RDMA cards. Here it took an Ethernet interface, and "
               "cannot open it: a container, a virtual machine, a login node. MPI then ends, or waits for ever.",
      'remedy': "export PSM3_DEVICES=self,shm (ranks of one node), or FI_PROVIDER=^psm3, with tcp between nodes.",
@@ -259,11 +262,16 @@ ENTRIES = [
      'source': 'MPICH, src/mpid/ch4/netmod/ofi/ofi_init.c; github.com/LLNL/sundials, issue 316', 'evidence': 'derived'},
     {'name': 'limit of locked memory',
      'text': "UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
-     'patterns': ["set max locked memory", "Failure to post internal receive buffers",
+     'patterns': ["set max locked memory", ("RLIMIT_MEMLOCK is ", r"RLIMIT_MEMLOCK is \d+ bytes"),
+                  "Failure to post internal receive buffers",
                   ("ibv_", r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\([^)\n]{0,80}\))? failed"
                    r"(?![^\n]{0,60}(?:Invalid argument|not supported|Bad address|No such|Input/output|Not a dir|timed "
                    r"out"
                    "|Remote I/O|ermission denied|not permitted))"),
+                  ("help-mpi-btl-openib.txt / ", r"help-mpi-btl-openib\.txt / (?:init-fail-no-mem|init-fail-create-q"
+                   "|reg mem limit low)"),
+                  ("ouldn't allocate MR", "[Cc]ouldn't allocate MR"),
+                  ("ailed to create ", "[Ff]ailed to create (?:MR|mr)$"),
                   ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
                   ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
                   ("allocate some locked memory", "allocate some locked memory"),
@@ -291,17 +299,23 @@ ENTRIES = [
     {'name': 'queue pairs of the card used up',
      'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed, syndrome 0: Cannot allocate memory",
      'patterns': [("mlx5dv_devx_obj_create(", r"mlx5dv_devx_obj_create\((?P<what>\w+)\) failed"
-                   r"(?![^\n]{0,80}(?:Remote I/O|Invalid argument))")],
+                   r"(?![^\n]{0,80}(?:Remote I/O|Invalid argument))"),
+                  ("ailed to create qp", "[Ff]ailed to create qp"),
+                  ("rdma_create_qp", r"rdma_create_qp\w{0,10}(?:\(\))?:? [^\n]{0,20}Cannot allocate memory")],
      'cause': "The InfiniBand card has no room for another connection ({what}): every rank opens one to every other "
               "(transport rc).",
-     'remedy': "export UCX_TLS=self,sm,ud_x (or dc_x), which do with few; or fewer ranks on a node.",
+     'remedy': "export UCX_TLS=self,sm,ud_x (or dc_x), which do with few; or fewer ranks on a node. libfabric: "
+               "FI_VERBS_TX_SIZE=128 FI_VERBS_RX_SIZE=128.",
      'also': [("the driver of the card is at fault", "UCX_IB_MLX5_DEVX=n srun ...")],
      'source': 'github.com/openucx/ucx, issues 7978 and 5351; UCX, documentation, FAQ', 'evidence': 'derived'},
     {'name': 'openib not used',
      'text': "WARNING: There was an error initializing an OpenFabrics device.",
      'patterns': ["error initializing an OpenFabrics device", "infiniband ports on a device",
                   "No preset parameters were found for the device", "No OpenFabrics connection schemes reported",
-                  "Module: OpenFabrics (openib)"],
+                  "Module: OpenFabrics (openib)",
+                  ("help-mpi-btl-openib", r"help-mpi-btl-openib(?:-cpc-base)?\.txt / (?:no device params found"
+                   "|no cpcs for "
+                   "port|error in device init|ib port not selected|no active ports found|ini file)")],
      'cause': "Open MPI 4 warns that its old component openib cannot use the card; UCX is meant to.",
      'remedy': "export OMPI_MCA_btl=^openib silences it. Harmless where the run is fast.",
      'also': [("the run goes over TCP, where it is slow", "OMPI_MCA_pml=ucx srun ... ends if UCX finds no card")],
@@ -361,7 +375,8 @@ ENTRIES = [
      'remedy': "Cray MPICH: MPICH_GPU_SUPPORT_ENABLED=1 and the GTL library (module craype-accel-...); MPICH: "
                "MPIR_CVAR_ENABLE_GPU=1; Open MPI: a build with CUDA or ROCm. osu_bw H H tells whether host memory "
                "works.",
-     'also': [("the GPU's memory was allocated by another runtime than MPI knows", "ldd PROGRAM shows which it loads")],
+     'also': [("the GPU's memory was allocated by another runtime than MPI knows", "ldd PROGRAM shows which it loads"),
+              ("UCX_TLS leaves out cuda_copy (rocm_copy), by which UCX knows GPU memory", "env | grep UCX_TLS")],
      'source': 'process_vm_readv(2), EFAULT; github.com/spectral-compute/scale-validation, issue 66',
      'evidence': 'derived'},
     {'name': 'GPU memory not shared between ranks',
@@ -370,7 +385,7 @@ ENTRIES = [
                   ("IpcOpenMemHandle failed", r"(?:cu|cuda|hip)IpcOpenMemHandle failed"),
                   "failed to open ipc mem handle", "Failed to create ipc for",
                   ("gpu_ipc_handle_", "gpu_ipc_handle_(?:create|map|destroy|unmap) failed"),
-                  ("rocm_ipc", r"rocm_ipc\w*\.c:\d+ .{0,40}ERROR")],
+                  ("rocm_ipc", r"rocm_ipc\w{0,20}\.c:\d+ .{0,40}ERROR")],
      'cause': "Ranks of one node cannot show each other their GPU memory (IPC): it comes from a pool of the program, "
               "each rank sees only its own GPU, or each runs in namespaces of its own.",
      'remedy': "Let each rank see all GPUs of the node (--gpus-per-node, no --gpu-bind); allocate by cudaMalloc or "
@@ -384,6 +399,25 @@ ENTRIES = [
      'cause': "RCCL recommends a setting of the kernel or of the environment that it does not see.",
      'remedy': "Harmless where runs go well: kernels of Cray systems pass the IOMMU through by their configuration.",
      'source': 'github.com/ROCm/rocm-systems, pull request 7916', 'evidence': 'derived', 'last': True},
+    {'name': "NCCL of two releases",
+     'text': "NCCL WARN ... Message truncated : received 1024 bytes instead of 256",
+     'patterns': [("Message truncated : receiv", r"Message truncated : receiv(?:ed|ing) \d+ bytes instead of \d+"),
+                  ("collective mismatch error", r"collective mismatch error,? local size \d+"),
+                  ("ismatche", r"[Mm]ismatched? (?:NCCL|version)[^\n]{0,80}NCCL"),
+                  ("NCCL version mismatch", "NCCL version mismatch"),
+                  ("Mismatched NCCL version detected", "Mismatched NCCL version detected"),
+                  ("ncclVersion", r"ncclVersion[^\n]{0,40}mismatch"),
+                  ("NCCL WARN ", r"NCCL WARN (?:Bootstrap|Net)[^\n]{0,40}: (?:unexpected|wrong|invalid|mismatch)[^"
+                   r"\n]{0,80}"), ("incorrect magic", r"incorrect magic[^\n]{0,60}"),
+                  ("received type ", r"received type \d+ instead of")],
+     'cause': "Ranks do not speak the same way: they have different releases of NCCL (image and host, two packages of "
+              "pip), call different collectives, read other settings (NCCL_PROTO, NCCL_ALGO, "
+              "NCCL_BUFFSIZE), or another program came to the same port.",
+     'remedy': "NCCL_DEBUG=VERSION on all ranks; ldd and pip list | grep nccl: one NCCL alone, the same everywhere. "
+               "srun -l env | grep NCCL_ should be the same on all.",
+     'also': [("the program gives a collective other sizes on some rank", "TORCH_DISTRIBUTED_DEBUG=DETAIL PROGRAM"),
+              ("only InfiniBand shows it, since cards reorder writes", "NCCL_IB_PCI_RELAXED_ORDERING=0 PROGRAM")],
+     'source': "NCCL, src/bootstrap.cc", 'evidence': 'derived'},
     {'name': 'NCCL stopped',
      'text': "ncclSystemError: System call (socket, malloc, munmap, etc) failed.",
      'patterns': ["ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError", ("NCCL error", r"NCCL error\b"),
@@ -396,7 +430,9 @@ ENTRIES = [
      'source': 'NCCL, documentation, Errors; github.com/NVIDIA/nccl, issue 473', 'evidence': 'derived', 'last': True},
     {'name': 'plugin cannot register memory',
      'text': "NCCL WARN NET/OFI Unable to register memory (type = 2) for device 4. RC: -22, Error: Invalid argument",
-     'patterns': ["NET/OFI Unable to register memory"],
+     'patterns': ["NET/OFI Unable to register memory",
+                  ("unable to set memops", "unable to set memops for cuda ptr"),
+                  ("Failed to perform cuPointer", r"Failed to perform cuPointerSetAttribute")],
      'cause': "The plugin of NCCL or RCCL cannot make GPU memory known to the network: libfabric does not take it for "
               "GPU memory, or its provider is too old for this NCCL.",
      'remedy': "EFA: export FI_EFA_SET_CUDA_SYNC_MEMOPS=0, or the installer 1.29.1 or newer. cxi: a libfabric built "
@@ -416,7 +452,9 @@ ENTRIES = [
      'patterns': ["ransport retry count exceeded", "RETRY EXCEEDED ERROR",
                   ("The InfiniBand retry count between two MPI", "The InfiniBand retry count between two MPI"),
                   ('"receiver not ready" retry count', 'OpenFabrics "receiver not ready" retry count'),
-                  "a work item failed: status 12",
+                  "a work item failed: status 12", "unhandled timeout error", "Endpoint timeout",
+                  ("retry counter exceeded", "(?:[Tt]ransport|RNR) retry counter exceeded"),
+                  ("help-mpi-btl-openib.txt / pp ", r"help-mpi-btl-openib\.txt / pp (?:rnr )?retry exceeded"),
                   ("Got completion ", r"Got completion .{0,120}(?:status=|error )(?:12\b|IBV_WC_RETRY_EXC_ERR)")],
      'cause': "The card sent and the other node never answered: its rank has died, a link is bad, or the two cards do "
               "not reach each other (on Ethernet: the wrong GID, or a network that loses packets).",
@@ -512,7 +550,8 @@ ENTRIES = [
      'text': "pml_ucx.c:419  Error: ucp_ep_create(proc=0) failed: Shared memory error",
      'patterns': [("ucp_ep_create(", r"ucp_ep_create\([^)]{0,40}\) failed: (?P<why>[^\n]{1,60})"),
                   "Failed to resolve UCX endpoint", ("ucp_worker_create failed", "ucp_worker_create failed"),
-                  ("ucp_init failed", "ucp_init failed"),
+                  ("ucp_init failed", "ucp_init failed"), "Failed to create UCP worker",
+                  ("failed to open interface", "UCX +ERROR +failed to open interface"),
                   ("ucp_worker_get_address failed", "ucp_worker_get_address failed")],
      'cause': "UCX could not connect two ranks ({why}); the line of UCX before this one says why.",
      'remedy': "UCX_TLS=self,sm,tcp (no card), UCX_TLS=^posix (no shared memory through /proc), and "
@@ -561,13 +600,14 @@ ENTRIES = [
      'source': "librdmacm, rdma_cm(7)", 'evidence': 'derived'},
     {'name': "memory that the card cannot take",
      'text': "UCX ERROR failed to register address 0x... length 4096 on md[4]=mlx5_0: Bad address",
-     'patterns': [("failed: Bad address", r"ibv_reg_\w*mr\w*\(.{0,200}failed: Bad address"),
+     'patterns': [("failed: Bad address", r"ibv_reg_\w{0,20}mr\w{0,20}(?:\(.{0,200})? ?failed: Bad address"),
                   ("ailed to register ", "[Ff]ailed to register (?:address|region|memory|user|buffer).{0,200}(?:Bad "
                    "address|Invalid argument|Input/output error|Operation not supported|Permission denied)"),
                   ("fi_mr_reg", r"fi_mr_reg\w{0,20}\b.{0,60}(?:Bad address|Invalid argument|failed)"),
                   ("ibv_reg_dmabuf_mr", r"\bibv_reg_dmabuf_mr\w*.{0,100}(?:failed|error)"),
+                  ("ouldn't register ", "[Cc]ouldn't register (?:GPU )?MR"),
                   ("Call to ibv_reg_mr", r"Call to ibv_reg_mr\w* failed")],
-     'unless': ["limit of locked memory"],
+     'unless': ["limit of locked memory", "GDRCopy of another release than its driver"],
      'cause': "The card cannot register this memory; mostly it is GPU memory, and the kernel module that lets cards "
               "reach it (nvidia_peermem, or DMABUF) is not loaded, or the memory is read-only or of another kind.",
      'remedy': "lsmod | grep peermem on the node (administrators: modprobe nvidia_peermem). Without: "
@@ -580,6 +620,7 @@ ENTRIES = [
      'text': "UCX WARN gdr_open() failed / could not open gdrdrv",
      'patterns': [("gdr_", r"gdr_(?:open|copy|pin_buffer|map)\w*(?:\(\))?.{0,60}(?:failed|error)"),
                   ("/dev/gdrdrv", "(?:error|ERR).{0,60}/dev/gdrdrv"), "GDRCopy: ERROR",
+                  "unable to open GDR driver", "Is gdrdrv driver installed and loaded",
                   ("ailed to open gdrdrv", "[Ff]ailed to open gdrdrv")],
      'cause': "GDRCopy, which copies small messages to GPUs faster, does not work here: its kernel module "
               "(/dev/gdrdrv) is not loaded or not shown, or its library is of another release.",
@@ -600,6 +641,9 @@ ENTRIES = [
                   ("Bad response ", r"(?P<what>Bad response) (?:error )?on (?P<card>\S{1,40})"),
                   ("Got completion ", "Got completion .{0,200}(?:status=|error |opcode )(?:9|10|11|IBV_WC_"
                    r"(?:LOC_PROT|REM_ACCESS|REM_OP|LOC_LEN|REM_INV_REQ)_ERR)\b"),
+                  (" error", r"(?:completion|prov_err|wc)\b[^\n]{0,80}[ :](?P<what>local protection|local length"
+                   "|local QP operation|remote access|remote invalid request|remote operation) error"),
+                  ("work queue error", r"(?P<what>local access violation|invalid request local) work queue error"),
                   ("error polling ", "error polling (?:LP|HP) CQ with status (?P<what>[A-Z ]{3,60})"),
                   ("got completion with error", r"mlx[45]: \S{1,80} got completion with error")],
      'unless': ["no answer over InfiniBand", "GPU memory kept from the card by the node's bridges"],
@@ -610,13 +654,13 @@ ENTRIES = [
      'source': "rdma-core, ibv_poll_cq(3); UCX, src/uct/ib/mlx5", 'evidence': 'derived'},
     {'name': "objects of the card that its driver refuses",
      'text': "UCX ERROR mlx5dv_devx_obj_create(QP) failed on mlx5_0, syndrome 0x2c4154: Remote I/O error",
-     'patterns': [("mlx5dv_devx_", r"mlx5dv_devx_\w{1,40}\((?P<what>\w+)\) failed.{0,80}(?:Remote I/O error|Invalid "
-                   "argument|Operation not)"),
+     'patterns': [("mlx5dv_devx_", r"mlx5dv_devx_(?P<what>\w{1,40}\(\w*)\) failed.{0,80}(?:Remote I/O error|Invalid "
+                   "argument|Operation not|Protocol not|Function not)"),
                   ("mlx5: ", r"mlx5: .{0,80}CREATE_\w+.{0,40}failed")],
-     'cause': "The driver or firmware of the card refuses what this UCX asks for ({what}): UCX and firmware do not "
+     'cause': "The driver or firmware of the card refuses what this UCX asks for, {what}): UCX and firmware do not "
               "fit.",
      'remedy': "UCX_IB_MLX5_DEVX=n (or UCX_IB_MLX5_DEVX_OBJECTS=) goes without. Administrators: newer firmware.",
-     'source': "github.com/openucx/ucx, issue 10451", 'evidence': 'derived'},
+     'source': "github.com/openucx/ucx, issues 10451 and 8440", 'evidence': 'derived'},
     {'name': "TCP of UCX not connected",
      'text': "UCX ERROR tcp_ep.c connect(fd=35, dest_addr=10.0.0.2:54321) failed: Connection refused",
      'patterns': [(") failed: ", r"connect\(fd=\d+, dest_addr=(?P<to>[^)\s]{1,60})\) failed: (?P<why>[\w ]{1,40})"),
@@ -710,7 +754,9 @@ ENTRIES = [
                   ("unavailable", r"HFI\w* .{0,80}unavailable"), ("link", r"HFI\w* .{0,80}link.{0,20}down"),
                   (" unit", "No (?:hfi|HFI|nic) units? (?:found|available|active)"),
                   ("No such device", "opx.{0,120}No such device"), ("not found", "opx.{0,120}not found"),
-                  ("not active", "opx.{0,120}not active"), ("not available", "opx.{0,120}not available"),
+                  ("not active", "opx.{0,120}not active"),
+                  ("failed", r"opx.{0,120}\b(?:context|hfi1?|HFI)\b.{0,40}failed"),
+                  ("not available", "opx.{0,120}not available"),
                   ("failed to open", "opx.{0,120}failed to open")],
      'unless': ["PSM3 opens no card", "PSM2 opens no card"],
      'cause': "The provider (psm2, psm3, opx) finds no card that is up.",
@@ -735,7 +781,8 @@ ENTRIES = [
     {'name': "resources of the Slingshot card used up",
      'text': "cxip_ep_cmdq():171<warn> ...: Unable to allocate CMDQ, ret: No space left on device",
      'patterns': [("<warn>", r"cxip?_\w+\(\):\d+<warn>.{0,200}(?:No space left|-28\b|ENOSPC|[Rr]esource.{0,30}"
-                   "(?:exhaust|exceed))"), ("cxil_", r"cxil_\w{1,40}\b.{0,100}(?:No space left|-28\b)")],
+                   "(?:exhaust|exceed))"), ("cxil_", r"cxil_\w{1,40}\b.{0,100}(?:No space left|-28\b)"),
+                  ("Cannot allocate memory", r"cxip_\w+\(\):\d+<warn>.{0,200}Cannot allocate memory")],
      'unless': ["no VNI on one node"],
      'cause': "The service of the Slingshot card has no more of a resource (TX queues, events, pointers) for this "
               "job: too many ranks a node, or other jobs have it.",
@@ -767,7 +814,7 @@ ENTRIES = [
      'source': "AWS, EFA user guide; libfabric, fi_efa(7)", 'evidence': 'derived', 'general': 1},
     {'name': "read of another completion failed",
      'text': "OFI poll failed (ofi_events.c:...:Input/output error) / fi_cq_readerr ...",
-     'patterns': [("OFI poll failed (", r"OFI poll failed \([^)\n]{0,200}"),
+     'patterns': ["OFI get address vector map failed", ("OFI poll failed (", r"OFI poll failed \([^)\n]{0,200}"),
                   ("fi_cq_read", r"fi_cq_read\w{0,20}\b[^\n]{0,100}(?:error|failed)"),
                   (" failed (", r"OFI (?P<call>\w+) failed \([^)\n]{0,120}:(?P<why>[^):\n]{1,80})\)"),
                   ("OFI call ", r"OFI call (?P<call>\w+) failed")],
@@ -790,6 +837,7 @@ ENTRIES = [
      'text': "1 more process has sent help message help-mpi-btl-base.txt / btl:no-nics",
      'patterns': ["help-mpi-btl-base.txt / btl:no-nics",
                   ("there are no active ports detected", "there are no active ports detected"),
+                  "couldn't read uverbs ABI version",
                   ("no active ports ", "no active ports (?:were )?(?:found|detected)")],
      'unless': ["openib not used"],
      'cause': "Open MPI looked for a fast network (InfiniBand) and found none that is up; it takes shared memory and "
@@ -858,9 +906,12 @@ ENTRIES = [
                   ("The OpenFabrics stack has reported an unknown", "The OpenFabrics stack has reported an unknown"),
                   ("IBV_EVENT_", r"(?P<event>IBV_EVENT_(?:PORT_ERR|DEVICE_FATAL|QP_FATAL|CQ_ERR|QP_ACCESS_ERR"
                    "|LID_CHANGE|SM_CHANGE|GID_CHANGE))"),
-                  ("ot async ", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?(?P<what>[^\n]{1,80})")],
-     'cause': "The card told of a change in the network while the job ran: a port or cable went down, or the card "
-              "failed. {event}",
+                  ("IB Async event on ", r"IB Async event on \S{1,40}: (?P<event>(?:port|device|GID|LID|P_Key|QP|CQ"
+                   r"|SRQ|path)[^\n]{1,60})"),
+                  ("ot async ", r"NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event ?:? ?"
+                   r"(?!local access|invalid request)(?P<what>[^\n]{1,80})")],
+     'cause': "The card told of a change in the network while the job ran: a port or cable went down, its address "
+              "(GID) changed, or the card failed. {event}",
      'remedy': "ibstat and dmesg | grep mlx5 on that node; srun --exclude=NODE; tell the administrators.",
      'source': "Open MPI, help-mpi-btl-openib.txt; ibv_get_async_event(3)", 'evidence': 'derived'},
     {'name': "message over EFA that failed",
@@ -868,7 +919,7 @@ ENTRIES = [
      'patterns': [("Unable to write to EQ: Missing or unavailable", "Unable to write to EQ: Missing or unavailable "
                                                                     "event "
                    "queue"), ("Libfabric EFA provider has encountered an", "Libfabric EFA provider has encountered an"),
-                  ("efa_rdm_", r"efa_rdm_\w+_handle_error\(\)"),
+                  ("efa_rdm_", r"efa_rdm_\w{1,40}_handle_error\(\)"),
                   ("rxr_cq_", r"rxr_cq_write_(?:tx|rx)_error\(\)")],
      'unless': ["limit of locked memory", "EFA's security group closed"],
      'cause': "A message over Amazon's EFA failed: mostly the rank at the other end has ended or crashed; else memory "
@@ -976,6 +1027,9 @@ ENTRIES = [
                   ("onnection timed out",
                    r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+|vrb_\w+)\S{0,60}.{0,160}[Cc]onnection timed "
                    "out"),
+                  ("fi_eq_readerr: err: 11", r"fi_eq_readerr: err: 11[013]\b"),
+                  ("OFI ", r"OFI [\w ]{1,30} failed \([^)\n]{0,150}:(?:No such file or directory|Connection (?:refused"
+                   r"|timed out)|No route to host|Network is unreachable|Transport endpoint is not connected)\)"),
                   ("oute to host", r"(?:ofi_rxm|:tcp|:net|xnet_\w+|rxm_\w+)\S{0,60}.{0,160}[Rr]oute to host")],
      'cause': "libfabric (provider tcp, or verbs) does not reach another rank: it took an interface that leads nowhere "
               "(docker0, virbr0, the wrong of two), a firewall stands between, or that rank has ended.",
@@ -1012,4 +1066,152 @@ ENTRIES = [
      'remedy': "df -h /dev/shm; ls -l /dev/shm on that node: your own psm2_shm.* left over may go. Apptainer shares "
                "/dev/shm (no --contain); Docker: --ipc=host. PSM2_DEVICES=self,hfi (without shm) goes round it.",
      'source': "github.com/cornelisnetworks/opa-psm2, issue 42", 'evidence': 'derived'},
+    {'name': "GDRCopy of another release than its driver",
+     'text': "gdr_copy_md.c:113 UCX ERROR gdr_pin_buffer failed. length :3735552 ret:25",
+     'patterns': [("gdr_", r"UCX +ERROR +gdr_(?:pin_buffer|map|get_info)\w*(?:\(\))? failed")],
+     'cause': "UCX opened GDRCopy and its driver refused a call: the image has libgdrapi of another release than the "
+              "module gdrdrv of the node (1.3 and 2.0 do not fit), or the GPU's window for it is full.",
+     'remedy': "UCX_TLS=^gdr_copy goes without, slower for small messages. Else libgdrapi of the node's release in "
+               "the image (modinfo gdrdrv on the node).",
+     'source': "github.com/NVIDIA/gdrcopy, issue 113", 'evidence': 'measured'},
+    {'name': "address of a rank that UCX cannot read",
+     'text': "address.c:944 UCX ERROR failed to unpack address, invalid bandwidth 0.00",
+     'patterns': [("ailed to ", "[Ff]ailed to (?:unpack|parse) address"),
+                  ("UCX_ADDRESS_VERSION=v2", "use UCX_ADDRESS_VERSION=v2")],
+     'cause': "A rank got the address of another one and cannot make sense of it: the other has another UCX, or "
+              "other cards while UCX_UNIFIED_MODE=y says that all are the same; or PMI cut the address off.",
+     'remedy': "unset UCX_UNIFIED_MODE; the same UCX on all ranks (srun osu-exec ucx_info -v). One transport less "
+               "makes the address shorter and tells: UCX_TLS=self,sm,tcp. UCX_ADDRESS_VERSION=v2 for many cards.",
+     'source': "UCX, src/ucp/wireup/address.c; github.com/openucx/ucx, pull request 10200", 'evidence': 'derived'},
+    {'name': "message of UCX that nobody takes",
+     'text': "uct_iface.c:66 UCX WARN got active message id 27, but no handler installed",
+     'patterns': [("no handler installed", r"got active message id \d+, but no handler installed")],
+     'cause': "Two parts of one program use UCX at a time and get each other's messages (Open MPI's btl uct beside "
+              "pml ucx), or the ranks have different releases of UCX.",
+     'remedy': "export OMPI_MCA_btl=^uct; ucx_info -v on all nodes should say the same.",
+     'source': "github.com/open-mpi/ompi, issue 8098", 'evidence': 'derived'},
+    {'name': "provider that lacks what MPI asks of it",
+     'text': "OFI event counter create failed (ofi_init.c:1057:MPIDI_OFI_mpi_init_hook:Function not implemented)",
+     'patterns': ["OFI event counter create failed",
+                  ("OFI ", r"OFI (?!fi_open|poll)[\w ]{1,40} failed \([^)\n]{0,150}:(?:Function not implemented"
+                   r"|(?:Operation|Protocol) not supported)\)")],
+     'unless': ['no VNI on one node', 'no provider', 'no endpoint on the card'],
+     'cause': "The provider of libfabric that was chosen lacks something that MPI needs (counters in shm, for one).",
+     'remedy': "unset FI_PROVIDER; else one that gives all of it: tcp;ofi_rxm, verbs;ofi_rxm, cxi, psm2. Ranks of one "
+               "node: I_MPI_FABRICS=shm (Intel MPI).",
+     'source': "github.com/ofiwg/libfabric, issue 5465", 'evidence': 'measured'},
+    {'name': "copy between ranks of a node that libfabric failed at",
+     'text': "core:core:cma_copy():58<warn> CMA error 14",
+     'patterns': [("CMA error ", r"\bCMA error (?![13]\b)\d+"), ("smr_", r"\bsmr_\w+\(\):\d+<warn> error processing "
+                                                                   "op")],
+     'unless': ["no memory of another rank"],
+     'cause': "libfabric's provider shm (efa uses it too) could not copy from a rank of the same node: the address was "
+              "none of that rank's memory, a fault of libfabric or memory of a GPU.",
+     'remedy': "FI_EFA_ENABLE_SHM_TRANSFER=0 with OMPI_MCA_mtl_ofi_provider_exclude=shm goes around it; another "
+               "release "
+               "of libfabric. With GPU buffers: the same with H H.",
+     'source': "github.com/ofiwg/libfabric, issue 11329", 'evidence': 'measured'},
+    {'name': "partner of PSM that does not answer",
+     'text': "psmx3_epid_to_epaddr():231<warn> psm2_ep_connect returned error Operation timed out, remote epid=...",
+     'patterns': [("_ep_connect returned error", r"psm\d?x?_ep_connect returned error (?P<why>[\w /]{1,60})"),
+                  ("Try setting FI_PSM", r"Try setting FI_PSM\d?_CONN_TIMEOUT to a larger value")],
+     'cause': "A rank did not get an answer from another one over Omni-Path or psm3 ({why}): the link of a node is "
+              "down, the nodes have several such networks, a firewall is between (psm3), or that rank is late.",
+     'remedy': "opainfo (psm3: ip -brief addr) on both nodes; HFI_UNIT (PSM3_NIC) names one card for all. "
+               "FI_PSM3_CONN_TIMEOUT=60 (FI_PSM2_CONN_TIMEOUT) waits longer; FI_PROVIDER=tcp or verbs tells.",
+     'also': [("the rank at the other end has ended", "look for the first error of any rank")],
+     'source': "libfabric, fi_psm2(7), fi_psm3(7); github.com/pmodels/mpich, issue 5975", 'evidence': 'derived'},
+    {'name': "message too long for its buffer on Slingshot",
+     'text': "OFI poll failed (ofi_events.c:1061:MPIDI_OFI_handle_cq_error:Message too long - OK)",
+     'patterns': [("Message too long", r"OFI \w+ failed \([^)\n]{0,150}Message too long")],
+     'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly since "
+              "the program or its input differs between them.",
+     'remedy': "See that all ranks run the same program with the same input, and for a rank that crashed before. "
+               "FI_CXI_RX_MATCH_MODE=software, or another MPI, tells whether it is the network.",
+     'source': "libfabric, prov/cxi/src/cxip_msg.c; github.com/reger-men/HPL_GPU, issue 20", 'evidence': 'derived'},
+    {'name': "port of a RoCE card without a GID",
+     'text': "ib_device.c:918 UCX ERROR Invalid gid[0] on mlx5_6:1",
+     'patterns': [("nvalid gid[", r"[Ii]nvalid gid\[\d+\] on (?P<card>\S{1,40})"),
+                  ("local_gid_u16", "local_gid_u16")],
+     'cause': "The port {card} has no address (GID) that can be used: its interface has no IP address, or belongs to "
+              "the network of the host and not to this container's.",
+     'remedy': "UCX_NET_DEVICES=NAME:1 with a card that has one (show_gids; it may have another name on each node). "
+               "Docker: --network=host. UCX_IB_GID_INDEX=3 where only RoCE v2 has an address.",
+     'source': "UCX, src/uct/ib/base/ib_device.c; github.com/openucx/ucx, issue 4966", 'evidence': 'derived'},
+    {'name': "start of mpirun over InfiniBand that does not go",
+     'text': "Failed to create a queue pair (QP): ... Open MPI has detected that there are UD-capable Verbs devices "
+             "...",
+     'patterns': [("Failed to create a queue pair (QP)", r"Failed to create a queue pair \(QP\)"),
+                  ("UD-capable Verbs devices", "there are UD-capable Verbs devices")],
+     'cause': "mpirun of Open MPI 3 or older tries to talk to its helpers over InfiniBand (oob ud), which this card or "
+              "container does not let it do. It then takes TCP.",
+     'remedy': "Harmless where the run goes on: export OMPI_MCA_oob=^ud silences it. Else a newer Open MPI, and which "
+               "mpirun tells whether it is the one that you mean (compilers of NVIDIA bring one).",
+     'source': "Open MPI, help-oob-ud.txt; github.com/open-mpi/ompi, issue 11236", 'evidence': 'derived',
+     'last': True},
+    {'name': "UCX that cannot enlarge a buffer of its own",
+     'text': "mremap(0x1534a4047000, 4096, 8192, MAYMOVE) failed: Cannot allocate memory",
+     'patterns': [("mremap(", r"\bmremap\([^)\n]{1,100}\) failed: Cannot allocate memory"),
+                  ("failed to allocate maps buffer", "UCX +FATAL +failed to allocate maps buffer")],
+     'cause': "UCX asked the kernel to enlarge some pages of its own (mremap), which failed, although the node has "
+              "memory: too many mappings (vm.max_map_count), a limit of addresses, or a kernel that does not let it.",
+     'remedy': "A newer UCX (1.17), which does without at one place; ulimit -v should print unlimited. wc -l "
+               "/proc/PID/maps tells whether it is near sysctl vm.max_map_count (administrators).",
+     'source': "github.com/openucx/ucx, issue 9522 and pull request 9901", 'evidence': 'derived'},
+    {'name': "rank that UCX lost",
+     'text': "UCX ERROR ep 0x...: error 'Connection reset by remote peer' on tcp/eth0 will not be handled since no "
+             "error "
+             "callback is installed",
+     'patterns': [("since no error callback is installed", r"error '(?P<why>[^'\n]{1,60})'[^\n]{0,160}since no error "
+                   "callback is installed"),
+                  ("Connection reset by remote peer", "(?P<why>Connection reset by remote peer)"),
+                  ("Endpoint is not connected", "UCX +ERROR.{0,160}Endpoint is not connected")],
+     'unless': ["no answer over InfiniBand"],
+     'cause': "The rank at the other end has ended or crashed ({why}), and UCX tells of the broken connection.",
+     'remedy': "Look for the first error of any rank (a signal, memory: sacct -j JOB -o state,exitcode,maxrss). If "
+               "there "
+               "is none: UCX_TLS=self,sm,tcp with UCX_NET_DEVICES=NAME tells whether it is the network.",
+     'source': "UCX, src/ucp/core/ucp_worker.c", 'evidence': 'derived', 'last': True},
+    {'name': "shared memory of another rank that UCX cannot attach",
+     'text': "mm_sysv.c:59 UCX ERROR shmat(shmid=32768) failed: Invalid argument",
+     'patterns': [("shmat(shmid=", r"shmat\(shmid=\d+\) failed"), "failed to attach to shmseg",
+                  ("ailed to attach xpmem", "[Ff]ailed to attach xpmem"),
+                  ("xpmem_", r"xpmem_(?:attach|get)\w{0,20}(?:\(\))?[^\n]{0,80}(?:failed|Invalid argument|Cannot "
+                   "allocate|denied)")],
+     'cause': "A rank may not or cannot attach memory of another one on its node: they are in different IPC namespaces "
+              "(a container each), the other has ended, or xpmem's module and library are of different releases.",
+     'remedy': "One container for all ranks of a node (apptainer exec --sharens; Docker: --ipc=host --pid=host). "
+               "UCX_TLS=^sysv,xpmem goes without; OMPI_MCA_smsc=^xpmem.",
+     'source': "UCX, src/uct/sm/mm; shmat(2), EINVAL", 'evidence': 'derived'},
+    {'name': "KNEM not usable",
+     'text': "UCX ERROR could not open the KNEM device file at /dev/knem : Permission denied",
+     'patterns': [("KNEM ", r"KNEM (?:create region|inline copy|destroy region)[^\n]{0,20}failed"),
+                  ("/dev/knem", r"(?<!DEBUG {2})could not open the KNEM device file at /dev/knem")],
+     'cause': "KNEM, by which ranks of a node copy from each other, cannot be used: its kernel module is not loaded, "
+              "/dev/knem is closed to you, or not in the container. 'Bad address': the buffer is memory of a GPU.",
+     'remedy': "UCX_TLS=^knem (Open MPI: OMPI_MCA_btl_vader_single_copy_mechanism=none) goes without, slower. Else "
+               "bind "
+               "/dev/knem; administrators: modprobe knem.",
+     'source': "UCX, src/uct/sm/scopy/knem; github.com/openucx/ucx, pull request 4904", 'evidence': 'derived'},
+    {'name': "memory of another rank that the card may not touch",
+     'text': "OFI poll failed (ofi_events.c:...:Input/output error - PERM_VIOLATION)",
+     'patterns': [("Input/output error - ", r"Input/output error - (?P<why>ENTRY_NOT_FOUND|PERM_VIOLATION|OP_VIOLATION"
+                   r"|MR_\w{1,30}|PTLTE_\w*(?<!NOT_FOUND)|ADDR\w{1,30}|HDR_\w{1,30})\b"),
+                  ("unexpected event received", r"cxip_\w{1,60}\(\):\d+<warn>[^\n]{0,120}(?P<why>unexpected event "
+                   "received)")],
+     'cause': "The card does not find the memory that a rank reads or writes, here or at another rank ({why}): the "
+              "window or buffer was freed or moved too early, or MPI or libfabric gave a wrong key.",
+     'remedy': "See that the buffer is there until MPI_Wait, the window at all ranks (MPI_Win_free, a rank that "
+               "crashed). A newer MPICH; "
+               "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0 goes without the card's own reads; FI_CXI_RX_MATCH_MODE=software.",
+     'source': "libfabric, prov/cxi; github.com/pmodels/mpich, issues 7118 and 6687", 'evidence': 'derived'},
+    {'name': "UCX told of an error",
+     'text': "UCX ERROR ...",
+     'patterns': [("UCX", r"\bUCX +ERROR +(?P<why>[^\n]{1,180})")],
+     'cause': "UCX reports: {why}",
+     'remedy': "The first such line of any rank is the cause. UCX_TLS=self,sm,tcp (without the card), UCX_TLS=self,tcp "
+               "(without shared memory) and host buffers (H H) tell which part it is; UCX_LOG_LEVEL=info shows what "
+               "was "
+               "chosen.",
+     'source': "UCX, documentation, FAQ", 'evidence': 'derived', 'general': 2},
 ]

@@ -81,7 +81,7 @@ ENTRIES = [
                   ("[ERROR] Could not process JSON input", r"\[ERROR\] Could not process JSON input"),
                   ("[ERROR] Invalid image reference: ", r"\[ERROR\] Invalid image reference: (?P<what>[^\n]{1,100})"),
                   (" returned error code: ", r"URL [^\n]{1,200} returned error code: (?P<why>\d+[^\n]{0,40})"),
-                  ("[ERROR] ", r"\[ERROR\] (?:No such file or directory|File already exists|Command not found): "
+                  ("[ERROR] ", r"\[ERROR\] (?:No such file or directory|File already exists): "
                    r"(?P<what>[^\n]{1,150})")],
      'unless': ["registry's limit of pulls", "folder of enroot that cannot be made"],
      'cause': "enroot (or pyxis) could not fetch or unpack the image: {why}{what}",
@@ -234,9 +234,10 @@ ENTRIES = [
      'text': "nvidia-container-cli: mount error: failed to add device rules: open /sys/fs/cgroup/.../devices.allow: "
              "permission denied",
      'patterns': [("failed to add device rules: ", r"failed to add device rules: (?P<why>[^\n]{1,200})"),
+                  ("write error: /sys/fs/cgroup", r"write error: (?P<where>/sys/fs/cgroup/\S{1,200}): [^\n]{1,60}"),
                   ("failed to get device cgroup", r"failed to get device cgroup[^\n]{0,120}")],
      'cause': "The container toolkit of NVIDIA wants to allow the GPUs in a cgroup, and an ordinary user may not "
-              "write there: {why}",
+              "write there: {why}{where}",
      'remedy': "no-cgroups = true in /etc/nvidia-container-runtime/config.toml (administrators), or another release "
                "of the toolkit; 1.17.7 was one that failed so.",
      'source': "github.com/NVIDIA/libnvidia-container, issue 313", 'evidence': 'derived'},
@@ -263,12 +264,15 @@ ENTRIES = [
     {'name': "mount that the toolkit may not make",
      'text': "nvidia-container-cli: mount error: mount operation failed: ...: operation not permitted",
      'patterns': [("mount operation failed: ",
-                   r"mount operation failed: (?P<path>\S{1,300}?): operation not permitted")],
-     'cause': "The container toolkit of NVIDIA may not mount a file of the driver ({path}) as this user: within "
+                   r"mount operation failed: (?P<path>\S{1,300}?): operation not permitted"),
+                  ("file creation failed: ", r"file creation failed: (?P<file>\S{1,300}?): (?:read-only file system|"
+                   "operation not permitted|permission denied)")],
+     'cause': "The container toolkit of NVIDIA may not mount a file of the driver ({path}{file}) as this user: within "
               "another container (Kubernetes, Slinky), or where the file lies on a disk that is mounted with other "
               "rights than the container's.",
      'remedy': "In a pod: run slurmd privileged, or nvidia-container-toolkit of today, and --no-persistenced in "
-               "enroot's 98-nvidia.sh if it is that socket. Else ENROOT_DATA_PATH and ENROOT_RUNTIME_PATH on a disk "
+               "enroot's 98-nvidia.sh if it is that socket. Singularity: --nv without --nvccli. Else "
+               "ENROOT_DATA_PATH and ENROOT_RUNTIME_PATH on a disk "
                "without nosuid, nodev, noexec (findmnt -T FOLDER).",
      'source': "github.com/NVIDIA/enroot, issues 111 and 265; mount(2)", 'evidence': 'derived'},
     {'name': "capabilities that the toolkit does not get",
@@ -299,7 +303,9 @@ ENTRIES = [
      'source': "NVIDIA container toolkit, Troubleshooting", 'evidence': 'derived', 'general': 1},
     {'name': "runtime of NVIDIA not known to Docker",
      'text': "docker: Error response from daemon: unknown or invalid runtime name: nvidia.",
-     'patterns': [("nvidia", r"[Uu]nknown (?:or invalid )?runtime (?:name|specified)[: ]{1,2}nvidia")],
+     'patterns': [("nvidia", r"[Uu]nknown (?:or invalid )?runtime (?:name|specified)[: ]{1,2}nvidia"),
+                  ("nvidia-container-runtime: no such file", r"fork/exec \S{0,200}/nvidia-container-runtime: no such "
+                                                             r"file")],
      'cause': "Docker was not told of the container toolkit of NVIDIA, or it is not installed.",
      'remedy': "nvidia-ctk runtime configure --runtime=docker, then systemctl restart docker (administrators; "
                "nvidia-container-toolkit must be installed). Or --gpus all instead of --runtime=nvidia.",
@@ -340,6 +346,7 @@ ENTRIES = [
      'text': "[WARN] Squashfs image uses lzo compression, this version supports only xz, zlib, lz4, zstd.",
      'patterns': [("this version supports only ", r"uses (?P<what>\w+) compression, this version supports only "
                    r"(?P<known>[^\n]{1,60})"),
+                  (" detected, only version", r"Squashfs version (?P<what>[\d.]{1,8}) detected, only version"),
                   ("Filesystem uses ", r"Filesystem uses (?P<other>\w+) compression[^\n]{0,40}(?:unsupported|not "
                                        r"supported)")],
      'cause': "The image was packed by {what}{other}, and the squashfuse of this node does not know that.",
@@ -494,4 +501,12 @@ ENTRIES = [
      'remedy': "Another node (srun --exclude=NODE), and tell the administrators: systemctl restart docker; Docker from "
                "20.10 on for cgroups v2 (stat -fc %T /sys/fs/cgroup).",
      'source': "github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 22", 'evidence': 'measured'},
+    {'name': "file that pyxis takes for a name",
+     'text': "pyxis: importing docker image: hello-world.sqsh",
+     'patterns': [(" image: ", r"pyxis: importing docker image: "
+                               r"(?P<file>(?![./])[^\s#]{1,200}\.(?:sqsh|sqfs|squashfs|sif))")],
+     'cause': "{file} has no / in front, so pyxis asks a registry for an image of that name instead of opening the "
+              "file.",
+     'remedy': "srun --container-image=./FILE.sqsh, or its whole path.",
+     'source': "github.com/NVIDIA/pyxis, issue 127", 'evidence': 'measured'},
 ]
