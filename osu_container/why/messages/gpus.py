@@ -661,6 +661,25 @@ ENTRIES = [
      'cause': "TensorFlow starts parts of CUDA twice, and says so: harmless.",
      'remedy': "Nothing. If it finds no GPU, another line says why (failed call to cuInit, for example).",
      'source': "github.com/tensorflow/tensorflow, issue 62075", 'evidence': 'derived', 'last': True},
+    {'name': "hipBLASLt not for this GPU",
+     'text': "RuntimeError: Attempting to use hipBLASLt on a unsupported architecture!",
+     'patterns': ["use hipBLASLt on a unsupported architecture", "HIPBLAS_STATUS_NOT_SUPPORTED",
+                  "hipBLASLt on an unsupported architecture", "hipBLASLt error: heuristic fetch failed"],
+     'cause': "PyTorch or another program takes hipBLASLt, which this release of ROCm has for few GPUs only (MI200, "
+              "MI300), or not for this kind of numbers.",
+     'remedy': "export TORCH_BLAS_PREFER_HIPBLASLT=0 (PyTorch 2.4 and newer; DISABLE_ADDMM_HIP_LT=1 before). "
+               "ROCBLAS_USE_HIPBLASLT=0 for rocBLAS. Else a PyTorch for a newer ROCm.",
+     'source': "github.com/Comfy-Org/ComfyUI, issue 3698; github.com/pytorch/pytorch, issues 138067 and 150016",
+     'evidence': 'measured'},
+    {'name': "CUDA missing beside nvidia-smi",
+     'text': "| NVIDIA-SMI 450.36.06    Driver Version: 450.36.06    CUDA Version: N/A      |",
+     'patterns': [("CUDA Version: ", r"CUDA Version: +\**(?:N/A|ERR!)")],
+     'cause': "nvidia-smi is there and libcuda.so.1 is not, or is not that of the driver: the container got the tools "
+              "of the driver and not what programs compute with.",
+     'remedy': "Docker, podman, enroot: NVIDIA_DRIVER_CAPABILITIES=compute,utility (all). Apptainer: --nv. ldconfig -p "
+               "| grep libcuda inside: the host's alone, no /usr/local/cuda/compat before it.",
+     'source': "docs.nvidia.com, Container Toolkit, driver capabilities; github.com/rapidsai/docker, issue 405",
+     'evidence': 'derived'},
     {'name': "data base of MIOpen missing",
      'text': "MIOpen(HIP): Warning [SQLiteBase] Missing system database file: gfx90a68.kdb Performance may degrade.",
      'patterns': [("Missing system database file", r"Missing system database file: ?(?P<file>\S{0,100})")],

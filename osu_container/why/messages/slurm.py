@@ -23,10 +23,27 @@ ENTRIES = [
      'patterns': ["Unable to contact slurm controller", "s_p_parse_file: unable to stat",
                   "s_p_parse_file: cannot stat", "Could not establish a configuration source",
                   "Slurm backup controller in standby mode", "Controller is in standby mode"],
-     'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration"],
+     'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration",
+                "slurm.conf that you may not read"],
      'cause': "Slurm's controller does not answer, or its slurm.conf is not there.",
      'remedy': "On the workstation: make slurm, then . ./env.sh; on a cluster try again later.",
      'source': SLURM, 'evidence': 'measured'},
+    {'name': "slurm.conf that you may not read",
+     'text': "srun: error: s_p_parse_file: unable to status file /etc/slurm/slurm.conf: Permission denied",
+     'patterns': [("s_p_parse_file: ", r"s_p_parse_file: [^\n]{1,40} file (?P<file>\S{1,120}): Permission denied")],
+     'cause': "Slurm's commands must read {file}, and you may not: the file or a folder above it is closed.",
+     'remedy': "A matter of the administrators: chmod 0644 the file, 0755 its folder (slurmdbd.conf alone stays "
+               "closed). In a container --bind /etc/slurm.",
+     'source': "slurm.conf(5); github.com/bluebanquise/bluebanquise, issue 334", 'evidence': 'measured'},
+    {'name': "more names of nodes than nodes",
+     'text': "srun: error: Required nodelist includes more nodes than permitted by max-node count (2 > 1). Eliminating "
+             "nodes from the nodelist.",
+     'patterns': ["Required nodelist includes more nodes than permitted"],
+     'cause': "--nodelist (-w) names more nodes than --nodes (-N) allows, or one node twice; srun leaves some out, and "
+              "may wait for ever.",
+     'remedy': "-N as many as -w names, each name once: scontrol show hostnames LIST | sort -u.",
+     'source': "srun(1), --nodelist; github.com/radical-cybertools/radical.pilot, issue 2584",
+     'evidence': 'measured', 'last': True},
     {'name': 'unknown partition',
      'text': "srun: error: invalid partition specified: ...",
      'patterns': [("invalid partition specified: ", r"invalid partition specified: (?P<partition>\S+)"),
@@ -551,6 +568,7 @@ ENTRIES = [
                   "appears to have a different slurm.conf than the slurmctld",
                   ("conf ", "gres.conf .{0,60}(?:mismatch|differs)"), "Duplicated NodeHostName",
                   ("not a valid controller", r"This host \(\S{1,100}\) not a valid controller")],
+     'unless': ["slurm.conf that you may not read"],
      'cause': "Slurm cannot use its configuration: a line that it does not know, a node that is not in it or twice, or "
               "files that differ between machines. {key}{file} {line}",
      'remedy': "slurmd -C prints the node's line; its name, and SlurmctldHost, must be that of hostname -s; no node "
