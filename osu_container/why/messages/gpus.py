@@ -265,6 +265,8 @@ ENTRIES = [
                   "Could not find cuda drivers on your machine", "you might not have a CUDA gpu",
                   "Can't initialize NVML",
                   "but a CUDA-enabled jaxlib is not installed", "no detected GPUs",
+                  "CUDA driver library cannot be found", "but did not detect any GPU",
+                  "could not find an appropriate CUDA runtime to use",
                   "Could not find/initialize a specified accelerator device",
                   ("o such file or directory: ", r"[Nn]o such file or directory: ['\x22]?/dev/(?P<device>nvidia"
                    r"\w{0,12}|kfd|dri\S{0,20})"),
@@ -381,6 +383,9 @@ ENTRIES = [
                   ("named symbol not found", "named symbol not found"),
                   ("--gpu-architecture", "nvrtc: error: invalid value for --gpu-architecture"),
                   ("Unsupported gpu architecture", "Unsupported gpu architecture"),
+                  "too old to be supported by the triton GPU compiler",
+                  "OutOfResources: out of resource: shared memory",
+                  ("GPUs or newer", r"only supports? (?:NVIDIA )?\w{1,12} GPUs or newer"),
                   "NVRTC_ERROR_INVALID_OPTION", "shared object initialization failed",
                   ("a PTX JIT compilation failed", "a PTX JIT compilation failed"),
                   ("too many resources requested for launch", "too many resources requested for launch")],
@@ -644,6 +649,7 @@ ENTRIES = [
      'patterns': [("in store based barrier on rank", r"Timed out initializing process group in store based barrier on "
                    r"rank[^\n]{0,100}world_size=(?P<size>\d+), worker_count=(?P<count>\d+)"),
                   ("in store based barrier", "[Tt]imed out initializing process group in store based barrier"),
+                  ("retrieving ncclUniqueId", r"retrieving ncclUniqueId from \[0\] via c10d[^\n]{0,160}"),
                   ("wait timeout after ", r"wait timeout after \d+ms, keys: /?\S{0,80}")],
      'unless': ["rendezvous of PyTorch failed"],
      'cause': "Ranks of PyTorch wait for others that do not come (world size {size}, counted {count}): fewer were "
@@ -654,6 +660,59 @@ ENTRIES = [
                "no file:// store that stays behind. Where nodes are slow to load: init_process_group(timeout=...).",
      'source': "PyTorch, torch/distributed/distributed_c10d.py; github.com/tczhangzhi/pytorch-distributed, issue 18",
      'evidence': 'derived'},
+    {'name': "PyTorch without NCCL or MPI",
+     'text': "RuntimeError: Distributed package doesn't have NCCL built in",
+     'patterns': [("Distributed package doesn't have ",
+                   r"Distributed package doesn't have (?P<name>\w{2,8}) built in")],
+     'cause': "This PyTorch was built without {name}: the package is the one for CPUs (NCCL), or one from pip or conda "
+              "(MPI, which no package has).",
+     'remedy': "python -c 'import torch; print(torch.version.cuda, torch.version.hip, "
+               "torch.distributed.is_nccl_available())'. The package for CUDA or ROCm: pip install torch --index-url "
+               "https://download.pytorch.org/whl/cu124 (rocm6.2); without GPUs backend='gloo'. MPI: build PyTorch "
+               "from source with that MPI, or use gloo.",
+     'source': "pytorch.org, Distributed communication package, Backends", 'evidence': 'derived'},
+    {'name': "ranks of PyTorch without an address",
+     'text': "ValueError: Error initializing torch.distributed using env:// rendezvous: environment variable "
+             "MASTER_ADDR expected, but not set",
+     'patterns': [("expected, but not set", r"environment variable (?P<name>\w{4,20}) expected, but not set"),
+                  ("KeyError: ", "KeyError: '(?P<key>MASTER_ADDR|MASTER_PORT|WORLD_SIZE|LOCAL_RANK)'")],
+     'cause': "PyTorch's ranks find each other by variables, and {name}{key} is not set: the program was started "
+              "without torchrun, or by srun, which sets others.",
+     'remedy': "torchrun --nproc-per-node=GPUS PROGRAM. With srun, a task a GPU: export MASTER_ADDR=$(scontrol show "
+               "hostnames | head -1) MASTER_PORT=29500, and in the program RANK, WORLD_SIZE and LOCAL_RANK from "
+               "SLURM_PROCID, SLURM_NTASKS and SLURM_LOCALID. In a container: no --cleanenv.",
+     'source': "pytorch.org, Distributed communication package, Environment variable initialization",
+     'evidence': 'derived'},
+    {'name': "network that Gloo does not find",
+     'text': "RuntimeError: ... gloo/transport/tcp/device.cc:83] ifa != nullptr. Unable to find interface for: [...]",
+     'patterns': [("gloo", r"gloo/transport/tcp/device\.cc[^\n]{0,120}Unable to find (?:interface|address) for:? ?"
+                   r"\[?(?P<what>[^\s\]]{0,60})"),
+                  ("Unable to find address for", r"Unable to find address for: ?(?P<what>\S{1,60})"),
+                  ("onnectFullMesh failed", "Gloo connectFullMesh failed"),
+                  ("gloo/transport/tcp/pair.cc", r"gloo/transport/tcp/pair\.cc:\d+\][^\n]{0,160}")],
+     'cause': "Gloo, by which PyTorch's ranks speak on the host, finds no network by the node's name, or takes one "
+              "that leads nowhere (loopback, Docker's), or the other rank has ended. {what}",
+     'remedy': "export GLOO_SOCKET_IFNAME=hsn0 (ip addr shows the names; the same for NCCL_SOCKET_IFNAME); getent "
+               "hosts $(hostname) must give the node's address, not 127.0.1.1. 'Connection closed by peer': look for "
+               "the first error of any rank.",
+     'source': "pytorch.org, Distributed communication package, Choosing the network interface", 'evidence': 'derived'},
+    {'name': "toolkit of CUDA not found",
+     'text': "OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.",
+     'patterns': ["CUDA_HOME environment variable is not set", "CUDA_HOME does not exist",
+                  ("mismatches the version that was used", r"detected CUDA version \((?P<have>[\d.]+)\) mismatches the "
+                   r"version that was used to compile\s+PyTorch \((?P<want>[\d.]+)\)"),
+                  ("does not match the version torch", r"Installed CUDA version (?P<have>[\d.]+) does not match the version "
+                   r"torch was compiled with (?P<want>[\d.]+)"),
+                  "Failed to find C compiler. Please specify via CC", "libNVVM cannot be found",
+                  ("nvcc'", r"No such file or directory: '\S{0,100}nvcc'"),
+                  ("nvcc: ", r"\bnvcc: (?:command )?not found"), "Unable to find nvcc",
+                  "Unable to JIT load the", "ROCM_HOME environment variable is not set"],
+     'cause': "A package (DeepSpeed, FlashAttention, Triton, numba) compiles code for the GPU, and does not find nvcc "
+              "(hipcc), a C compiler, or those of the release that PyTorch was built for. {have} {want}",
+     'remedy': "module load cuda of the same release (python -c 'import torch; print(torch.version.cuda)'), export "
+               "CUDA_HOME=/usr/local/cuda and CC=gcc; an image with -devel in its name. Ready-made wheels need "
+               "neither: pip install --no-build-isolation PACKAGE.",
+     'source': "PyTorch, torch/utils/cpp_extension.py; deepspeed.ai, Installation", 'evidence': 'derived'},
     {'name': "factory of cuDNN registered twice",
      'text': "Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already "
              "been registered",
@@ -672,7 +731,7 @@ ENTRIES = [
      'source': "github.com/Comfy-Org/ComfyUI, issue 3698; github.com/pytorch/pytorch, issues 138067 and 150016",
      'evidence': 'measured'},
     {'name': "CUDA missing beside nvidia-smi",
-     'text': "| NVIDIA-SMI 450.36.06    Driver Version: 450.36.06    CUDA Version: N/A      |",
+     'text': "NVIDIA-SMI 450.36.06    Driver Version: 450.36.06    CUDA Version: N/A",
      'patterns': [("CUDA Version: ", r"CUDA Version: +\**(?:N/A|ERR!)")],
      'cause': "nvidia-smi is there and libcuda.so.1 is not, or is not that of the driver: the container got the tools "
               "of the driver and not what programs compute with.",

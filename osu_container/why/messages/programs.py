@@ -50,6 +50,7 @@ ENTRIES = [
     {'name': 'program failed',
      'text': "srun: error: ...: task 0: Exited with exit code 1",
      'patterns': [(" Exited with exit code ", r"tasks? \S+ Exited with exit code (?P<code>\d+)"),
+                  ("FAILED (non-zero exit code", r"\*\*\* STEP \S{1,40} ON \S{1,60} FAILED \(non-zero exit code"),
                   ("non-zero exit status", r"returned non-zero exit status (?P<code>\d+)")], 'last': True,
      'cause': "A rank has ended with exit code {code}; nothing in this text that is known says why.",
      'remedy': "Look at what the program itself has printed. Exit code 127: not found, 126: not executable, 143: "
@@ -142,7 +143,8 @@ ENTRIES = [
                   ("LustreError", r"LustreError[^\n]{0,150}"),
                   ("] Input/output error", r"Errno 5\] Input/output error"), "sqlite3.OperationalError: disk I/O error",
                   ("Remote", r"Remote[^\n]{0,10}(?:I/O error|needs cleaning)"),
-                  "Structure needs cleaning"],
+                  "Structure needs cleaning", "Communication error on send",
+                  ("Host is down", r"\bHost is down\b")],
      'unless': ["message over EFA that failed",
                 "card that does not answer its driver",
                 "read of another completion failed",
@@ -297,6 +299,12 @@ ENTRIES = [
                   ("xit code", r"[Ee]xit code\W{1,4}(?P<code>137|139|13[456]|143)\b"),
                   ("killed by signal ", r"exit status of rank \d+: killed by signal (?P<killed>\d+)"),
                   ("Command terminated by signal ", r"Command terminated by signal (?P<killed>\d+)"),
+                  ("Caught signal number ", r"PETSC ERROR: Caught signal number (?P<signal>\d+)"),
+                  (" *** caught segfault", r"\*\*\* caught (?P<killed>segfault) \*\*\*"),
+                  ("# ", r"^# {1,3}(?P<killed>SIG\w{2,5}) \(0x\w+\) at pc="),
+                  ("eceived signal 15", "[Rr]eceived signal (?P<signal>15)"),
+                  ("signal (15)", r"signal \((?P<signal>15)\): Terminated"),
+                  ("Exited with signal termination: ", r"Exited with signal termination: (?P<signal>\d+)"),
                   ("WTERMSIG ", r"_job_complete: JobId=\S{1,30} WTERMSIG (?P<signal>\d+)"),
                   ("died by signal: ", r"task \d+ died by signal: (?P<signal>\d+)"),
                   ("exited on", r"exited on\s{1,3}signal (?P<on>\d+) \("),
@@ -439,12 +447,86 @@ ENTRIES = [
      'remedy': "echo the variable in the job script (set -u stops at empty ones), and set it: sbatch --export=ALL, "
                "or by its module. In a container --bind the folder.",
      'source': "github.com/VirtualFlow/VFVS, issue 12", 'evidence': 'derived', 'general': 1},
+    {'name': "shared memory of Python's workers",
+     'text': "    sl = self._semlock = _multiprocessing.SemLock(kind, value, maxvalue)\nOSError: [Errno 13] Permission "
+             "denied",
+     'patterns': [("_multiprocessing.SemLock(", r"_multiprocessing\.SemLock\((?:[^\n]{0,200}\n){1,4}?[^\n]{0,60}"
+                   r"(?P<why>No space left on device|Permission denied|No such file or directory|Function not "
+                   "implemented|Read-only file system)"),
+                  "normally caused by lack of access to /dev/shm", "lacks a functioning sem_open implementation"],
+     'cause': "Python's multiprocessing keeps its locks in /dev/shm, and cannot: it is not there in the container, is "
+              "full, or may not be written. {why}",
+     'remedy': "ls -ld /dev/shm (drwxrwxrwt) and df -h /dev/shm in the same place; rm what earlier runs have left "
+               "there. Apptainer: no --contain, or --bind /dev/shm. Docker: --shm-size=2g or --ipc=host. chroot: mount "
+               "-t tmpfs tmpfs /dev/shm.",
+     'source': "shm_overview(7), sem_overview(7); github.com/travis-ci/travis-cookbooks, issue 241",
+     'evidence': 'measured'},
+    {'name': "kernel or hardware of the node in trouble",
+     'text': "kernel: watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [python:123]",
+     'patterns': ["BUG: soft lockup", "Kernel panic - not syncing",
+                  ("blocked for more than", r"INFO: task \S{1,60} blocked for more than \d+ seconds"),
+                  ("achine ", r"(?:\[Hardware Error\]|mce: )[^\n]{0,120}[Mm]achine [Cc]heck"),
+                  ("EDAC ", r"EDAC \w{1,8}: \d+ UE"), "rcu_sched detected stalls"],
+     'cause': "The kernel of the node tells of trouble: a processor, its memory or a disk that does not answer. The "
+              "job is not at fault.",
+     'remedy': "srun --exclude=NODE, and tell the administrators with that line. 'blocked for more than' is mostly a "
+               "file system that hangs: ls of its folders, another one for the job.",
+     'source': "Linux, lockup watchdogs, hung task detector, machine check", 'evidence': 'derived'},
+    {'name': "ticket of the file system expired",
+     'text': "ls: cannot access '/home/me': Key has expired / Required key not available",
+     'patterns': [("Key has expired", r"\bKey has expired\b"), "Required key not available",
+                  "Key was rejected by service",
+                  ("o Kerberos credentials", "[Nn]o Kerberos credentials? (?:available|cache)"),
+                  ("redentials cache", r"[Nn]o credentials cache (?:file )?found"),
+                  ("icket expired", r"\b[Tt]icket expired\b")],
+     'unless': ["Singularity Hub closed"],
+     'cause': "That file system (NFS, AFS, CIFS with Kerberos) wants a valid ticket, and yours has expired or is not "
+              "on that node or in the container.",
+     'remedy': "kinit (aklog for AFS), klist shows how long it lasts. In jobs: the site's way to renew it (auks, "
+               "krenew), or data on a file system without Kerberos. In a container: --bind the file that KRB5CCNAME "
+               "names.",
+     'source': "errno(3), EKEYEXPIRED, ENOKEY; kinit(1)", 'evidence': 'derived'},
+    {'name': "folder that is mounted on demand",
+     'text': "ls: cannot open directory '/home/me': Too many levels of symbolic links",
+     'patterns': ["Too many levels of symbolic links"],
+     'cause': "The folder is mounted when it is first used (autofs), which does not happen in a container or a "
+              "namespace of its own; or symbolic links lead in a circle.",
+     'remedy': "Use the folder on the host before (ls FOLDER), then --bind the folder itself and not the one above; "
+               "the administrators: mount --make-shared on the autofs, or autofs bug path of apptainer.conf. namei -l "
+               "FOLDER shows a circle of links.",
+     'source': "errno(3), ELOOP; apptainer.conf, autofs bug path", 'evidence': 'derived'},
+    {'name': "conda not set up in the job's shell",
+     'text': "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
+     'patterns': ["has not been properly configured to use 'conda activate'",
+                  ("conda init' before '", r"Run '(?P<name>conda|mamba|micromamba) init' before '"),
+                  "Shell not initialized", ("Could not find conda environment", "Could not find conda environment: "
+                                            r"(?P<env>\S{1,120})")],
+     'cause': "conda activate is a function of the shell, which a job's script does not have (it reads no .bashrc), or "
+              "there is no environment of that name for you there. {env}",
+     'remedy': "source $(conda info --base)/etc/profile.d/conda.sh before conda activate NAME, or #!/bin/bash -l; "
+               "conda run -n NAME PROGRAM; conda env list. In a container: the image's own conda by its path.",
+     'source': "docs.conda.io, Managing environments", 'evidence': 'derived'},
+    {'name': "user without a name in the container",
+     'text': "KeyError: 'getpwuid(): uid not found: 1234'",
+     'patterns': [("uid not found: ", r"getpwuid\(\): uid not found: (?P<number>[^\s'\x22]{1,20})"),
+                  "I have no name!@"],
+     'unless': ["user unknown on the node"],
+     'cause': "The number of your account ({number}) has no name there: /etc/passwd of the container does not have it "
+              "(Docker --user, podman, Kubernetes, --contain), or the node's directory of users does not answer.",
+     'remedy': "export USER=me LOGNAME=me HOME=/tmp (Python's getpass takes these first; PyTorch: "
+               "TORCHINDUCTOR_CACHE_DIR=/tmp/me). Apptainer: config passwd = yes; Docker: -v "
+               "/etc/passwd:/etc/passwd:ro. getent passwd $(id -u) on the node.",
+     'source': "getpwuid(3); docs.python.org, getpass.getuser", 'evidence': 'derived'},
     {'name': "threads not to be had",
      'text': "libgomp: Thread creation failed: Resource temporarily unavailable",
      'patterns': ["libgomp: Thread creation failed", ("OMP: Error", "OMP: Error #34: "),
                   ("OMP: System error", r"OMP: System error #11\b"), "unable to create new native thread",
                   ("unable to create native thread", "unable to create native thread"),
-                  ("what(): ", r"what\(\):  (?:thread: )?Resource temporarily unavailable")],
+                  ("what(): ", r"what\(\):  (?:thread: )?Resource temporarily unavailable"),
+                  ("Resource temporarily unavailable", r"(?i:thread|fork|clone|spawn|exception|system_error)[^\n]{0,80}"
+                   "Resource temporarily unavailable"),
+                  ("] Resource temporarily unavailable", r"Errno 11\] Resource temporarily unavailable"),
+                  "fork rejected by pids controller"],
      'unless': ["processes used up"],
      'cause': "The system gave the program no more threads: the limit of processes and threads (ulimit -u, the pids of "
               "a cgroup or container) is reached, by ranks x threads or by many workers; or their stacks need more "
@@ -473,6 +555,7 @@ ENTRIES = [
      'text': "torch.distributed.elastic.multiprocessing.api: failed (exitcode: -9) local_rank: 0 (pid: 123) of binary: "
              "python",
      'patterns': [("failed (exitcode: ", r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<rank>\d+)"),
+                  ("exitcode", r"^ *exitcode +: (?P<code>-?\d+) \(pid: \d+\)"),
                   "torch.distributed.elastic.multiprocessing.errors.ChildFailedError",
                   ("got signal: ", r"SignalException: Process \d+ got signal: (?P<signal>\d+)")],
      'cause': "torchrun ended the others, because rank {rank} failed (exit code {code}{signal}): 1 is an error of "

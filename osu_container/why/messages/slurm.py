@@ -427,6 +427,7 @@ ENTRIES = [
      'patterns': [("Unable to resolve", r'Unable to resolve "(?P<host>[^"\n]{1,80})": (?:Unknown|Host)'),
                   ("can't find address for host ", r"can't find address for host (?P<other>[^\s,]{1,80})"),
                   ("an't find an address", r"[Cc]an't find an address(?:, check slurm.conf| for (?P<third>\S{1,80}))"),
+                  ("Lookup failed: ", "(?:srun|sbatch|salloc|slurm\\S{0,20}): error: Lookup failed: [^\\n]{1,60}"),
                   ("get_addr", "slurm_conf_get_addr.{0,80}")],
      'cause': "Slurm does not know the address of a node ({host}{other}{third}): slurm.conf differs between machines, "
               "or the name is not in the name service.",
@@ -611,7 +612,8 @@ ENTRIES = [
     {'name': "job cancelled",
      'text': "slurmstepd: error: *** JOB 123 ON n1 CANCELLED AT 2026-11-22T10:00:00 ***",
      'patterns': [("CANCELLED AT", r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?! DUE TO)(?: \*\*\*|$)"),
-                  ("DUE TO ", r"DUE TO (?P<why>PREEMPTION|JOB REQUEUE|TASK FAILURE|SIGNAL \S+)")],
+                  ("DUE TO ", r"DUE (?:TO|to) (?P<why>PREEMPTION|JOB REQUEUE|TASK FAILURE|SIGNAL \S+)"),
+                  "TERM_OWNER: job killed by owner"],
      'cause': "The job or step was ended from outside: by scancel, by a job with more right to the nodes, or by srun "
               "after another rank had failed. {why}",
      'remedy': "Look for an error of any rank before this line. sacct -j JOB -o state,exitcode,reason tells: "
@@ -1002,7 +1004,8 @@ ENTRIES = [
     {'name': "switched off on this cluster",
      'text': "sbatch: error: Batch job submission failed: Requested operation is presently disabled",
      'patterns': ["Requested operation is presently disabled", "Requested operation not supported on this system",
-                  "Only batch jobs are accepted or processed", "Job steps can not be run on this cluster",
+                  "Slurm accounting storage is disabled", "Only batch jobs are accepted or processed",
+                  "Job steps can not be run on this cluster",
                   "Container runtime not configured or invalid"],
      'cause': "An option of the job is one that this cluster has switched off (accounting, --container, interactive "
               "jobs in this partition, for example).",
