@@ -701,8 +701,8 @@ ENTRIES = [
      'patterns': ["CUDA_HOME environment variable is not set", "CUDA_HOME does not exist",
                   ("mismatches the version that was used", r"detected CUDA version \((?P<have>[\d.]+)\) mismatches the "
                    r"version that was used to compile\s+PyTorch \((?P<want>[\d.]+)\)"),
-                  ("does not match the version torch", r"Installed CUDA version (?P<have>[\d.]+) does not match the version "
-                   r"torch was compiled with (?P<want>[\d.]+)"),
+                  ("does not match the version torch", r"Installed CUDA version (?P<have>[\d.]+) does not match the "
+                   r"version torch was compiled with (?P<want>[\d.]+)"),
                   "Failed to find C compiler. Please specify via CC", "libNVVM cannot be found",
                   ("nvcc'", r"No such file or directory: '\S{0,100}nvcc'"),
                   ("nvcc: ", r"\bnvcc: (?:command )?not found"), "Unable to find nvcc",
@@ -741,7 +741,7 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': "data base of MIOpen missing",
      'text': "MIOpen(HIP): Warning [SQLiteBase] Missing system database file: gfx90a68.kdb Performance may degrade.",
-     'patterns': [("Missing system database file", r"Missing system database file: ?(?P<file>\S{0,100})")],
+     'patterns': [(" system database file:", r"(?:Missing|Unable to read) system database file: ?(?P<file>\S{0,100})")],
      'cause': "MIOpen has no kernels made before for this GPU ({file}) and compiles each when it is first used: the "
               "first steps are slow.",
      'remedy': "Harmless. Install miopen-hip-gfx90akdb (or that of your GPU) in the image, and keep "

@@ -486,15 +486,6 @@ ENTRIES = [
                "krenew), or data on a file system without Kerberos. In a container: --bind the file that KRB5CCNAME "
                "names.",
      'source': "errno(3), EKEYEXPIRED, ENOKEY; kinit(1)", 'evidence': 'derived'},
-    {'name': "folder that is mounted on demand",
-     'text': "ls: cannot open directory '/home/me': Too many levels of symbolic links",
-     'patterns': ["Too many levels of symbolic links"],
-     'cause': "The folder is mounted when it is first used (autofs), which does not happen in a container or a "
-              "namespace of its own; or symbolic links lead in a circle.",
-     'remedy': "Use the folder on the host before (ls FOLDER), then --bind the folder itself and not the one above; "
-               "the administrators: mount --make-shared on the autofs, or autofs bug path of apptainer.conf. namei -l "
-               "FOLDER shows a circle of links.",
-     'source': "errno(3), ELOOP; apptainer.conf, autofs bug path", 'evidence': 'derived'},
     {'name': "conda not set up in the job's shell",
      'text': "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
      'patterns': ["has not been properly configured to use 'conda activate'",

@@ -98,6 +98,16 @@ ENTRIES = [
               "together. {why}",
      'remedy': "Ask for it when the job is submitted: sbatch -N, -n, --mem, --gpus-per-node; or ask srun for less.",
      'source': SLURM, 'evidence': 'measured'},
+    {'name': "network of the step not set up",
+     'text': "srun: error: Unable to create step for job 1316301: Error configuring interconnect",
+     'patterns': ["Error configuring interconnect"],
+     'cause': "Slurm could not give the step its part of the Slingshot network (VNI): the step asks for it by "
+              "--network= in a way that is not allowed, overlaps another step on several nodes, or too many steps have "
+              "one.",
+     'remedy': "To look into a job that runs: srun --overlap --jobid=JOB -n 1 --pty bash, on one node. Leave out "
+               "--network=; fewer srun at once in a job. srun --exclude=NODE if it is one node alone.",
+     'source': "github.com/Lumi-supercomputer/lumi-userguide, pull request 223; github.com/ornladios/ADIOS2, issue "
+               "3439; Slurm, src/plugins/switch/hpe_slingshot", 'evidence': 'measured'},
     {'name': 'step waits for another',
      'text': "srun: Job ... step creation temporarily disabled, retrying (Requested nodes are busy)",
      'patterns': ["step creation temporarily disabled", "step creation still disabled"],
@@ -494,8 +504,9 @@ ENTRIES = [
      'patterns': [("failed on node",
                    r"Task launch for .{0,60}failed on node (?P<node>\S{1,60}): (?P<why>[^\n]{1,100})"),
                   ("Application launch failed", r"Application launch failed: (?P<other>[^\n]{1,100})"),
-                  (" launch failed: ", r"task [\d,-]{1,80} launch failed: (?P<third>[^\n]{1,100})")],
-     'cause': "The node did not start the ranks: {why}{other}{third}",
+                  (" launch failed: ", r"task [\d,-]{1,80} launch failed: (?P<third>[^\n]{1,100})"),
+                  ("Unable to create step for job ", r"Unable to create step for job \w+: (?P<why>[^\n]{1,120})")],
+     'cause': "Slurm or the node did not start the ranks: {why}{other}{third}",
      'also': [("Slurm's part for PMIx fails, with PMIx 5.0.8 to 5.0.10 from some number of ranks on",
                "srun --mpi=pmi2 true")],
      'remedy': "The lines of slurmstepd around it say more. srun --exclude=NODE tells whether it is that node alone; "
@@ -520,13 +531,6 @@ ENTRIES = [
      'remedy': "Look for the line that says why the step was ended (CANCELLED AT, an error of a rank).",
      'source': "github.com/E3SM-Project/E3SM, issue 3138; Slurm, src/plugins/proctrack", 'evidence': 'derived',
      'last': True},
-    {'name': "step refused",
-     'text': "srun: error: Unable to create step for job 12: Slurm internal error, contact system administrator",
-     'patterns': [("Unable to create step for job ", r"Unable to create step for job \w+: (?P<why>[^\n]{1,120})")],
-     'cause': "Slurm did not start the step: {why}",
-     'remedy': "srun with fewer options (no --mpi=, --cpu-bind, --gres) tells which one it is; env | grep -E "
-               "'^(SLURM|SRUN)_' shows what an outer job or srun has set. Again on other nodes: srun --exclude=NODE.",
-     'source': "srun(1); Slurm, src/common/slurm_errno.c", 'evidence': 'derived', 'general': 2},
     {'name': "submission refused",
      'text': "sbatch: error: Batch job submission failed: ...",
      'patterns': [("submission failed", r"Batch job submission failed: (?P<why>[^\n]{1,150})"),
