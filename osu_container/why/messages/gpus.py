@@ -270,7 +270,8 @@ ENTRIES = [
                   "Could not find/initialize a specified accelerator device",
                   ("o such file or directory: ", r"[Nn]o such file or directory: ['\x22]?/dev/(?P<device>nvidia"
                    r"\w{0,12}|kfd|dri\S{0,20})"),
-                  (": No such file or directory", r"/dev/(?P<device>nvidia(?:ctl|-uvm|\d{1,2})|kfd|dri/\S{1,20}?)"
+                  (": No such file or directory",
+                   r"(?<!gres\.conf file )/dev/(?P<device>nvidia(?:ctl|-uvm|\d{1,2})|kfd|dri/\S{1,20}?)"
                    "['\u2019]?: No such file or directory"),
                   ("Unable to determine the device handle for GPU", "Unable to determine the device handle for GPU[^"
                    r"\n]{0,100}"), ("torch.cuda.is_available()", r"torch\.cuda\.is_available\(\)[^\n]{0,20}False")],

@@ -41,7 +41,7 @@ ENTRIES = [
     {'name': 'task killed',
      'text': "srun: error: ...: task 0: Killed",
      'patterns': [(" Killed", r"tasks? \S+ Killed\b"),
-                  (" Terminated", r"tasks? \S+ Terminated\b"),
+                  (" Terminated", r"task \S+ Terminated\b"),
                   ("died by signal", r"task \d+ died by signal: (?:9|15)\b")], 'last': True,
      'cause': "A rank was killed from outside: memory, time, or because another rank had failed.",
      'remedy': "Look for the first error of any rank. If there is none, it was mostly memory: --mem=0, or fewer "
@@ -276,7 +276,8 @@ ENTRIES = [
     {'name': "stack too small",
      'text': "stack overflow / ulimit -s",
      'patterns': [("tack ", r"[Ss]tack (?:overflow|smashing|size)[^\n]{0,60}(?:detected|exceeded|exhausted|overflow"
-                   "|limit)"), ("stack smashing detected", "stack smashing detected")],
+                   "|limit)"), ("stack smashing detected", "stack smashing detected"),
+                  ("OMP: Error", "OMP: Error #34: ")],
      'cause': "A thread or rank has used more stack than it has, or has written over it.",
      'remedy': "ulimit -s unlimited in the job script, export OMP_STACKSIZE=512M.",
      'source': "getrlimit(2), RLIMIT_STACK; OpenMP, OMP_STACKSIZE", 'evidence': 'derived', 'general': 1},
@@ -300,7 +301,7 @@ ENTRIES = [
                   ("killed by signal ", r"exit status of rank \d+: killed by signal (?P<killed>\d+)"),
                   ("Command terminated by signal ", r"Command terminated by signal (?P<killed>\d+)"),
                   ("Caught signal number ", r"PETSC ERROR: Caught signal number (?P<signal>\d+)"),
-                  (" *** caught segfault", r"\*\*\* caught (?P<killed>segfault) \*\*\*"),
+                  ("*** caught ", r"\*\*\* caught (?P<killed>segfault) \*\*\*"),
                   ("# ", r"^# {1,3}(?P<killed>SIG\w{2,5}) \(0x\w+\) at pc="),
                   ("eceived signal 15", "[Rr]eceived signal (?P<signal>15)"),
                   ("signal (15)", r"signal \((?P<signal>15)\): Terminated"),
@@ -448,8 +449,8 @@ ENTRIES = [
                "or by its module. In a container --bind the folder.",
      'source': "github.com/VirtualFlow/VFVS, issue 12", 'evidence': 'derived', 'general': 1},
     {'name': "shared memory of Python's workers",
-     'text': "    sl = self._semlock = _multiprocessing.SemLock(kind, value, maxvalue)\nOSError: [Errno 13] Permission "
-             "denied",
+     'text': "Unable to use multiprocessing, this is normally caused by lack of access to /dev/shm: [Errno 30] "
+             "Read-only file system",
      'patterns': [("_multiprocessing.SemLock(", r"_multiprocessing\.SemLock\((?:[^\n]{0,200}\n){1,4}?[^\n]{0,60}"
                    r"(?P<why>No space left on device|Permission denied|No such file or directory|Function not "
                    "implemented|Read-only file system)"),
@@ -510,7 +511,7 @@ ENTRIES = [
      'source': "getpwuid(3); docs.python.org, getpass.getuser", 'evidence': 'derived'},
     {'name': "threads not to be had",
      'text': "libgomp: Thread creation failed: Resource temporarily unavailable",
-     'patterns': ["libgomp: Thread creation failed", ("OMP: Error", "OMP: Error #34: "),
+     'patterns': ["libgomp: Thread creation failed",
                   ("OMP: System error", r"OMP: System error #11\b"), "unable to create new native thread",
                   ("unable to create native thread", "unable to create native thread"),
                   ("what(): ", r"what\(\):  (?:thread: )?Resource temporarily unavailable"),

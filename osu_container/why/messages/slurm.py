@@ -90,7 +90,7 @@ ENTRIES = [
                    "count|CPU count|Task distribution|Cannot request more threads|RestrictedCoresPerGPU|No suitable "
                    "topology|Job violates|Requested GRES)[^\\n]{0,120})"),
                   ("Unable to create job step: ",
-                   r"Unable to create job step: (?P<why>(?:Requested node|More processors|Memory required|"
+                   r"Unable to create job step: (?P<why>(?:More processors|Memory required|"
                    r"Invalid generic resource|Node count|Task count|CPU count)[^\n]{0,120})"),
                   ("Insufficient GRES available in allocation", "Insufficient GRES available in allocation"),
                   (" not found in the job", r"Step requested GRES \((?P<why>[^)\n]{1,60}\)?)\) not found in the job")],
@@ -616,7 +616,8 @@ ENTRIES = [
     {'name': "job cancelled",
      'text': "slurmstepd: error: *** JOB 123 ON n1 CANCELLED AT 2026-11-22T10:00:00 ***",
      'patterns': [("CANCELLED AT", r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?! DUE TO)(?: \*\*\*|$)"),
-                  ("DUE TO ", r"DUE (?:TO|to) (?P<why>PREEMPTION|JOB REQUEUE|TASK FAILURE|SIGNAL \S+)"),
+                  ("DUE TO ", r"DUE TO (?P<why>PREEMPTION|JOB REQUEUE|SIGNAL \S+)"),
+                  ("DUE to ", r"DUE to (?P<why>SIGNAL \S+)"),
                   "TERM_OWNER: job killed by owner"],
      'cause': "The job or step was ended from outside: by scancel, by a job with more right to the nodes, or by srun "
               "after another rank had failed. {why}",
@@ -625,7 +626,7 @@ ENTRIES = [
      'source': "scancel(1); sacct(1), JOB STATE CODES", 'evidence': 'derived', 'last': True},
     {'name': "srun ended the step",
      'text': "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.",
-     'patterns': ["Job step aborted: Waiting up to", "First task exited 60s ago",
+     'patterns': ["Job step aborted: Waiting up to", "DUE TO TASK FAILURE", "First task exited 60s ago",
                   ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
                   "srun: forcing job termination", "error: Timed out waiting for job step to complete"],
      'unless': ["task killed", "program failed"],
