@@ -477,7 +477,7 @@ ENTRIES = [
      'text': "ls: cannot access '/home/me': Key has expired / Required key not available",
      'patterns': [("Key has expired", r"\bKey has expired\b"), "Required key not available",
                   "Key was rejected by service",
-                  ("o Kerberos credentials", "[Nn]o Kerberos credentials? (?:available|cache)"),
+                  ("o Kerberos credentials", "[Nn]o Kerberos credentials (?:available|cache)"),
                   ("redentials cache", r"[Nn]o credentials cache (?:file )?found"),
                   ("icket expired", r"\b[Tt]icket expired\b")],
      'unless': ["Singularity Hub closed"],
@@ -490,7 +490,7 @@ ENTRIES = [
     {'name': "conda not set up in the job's shell",
      'text': "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
      'patterns': ["has not been properly configured to use 'conda activate'",
-                  ("conda init' before '", r"Run '(?P<name>conda|mamba|micromamba) init' before '"),
+                  (" init' before '", r"Run '(?P<name>conda|mamba|micromamba) init' before '"),
                   "Shell not initialized", ("Could not find conda environment", "Could not find conda environment: "
                                             r"(?P<env>\S{1,120})")],
      'cause': "conda activate is a function of the shell, which a job's script does not have (it reads no .bashrc), or "
@@ -569,8 +569,7 @@ ENTRIES = [
      'text': "OSError: [Errno 37] No locks available / sqlite3.OperationalError: database is locked",
      'patterns': ["No locks available", ("database is locked", "database is locked"),
                   ("Function not implemented", r"Errno 38\] Function not implemented"),
-                  ("lock", r"\b(?:flock|lockf|[Ll]ock)\b[^\n]{0,100}(?:Function not implemented|Operation not "
-                   "supported)")],
+                  ("lock", r"(?:flock|\block)\b[^\n]{0,100}(?:Function not implemented|Operation not supported)")],
      'unless': ["file that MPI-IO cannot lock", "file of HDF5 that another program holds"],
      'cause': "The program locks a file on a file system of the network that gives no locks (Lustre without -o flock, "
               "NFS without its lock daemon), or many processes want the same one (SQLite).",
