@@ -302,7 +302,7 @@ ENTRIES = [
                   ("Command terminated by signal ", r"Command terminated by signal (?P<killed>\d+)"),
                   ("Caught signal number ", r"PETSC ERROR: Caught signal number (?P<signal>\d+)"),
                   ("*** caught ", r"\*\*\* caught (?P<killed>segfault) \*\*\*"),
-                  ("# ", r"^# {1,3}(?P<killed>SIG\w{2,5}) \(0x\w+\) at pc="),
+                  (") at pc=", r"^# {1,3}(?P<killed>SIG\w{2,5}) \(0x\w+\) at pc="),
                   ("eceived signal 15", "[Rr]eceived signal (?P<signal>15)"),
                   ("signal (15)", r"signal \((?P<signal>15)\): Terminated"),
                   ("Exited with signal termination: ", r"Exited with signal termination: (?P<signal>\d+)"),
@@ -569,7 +569,7 @@ ENTRIES = [
      'text': "OSError: [Errno 37] No locks available / sqlite3.OperationalError: database is locked",
      'patterns': ["No locks available", ("database is locked", "database is locked"),
                   ("Function not implemented", r"Errno 38\] Function not implemented"),
-                  ("lock", r"(?:flock|\block)\b[^\n]{0,100}(?:Function not implemented|Operation not supported)")],
+                  ("lock", r"lock\b[^\n]{0,100}(?:Function not implemented|Operation not supported)")],
      'unless': ["file that MPI-IO cannot lock", "file of HDF5 that another program holds"],
      'cause': "The program locks a file on a file system of the network that gives no locks (Lustre without -o flock, "
               "NFS without its lock daemon), or many processes want the same one (SQLite).",
