@@ -686,7 +686,8 @@ ENTRIES = [
      'source': "pytorch.org, Distributed communication package, Environment variable initialization",
      'evidence': 'derived'},
     {'name': "network that Gloo does not find",
-     'text': "RuntimeError: ... gloo/transport/tcp/device.cc:83] ifa != nullptr. Unable to find interface for: [...]",
+     'text': "RuntimeError: [enforce fail at gloo/transport/tcp/device.cc:127] rp != nullptr. Unable to find address "
+             "for: node1",
      'patterns': [("gloo", r"gloo/transport/tcp/device\.cc[^\n]{0,120}Unable to find (?:interface|address) for:? ?"
                    r"\[?(?P<what>[^\s\]]{0,60})"),
                   ("Unable to find address for", r"Unable to find address for: ?(?P<what>\S{1,60})"),
@@ -712,8 +713,8 @@ ENTRIES = [
      'cause': "A package (DeepSpeed, FlashAttention, Triton, numba) compiles code for the GPU, and does not find nvcc "
               "(hipcc), a C compiler, or those of the release that PyTorch was built for. {have} {want}",
      'remedy': "module load cuda of the same release (python -c 'import torch; print(torch.version.cuda)'), export "
-               "CUDA_HOME=/usr/local/cuda and CC=gcc; an image with -devel in its name. Ready-made wheels need "
-               "neither: pip install --no-build-isolation PACKAGE.",
+               "CUDA_HOME=/usr/local/cuda and CC=gcc; an image with -devel in its name. Wheels that were made for your "
+               "release of torch and CUDA need no compiler.",
      'source': "PyTorch, torch/utils/cpp_extension.py; deepspeed.ai, Installation", 'evidence': 'derived'},
     {'name': "factory of cuDNN registered twice",
      'text': "Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already "

@@ -167,8 +167,8 @@ ENTRIES = [
      'cause': "The program, in Fortran, cannot open, read or write a file, or does not understand what is in it: "
               "{why}{other}{third}",
      'remedy': "ls -l the file in the same place (in the container, on the node); a full disk or quota (df -h, quota "
-               "-s) ends it likewise. Input read from < FILE reaches rank 0 alone with srun and not at all with some "
-               "mpirun: name the file as an argument.",
+               "-s) ends it likewise. Input from < FILE goes to all ranks with srun, to rank 0 alone with mpirun: name "
+               "the file as an argument, or srun --input=0.",
      'source': "Intel Fortran, run-time errors; gfortran, runtime messages", 'evidence': 'derived', 'general': 2},
     {'name': "right to a file missing",
      'text': "... Permission denied",
@@ -524,8 +524,8 @@ ENTRIES = [
               "a cgroup or container) is reached, by ranks x threads or by many workers; or their stacks need more "
               "memory than there is.",
      'remedy': "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1; ulimit -u; a "
-               "smaller OMP_STACKSIZE (64M). Docker and podman: --pids-limit=-1, and an image with an older glibc on "
-               "an old Docker needs --security-opt seccomp=unconfined.",
+               "smaller OMP_STACKSIZE (64M). Docker and podman: --pids-limit=-1; a new image on an old Docker, whose "
+               "seccomp does not know clone3: --security-opt seccomp=unconfined.",
      'source': "pthread_create(3), EAGAIN; LLVM OpenMP, messages", 'evidence': 'derived'},
     {'name': "worker process ended by the system",
      'text': "RuntimeError: DataLoader worker (pid 1234) is killed by signal: Killed.",
@@ -557,7 +557,7 @@ ENTRIES = [
                "of each apart. -9: --mem=0, fewer workers; -11: the same with one rank.",
      'source': "pytorch.org, torchrun, Error propagation; signal(7)", 'evidence': 'derived', 'last': True},
     {'name': "error of arithmetic",
-     'text': "forrtl: error (65): floating invalid / Program received signal SIGFPE",
+     'text': "forrtl: error (65): floating invalid",
      'patterns': [("forrtl: error (", r"forrtl: error \((?:65|7[1-5])\): (?P<what>[^\n]{1,40})"),
                   ("SIGFPE", r"\bSIGFPE\b[^\n]{0,80}")],
      'cause': "The program divides by zero or computes with a number that is none, and was compiled or told to stop "
