@@ -181,7 +181,9 @@ ENTRIES = [
      'evidence': 'derived'},
     {'name': 'code for another GPU',
      'text': "hipErrorNoBinaryForGpu: Unable to find code object for all current devices!",
-     'patterns': ["hipErrorNoBinaryForGpu", "HIP error: invalid device function",
+     'patterns': ["hipErrorNoBinaryForGpu", "invalid device function",
+                  ("Kokkos::", r"Kokkos::\S{0,40}initialize ERROR: (?:likely mismatch of architecture|running kernels "
+                   "compiled for)"),
                   "no kernel image is available for execution on the device"],
      'cause': "The program was compiled for other GPUs than the one of this node.",
      'remedy': "Build it for this one: gfx90a is MI250X (LUMI-G, Frontier), gfx942 MI300A, sm_90 H100 and GH200. "
@@ -218,6 +220,7 @@ ENTRIES = [
                   ("device < num_gpus", "device >= 0 && device < num_gpus"),
                   ("But your machine only has", r"But your machine only has: \["),
                   ("ErrorInvalidDevice", r"(?:hip|cuda)ErrorInvalidDevice\b"), "CUDA_ERROR_INVALID_DEVICE",
+                  "no supported devices found for platform",
                   ("nvalid device id", "[Ii]nvalid device id")],
      'cause': "The program chose a GPU by a number that is not there: it sees fewer GPUs than it has ranks on the "
               "node, often one, because Slurm gives each rank its own.",
@@ -254,10 +257,22 @@ ENTRIES = [
                   (" /dev/", r"(?:Can't|Cannot|[Ff]ailed to|Unable to) (?:open|access) /dev/(?P<device>kfd|dri\S{0,20}"
                    r"|nvidia\S{0,20})"),
                   ("here are 0 visible CUDA devices", "there are 0 visible CUDA devices"),
-                  "No visible GPU devices", "no compatible GPUs were discovered", ("No devices were found", "^No "
-                   "devices were found"), ("No GPU/TPU found", "No GPU/TPU found, falling back to CPU"),
+                  "No visible GPU devices", "no compatible GPUs were discovered",
+                  ("No devices were found", "(?:^|nvidia-smi: )No devices were found"),
+                  ("No GPU/TPU found", "No GPU/TPU found, falling back to CPU"),
                   (" is NOT loaded", r"(?:ROCk|amdgpu|nvidia) (?:module|driver) is NOT loaded[^\n]{0,60}"),
                   ("failed call to cuInit", r"failed call to cuInit[^\n]{0,100}"),
+                  "Could not find cuda drivers on your machine", "you might not have a CUDA gpu",
+                  "Can't initialize NVML",
+                  "but a CUDA-enabled jaxlib is not installed", "no detected GPUs",
+                  "CUDA driver library cannot be found", "but did not detect any GPU",
+                  "could not find an appropriate CUDA runtime to use",
+                  "Could not find/initialize a specified accelerator device",
+                  ("o such file or directory: ", r"[Nn]o such file or directory: ['\x22]?/dev/(?P<device>nvidia"
+                   r"\w{0,12}|kfd|dri\S{0,20})"),
+                  (": No such file or directory",
+                   r"(?<!gres\.conf file )/dev/(?P<device>nvidia(?:ctl|-uvm|\d{1,2})|kfd|dri/\S{1,20}?)"
+                   "['\u2019]?: No such file or directory"),
                   ("Unable to determine the device handle for GPU", "Unable to determine the device handle for GPU[^"
                    r"\n]{0,100}"), ("torch.cuda.is_available()", r"torch\.cuda\.is_available\(\)[^\n]{0,20}False")],
      'unless': ['no GPU for the ports', "no GPU seen", "no driver of NVIDIA detected"],
@@ -274,19 +289,19 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': "GPU not usable after an update or an error",
      'text': "CUDA error: unknown error / system not yet initialized / CUDA_ERROR_SYSTEM_NOT_READY",
-     'unless': ["GPU used before the fork"],
+     'unless': ["GPU used before the fork", "JAX that asks the GPU too early"],
      'patterns': [("CUDA_ERROR_", "CUDA_ERROR_(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown"
                    r"|SYSTEM_DRIVER_MISMATCH|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b"),
                   ("cudaError", "cudaError(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown|SYSTEM_DRIVER_MISMATCH"
                    r"|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b"),
-                  ("system ", "system (?:not yet initialized|has unsupported display driver)"),
+                  ("system ", "system (?:not yet initialized|has unsupported display driver|driver mismatch)"),
                   (" error", r"(?:cuda|CUDA)(?: runtime)? error[^\n]{0,20}: (?:unknown error|initialization error)"),
                   ("failed to initialize", r"failed to initialize CUDA: (?:unknown|initialization) error"),
                   ("CUDA failed to initialize", "is present, but CUDA failed to initialize"),
                   ("CUDA unknown error", "CUDA unknown error - this may be due to"),
                   ("CUDA initialization failure with error", r"CUDA initialization failure with error:? (?:999|80[234]"
                    r"|3)\b"), ("unsupported display driver", "[Ss]ystem has unsupported display driver"),
-                  ("returned 80", r"cuda\w{1,40} returned 80[234]\b"),
+                  (" returned ", r"cuda\w{1,40} returned (?:3|80[234]|999)\b"),
                   ("initialization error: cuda error: unknown error",
                    "initialization error: cuda error: unknown error"),
                   ("forward compatibility was attempted on non supported HW", "forward compatibility was attempted on "
@@ -308,6 +323,7 @@ ENTRIES = [
                   ("MPS server is not ready", "MPS server is not ready"),
                   ("between the MPS server", "call between the MPS server and the MPS client failed"),
                   ("is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
+                  "device that is in exclusive mode",
                   ("46 from", r"Return value 46 from 'cuda\w+"),
                   "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
                   ("exclusive", r"exclusive(?:-thread| process)? (?:use|mode|thread)[^\n]{0,60}in use"),
@@ -368,6 +384,10 @@ ENTRIES = [
                   ("named symbol not found", "named symbol not found"),
                   ("--gpu-architecture", "nvrtc: error: invalid value for --gpu-architecture"),
                   ("Unsupported gpu architecture", "Unsupported gpu architecture"),
+                  "too old to be supported by the triton GPU compiler",
+                  "OutOfResources: out of resource: shared memory",
+                  ("GPUs or newer", r"only supports? (?:NVIDIA )?\w{1,12} GPUs or newer"),
+                  "NVRTC_ERROR_INVALID_OPTION", "shared object initialization failed",
                   ("a PTX JIT compilation failed", "a PTX JIT compilation failed"),
                   ("too many resources requested for launch", "too many resources requested for launch")],
      'unless': ["code for another GPU"],
@@ -536,6 +556,8 @@ ENTRIES = [
                   ("hipErrorOutOfMemory", "hipErrorOutOfMemory"), ("ErrorMemoryAllocation", r"\b(?:cuda|hip)Error"
                    r"MemoryAllocation\b"), "CUDA_ERROR_OUT_OF_MEMORY",
                   ("RESOURCE_EXHAUSTED: ", r"RESOURCE_EXHAUSTED: [^\n]{0,40}[Oo]ut of memory"),
+                  (" from device: ", r"failed to allocate [\d.]+[KMGT]i?B? \(\d+ bytes\) from device: "),
+                  ("_bfc) ran out of memory", r"GPU_\d+_bfc\) ran out of memory"),
                   ("Available Free mem", r"Available Free mem : \d{1,3} MB")],
      'unless': ["not enough GPU memory", "NCCL stopped"],
      'cause': "The memory of the GPU is used up, not that of the node: by this program, by another rank on the same "
@@ -573,6 +595,161 @@ ENTRIES = [
      'remedy': "--nv (see nvliblist.conf of Apptainer); Docker: NVIDIA_DRIVER_CAPABILITIES=compute,utility and "
                "--gpus all; ls /dev/nvidia* inside, nvidia-modprobe -u -c=0 on the host.",
      'source': "CUDA Runtime API, cudaErrorJitCompilerNotFound, cudaErrorOperatingSystem", 'evidence': 'derived'},
+    {'name': "JAX that asks the GPU too early",
+     'text': "CUDA backend failed to initialize: jaxlib/cuda/versions_helpers.cc:90: operation "
+             "gpuDeviceGetAttribute(...) failed: CUDA_ERROR_NOT_INITIALIZED",
+     'patterns': [("gpuDeviceGetAttribute", r"operation gpuDeviceGetAttribute[^\n]{1,160}CUDA_ERROR_NOT_INITIALIZED")],
+     'cause': "This release of JAX (0.4.26) asks the GPU before CUDA is started, where jax.distributed takes its ranks "
+              "from Slurm: a fault of JAX, not of the driver.",
+     'remedy': "pip install --upgrade 'jax[cuda12]' (0.4.27 or newer), or 0.4.25.",
+     'source': "github.com/jax-ml/jax, issue 20711 and pull request 20588", 'evidence': 'measured'},
+    {'name': "OpenCL without a platform",
+     'text': "clGetPlatformIDs(-1001) / No OpenCL platforms found",
+     'patterns': ["PLATFORM_NOT_FOUND_KHR", ("clGetPlatformIDs", r"clGetPlatformIDs\W[^\n]{0,60}-1001"),
+                  ("OpenCL platform", "(?:[Nn]o|[Cc]ould not find any|[Cc]annot find any|0) OpenCL platforms?"),
+                  ("umber of platforms", r"^ *Number of platforms +0$"), "CL_DEVICE_NOT_FOUND",
+                  ("OpenCL device", "[Nn]o OpenCL devices? (?:found|available|detected)")],
+     'cause': "OpenCL finds no driver: in /etc/OpenCL/vendors no file names one, or the one that it names is not "
+              "there. --nv of a container brings NVIDIA's libraries along, and not that file.",
+     'remedy': "NVIDIA: --bind /etc/OpenCL, or in the image mkdir -p /etc/OpenCL/vendors; echo libnvidia-opencl.so.1 > "
+               "/etc/OpenCL/vendors/nvidia.icd. AMD: rocm-opencl in the image, and --rocm. clinfo -l shows the "
+               "platforms; ls /etc/OpenCL/vendors.",
+     'source': "Khronos, cl_khr_icd; github.com/KhronosGroup/OpenCL-ICD-Loader", 'evidence': 'derived'},
+    {'name': "TensorFlow without libraries of CUDA",
+     'text': "Cannot dlopen some GPU libraries. ... Skipping registering GPU devices...",
+     'patterns': ["Cannot dlopen some GPU libraries", "Skipping registering GPU devices"],
+     'cause': "TensorFlow does not find the libraries of CUDA and cuDNN that it was built with, and computes on the "
+              "host.",
+     'remedy': "pip install 'tensorflow[and-cuda]', or an image of its authors (tensorflow/tensorflow:latest-gpu) with "
+               "--nv. Modules: cuda and cudnn of the releases in TensorFlow's table, on LD_LIBRARY_PATH; "
+               "TF_CPP_MIN_LOG_LEVEL=0 names those that are missing.",
+     'source': "tensorflow.org, Install, tested build configurations", 'evidence': 'derived', 'general': 1},
+    {'name': "ranks of JAX that do not find each other",
+     'text': "XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect",
+     'patterns': [("Barrier timed out", r"Barrier timed out\.[^\n]{0,200}(?:PjRT|[Cc]oordination|Barrier_id|barrier)"),
+                  ("oordination service", r"(?:[Ff]ailed|[Uu]nable|[Ee]rror|UNAVAILABLE|timed out)[^\n]{0,120}"
+                   "[Cc]oordination service"),
+                  ("oordination service agent", r"[Cc]oordination service agent[^\n]{0,60}(?:error|fail|timed out)"),
+                  ("istributed service", "(?:[Tt]erminating process because|[Ff]ailed to connect to)[^\\n]{0,80}"
+                   "distributed service"),
+                  ("failed to connect to all addresses", r"failed to connect to all addresses[^\n]{0,200}"),
+                  ("RegisterTask", r"DEADLINE_EXCEEDED[^\n]{0,200}RegisterTask"),
+                  ("ERROR in coordination service", r"has been set to ERROR in coordination service[^\n]{0,80}"),
+                  ("heartbeat timeout", r"Task /job:\S{1,60} heartbeat timeout"),
+                  "cluster registration failed"],
+     'cause': "The ranks of JAX (or of TensorFlow) wait for one that leads, and it or another one did not come in "
+              "time: it has failed before, its address or port is wrong or closed, or fewer were started than "
+              "announced.",
+     'remedy': "Look for the first error of any rank. One rank a GPU by srun, and "
+               "jax.distributed.initialize(coordinator_address='NODE:PORT', num_processes=..., process_id=...) with "
+               "what scontrol show hostnames $SLURM_JOB_NODELIST names first; unset http_proxy https_proxy; "
+               "initialization_timeout=600 for many ranks or slow file systems.",
+     'source': "docs.jax.dev, Multi-process environments", 'evidence': 'derived', 'general': 1},
+    {'name': "ranks of PyTorch that do not all come",
+     'text': "RuntimeError: Timed out initializing process group in store based barrier on rank: 0, for key: "
+             "store_based_barrier_key:1 (world_size=2, worker_count=1, timeout=0:30:00)",
+     'patterns': [("in store based barrier on rank", r"Timed out initializing process group in store based barrier on "
+                   r"rank[^\n]{0,100}world_size=(?P<size>\d+), worker_count=(?P<count>\d+)"),
+                  ("in store based barrier", "[Tt]imed out initializing process group in store based barrier"),
+                  ("retrieving ncclUniqueId", r"retrieving ncclUniqueId from \[0\] via c10d[^\n]{0,160}"),
+                  ("wait timeout after ", r"wait timeout after \d+ms, keys: /?\S{0,80}")],
+     'unless': ["rendezvous of PyTorch failed"],
+     'cause': "Ranks of PyTorch wait for others that do not come (world size {size}, counted {count}): fewer were "
+              "started than announced, or one has failed; more were, twice on one address; or a job that was started "
+              "again found the store of its earlier run.",
+     'remedy': "One start a rank: torchrun --nnodes=$SLURM_NNODES --nproc-per-node=GPUS with srun "
+               "--ntasks-per-node=1, or srun with a task a GPU and no torchrun. A fresh MASTER_PORT for each job, and "
+               "no file:// store that stays behind. Where nodes are slow to load: init_process_group(timeout=...).",
+     'source': "PyTorch, torch/distributed/distributed_c10d.py; github.com/tczhangzhi/pytorch-distributed, issue 18",
+     'evidence': 'derived'},
+    {'name': "PyTorch without NCCL or MPI",
+     'text': "RuntimeError: Distributed package doesn't have NCCL built in",
+     'patterns': [("Distributed package doesn't have ",
+                   r"Distributed package doesn't have (?P<name>\w{2,8}) built in")],
+     'cause': "This PyTorch was built without {name}: the package is the one for CPUs (NCCL), or one from pip or conda "
+              "(MPI, which no package has).",
+     'remedy': "python -c 'import torch; print(torch.version.cuda, torch.version.hip, "
+               "torch.distributed.is_nccl_available())'. The package for CUDA or ROCm: pip install torch --index-url "
+               "https://download.pytorch.org/whl/cu124 (rocm6.2); without GPUs backend='gloo'. MPI: build PyTorch "
+               "from source with that MPI, or use gloo.",
+     'source': "pytorch.org, Distributed communication package, Backends", 'evidence': 'derived'},
+    {'name': "ranks of PyTorch without an address",
+     'text': "ValueError: Error initializing torch.distributed using env:// rendezvous: environment variable "
+             "MASTER_ADDR expected, but not set",
+     'patterns': [("expected, but not set", r"environment variable (?P<name>\w{4,20}) expected, but not set"),
+                  ("KeyError: ", "KeyError: '(?P<key>MASTER_ADDR|MASTER_PORT|WORLD_SIZE|LOCAL_RANK)'")],
+     'cause': "PyTorch's ranks find each other by variables, and {name}{key} is not set: the program was started "
+              "without torchrun, or by srun, which sets others.",
+     'remedy': "torchrun --nproc-per-node=GPUS PROGRAM. With srun, a task a GPU: export MASTER_ADDR=$(scontrol show "
+               "hostnames | head -1) MASTER_PORT=29500, and in the program RANK, WORLD_SIZE and LOCAL_RANK from "
+               "SLURM_PROCID, SLURM_NTASKS and SLURM_LOCALID. In a container: no --cleanenv.",
+     'source': "pytorch.org, Distributed communication package, Environment variable initialization",
+     'evidence': 'derived'},
+    {'name': "network that Gloo does not find",
+     'text': "RuntimeError: [enforce fail at gloo/transport/tcp/device.cc:127] rp != nullptr. Unable to find address "
+             "for: node1",
+     'patterns': [("gloo", r"gloo/transport/tcp/device\.cc[^\n]{0,120}Unable to find (?:interface|address) for:? ?"
+                   r"\[?(?P<what>[^\s\]]{0,60})"),
+                  ("Unable to find address for", r"Unable to find address for: ?(?P<what>\S{1,60})"),
+                  ("onnectFullMesh failed", "Gloo connectFullMesh failed"),
+                  ("gloo/transport/tcp/pair.cc", r"gloo/transport/tcp/pair\.cc:\d+\][^\n]{0,160}")],
+     'cause': "Gloo, by which PyTorch's ranks speak on the host, finds no network by the node's name, or takes one "
+              "that leads nowhere (loopback, Docker's), or the other rank has ended. {what}",
+     'remedy': "export GLOO_SOCKET_IFNAME=hsn0 (ip addr shows the names; the same for NCCL_SOCKET_IFNAME); getent "
+               "hosts $(hostname) must give the node's address, not 127.0.1.1. 'Connection closed by peer': look for "
+               "the first error of any rank.",
+     'source': "pytorch.org, Distributed communication package, Choosing the network interface", 'evidence': 'derived'},
+    {'name': "toolkit of CUDA not found",
+     'text': "OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.",
+     'patterns': ["CUDA_HOME environment variable is not set", "CUDA_HOME does not exist",
+                  ("mismatches the version that was used", r"detected CUDA version \((?P<have>[\d.]+)\) mismatches the "
+                   r"version that was used to compile\s+PyTorch \((?P<want>[\d.]+)\)"),
+                  ("does not match the version torch", r"Installed CUDA version (?P<have>[\d.]+) does not match the "
+                   r"version torch was compiled with (?P<want>[\d.]+)"),
+                  "Failed to find C compiler. Please specify via CC", "libNVVM cannot be found",
+                  ("nvcc'", r"No such file or directory: '\S{0,100}nvcc'"),
+                  ("nvcc: ", r"\bnvcc: (?:command )?not found"), "Unable to find nvcc",
+                  "Unable to JIT load the", "ROCM_HOME environment variable is not set"],
+     'cause': "A package (DeepSpeed, FlashAttention, Triton, numba) compiles code for the GPU, and does not find nvcc "
+              "(hipcc), a C compiler, or those of the release that PyTorch was built for. {have} {want}",
+     'remedy': "module load cuda of the same release (python -c 'import torch; print(torch.version.cuda)'), export "
+               "CUDA_HOME=/usr/local/cuda and CC=gcc; an image with -devel in its name. Wheels that were made for your "
+               "release of torch and CUDA need no compiler.",
+     'source': "PyTorch, torch/utils/cpp_extension.py; deepspeed.ai, Installation", 'evidence': 'derived'},
+    {'name': "factory of cuDNN registered twice",
+     'text': "Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already "
+             "been registered",
+     'patterns': [("Unable to register cu", r"Unable to register cu\w+ factory: Attempting to register factory")],
+     'cause': "TensorFlow starts parts of CUDA twice, and says so: harmless.",
+     'remedy': "Nothing. If it finds no GPU, another line says why (failed call to cuInit, for example).",
+     'source': "github.com/tensorflow/tensorflow, issue 62075", 'evidence': 'derived', 'last': True},
+    {'name': "hipBLASLt not for this GPU",
+     'text': "RuntimeError: Attempting to use hipBLASLt on a unsupported architecture!",
+     'patterns': ["use hipBLASLt on a unsupported architecture", "HIPBLAS_STATUS_NOT_SUPPORTED",
+                  "hipBLASLt on an unsupported architecture", "hipBLASLt error: heuristic fetch failed"],
+     'cause': "PyTorch or another program takes hipBLASLt, which this release of ROCm has for few GPUs only (MI200, "
+              "MI300), or not for this kind of numbers.",
+     'remedy': "export TORCH_BLAS_PREFER_HIPBLASLT=0 (PyTorch 2.4 and newer; DISABLE_ADDMM_HIP_LT=1 before). "
+               "ROCBLAS_USE_HIPBLASLT=0 for rocBLAS. Else a PyTorch for a newer ROCm.",
+     'source': "github.com/Comfy-Org/ComfyUI, issue 3698; github.com/pytorch/pytorch, issues 138067 and 150016",
+     'evidence': 'measured'},
+    {'name': "CUDA missing beside nvidia-smi",
+     'text': "NVIDIA-SMI 450.36.06    Driver Version: 450.36.06    CUDA Version: N/A",
+     'patterns': [("CUDA Version: ", r"CUDA Version: +\**(?:N/A|ERR!)")],
+     'cause': "nvidia-smi is there and libcuda.so.1 is not, or is not that of the driver: the container got the tools "
+              "of the driver and not what programs compute with.",
+     'remedy': "Docker, podman, enroot: NVIDIA_DRIVER_CAPABILITIES=compute,utility (all). Apptainer: --nv. ldconfig -p "
+               "| grep libcuda inside: the host's alone, no /usr/local/cuda/compat before it.",
+     'source': "docs.nvidia.com, Container Toolkit, driver capabilities; github.com/rapidsai/docker, issue 405",
+     'evidence': 'derived'},
+    {'name': "data base of MIOpen missing",
+     'text': "MIOpen(HIP): Warning [SQLiteBase] Missing system database file: gfx90a68.kdb Performance may degrade.",
+     'patterns': [(" system database file:", r"(?:Missing|Unable to read) system database file: ?(?P<file>\S{0,100})")],
+     'cause': "MIOpen has no kernels made before for this GPU ({file}) and compiles each when it is first used: the "
+              "first steps are slow.",
+     'remedy': "Harmless. Install miopen-hip-gfx90akdb (or that of your GPU) in the image, and keep "
+               "MIOPEN_USER_DB_PATH between runs.",
+     'source': "rocm.docs.amd.com, MIOpen, Kernel database", 'evidence': 'derived', 'last': True},
     {'name': "names of GPUs of AMD not there",
      'text': "/opt/amdgpu/share/libdrm/amdgpu.ids: No such file or directory",
      'patterns': [("amdgpu.ids", r"amdgpu\.ids: No such file")],

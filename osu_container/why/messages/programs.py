@@ -4,7 +4,7 @@ from .common import SLURM
 ENTRIES = [
     {'name': 'segmentation fault',
      'text': "srun: error: ...: task 0: Segmentation fault",
-     'patterns': [(" Segmentation fault", r"task \S+ Segmentation fault"),
+     'patterns': [(" Segmentation fault", r"tasks? \S+ Segmentation fault"),
                   "] Signal: Segmentation fault", "exit signal Segmentation fault", "Process received signal"],
      'cause': "A rank has crashed. With Open MPI in a container: ranks meet in a folder below Slurm's TmpFS, which "
               "the container does not show. Else often two libraries that do not fit each other.",
@@ -19,7 +19,8 @@ ENTRIES = [
                   "corrupted double-linked list",
                   ("malloc(): ", r"malloc\(\): (?:invalid|unsorted|unaligned|memory|mism)"),
                   "realloc(): invalid", "munmap_chunk(): invalid pointer", "malloc_consolidate(): ",
-                  ("sysmalloc: Assertion", "sysmalloc: Assertion")],
+                  ("sysmalloc: Assertion", "sysmalloc: Assertion"),
+                  "*** buffer overflow detected ***"],
      'cause': "A program or library has damaged its own memory (a write beyond the end of an array, memory freed "
               "twice), or two builds of one library are in one process. With LINKx (FI_PROVIDER=lnx): it was told to "
               "link a provider that it cannot link, such as tcp.",
@@ -39,15 +40,18 @@ ENTRIES = [
      'source': 'MPICH 4.2.3, seen by this project, 2026-11', 'evidence': 'derived'},
     {'name': 'task killed',
      'text': "srun: error: ...: task 0: Killed",
-     'patterns': [(" Killed", r"task \S+ Killed\b"),
-                  (" Terminated", r"task \S+ Terminated\b")], 'last': True,
+     'patterns': [(" Killed", r"tasks? \S+ Killed\b"),
+                  (" Terminated", r"task \S+ Terminated\b"),
+                  ("died by signal", r"task \d+ died by signal: (?:9|15)\b")], 'last': True,
      'cause': "A rank was killed from outside: memory, time, or because another rank had failed.",
      'remedy': "Look for the first error of any rank. If there is none, it was mostly memory: --mem=0, or fewer "
                "ranks.",
      'source': SLURM, 'evidence': 'derived'},
     {'name': 'program failed',
      'text': "srun: error: ...: task 0: Exited with exit code 1",
-     'patterns': [(" Exited with exit code ", r"tasks? \S+ Exited with exit code (?P<code>\d+)")], 'last': True,
+     'patterns': [(" Exited with exit code ", r"tasks? \S+ Exited with exit code (?P<code>\d+)"),
+                  ("FAILED (non-zero exit code", r"\*\*\* STEP \S{1,40} ON \S{1,60} FAILED \(non-zero exit code"),
+                  ("non-zero exit status", r"returned non-zero exit status (?P<code>\d+)")], 'last': True,
      'cause': "A rank has ended with exit code {code}; nothing in this text that is known says why.",
      'remedy': "Look at what the program itself has printed. Exit code 127: not found, 126: not executable, 143: "
                "killed because another rank had failed.",
@@ -61,7 +65,7 @@ ENTRIES = [
      'source': 'osu_container/osu_output.py', 'evidence': 'measured'},
     {'name': 'instruction of another processor',
      'text': "Illegal instruction (core dumped)",
-     'patterns': ["Illegal instruction"],
+     'patterns': ["Illegal instruction", "Program Exception - illegal instruction"],
      'cause': "The program was compiled for a newer processor than this node's (AVX-512, for example): where the "
               "image was built, -march=native took that machine's.",
      'remedy': "Build with -march=x86-64-v3 (LUMI, most systems) or the node's own, e.g. -march=znver3.",
@@ -70,7 +74,8 @@ ENTRIES = [
      'source': 'signal(7), SIGILL; github.com/lpereira/lwan, issue 346', 'evidence': 'derived'},
     {'name': 'shared memory full',
      'text': "KILLED BY SIGNAL: 7 (Bus error)",
-     'patterns': [("us error", r"(?:Signal: |\(|task \S{1,40} |signal )[Bb]us error"),
+     'patterns': [("us error", r"(?:Signal: |\(|tasks? \S{1,40} |signal |signal: )[Bb]us error"),
+                  "nexpected bus error encountered in worker", "insufficient shared memory (shm)",
                   ("Bus error", r"(?:^|: (?:line \d+: )?(?:\d+ )?)Bus error(?: |\b)"),
                   ("out of shared memory", "dataloader's workers are out of shared memory"),
                   ("/torch_", r"unable to (?:write to file|mmap|open shared memory object) </torch_[^\n]{1,80}"
@@ -109,6 +114,8 @@ ENTRIES = [
                   ("fork", r"\bfork\b[^\n]{0,60}(?:failed|Cannot allocate memory)"), "ENOMEM",
                   ("cannot allocate ", "cannot allocate (?:vector of (?:size|length)|buffer|memory block)"),
                   ("OutOfMemoryError", r"java\.lang\.OutOfMemoryError"),
+                  ("Error allocating ", r"^Error allocating \d+ bytes"),
+                  "Cannot allocate array - overflow on array size", "insufficient memory for the Java Runtime",
                   ("errno", r"errno[ =:]+12\b"), ("insufficient virtual memory", "insufficient virtual memory"),
                   ("Allocation ", r"Allocation (?:would exceed|of \S{1,20} failed)")],
      'unless': ["out of memory", "NCCL stopped"],
@@ -121,6 +128,7 @@ ENTRIES = [
      'text': "Disk quota exceeded",
      'patterns': [("isk quota exceeded", "[Dd]isk quota exceeded"), "EDQUOT",
                   ("quota", r"exceeding \w{1,20} quota\b"),
+                  ("failed with -122", r"operation \w{1,30}_\w{1,30}[^\n]{0,60} failed with -122"),
                   ("quota ", r"quota (?:limit|exceeded)[^\n]{0,60}"), ("over ", "over (?:your )?quota")],
      'cause': "Your quota of bytes or of files on that file system is used up: the cache of images "
               "(~/.apptainer/cache, ~/.singularity), pip and conda in the home folder are the usual ones.",
@@ -133,8 +141,10 @@ ENTRIES = [
      'patterns': ["Transport endpoint is not connected", "Cannot send after transport endpoint shutdown",
                   (": Input/output error", r"(?:\S{1,200}): Input/output error"),
                   ("LustreError", r"LustreError[^\n]{0,150}"),
+                  ("] Input/output error", r"Errno 5\] Input/output error"), "sqlite3.OperationalError: disk I/O error",
                   ("Remote", r"Remote[^\n]{0,10}(?:I/O error|needs cleaning)"),
-                  "Structure needs cleaning"],
+                  "Structure needs cleaning", "Communication error on send",
+                  ("Host is down", r"\bHost is down\b")],
      'unless': ["message over EFA that failed",
                 "card that does not answer its driver",
                 "read of another completion failed",
@@ -148,6 +158,18 @@ ENTRIES = [
      'remedy': "The same on another node (srun --exclude=NODE) tells. ls of the folder; tell the administrators. A "
                "FUSE mount (squashfuse, sshfs) that died: fusermount -u FOLDER.",
      'source': "errno(3), EIO, ENOTCONN, ESHUTDOWN", 'evidence': 'derived', 'general': 1},
+    {'name': "file that the Fortran program cannot read or write",
+     'text': "forrtl: severe (29): file not found, unit 10, file /home/me/in.dat",
+     'patterns': [("forrtl: severe (", r"forrtl: severe \((?:9|2[1-9]|3[0-9]|4[2-9]|5[0-9]|6[0-9])\): (?P<why>[^\n]"
+                   "{1,200})"), ("forrtl: ", "forrtl: (?P<why>No such file or directory|Permission denied)"),
+                  ("Fortran runtime error: ", r"Fortran runtime error: (?P<other>[^\n]{1,200})"),
+                  (" : UNRECOVERABLE library error", r"lib-(?P<third>\d{4}) : UNRECOVERABLE library error")],
+     'cause': "The program, in Fortran, cannot open, read or write a file, or does not understand what is in it: "
+              "{why}{other}{third}",
+     'remedy': "ls -l the file in the same place (in the container, on the node); a full disk or quota (df -h, quota "
+               "-s) ends it likewise. Input from < FILE goes to all ranks with srun, to rank 0 alone with mpirun: name "
+               "the file as an argument, or srun --input=0.",
+     'source': "Intel Fortran, run-time errors; gfortran, runtime messages", 'evidence': 'derived', 'general': 2},
     {'name': "right to a file missing",
      'text': "... Permission denied",
      'patterns': [("ermission denied", "[Pp]ermission denied"), "EACCES", "PermissionError"],
@@ -235,6 +257,11 @@ ENTRIES = [
                   ("process killed", r"forrtl: error \(78\): (?P<what>process killed)"),
                   ("Trace/breakpoint trap", "(?P<what>Trace/breakpoint trap)"),
                   ("User defined signal", r"^(?P<what>User defined signal \d)"),
+                  ("Hangup", "^(?P<what>Hangup)$"), ("Fatal Python error: ", "Fatal Python error: (?P<what>Aborted)"),
+                  ("Abort trap signal", r"forrtl: error \(76\): (?P<what>Abort trap signal)"),
+                  ("process interrupted", r"forrtl: error \(69\): (?P<what>process interrupted)"),
+                  (": task", r": tasks? \S{1,60}: (?P<what>Floating point exception|Aborted|Hangup|Quit|User defined "
+                   r"signal \d|Interrupt|Trace/breakpoint trap)"),
                   ("CPU time limit exceeded", "(?P<what>CPU time limit exceeded)"),
                   ("terminate called ", r"terminate called (?:after throwing an instance of '(?P<what>[^'\n]{1,80})'"
                    "|without an active exception)"),
@@ -272,6 +299,15 @@ ENTRIES = [
      'patterns': [("interrupted by signal", r"exit code \d+ \(interrupted by signal (?P<signal>\d+)"),
                   ("xit code", r"[Ee]xit code\W{1,4}(?P<code>137|139|13[456]|143)\b"),
                   ("killed by signal ", r"exit status of rank \d+: killed by signal (?P<killed>\d+)"),
+                  ("Command terminated by signal ", r"Command terminated by signal (?P<killed>\d+)"),
+                  ("Caught signal number ", r"PETSC ERROR: Caught signal number (?P<signal>\d+)"),
+                  ("*** caught ", r"\*\*\* caught (?P<killed>segfault) \*\*\*"),
+                  (") at pc=", r"^# {1,3}(?P<killed>SIG\w{2,5}) \(0x\w+\) at pc="),
+                  ("eceived signal 15", "[Rr]eceived signal (?P<signal>15)"),
+                  ("signal (15)", r"signal \((?P<signal>15)\): Terminated"),
+                  ("Exited with signal termination: ", r"Exited with signal termination: (?P<signal>\d+)"),
+                  ("WTERMSIG ", r"_job_complete: JobId=\S{1,30} WTERMSIG (?P<signal>\d+)"),
+                  ("died by signal: ", r"task \d+ died by signal: (?P<signal>\d+)"),
                   ("exited on", r"exited on\s{1,3}signal (?P<on>\d+) \("),
                   ("xit status", r"[Ee]xit status\W{1,4}(?P<status>137|139|13[456]|143)\b")],
      'unless': ["rank killed", "rank crashed", "program failed", "signal that ended a program", "task killed"],
@@ -347,8 +383,8 @@ ENTRIES = [
      'source': "setrlimit(2), RLIMIT_FSIZE; write(2), EFBIG", 'evidence': 'derived'},
     {'name': "file in use",
      'text': "bash: ./a.out: Text file busy / rm: cannot remove '.nfs0001': Device or resource busy",
-     'patterns': [("Text file busy", r"(?P<file>\S{1,200}): Text file busy"), (".nfs", r"\.nfs\w+['\u2019]?: Device or "
-                  "resource busy")],
+     'patterns': [("Text file busy", r"(?:(?P<file>\S{1,200}): )?Text file busy"), (".nfs", r"\.nfs\w+['\u2019]?: "
+                  "Device or resource busy"), ("resource busy: ", r"resource busy: '[^'\n]{0,200}\.nfs\w+")],
      'cause': "A program that runs, here or on another node, still has the file open. {file}",
      'remedy': "lsof FILE (fuser -v FILE) on the nodes where it may run, and end it; cp to a new name and mv over the "
                "old one instead of writing into it. .nfs files vanish when the program ends.",
@@ -380,7 +416,8 @@ ENTRIES = [
      'source': "rename(2), EXDEV", 'evidence': 'derived'},
     {'name': "program crashed",
      'text': "slurm_script: line 10: 1763903 Segmentation fault      (core dumped) ./a.out",
-     'patterns': [(" Segmentation fault ", r": (?:line )?\d+: +\d+ Segmentation fault +(?:\(core dumped\) )?"
+     'patterns': [("segmentation fault", r"\d segmentation fault +(?:\(core dumped\) +)?(?P<program>\S{0,100})"),
+                  (" Segmentation fault ", r": (?:line )?\d+: +\d+ Segmentation fault +(?:\(core dumped\) )?"
                    r"(?P<program>\S{0,100})"),
                   ("]: segfault at", r"(?P<other>\S{1,60})\[\d+\]: segfault at")],
      'unless': ["rank crashed"],
@@ -411,6 +448,146 @@ ENTRIES = [
      'remedy': "echo the variable in the job script (set -u stops at empty ones), and set it: sbatch --export=ALL, "
                "or by its module. In a container --bind the folder.",
      'source': "github.com/VirtualFlow/VFVS, issue 12", 'evidence': 'derived', 'general': 1},
+    {'name': "shared memory of Python's workers",
+     'text': "Unable to use multiprocessing, this is normally caused by lack of access to /dev/shm: [Errno 30] "
+             "Read-only file system",
+     'patterns': [("_multiprocessing.SemLock(", r"_multiprocessing\.SemLock\((?:[^\n]{0,200}\n){1,4}?[^\n]{0,60}"
+                   r"(?P<why>No space left on device|Permission denied|No such file or directory|Function not "
+                   "implemented|Read-only file system)"),
+                  "normally caused by lack of access to /dev/shm", "lacks a functioning sem_open implementation"],
+     'cause': "Python's multiprocessing keeps its locks in /dev/shm, and cannot: it is not there in the container, is "
+              "full, or may not be written. {why}",
+     'remedy': "ls -ld /dev/shm (drwxrwxrwt) and df -h /dev/shm in the same place; rm what earlier runs have left "
+               "there. Apptainer: no --contain, or --bind /dev/shm. Docker: --shm-size=2g or --ipc=host. chroot: mount "
+               "-t tmpfs tmpfs /dev/shm.",
+     'source': "shm_overview(7), sem_overview(7); github.com/travis-ci/travis-cookbooks, issue 241",
+     'evidence': 'measured'},
+    {'name': "kernel or hardware of the node in trouble",
+     'text': "kernel: watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [python:123]",
+     'patterns': ["BUG: soft lockup", "Kernel panic - not syncing",
+                  ("blocked for more than", r"INFO: task \S{1,60} blocked for more than \d+ seconds"),
+                  ("achine ", r"(?:\[Hardware Error\]|mce: )[^\n]{0,120}[Mm]achine [Cc]heck"),
+                  ("EDAC ", r"EDAC \w{1,8}: \d+ UE"), "rcu_sched detected stalls"],
+     'cause': "The kernel of the node tells of trouble: a processor, its memory or a disk that does not answer. The "
+              "job is not at fault.",
+     'remedy': "srun --exclude=NODE, and tell the administrators with that line. 'blocked for more than' is mostly a "
+               "file system that hangs: ls of its folders, another one for the job.",
+     'source': "Linux, lockup watchdogs, hung task detector, machine check", 'evidence': 'derived'},
+    {'name': "ticket of the file system expired",
+     'text': "ls: cannot access '/home/me': Key has expired / Required key not available",
+     'patterns': [("Key has expired", r"\bKey has expired\b"), "Required key not available",
+                  "Key was rejected by service",
+                  ("o Kerberos credentials", "[Nn]o Kerberos credentials (?:available|cache)"),
+                  ("redentials cache", r"[Nn]o credentials cache (?:file )?found"),
+                  ("icket expired", r"\b[Tt]icket expired\b")],
+     'unless': ["Singularity Hub closed"],
+     'cause': "That file system (NFS, AFS, CIFS with Kerberos) wants a valid ticket, and yours has expired or is not "
+              "on that node or in the container.",
+     'remedy': "kinit (aklog for AFS), klist shows how long it lasts. In jobs: the site's way to renew it (auks, "
+               "krenew), or data on a file system without Kerberos. In a container: --bind the file that KRB5CCNAME "
+               "names.",
+     'source': "errno(3), EKEYEXPIRED, ENOKEY; kinit(1)", 'evidence': 'derived'},
+    {'name': "conda not set up in the job's shell",
+     'text': "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
+     'patterns': ["has not been properly configured to use 'conda activate'",
+                  (" init' before '", r"Run '(?P<name>conda|mamba|micromamba) init' before '"),
+                  "Shell not initialized", ("Could not find conda environment", "Could not find conda environment: "
+                                            r"(?P<env>\S{1,120})")],
+     'cause': "conda activate is a function of the shell, which a job's script does not have (it reads no .bashrc), or "
+              "there is no environment of that name for you there. {env}",
+     'remedy': "source $(conda info --base)/etc/profile.d/conda.sh before conda activate NAME, or #!/bin/bash -l; "
+               "conda run -n NAME PROGRAM; conda env list. In a container: the image's own conda by its path.",
+     'source': "docs.conda.io, Managing environments", 'evidence': 'derived'},
+    {'name': "user without a name in the container",
+     'text': "KeyError: 'getpwuid(): uid not found: 1234'",
+     'patterns': [("uid not found: ", r"getpwuid\(\): uid not found: (?P<number>[^\s'\x22]{1,20})"),
+                  "I have no name!@"],
+     'unless': ["user unknown on the node"],
+     'cause': "The number of your account ({number}) has no name there: /etc/passwd of the container does not have it "
+              "(Docker --user, podman, Kubernetes, --contain), or the node's directory of users does not answer.",
+     'remedy': "export USER=me LOGNAME=me HOME=/tmp (Python's getpass takes these first; PyTorch: "
+               "TORCHINDUCTOR_CACHE_DIR=/tmp/me). Apptainer: config passwd = yes; Docker: -v "
+               "/etc/passwd:/etc/passwd:ro. getent passwd $(id -u) on the node.",
+     'source': "getpwuid(3); docs.python.org, getpass.getuser", 'evidence': 'derived'},
+    {'name': "threads not to be had",
+     'text': "libgomp: Thread creation failed: Resource temporarily unavailable",
+     'patterns': ["libgomp: Thread creation failed",
+                  ("OMP: System error", r"OMP: System error #11\b"), "unable to create new native thread",
+                  ("unable to create native thread", "unable to create native thread"),
+                  ("what(): ", r"what\(\):  (?:thread: )?Resource temporarily unavailable"),
+                  ("Resource temporarily unavailable", r"(?i:thread|fork|clone|spawn|exception|system_error)[^\n]{0,80}"
+                   "Resource temporarily unavailable"),
+                  ("] Resource temporarily unavailable", r"Errno 11\] Resource temporarily unavailable"),
+                  "fork rejected by pids controller"],
+     'unless': ["processes used up"],
+     'cause': "The system gave the program no more threads: the limit of processes and threads (ulimit -u, the pids of "
+              "a cgroup or container) is reached, by ranks x threads or by many workers; or their stacks need more "
+              "memory than there is.",
+     'remedy': "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1; ulimit -u; a "
+               "smaller OMP_STACKSIZE (64M). Docker and podman: --pids-limit=-1; a new image on an old Docker, whose "
+               "seccomp does not know clone3: --security-opt seccomp=unconfined.",
+     'source': "pthread_create(3), EAGAIN; LLVM OpenMP, messages", 'evidence': 'derived'},
+    {'name': "worker process ended by the system",
+     'text': "RuntimeError: DataLoader worker (pid 1234) is killed by signal: Killed.",
+     'patterns': [("is killed by signal: ", r"DataLoader worker \(pid \S{1,12}\) is killed by signal: (?P<what>Killed|"
+                   "Terminated|Aborted|Segmentation fault)"),
+                  ("exited unexpectedly", r"DataLoader worker \(pid\(s\) [^)\n]{1,200}\) exited unexpectedly"),
+                  ("terminated abruptly", "process in the process pool was terminated abruptly"),
+                  ("terminated with signal", r"process \d+ terminated with signal (?P<other>SIG\w+)"),
+                  "TerminatedWorkerError: A worker process", "BrokenProcessPool: A "],
+     'unless': ["shared memory full", "out of memory"],
+     'cause': "A worker (a process that Python started beside the program) was ended from outside, mostly because the "
+              "memory of the job is used up; else it has crashed. {what} {other}",
+     'remedy': "Fewer workers (num_workers=, max_workers=) or more memory (--mem=0); sacct -j JOB -o maxrss,reqmem,"
+               "state and dmesg tell. With num_workers=0 an error of its own is shown. df -h /dev/shm in the "
+               "container: workers exchange data there.",
+     'source': "pytorch.org, torch.utils.data; docs.python.org, concurrent.futures", 'evidence': 'derived',
+     'general': 1},
+    {'name': "rank of torchrun that failed",
+     'text': "torch.distributed.elastic.multiprocessing.api: failed (exitcode: -9) local_rank: 0 (pid: 123) of binary: "
+             "python",
+     'patterns': [("failed (exitcode: ", r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<rank>\d+)"),
+                  ("exitcode", r"^ *exitcode +: (?P<code>-?\d+) \(pid: \d+\)"),
+                  "torch.distributed.elastic.multiprocessing.errors.ChildFailedError",
+                  ("got signal: ", r"SignalException: Process \d+ got signal: (?P<signal>\d+)")],
+     'cause': "torchrun ended the others, because rank {rank} failed (exit code {code}{signal}): 1 is an error of "
+              "Python above, -9 was killed (mostly the memory of the host), -11 a crash, -7 /dev/shm, -6 an abort "
+              "(NCCL's watchdog), 15 and 1 a signal from outside (scancel, a terminal that was closed).",
+     'remedy': "The first Traceback of any rank is the cause; torchrun --redirects 3 --log-dir LOGS keeps the output "
+               "of each apart. -9: --mem=0, fewer workers; -11: the same with one rank.",
+     'source': "pytorch.org, torchrun, Error propagation; signal(7)", 'evidence': 'derived', 'last': True},
+    {'name': "error of arithmetic",
+     'text': "forrtl: error (65): floating invalid",
+     'patterns': [("forrtl: error (", r"forrtl: error \((?:65|7[1-5])\): (?P<what>[^\n]{1,40})"),
+                  ("SIGFPE", r"\bSIGFPE\b[^\n]{0,80}")],
+     'cause': "The program divides by zero or computes with a number that is none, and was compiled or told to stop "
+              "there. {what}",
+     'remedy': "It is the program or its input, seldom the system: the same with fewer ranks, another compiler or "
+               "lower optimization (-O1, without -ffast-math) tells. Compile with -g -traceback (-fbacktrace).",
+     'source': "Intel Fortran, run-time errors; signal(7), SIGFPE", 'evidence': 'derived', 'general': 1},
+    {'name': "locks of files that the disk does not give",
+     'text': "OSError: [Errno 37] No locks available / sqlite3.OperationalError: database is locked",
+     'patterns': ["No locks available", ("database is locked", "database is locked"),
+                  ("Function not implemented", r"Errno 38\] Function not implemented"),
+                  ("lock", r"lock\b[^\n]{0,100}(?:Function not implemented|Operation not supported)")],
+     'unless': ["file that MPI-IO cannot lock", "file of HDF5 that another program holds"],
+     'cause': "The program locks a file on a file system of the network that gives no locks (Lustre without -o flock, "
+              "NFS without its lock daemon), or many processes want the same one (SQLite).",
+     'remedy': "Put the file or cache on the node's own disk: export TMPDIR=/tmp/$USER, HF_HOME, XDG_CACHE_HOME, or "
+               "the program's own setting. HDF5: export HDF5_USE_FILE_LOCKING=FALSE. One process alone that writes "
+               "to SQLite.",
+     'source': "fcntl(2), ENOLCK; flock(2); sqlite.org, FAQ, network file systems", 'evidence': 'derived'},
+    {'name': "no folder for temporary files",
+     'text': "FileNotFoundError: [Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp', ...]",
+     'patterns': ["No usable temporary directory found",
+                  ("mktemp: failed to create", r"mktemp: failed to create \S{1,20} via template (?P<folder>[^\n:]"
+                   "{1,120}): (?!No space)"),
+                  ("for here-document: ", "cannot create temp file for here-document: (?!No space)")],
+     'cause': "The folder for temporary files (TMPDIR, else /tmp) is not there on the node or in the container, is "
+              "full, or you may not write in it. {folder}",
+     'remedy': "export TMPDIR=/tmp/$USER-$SLURM_JOB_ID; mkdir -p $TMPDIR in the job, on each node; df -h /tmp; in a "
+               "container --bind $TMPDIR, and --writable-tmpfs or --bind /tmp with --contain.",
+     'source': "docs.python.org, tempfile.gettempdir; mktemp(1)", 'evidence': 'derived'},
     {'name': "port that another program has",
      'text': "bind: Address already in use",
      'patterns': [("ddress already in use", "[Aa]ddress already in use")],

@@ -23,10 +23,27 @@ ENTRIES = [
      'patterns': ["Unable to contact slurm controller", "s_p_parse_file: unable to stat",
                   "s_p_parse_file: cannot stat", "Could not establish a configuration source",
                   "Slurm backup controller in standby mode", "Controller is in standby mode"],
-     'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration"],
+     'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration",
+                "slurm.conf that you may not read"],
      'cause': "Slurm's controller does not answer, or its slurm.conf is not there.",
      'remedy': "On the workstation: make slurm, then . ./env.sh; on a cluster try again later.",
      'source': SLURM, 'evidence': 'measured'},
+    {'name': "slurm.conf that you may not read",
+     'text': "srun: error: s_p_parse_file: unable to status file /etc/slurm/slurm.conf: Permission denied",
+     'patterns': [("s_p_parse_file: ", r"s_p_parse_file: [^\n]{1,40} file (?P<file>\S{1,120}): Permission denied")],
+     'cause': "Slurm's commands must read {file}, and you may not: the file or a folder above it is closed.",
+     'remedy': "A matter of the administrators: chmod 0644 the file, 0755 its folder (slurmdbd.conf alone stays "
+               "closed). In a container --bind /etc/slurm.",
+     'source': "slurm.conf(5); github.com/bluebanquise/bluebanquise, issue 334", 'evidence': 'measured'},
+    {'name': "more names of nodes than nodes",
+     'text': "srun: error: Required nodelist includes more nodes than permitted by max-node count (2 > 1). Eliminating "
+             "nodes from the nodelist.",
+     'patterns': ["Required nodelist includes more nodes than permitted"],
+     'cause': "--nodelist (-w) names more nodes than --nodes (-N) allows, or one node twice; srun leaves some out, and "
+              "may wait for ever.",
+     'remedy': "-N as many as -w names, each name once: scontrol show hostnames LIST | sort -u.",
+     'source': "srun(1), --nodelist; github.com/radical-cybertools/radical.pilot, issue 2584",
+     'evidence': 'measured', 'last': True},
     {'name': 'unknown partition',
      'text': "srun: error: invalid partition specified: ...",
      'patterns': [("invalid partition specified: ", r"invalid partition specified: (?P<partition>\S+)"),
@@ -37,6 +54,7 @@ ENTRIES = [
     {'name': 'unknown account',
      'text': "Invalid account or account/partition combination specified",
      'patterns': ["Invalid account or account/partition combination", "Invalid wckey specification",
+                  "Invalid or unknown association",
                   ("(InvalidAccount)", r"\(InvalidAccount\)")],
      'cause': "The account (project) is missing, misspelt, or has no right to this partition.",
      'remedy': "--account=project_46XXXXXXX, or export SLURM_ACCOUNT; on LUMI lumi-workspaces lists yours.",
@@ -46,6 +64,8 @@ ENTRIES = [
      'patterns': ["Requested node configuration is not available", "can not be satisfied",
                   "Requested partition configuration not available now", "Node count specification invalid",
                   "Invalid node name specified", "Requested topology configuration is not available",
+                  "Required nodes lack available resources", "No suitable topology unit found",
+                  "RestrictedCoresPerGPU: ", ("invalid number of nodes", r"invalid number of nodes \(-N"),
                   ("PartitionNodeLimit", r"\bPartitionNodeLimit\b"), ("BadConstraints", r"\bBadConstraints\b")],
      'unless': ['more than the job has', 'memory that a node does not have'],
      'cause': "The job asks for more nodes, cores, memory or GPUs than the partition has or gives to one job.",
@@ -64,14 +84,30 @@ ENTRIES = [
      'text': "srun: error: Only allocated 1 nodes asked for 2",
      'patterns': [(" nodes asked for ", r"Only allocated (?P<has>\d+) nodes asked for (?P<wants>\d+)"),
                   ("Unable to create step for job ",
-                   r"Unable to create step for job \d+: (?!Job/step|Invalid job id|Job has expired|Error "
-                   r"generating|Expired|Address already|Required ports|Step limit|Unspecified error|Job step already)"
-                   "(?P<why>.*)"),
-                  ("Insufficient GRES available in allocation", "Insufficient GRES available in allocation")],
+                   r"Unable to create step for job \w+: (?P<why>(?:Requested (?:node|partition|topology) config|"
+                   "Requested nodes|Required node|More processors|Memory (?:required|specification)|Invalid (?:generic "
+                   "resource|Trackable|node name|feature|GRES)|Insufficient GRES|Duplicate generic|Node count|Task "
+                   "count|CPU count|Task distribution|Cannot request more threads|RestrictedCoresPerGPU|No suitable "
+                   "topology|Job violates|Requested GRES)[^\\n]{0,120})"),
+                  ("Unable to create job step: ",
+                   r"Unable to create job step: (?P<why>(?:More processors|Memory required|"
+                   r"Invalid generic resource|Node count|Task count|CPU count)[^\n]{0,120})"),
+                  ("Insufficient GRES available in allocation", "Insufficient GRES available in allocation"),
+                  (" not found in the job", r"Step requested GRES \((?P<why>[^)\n]{1,60}\)?)\) not found in the job")],
      'cause': "srun asks for more than the job was given (nodes, tasks, memory or GPUs), or for what does not fit "
               "together. {why}",
      'remedy': "Ask for it when the job is submitted: sbatch -N, -n, --mem, --gpus-per-node; or ask srun for less.",
      'source': SLURM, 'evidence': 'measured'},
+    {'name': "network of the step not set up",
+     'text': "srun: error: Unable to create step for job 1316301: Error configuring interconnect",
+     'patterns': ["Error configuring interconnect"],
+     'cause': "Slurm could not give the step its part of the Slingshot network (VNI): the step asks for it by "
+              "--network= in a way that is not allowed, overlaps another step on several nodes, or too many steps have "
+              "one.",
+     'remedy': "To look into a job that runs: srun --overlap --jobid=JOB -n 1 --pty bash, on one node. Leave out "
+               "--network=; fewer srun at once in a job. srun --exclude=NODE if it is one node alone.",
+     'source': "github.com/Lumi-supercomputer/lumi-userguide, pull request 223; github.com/ornladios/ADIOS2, issue "
+               "3439; Slurm, src/plugins/switch/hpe_slingshot", 'evidence': 'measured'},
     {'name': 'step waits for another',
      'text': "srun: Job ... step creation temporarily disabled, retrying (Requested nodes are busy)",
      'patterns': ["step creation temporarily disabled", "step creation still disabled"],
@@ -131,7 +167,7 @@ ENTRIES = [
      'source': SLURM + '; github.com/singularityhub/singularity-hpc, issues 473 and 565', 'evidence': 'measured'},
     {'name': 'munge not reached',
      'text': "srun: error: Munge encode failed: Failed to access \"/run/munge/munge.socket.2\": ...",
-     'patterns': ["Munge encode failed", "cannot find auth plugin for auth/munge",
+     'patterns': ["Munge encode failed", "cannot find auth plugin for auth/munge", "If munged is up, restart with",
                   ("munge.socket", r"munge\.socket\S*: (?:No such file|Connection refused|Permission denied)")],
      'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were called inside a container, "
               "or munged does not run on this node.",
@@ -157,8 +193,11 @@ ENTRIES = [
     {'name': 'binding outside of the step',
      'text': "srun: error: CPU binding outside of job step allocation, allocated CPUs are: 0x34000004.",
      'patterns': ["CPU binding outside of job step allocation", "Unable to satisfy cpu bind request",
-                  "Unable to layout tasks on given cpus"],
-     'cause': "--cpu-bind (or SLURM_CPU_BIND of an srun around this one) names cores that this step does not have.",
+                  "Unable to layout tasks on given cpus",
+                  "does not specify any devices within the allocation", "Using sched_affinity for tasks failed",
+                  ("sched_setaffinity(", r"slurmstepd\S{0,60}: [^\n]{0,60}sched_setaffinity\([^\n]{1,40}failed")],
+     'cause': "--cpu-bind (or SLURM_CPU_BIND of an srun around this one) names cores that this step does not have, or "
+              "--gpu-bind GPUs.",
      'remedy': "unset what env | grep SLURM_CPU_BIND shows, when one srun starts another. Masks such as those for "
                "LUMI-G need whole nodes: --exclusive.",
      'also': [("the step has fewer cores than the mask", "srun bash -c 'taskset -cp $$'")],
@@ -176,7 +215,8 @@ ENTRIES = [
      'patterns': ["Invalid generic resource (gres) specification", "Invalid Trackable RESource (TRES) specification",
                   "Duplicate generic resource (gres) specification",
                   "Invalid GRES specification (with and without type identification)",
-                  "Requested GRES option unsupported by configured SelectType plugin"],
+                  "Requested GRES option unsupported by configured SelectType plugin",
+                  ("-per-task or --tres-per-task used without", "-per-task or --tres-per-task used without")],
      'unless': ['more than the job has'],
      'cause': "This Slurm does not know the GPUs (or other resource) by the name or option that was used, or the "
               "partition has none.",
@@ -192,6 +232,34 @@ ENTRIES = [
      'remedy': "unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE before the inner sbatch or srun, or "
                "submit from the login node.",
      'source': 'github.com/mehta-lab/recOrder, issue 482', 'evidence': 'derived'},
+    {'name': "cores asked for in two ways",
+     'text': "srun: fatal: cpus-per-task set by two different environment variables SLURM_CPUS_PER_TASK=4 != "
+             "SLURM_TRES_PER_TASK=cpu:2",
+     'patterns': [(" set by two different environment variables",
+                   r"(?P<what>[\w-]{1,40}) set by two different environment variables (?P<why>[^\n]{1,120})")],
+     'cause': "Two variables of Slurm say how many cores a task has, and differ: srun was called within another job or "
+              "step (salloc, an interactive shell), or --cpus-per-task was given again. {what} {why}",
+     'remedy': "unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK (and SRUN_CPUS_PER_TASK) before srun or mpirun; or "
+               "submit from a shell that is in no job.",
+     'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK", 'evidence': 'derived'},
+    {'name': "PMI-2 of Slurm does not reach a node",
+     'text': "srun: error: mpi/pmi2: failed to send temp kvs to compute nodes",
+     'patterns': [("mpi/pmi2: ", r"mpi/pmi2: (?P<why>[^\n]{0,60}(?:failed|timeout|error|invalid)[^\n]{0,100})")],
+     'unless': ["two kinds of PMI"],
+     'cause': "Slurm's part for PMI-2 could not pass on what the ranks told each other: {why}. Ranks that have ended "
+              "before, a node that does not answer, or very many ranks are the usual reasons.",
+     'remedy': "Look for a rank that failed before this line. srun --mpi=pmix, if the MPI can; fewer ranks; srun "
+               "--exclude=NODE. export PMI_TIME=4000 spreads out the messages of very many ranks.",
+     'source': "Slurm, src/plugins/mpi/pmi2; srun(1), PMI_TIME", 'evidence': 'derived', 'general': 1},
+    {'name': "tasks on each node that do not fit",
+     'text': "srun: Warning: can't honor --ntasks-per-node set to 4 which doesn't match the requested tasks 2 ...",
+     'patterns': [("can't honor --ntasks-per-node", r"can't honor --ntasks-per-node set to (?P<number>\d+)"),
+                  "Ignoring --ntasks-per-node"],
+     'cause': "--ntasks-per-node ({number}) does not fit -n and the number of nodes, so srun leaves it out; the ranks "
+              "may lie on the nodes otherwise than meant.",
+     'remedy': "-n = nodes x --ntasks-per-node, or one of the two alone. In a job that has -n set: srun -N2 -n8 "
+               "--ntasks-per-node=4; env | grep ^SLURM_N shows what the job has set.",
+     'source': "srun(1), --ntasks-per-node", 'evidence': 'derived', 'last': True},
     {'name': 'limit of your account',
      'text': "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
      'patterns': [("policy", r"(?i:violates accounting/QOS) policy"),
@@ -216,7 +284,10 @@ ENTRIES = [
      'patterns': [("Socket timed out on send/recv", r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv"),
                   ("Communication connection failure", r"(?:srun|sbatch|salloc|slurm\w*): [^\n]{0,120}Communication "
                    "connection failure"),
-                  ("Connection timed out ", "Connection timed out (?:establishing|writing|reading)")],
+                  ("Connection timed out ", "Connection timed out (?:establishing|writing|reading)"),
+                  ("Message ", r"(?:srun|sbatch|salloc|slurm\w*): [^\n]{0,120}Message (?:send|receive) failure"),
+                  "Kernel reported delayed socket error", "Unexpected missing socket error",
+                  "Connection rejected by handler"],
      'cause': "A node or the controller of Slurm did not answer in time: it is overrun or down, a firewall stands "
               "between, or it does not believe the sender (keys of munge differ).",
      'remedy': "Try again, and fewer srun at once. If it is always one node: srun --exclude=NODE, and tell the "
@@ -227,7 +298,9 @@ ENTRIES = [
      'patterns': ["unable to set taskset", "plugin not compiled with hwloc support", "unable to add pids to "
      "'/sys/fs/cgroup",
                   ("cgroup", r"write value '[^']{1,40}' to '/sys/fs/cgroup/\S+ failed"),
-                  ("xcgroup_instantiate: ", r"xcgroup_instantiate: unable to create cgroup")],
+                  ("xcgroup_instantiate: ", r"xcgroup_instantiate: unable to create cgroup"),
+                  ("unable to open '/sys/fs/cgroup", r"unable to open '/sys/fs/cgroup/[^'\n]{1,200}' for (?:reading|"
+                   r"writing) ?: (?:No such file|Permission denied)")],
      'unless': ["cgroups of the kernel used up"],
      'cause': "Slurm cannot give the step its cores or memory by cgroups: its description of the node (slurm.conf) is "
               "not what the node has, or its plugin was built without hwloc.",
@@ -237,6 +310,8 @@ ENTRIES = [
     {'name': "user not known to Slurm",
      'text': "sbatch: error: Batch job submission failed: Invalid user id",
      'patterns': ["Invalid user id", "Invalid user ID",
+                  ("Invalid group ", "(?:srun|sbatch|salloc|slurm)[^\\n]{0,160}Invalid group (?:id|ID)"),
+                  "Unable to resolve group ID to group name",
                   ("Unable to resolve user ID to user name", "Unable to resolve user ID to user name"),
                   (" not found on system", r"uid \d+ not found on system"),
                   ("Failed to lookup user", "Failed to lookup user"), "Slurmd could not set UID or GID"],
@@ -257,7 +332,8 @@ ENTRIES = [
      'text': "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some "
              "limit)",
      'patterns': ["Requested time limit is invalid", ("nvalid time limit", "[Ii]nvalid time limit specification"),
-                  "Invalid --time specification", ("PartitionTimeLimit", r"\bPartitionTimeLimit\b"),
+                  "Invalid --time specification", "Invalid time-min specification",
+                  ("PartitionTimeLimit", r"\bPartitionTimeLimit\b"),
                   ("timelimit exceeds max", r"requested timelimit exceeds max of (?P<most>[^\n]{1,30})")],
      'cause': "The job asks for more time than the partition allows, for none where one is wanted, or in a form that "
               "Slurm does not read.",
@@ -296,6 +372,7 @@ ENTRIES = [
      'text': "srun: error: Unable to allocate resources: Requested nodes are busy",
      'patterns': [("Requested nodes are busy", r"(?<!\()Requested nodes are busy"), "Immediate execution impossible",
                   ("allocation failure", "allocation failure: (?:Requested nodes|Unable to allocate)"),
+                  ("Unable to allocate resources", "Unable to allocate resources: Connection timed out"),
                   "Job can not start immediately"],
      'unless': ["step waits for another"],
      'cause': "The nodes or cores are in use by other jobs, and the command does not want to wait (--immediate), or "
@@ -360,6 +437,7 @@ ENTRIES = [
      'patterns': [("Unable to resolve", r'Unable to resolve "(?P<host>[^"\n]{1,80})": (?:Unknown|Host)'),
                   ("can't find address for host ", r"can't find address for host (?P<other>[^\s,]{1,80})"),
                   ("an't find an address", r"[Cc]an't find an address(?:, check slurm.conf| for (?P<third>\S{1,80}))"),
+                  ("Lookup failed: ", "(?:srun|sbatch|salloc|slurm\\S{0,20}): error: Lookup failed: [^\\n]{1,60}"),
                   ("get_addr", "slurm_conf_get_addr.{0,80}")],
      'cause': "Slurm does not know the address of a node ({host}{other}{third}): slurm.conf differs between machines, "
               "or the name is not in the name service.",
@@ -385,7 +463,9 @@ ENTRIES = [
      'patterns': ["Protocol authentication error", "Invalid authentication credential",
                   ("Security violation, ", r"Security violation, (?:slurm message|\w+ RPC) from uid \d+"),
                   "Authentication credential expired", "Zero Bytes were transmitted or received",
-                  "Unable to unpack credential", "Rejecting authentication of user nobody", "auth_p_verify",
+                  "Unable to unpack credential", "Cannot unpack credential", "Insane message length",
+                  "Unable to query kernel for socket peer credential", "Header lengths are longer than data received",
+                  "Rejecting authentication of user nobody", "auth_p_verify",
                   ("g_slurm_auth_", r"g_slurm_auth_\w{1,40}: .{0,60}(?:failed|error)")],
      'unless': ["munge not reached", "credential refused", "socket of Slurm's own keys"],
      'cause': "One part of Slurm does not believe another: their keys of munge, clocks or releases differ, or slurmd "
@@ -424,8 +504,9 @@ ENTRIES = [
      'patterns': [("failed on node",
                    r"Task launch for .{0,60}failed on node (?P<node>\S{1,60}): (?P<why>[^\n]{1,100})"),
                   ("Application launch failed", r"Application launch failed: (?P<other>[^\n]{1,100})"),
-                  (" launch failed: ", r"task [\d,-]{1,80} launch failed: (?P<third>[^\n]{1,100})")],
-     'cause': "The node did not start the ranks: {why}{other}{third}",
+                  (" launch failed: ", r"task [\d,-]{1,80} launch failed: (?P<third>[^\n]{1,100})"),
+                  ("Unable to create step for job ", r"Unable to create step for job \w+: (?P<why>[^\n]{1,120})")],
+     'cause': "Slurm or the node did not start the ranks: {why}{other}{third}",
      'also': [("Slurm's part for PMIx fails, with PMIx 5.0.8 to 5.0.10 from some number of ranks on",
                "srun --mpi=pmi2 true")],
      'remedy': "The lines of slurmstepd around it say more. srun --exclude=NODE tells whether it is that node alone; "
@@ -440,6 +521,16 @@ ENTRIES = [
      'remedy': "sbatch --output=FILE --chdir=FOLDER with places that exist before and are the same on the nodes; "
                "Slurm makes no folders.",
      'source': "Slurm, slurmd/slurmstepd; github.com/SckyzO/slurm_exporter, issue 171", 'evidence': 'measured'},
+    {'name': "process that ended while Slurm looked at it",
+     'text': "slurmstepd: error: _is_a_lwp: open() /proc/83665/status failed: No such file or directory",
+     'patterns': [("_is_a_lwp", r"_is_a_lwp: open\(\) /proc/\d+/status failed"),
+                  ("/proc/", r"slurmstepd\S{0,60}: [^\n]{0,60}/proc/\d+/(?:stat\w*|cgroup|io|fd)[^\n]{0,20}: No such "
+                   "file")],
+     'cause': "A process of the step ended while slurmstepd read about it, or was ended with the step: a "
+              "consequence, and harmless by itself.",
+     'remedy': "Look for the line that says why the step was ended (CANCELLED AT, an error of a rank).",
+     'source': "github.com/E3SM-Project/E3SM, issue 3138; Slurm, src/plugins/proctrack", 'evidence': 'derived',
+     'last': True},
     {'name': "submission refused",
      'text': "sbatch: error: Batch job submission failed: ...",
      'patterns': [("submission failed", r"Batch job submission failed: (?P<why>[^\n]{1,150})"),
@@ -482,6 +573,7 @@ ENTRIES = [
                   "appears to have a different slurm.conf than the slurmctld",
                   ("conf ", "gres.conf .{0,60}(?:mismatch|differs)"), "Duplicated NodeHostName",
                   ("not a valid controller", r"This host \(\S{1,100}\) not a valid controller")],
+     'unless': ["slurm.conf that you may not read"],
      'cause': "Slurm cannot use its configuration: a line that it does not know, a node that is not in it or twice, or "
               "files that differ between machines. {key}{file} {line}",
      'remedy': "slurmd -C prints the node's line; its name, and SlurmctldHost, must be that of hostname -s; no node "
@@ -491,6 +583,7 @@ ENTRIES = [
     {'name': "Slurm's cgroups not to be had",
      'text': "slurmd: error: cannot find cgroup plugin for cgroup/v2",
      'patterns': [("cgroup", r"cannot (?:find|create) cgroup (?:plugin|context) for (?P<which>cgroup/v\d|\S{1,30})"),
+                  ("Read-only file system", r"/sys/fs/cgroup/[^\n]{1,200}Read-only file system"),
                   "Unable to initialize cgroup plugin", ("cgroup", r"cgroup namespace '(?P<ns>\w+)' not mounted"),
                   "cgroup_dbus", ("scope", "scope.{0,60}(?:timed out|Failed to connect)"),
                   ("dbus", "dbus.{0,60}(?:timed out|Failed to connect)"),
@@ -523,7 +616,9 @@ ENTRIES = [
     {'name': "job cancelled",
      'text': "slurmstepd: error: *** JOB 123 ON n1 CANCELLED AT 2026-11-22T10:00:00 ***",
      'patterns': [("CANCELLED AT", r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?! DUE TO)(?: \*\*\*|$)"),
-                  ("DUE TO ", r"DUE TO (?P<why>PREEMPTION|JOB REQUEUE|SIGNAL \S+)")],
+                  ("DUE TO ", r"DUE TO (?P<why>PREEMPTION|JOB REQUEUE|SIGNAL \S+)"),
+                  ("DUE to ", r"DUE to (?P<why>SIGNAL \S+)"),
+                  "TERM_OWNER: job killed by owner"],
      'cause': "The job or step was ended from outside: by scancel, by a job with more right to the nodes, or by srun "
               "after another rank had failed. {why}",
      'remedy': "Look for an error of any rank before this line. sacct -j JOB -o state,exitcode,reason tells: "
@@ -531,7 +626,7 @@ ENTRIES = [
      'source': "scancel(1); sacct(1), JOB STATE CODES", 'evidence': 'derived', 'last': True},
     {'name': "srun ended the step",
      'text': "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.",
-     'patterns': ["Job step aborted: Waiting up to", "First task exited 60s ago",
+     'patterns': ["Job step aborted: Waiting up to", "DUE TO TASK FAILURE", "First task exited 60s ago",
                   ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
                   "srun: forcing job termination", "error: Timed out waiting for job step to complete"],
      'unless': ["task killed", "program failed"],
@@ -914,7 +1009,8 @@ ENTRIES = [
     {'name': "switched off on this cluster",
      'text': "sbatch: error: Batch job submission failed: Requested operation is presently disabled",
      'patterns': ["Requested operation is presently disabled", "Requested operation not supported on this system",
-                  "Only batch jobs are accepted or processed", "Job steps can not be run on this cluster",
+                  "Slurm accounting storage is disabled", "Only batch jobs are accepted or processed",
+                  "Job steps can not be run on this cluster",
                   "Container runtime not configured or invalid"],
      'cause': "An option of the job is one that this cluster has switched off (accounting, --container, interactive "
               "jobs in this partition, for example).",
@@ -939,7 +1035,9 @@ ENTRIES = [
     {'name': "cgroups of the kernel used up",
      'text': "slurmstepd: error: xcgroup_instantiate: unable to create cgroup '/sys/fs/cgroup/memory/slurm/uid_1000' : "
              "Cannot allocate memory",
-     'patterns': [("create cgroup", r"unable to create cgroup ['\u2018][^'\u2019\n]{1,200}['\u2019] ?: (?:Cannot "
+     'patterns': [("to memory cg '(null)'", r"unable to add task\[pid=\d+\] to memory cg '\(null\)'"),
+                  ("memory cgroup", r"unable to instanciate (?:user|job|step) \S{1,30} memory cgroup"),
+                  ("create cgroup", r"unable to create cgroup ['\u2018][^'\u2019\n]{1,200}['\u2019] ?: (?:Cannot "
                    "allocate memory|No space left on device)")],
      'cause': "The kernel of the node gives no new cgroup: it has too many that were never freed (a known leak of "
               "older kernels, with limits of kernel memory). Your job's memory is not at fault.",
