@@ -53,7 +53,9 @@ def stay():
     """Be there until the sampler has seen the libraries: how soon is for the machine to say, a benchmark runs on."""
     proof = pathlib.Path(os.environ.get('PROOFS', '/nonexistent'), f"rank-{os.environ['SLURM_PROCID']}.json")
     end = time.monotonic() + 60
-    while 'PROOFS' in os.environ and time.monotonic() < end and not (proof.exists() and '"found": true' in proof.read_text()):
+    while 'PROOFS' in os.environ and time.monotonic() < end:
+        if proof.exists() and '"found": true' in proof.read_text():
+            break
         time.sleep(0.02)
 if special.exists() and 'MPIR_CVAR_DEBUG_SUMMARY' not in os.environ:
     exec(special.read_text())

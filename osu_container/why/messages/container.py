@@ -99,8 +99,9 @@ ENTRIES = [
      'text': "fuse: failed to open /dev/fuse: Permission denied",
      'patterns': ["failed to open /dev/fuse", "fuse: device not found"],
      'cause': "The runtime mounts the image through /dev/fuse, and this user may not open it here.",
-     'remedy': "As root: modprobe fuse; chmod 666 /dev/fuse. In a container of CI: --privileged or --device "
-               "/dev/fuse.",
+     'remedy': "Without it: apptainer exec --unsquash, or MPI_CONTAINER_OPTIONS=--unsquash with a command of the "
+               "module, which unpacks the image into $TMPDIR at each start. As root: modprobe fuse; chmod 666 "
+               "/dev/fuse. In a container of CI: --privileged or --device /dev/fuse.",
      'source': OURS, 'evidence': 'measured'},
     {'name': 'no user namespaces',
      'text': "ERROR  : Failed to create user namespace: ...",
@@ -330,16 +331,14 @@ ENTRIES = [
                   "Home directory is not owned by calling user",
                   ("failed to retrieve group information", r"failed to retrieve group information for (?P<group>\d+)"),
                   ("cannot find name for user ID ", r"cannot find name for user ID (?P<other>\d+)"),
-                  ("uid not found", r"getpwuid\(\): uid not found: (?P<uid>\d+)"),
+                  ("uid not found", r"getpwuid\(\): uid not found: (?P<uid>\d+)"), "I have no name!@",
                   ("Cannot find User", r"Cannot find User '(?P<uid>\d+)' in passwd file")],
      'cause': "The number of your account or group ({number}{other}{group}{uid}) has no name here: the node does not "
-              "reach "
-              "its directory (LDAP, sssd), or the container's /etc/passwd does not name you.",
+              "reach its directory (LDAP, sssd), or the container's /etc/passwd does not name you.",
      'remedy': "Start it again on another node (srun --exclude=NODE), and tell the administrators. At thousands of "
                "starts at once the directory may be overrun: one container for all ranks of a node helps. Docker, "
-               "podman: "
-               "-v /etc/passwd:/etc/passwd:ro, or -e USER=me -e HOME=/tmp beside --user, for programs that ask their "
-               "name.",
+               "podman: -v /etc/passwd:/etc/passwd:ro, or -e USER=me -e HOME=/tmp beside --user, for programs that ask "
+               "their name.",
      'also': [("only the container does not know you", "srun id -un, which then prints your name")],
      'source': 'github.com/apptainer/singularity, issues 5598, 5757 and 4767', 'evidence': 'derived'},
     {'name': 'no loop device',
@@ -393,8 +392,7 @@ ENTRIES = [
      'text': "cp: cannot create regular file '...': Read-only file system",
      'patterns': ["Read-only file system", "read-only file system"],
      'cause': "The program writes to a folder of the image, and an image is read-only; a folder of the host that was "
-              "not "
-              "bound (/scratch, /project, your home) is the image's too.",
+              "not bound (/scratch, /project, your home) is the image's too.",
      'remedy': "Let it write to a folder that is bound (your project, $TMPDIR), or give it one in that place: --bind "
                "FOLDER:/path. --writable-tmpfs keeps a few MB in memory.",
      'also': [("it is a file system of the host that compute nodes may only read", "findmnt -T FOLDER")],
@@ -531,8 +529,7 @@ ENTRIES = [
      'remedy': "Bind it: --bind FOLDER (export SINGULARITY_BIND or APPTAINER_BIND), or start from a folder that is "
                "bound, or name one with --pwd. Paths that the program is given should begin with /. Nextflow: "
                "singularity.autoMounts = true, or singularity.runOptions = '--bind /FOLDER' in nextflow.config, with "
-               "both "
-               "ends of a link (realpath FOLDER).",
+               "both ends of a link (realpath FOLDER).",
      'also': [("--no-home, --contain or --home takes it away", "env | grep -E '^(SINGULARITY|APPTAINER)_'")],
      'source': 'github.com/IDEALLab/EngiBench, issue 155; github.com/apptainer/singularity, issue 2778',
      'evidence': 'derived'},
@@ -569,9 +566,9 @@ ENTRIES = [
                   "no apparent support for squashfs"],
      'unless': ["no loop device"],
      'cause': "The kernel could not mount the image ({why}): the file is cut off or damaged, its squashfs was packed "
-              "in a way (zstd, lz4) that this kernel or runtime is too old for, the kernel has no squashfs "
-              "(modprobe), Singularity 2 runs on a kernel that is "
-              "too new for it, or the file lies where nothing can be mounted from (a disk of Windows, encrypted).",
+              "in a way (zstd, lz4) that this kernel or runtime is too old for, the kernel has no squashfs (modprobe), "
+              "Singularity 2 runs on a kernel that is too new for it, or the file lies where nothing can be mounted "
+              "from (a disk of Windows, encrypted).",
      'remedy': "Compare its size and sha256 with the original and copy it again; singularity sif list FILE. A newer "
                "runtime, or --userns (--unsquash), which unpacks it instead of mounting.",
      'source': "Apptainer, internal/pkg/runtime; github.com/apptainer/singularity, issues 1357 and 5626",
@@ -944,12 +941,10 @@ ENTRIES = [
                   ("Can't stat ", r"Can't stat (?P<path>\S{1,200}) directory: ")],
      'cause': "{path} could not be bound at that moment: its file system is mounted on demand (autofs) and was not "
               "yet, it is gone, or a folder above it is closed: to you, or to the root that a setuid runtime is (NFS "
-              "with "
-              "root_squash, rights 750).",
-     'remedy': "ls it in front of the command (ls /oak/ > /dev/null), which makes autofs mount it; namei -l PATH "
-               "shows where x "
-               "for others is missing: bind a folder above that, or apptainer exec --userns. A path that is not "
-               "there: take it out of --bind, SINGULARITY_BIND and singularity.conf.",
+              "with root_squash, rights 750).",
+     'remedy': "ls it in front of the command (ls /oak/ > /dev/null), which makes autofs mount it; namei -l PATH shows "
+               "where x for others is missing: bind a folder above that, or apptainer exec --userns. A path that is "
+               "not there: take it out of --bind, SINGULARITY_BIND and singularity.conf.",
      'source': "github.com/apptainer/singularity, issue 1313", 'evidence': 'derived'},
     {'name': "bound twice",
      'text': "WARNING: While bind mounting '/local_data:/local_data/': destination is already in the mount point list",
@@ -1044,8 +1039,7 @@ ENTRIES = [
               "loader which libraries that needs: this failed. unsquashfs is of another system (conda, spack, Nix, "
               "modules), or a library of it is missing.",
      'remedy': "type -a unsquashfs; ldd $(command -v unsquashfs). Put the system's first "
-               "(PATH=/usr/sbin:/usr/bin:$PATH), "
-               "or install squashfs-tools from the system's packages.",
+               "(PATH=/usr/sbin:/usr/bin:$PATH), or install squashfs-tools from the system's packages.",
      'source': "github.com/apptainer/apptainer, internal/pkg/image/unpacker/squashfs.go; "
                "github.com/apptainer/singularity, "
                "issue 5711", 'evidence': 'derived'},
@@ -1140,7 +1134,7 @@ ENTRIES = [
      'cause': "A package manager wants to become another user or to give files away, and in this container only one "
               "user exists: it was built without numbers of users (/etc/subuid) or without fakeroot.",
      'remedy': "apptainer build --fakeroot, with a range in /etc/subuid and /etc/subgid, or with fakeroot installed on "
-               "the host. apt: echo 'APT::Sandbox::User \x22root\x22;' > /etc/apt/apt.conf.d/no-sandbox in %post. "
+               "the host. apt: echo 'APT::Sandbox::User \"root\";' > /etc/apt/apt.conf.d/no-sandbox in %post. "
                "Charliecloud: ch-image build --force.",
      'source': "apt.conf(5); charliecloud, ch-image --force; Apptainer user guide, Fakeroot", 'evidence': 'derived'},
     {'name': "unpacking of an image failed",
@@ -1153,7 +1147,7 @@ ENTRIES = [
                "damaged.",
      'source': "Apptainer user guide, Build environment", 'evidence': 'derived', 'general': 1},
     {'name': "attributes of files that cannot be unpacked",
-     'text': "FATAL: ... restore xattr metadata: saw forbidden xattr \x22security.selinux\x22",
+     'text': "FATAL: ... restore xattr metadata: saw forbidden xattr \"security.selinux\"",
      'patterns': [("forbidden xattr", r"saw forbidden xattr (?P<what>\S{1,60})"),
                   ("rite_xattr: ",
                    r"write_xattr: failed to write xattr (?P<other>\S{1,60}) for file (?P<file>\S{1,200})"),
@@ -1211,7 +1205,7 @@ ENTRIES = [
      'source': "github.com/zamboni-lab/SLAW, issue 5; github.com/patrickbryant1/MoLPC, issue 14", 'evidence': 'derived',
      'general': 1},
     {'name': "cache of images damaged",
-     'text': "FATAL: ... conveyor failed to get: no descriptor found for reference \x22880fcb44...\x22",
+     'text': "FATAL: ... conveyor failed to get: no descriptor found for reference \"880fcb44...\"",
      'patterns': [("no descriptor found for reference", r"no descriptor found for reference \x22?(?P<what>\w{1,16})"),
                   ("cached file hash", r"cached file hash\(\S{1,80}\) and expected hash\(\S{1,80}\) does not match"),
                   ("/cache/blob", r"initializing source oci:\S{1,200}/cache/blob[^\n]{0,250}")],
@@ -1297,8 +1291,7 @@ ENTRIES = [
                   ("rpc server ", r"rpc server (?P<other>interrupted by signal[^\n]{0,40}|exited with[^\n]{0,40})")],
      'unless': ["no user namespaces"],
      'cause': "The process of the runtime that makes the mounts ended while the container was made {other}: it "
-              "crashed, "
-              "was killed for memory, or may not live in a namespace of processes (--pid, --containall).",
+              "crashed, was killed for memory, or may not live in a namespace of processes (--pid, --containall).",
      'remedy': "Once more without --pid and --containall (-C), and with more memory; apptainer --debug exec ... names "
                "the signal. Else another release of the runtime: module avail apptainer singularity.",
      'also': [("a limit of memory or of processes", "ulimit -v; ulimit -u; sacct -j JOB -o state,maxrss")],
@@ -1309,20 +1302,18 @@ ENTRIES = [
      'patterns': [("Failed to get file information for file descriptor",
                    r"Failed to get file information for file descriptor (?P<number>\d+)")],
      'cause': "The runtime starts in several steps that hand open files on, and one of them (number {number}) was "
-              "closed "
-              "in between: it comes and goes, by a race, or with the files of the program that called it (RStudio).",
+              "closed in between: it comes and goes, by a race, or with the files of the program that called it "
+              "(RStudio).",
      'remedy': "Start it again, in a loop with a pause if need be (for i in 1 2 3; do apptainer exec ... && break; "
-               "sleep "
-               "10; done); from a terminal or srun instead of RStudio. A newer release of the runtime.",
+               "sleep 10; done); from a terminal or srun instead of RStudio. A newer release of the runtime.",
      'source': "Apptainer, cmd/starter/c/starter.c; github.com/apptainer/apptainer, issues 1947 and 2166",
      'evidence': 'derived'},
     {'name': "file of the host that the runtime shows inside",
      'text': "container creation failed: open /etc/resolv.conf: no such file or directory",
      'patterns': [("container creation failed: ", r"container creation failed: (?:open|stat|lstat) (?P<file>/etc/"
                    r"(?:resolv\.conf|hosts|localtime|passwd|group|hostname)): no such file")],
-     'cause': "The runtime shows {file} of the host in every container, and it is not there: mostly it is a link "
-              "that leads "
-              "nowhere, as the service of names was not started.",
+     'cause': "The runtime shows {file} of the host in every container, and it is not there: mostly it is a link that "
+              "leads nowhere, as the service of names was not started.",
      'remedy': "ls -lL that file on the node; another node (srun --exclude=NODE), and tell the administrators "
                "(systemctl restart systemd-resolved).",
      'source': "Apptainer admin guide, config resolv_conf; github.com/apptainer/apptainer, issue 999",
@@ -1331,8 +1322,7 @@ ENTRIES = [
      'text': "FATAL: first process with --sharens has already exited, could not execute process (pid 77)",
      'patterns': [("first process with --sharens", "first process with --sharens has already exited")],
      'cause': "With --sharens the first process of a node makes the container, and the others join it: it had ended, "
-              "or "
-              "could not start, before they came.",
+              "or could not start, before they came.",
      'remedy': "Look for the error of the first one; without --sharens each rank starts its own. The first rank must "
                "run as long as the others.",
      'source': "github.com/apptainer/apptainer, issue 1906", 'evidence': 'derived'},
@@ -1349,8 +1339,7 @@ ENTRIES = [
      'evidence': 'measured'},
     {'name': "folder of settings of a Python package not to be written",
      'text': "Matplotlib created a temporary cache directory at /tmp/matplotlib-x because the default path (...) is "
-             "not a "
-             "writable directory",
+             "not a writable directory",
      'patterns': [("Matplotlib ", r"Matplotlib (?:created a temporary (?:config/)?cache directory|requires access to a "
                    "writable cache directory)"),
                   ("mkdir -p failed for path ", r"mkdir -p failed for path (?P<path>\S{1,200}):")],
@@ -1384,8 +1373,7 @@ ENTRIES = [
               "(/scratch/JOB, /local) and that folder is not in the container, or /tmp is closed or full.",
      'remedy': "unset TMPDIR TMP TEMP before the start, or --env TMPDIR=/tmp; or --bind $TMPDIR (Nextflow: "
                "singularity.runOptions = '--bind $TMPDIR'). If /tmp itself is closed: --bind FOLDER:/tmp, with a "
-               "folder of "
-               "yours.",
+               "folder of yours.",
      'also': [("it is full", "apptainer exec IMAGE sh -c 'echo $TMPDIR; df -h /tmp $TMPDIR; ls -ld /tmp'")],
      'source': "mktemp(1); github.com/nextgenusfs/funannotate, issue 778; github.com/IntGenomicsLab/lrsomatic, issue "
                "73",
@@ -1398,9 +1386,8 @@ ENTRIES = [
               "~/.nextflow/assets) is not seen where that folder is not in the container; a program of the image where "
               "your home hides its home; and without a profile of containers nothing of both is there.",
      'remedy': "-profile singularity (docker, conda); singularity.autoMounts = true; singularity.runOptions = '--bind "
-               "/FOLDER', with the folder of the pipeline, or '--no-home' (--no-mount home) for a program below "
-               "/home in "
-               "the image. export NXF_ASSETS=FOLDER puts pipelines on a disk that is bound.",
+               "/FOLDER', with the folder of the pipeline, or '--no-home' (--no-mount home) for a program below /home "
+               "in the image. export NXF_ASSETS=FOLDER puts pipelines on a disk that is bound.",
      'also': [("it is not executable, or not in the image", "bash -x .command.run in the task's folder (Work dir)")],
      'source': "github.com/nextflow-io/nextflow, issue 2324; github.com/epi2me-labs/wf-human-variation, issue 108",
      'evidence': 'derived', 'general': 1},
@@ -1419,25 +1406,12 @@ ENTRIES = [
               "these were built for another Python, NumPy or system than the one that runs: a container shows your "
               "home. {package}{file}",
      'remedy': "export PYTHONNOUSERSITE=1 and unset PYTHONPATH before the start (apptainer exec --env "
-               "PYTHONNOUSERSITE=1, or "
-               "--cleanenv --no-home). What you need from there: an environment made within the container.",
+               "PYTHONNOUSERSITE=1, or --cleanenv --no-home). What you need from there: an environment made within the "
+               "container.",
      'also': [("the package in your home is broken for every Python", "pip uninstall NAME; pip list --user")],
      'source': "docs.python.org, PYTHONNOUSERSITE; github.com/MultiQC/MultiQC, issue 1221; "
                "github.com/nf-core/rnaseq, issue "
                "383", 'evidence': 'measured'},
-    {'name': "conda activate without conda's functions",
-     'text': "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
-     'patterns': ["not been properly configured to use 'conda activate'", "Run 'conda init' before 'conda activate'",
-                  "is running as a subprocess and can't modify the parent shell"],
-     'cause': "conda activate is a function of the shell, and this shell (a job's script, a container, sh) has only "
-              "the "
-              "program conda: ~/.bashrc, into which conda init writes, was not read.",
-     'remedy': "In the script: source /PATH/OF/CONDA/etc/profile.d/conda.sh (or eval \x22$(conda shell.bash "
-               "hook)\x22), "
-               "then conda activate NAME; or without it conda run -n NAME PROGRAM. In an image: put ENV/bin in front "
-               "of PATH "
-               "in %environment; mamba: eval \x22$(micromamba shell hook -s bash)\x22.",
-     'source': "docs.conda.io, conda init; github.com/conda/conda, issues 7804 and 13002", 'evidence': 'measured'},
     {'name': "display not there",
      'text': "_tkinter.TclError: no display name and no $DISPLAY environment variable",
      'patterns': [("display", r"(?:couldn't|could not|[Cc]annot|can't|[Uu]nable to|[Ff]ailed to) (?:connect to|open) "
@@ -1451,9 +1425,8 @@ ENTRIES = [
                   "java.awt.HeadlessException", "AWTError: Can't connect to X11"],
      'cause': "The program wants to open a window, and a job or container has no display.",
      'remedy': "export MPLBACKEND=Agg (Matplotlib), QT_QPA_PLATFORM=offscreen (Qt), java -Djava.awt.headless=true; "
-               "xvfb-run -a "
-               "PROGRAM gives a display that nobody sees. To see it: ssh -X, srun --x11, and in the container --bind "
-               "$HOME/.Xauthority.",
+               "xvfb-run -a PROGRAM gives a display that nobody sees. To see it: ssh -X, srun --x11, and in the "
+               "container --bind $HOME/.Xauthority.",
      'also': [("plugin xcb: a library of X is missing in the image", "QT_DEBUG_PLUGINS=1 PROGRAM 2>&1 | grep -i "
                                                                      "'cannot load'")],
      'source': "matplotlib.org, Backends; doc.qt.io, QPA; github.com/datalad/datalad-container, issue 272",
@@ -1466,29 +1439,24 @@ ENTRIES = [
                   ("Could not remove directory", r"Could not remove directory "
                                                  r"(?P<path>\S{0,200}\.singularity-runtime\.[^\s:]{1,100})"),
                   ("container cleanup failed", r"container cleanup failed: [^\n]{1,150}")],
-     'cause': "The program has ended, and the runtime could not clear up behind it: something in the background "
-              "still uses the "
-              "container, or its files lie on a network's disk. {path}",
+     'cause': "The program has ended, and the runtime could not clear up behind it: something in the background still "
+              "uses the container, or its files lie on a network's disk. {path}",
      'remedy': "Harmless for the run: its result counts. Remove what is left: ls -d /tmp/rootfs-* $TMPDIR/rootfs-*; "
-               "chmod -R u+w "
-               "it, rm -rf it. Programs that go on in the background: wait at the end of the script. "
-               "APPTAINER_TMPDIR on a "
-               "local disk.",
+               "chmod -R u+w it, rm -rf it. Programs that go on in the background: wait at the end of the script. "
+               "APPTAINER_TMPDIR on a local disk.",
      'source': "github.com/apptainer/apptainer, issues 613 and 2104; github.com/apptainer/singularity, issues 2880 "
                "and 4049",
      'evidence': 'derived', 'last': True},
     {'name': "network of the container not set up",
-     'text': "FATAL: container creation failed: plugin type=\x22bridge\x22 failed (add): ...",
+     'text': "FATAL: container creation failed: plugin type=\"bridge\" failed (add): ...",
      'patterns': [("plugin type=", r"plugin type=\x22(?P<kind>[\w-]{1,30})\x22 (?P<how>[^\n]{1,200})"),
                   ("CNI ", r"CNI (?:configuration|network|plugin)[^\n]{0,100}(?:not found|fail|error|missing|denied)"),
                   ("failed to find plugin ", r"failed to find plugin \x22(?P<plugin>[\w-]{1,30})\x22 in path")],
      'unless': ["daemon of Docker not reached"],
      'cause': "--net gives the container a network of its own, and its plugin (CNI) failed: {kind}{plugin} {how}",
      'remedy': "Without --net the container has the node's network, which MPI and jobs want. Else: --fakeroot --net, "
-               "--network "
-               "none; administrators: etc/apptainer/network/*.conflist, libexec/apptainer/cni, and the addresses "
-               "that are left "
-               "in /var/lib/cni/networks.",
+               "--network none; administrators: etc/apptainer/network/*.conflist, libexec/apptainer/cni, and the "
+               "addresses that are left in /var/lib/cni/networks.",
      'source': "Apptainer user guide, Network virtualization; github.com/singularityhub/singularity-compose, issue 60",
      'evidence': 'derived'},
     {'name': "package of Perl or R not there",
@@ -1501,15 +1469,11 @@ ENTRIES = [
                                                                         "mismatched")],
      'unless': ["library of another version", "C library too old", "C++ library too old"],
      'cause': "The Perl or R that runs has no package {perl}{r}, or one that was made for another release: another "
-              "perl or R "
-              "comes first on PATH (conda, a module, the host's in a container), or PERL5LIB, R_LIBS or your home "
-              "(~/R, "
-              "~/perl5) lead to packages of another one.",
+              "perl or R comes first on PATH (conda, a module, the host's in a container), or PERL5LIB, R_LIBS or your "
+              "home (~/R, ~/perl5) lead to packages of another one.",
      'remedy': "type -a perl R Rscript; unset PERL5LIB PERL_LOCAL_LIB_ROOT R_LIBS R_LIBS_USER (apptainer exec "
-               "--cleanenv "
-               "--no-home). If it is not there at all: conda install perl-NAME or r-NAME, cpanm NAME, "
-               "install.packages('NAME') "
-               "in the same environment.",
+               "--cleanenv --no-home). If it is not there at all: conda install perl-NAME or r-NAME, cpanm NAME, "
+               "install.packages('NAME') in the same environment.",
      'source': "perlrun(1), PERL5LIB; github.com/bioconda/bioconda-recipes, issues 25708 and 17503",
      'evidence': 'derived'},
     {'name': "files of the image that its maker may not read",
@@ -1519,23 +1483,19 @@ ENTRIES = [
      'cause': "Folders of the image lack the rights of their owner, so that they cannot be moved from TMPDIR to the "
               "sandbox.",
      'remedy': "apptainer build --fix-perms --sandbox FOLDER ...; or APPTAINER_TMPDIR on the same disk as FOLDER; or "
-               "build a SIF "
-               "first, and the sandbox from it.",
+               "build a SIF first, and the sandbox from it.",
      'source': "Apptainer user guide, build, --fix-perms; github.com/apptainer/singularity, issues 3892 and 4524",
      'evidence': 'measured'},
     {'name': "language that a C++ program wants",
      'text': "terminate called after throwing an instance of 'std::runtime_error' what(): "
-             "locale::facet::_S_create_c_locale name "
-             "not valid",
+             "locale::facet::_S_create_c_locale name not valid",
      'patterns': ["locale::facet::_S_create_c_locale name not valid", "collate_byname<char>::collate_byname failed "
                                                                       "to construct",
                   ("unsupported locale setting", r"locale\.Error: unsupported locale setting")],
      'cause': "Your language setting (LANG, LC_ALL) came into the container or to the node, which does not have it, "
-              "and this "
-              "program ends instead of warning.",
-     'remedy': "export LC_ALL=C (or C.UTF-8); unset LANGUAGE; apptainer exec --env LC_ALL=C. In the image: apt "
-               "install locales; "
-               "locale-gen en_US.UTF-8 (dnf install glibc-langpack-en).",
+              "and this program ends instead of warning.",
+     'remedy': "export LC_ALL=C (or C.UTF-8); unset LANGUAGE; apptainer exec --env LC_ALL=C. In the image: apt install "
+               "locales; locale-gen en_US.UTF-8 (dnf install glibc-langpack-en).",
      'also': [("the program itself asks for en_US, whatever is set", "locale -a, which lists what is there")],
      'source': "setlocale(3); github.com/TileDB-Inc/TileDB-VCF, issue 376; github.com/bh107/bohrium, issue 409",
      'evidence': 'measured'},
@@ -1548,15 +1508,12 @@ ENTRIES = [
                   "find a suitable TLS CA certificate",
                   "server certificate verification failed"],
      'unless': ["registry not reached", "source file that EasyBuild does not find"],
-     'cause': "The program cannot check the server's certificate: the list of authorities is not in the image "
-              "(Debian and Red Hat "
-              "have it at different places), a variable of the host leads to one that is not there, or a proxy of "
-              "the site "
-              "signs with its own.",
+     'cause': "The program cannot check the server's certificate: the list of authorities is not in the image (Debian "
+              "and Red Hat have it at different places), a variable of the host leads to one that is not there, or a "
+              "proxy of the site signs with its own.",
      'remedy': "In the image: apt install ca-certificates. For now: --bind /etc/pki,/etc/ssl of the host, and export "
                "SSL_CERT_FILE=FILE CURL_CA_BUNDLE=FILE REQUESTS_CA_BUNDLE=FILE with a file that is there; unset them "
-               "if they "
-               "lead nowhere (env | grep -i -E 'ssl|ca_bundle').",
+               "if they lead nowhere (env | grep -i -E 'ssl|ca_bundle').",
      'source': "curl(1), --cacert; SSL_CTX_load_verify_locations(3); github.com/moparisthebest/static-curl, issue 5",
      'evidence': 'derived'},
     {'name': "Java that gets no memory",
@@ -1570,8 +1527,7 @@ ENTRIES = [
                   ("pthread_create failed (EAGAIN)", r"Failed to start thread [^\n]{1,60}pthread_create failed "
                                                      r"\(EAGAIN\)")],
      'cause': "Java reserves all of its heap (-Xmx, -Xms) when it starts, and some more, and the job or a limit "
-              "(ulimit -v, h_vmem, "
-              "ulimit -u for threads) does not allow it. {size}{bytes}",
+              "(ulimit -v, h_vmem, ulimit -u for threads) does not allow it. {size}{bytes}",
      'remedy': "Ask for more than the heap (-Xmx plus 2 to 4 GB), or a smaller heap: export _JAVA_OPTIONS='-Xmx4g "
                "-XX:ParallelGCThreads=2' (Nextflow itself: NXF_OPTS='-Xms500m -Xmx4g'). srun bash -c 'ulimit -v; "
                "ulimit -u'.",

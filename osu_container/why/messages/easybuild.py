@@ -12,7 +12,7 @@ ENTRIES = [
      'source': "EasyBuild, tools/modules.py; github.com/easybuilders/easybuild-framework, issue 3815",
      'evidence': 'measured'},
     {'name': "nothing left to submit",
-     'text': "ERROR: cmd \x22scontrol release \x22 exited with exit code 1 and output: too few arguments for "
+     'text': "ERROR: cmd \"scontrol release \" exited with exit code 1 and output: too few arguments for "
              "keyword:release",
      'patterns': [("too few arguments for keyword:release", "too few arguments for keyword:release"),
                   ("scontrol release", r'cmd "scontrol release " exited')],

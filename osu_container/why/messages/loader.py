@@ -168,9 +168,8 @@ ENTRIES = [
                   ("found", r"(?P<sixth>libcuda\.so) (?:cannot|could not|can not|not) (?:be )?found"),
                   ("kernel driver does not appear", r"(?P<seventh>kernel driver) does not appear to be running on this "
                    "host")],
-     'cause': "{library}{other}{these}{all}{fifth}{sixth}{seventh} not found: that is the driver of NVIDIA's "
-              "GPUs, which is on nodes with "
-              "such a GPU, and comes into a container by --nv only.",
+     'cause': "{library}{other}{these}{all}{fifth}{sixth}{seventh} not found: that is the driver of NVIDIA's GPUs, "
+              "which is on nodes with such a GPU, and comes into a container by --nv only.",
      'remedy': "singularity exec --nv, apptainer exec --nv; for a command of the module: export "
                "MPI_CONTAINER_OPTIONS=--nv.",
      'also': [("this node has no GPU", "srun nvidia-smi -L")],
@@ -330,11 +329,9 @@ ENTRIES = [
                                                        r"object "
                    "file" + NOT_IGNORED)],
      'cause': "{library} is mostly there, and the loader passes over it: it carries a mark (ABI tag) of the kernel "
-              "that it "
-              "wants, and this node's is older (uname -r: 3.10 of CentOS 7).",
+              "that it wants, and this node's is older (uname -r: 3.10 of CentOS 7).",
      'remedy': "Where the image is made: strip --remove-section=.note.ABI-tag FILE; ldconfig. Else an image of an "
-               "older "
-               "distribution (Ubuntu 18.04), or a node with a newer kernel.",
+               "older distribution (Ubuntu 18.04), or a node with a newer kernel.",
      'also': [("it is not in the image", "apptainer exec IMAGE find / -name 'libQt*Core.so*'")],
      'source': "github.com/nipreps/fmriprep, pull request 2535; github.com/frankyeh/DSI-Studio, issue 69",
      'evidence': 'measured'},

@@ -86,9 +86,8 @@ ENTRIES = [
               "container or virtual machine ({path}).",
      'unless': ["cards that differ between ranks of NCCL"],
      'remedy': "--nv (Docker: --gpus all), and /sys not hidden. nvidia-smi topo -m shows a link that is missing. "
-               "NCCL_TOPO_FILE names a file of the cloud's provider "
-               "(unset it, or a newer aws-ofi-nccl, where an attribute is not found); "
-               "NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
+               "NCCL_TOPO_FILE names a file of the cloud's provider (unset it, or a newer aws-ofi-nccl, where an "
+               "attribute is not found); NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
      'source': "NCCL, src/graph/xml.cc", 'evidence': 'derived', 'general': 1},
     {'name': "rendezvous of PyTorch failed",
      'text': "RuntimeError: The server socket has failed to listen on any local network address. ... Address already "
@@ -247,8 +246,8 @@ ENTRIES = [
      'cause': "A rank tries again and again to reach another one, which does not listen any more: it has failed or "
               "ended, or the ranks do not mean the same run.",
      'remedy': "Look for the first error of any rank. Each rank its own GPU (CUDA_VISIBLE_DEVICES, LOCAL_RANK), the "
-               "same "
-               "MASTER_ADDR and number of ranks for all; NCCL_SOCKET_IFNAME=NAME of an interface that nodes share.",
+               "same MASTER_ADDR and number of ranks for all; NCCL_SOCKET_IFNAME=NAME of an interface that nodes "
+               "share.",
      'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issue 948", 'evidence': 'derived'},
     {'name': "more GPUs in one process than can be mapped",
      'text': "NCCL WARN Cuda failure 711 'peer mapping resources exhausted'",
@@ -270,9 +269,8 @@ ENTRIES = [
      'patterns': [("P2P is disabled between NVLINK connected GPUs", "P2P is disabled between NVLINK connected GPUs")],
      'cause': "Two GPUs are connected by NVLink, and the driver does not let them read each other's memory: a link or "
               "GPU is broken, or nvidia-fabricmanager does not run.",
-     'remedy': "nvidia-smi nvlink -s; nvidia-smi topo -p2p r; tell the administrators, and srun --exclude=NODE. To "
-               "go on, "
-               "slower: NCCL_IGNORE_DISABLED_P2P=1.",
+     'remedy': "nvidia-smi nvlink -s; nvidia-smi topo -p2p r; tell the administrators, and srun --exclude=NODE. To go "
+               "on, slower: NCCL_IGNORE_DISABLED_P2P=1.",
      'source': "NCCL, src/graph/paths.cc", 'evidence': 'derived'},
     {'name': "name of a node that NCCL cannot resolve",
      'text': "NCCL WARN Net : error encountered when getting address info : Name or service not known",
@@ -280,9 +278,8 @@ ENTRIES = [
                    r"(?P<why>[\w ]{1,60})")],
      'cause': "The name of the node where ranks are to meet (NCCL_COMM_ID, MASTER_ADDR) has no address here ({why}): "
               "the node is gone or new, or the container has another list of names.",
-     'remedy': "getent hosts NAME on each node and in the container; give the address instead of the name. Start "
-               "the job "
-               "again where a node was replaced.",
+     'remedy': "getent hosts NAME on each node and in the container; give the address instead of the name. Start the "
+               "job again where a node was replaced.",
      'source': "NCCL, src/misc/socket.cc; github.com/aws-neuron/aws-neuron-parallelcluster-samples, pull request 13",
      'evidence': 'measured'},
     {'name': "plugin for EFA on a node without it",

@@ -1108,8 +1108,7 @@ ENTRIES = [
      'cause': "libfabric's provider shm (efa uses it too) could not copy from a rank of the same node: the address was "
               "none of that rank's memory, a fault of libfabric or memory of a GPU.",
      'remedy': "FI_EFA_ENABLE_SHM_TRANSFER=0 with OMPI_MCA_mtl_ofi_provider_exclude=shm goes around it; another "
-               "release "
-               "of libfabric. With GPU buffers: the same with H H.",
+               "release of libfabric. With GPU buffers: the same with H H.",
      'source': "github.com/ofiwg/libfabric, issue 11329", 'evidence': 'measured'},
     {'name': "partner of PSM that does not answer",
      'text': "psmx3_epid_to_epaddr():231<warn> psm2_ep_connect returned error Operation timed out, remote epid=...",
@@ -1160,8 +1159,7 @@ ENTRIES = [
      'source': "github.com/openucx/ucx, issue 9522 and pull request 9901", 'evidence': 'derived'},
     {'name': "rank that UCX lost",
      'text': "UCX ERROR ep 0x...: error 'Connection reset by remote peer' on tcp/eth0 will not be handled since no "
-             "error "
-             "callback is installed",
+             "error callback is installed",
      'patterns': [("since no error callback is installed", r"error '(?P<why>[^'\n]{1,60})'[^\n]{0,160}since no error "
                    "callback is installed"),
                   ("Connection reset by remote peer", "(?P<why>Connection reset by remote peer)"),
@@ -1169,8 +1167,7 @@ ENTRIES = [
      'unless': ["no answer over InfiniBand"],
      'cause': "The rank at the other end has ended or crashed ({why}), and UCX tells of the broken connection.",
      'remedy': "Look for the first error of any rank (a signal, memory: sacct -j JOB -o state,exitcode,maxrss). If "
-               "there "
-               "is none: UCX_TLS=self,sm,tcp with UCX_NET_DEVICES=NAME tells whether it is the network.",
+               "there is none: UCX_TLS=self,sm,tcp with UCX_NET_DEVICES=NAME tells whether it is the network.",
      'source': "UCX, src/ucp/core/ucp_worker.c", 'evidence': 'derived', 'last': True},
     {'name': "shared memory of another rank that UCX cannot attach",
      'text': "mm_sysv.c:59 UCX ERROR shmat(shmid=32768) failed: Invalid argument",
@@ -1190,8 +1187,7 @@ ENTRIES = [
      'cause': "KNEM, by which ranks of a node copy from each other, cannot be used: its kernel module is not loaded, "
               "/dev/knem is closed to you, or not in the container. 'Bad address': the buffer is memory of a GPU.",
      'remedy': "UCX_TLS=^knem (Open MPI: OMPI_MCA_btl_vader_single_copy_mechanism=none) goes without, slower. Else "
-               "bind "
-               "/dev/knem; administrators: modprobe knem.",
+               "bind /dev/knem; administrators: modprobe knem.",
      'source': "UCX, src/uct/sm/scopy/knem; github.com/openucx/ucx, pull request 4904", 'evidence': 'derived'},
     {'name': "memory of another rank that the card may not touch",
      'text': "OFI poll failed (ofi_events.c:...:Input/output error - PERM_VIOLATION)",
@@ -1202,8 +1198,8 @@ ENTRIES = [
      'cause': "The card does not find the memory that a rank reads or writes, here or at another rank ({why}): the "
               "window or buffer was freed or moved too early, or MPI or libfabric gave a wrong key.",
      'remedy': "See that the buffer is there until MPI_Wait, the window at all ranks (MPI_Win_free, a rank that "
-               "crashed). A newer MPICH; "
-               "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0 goes without the card's own reads; FI_CXI_RX_MATCH_MODE=software.",
+               "crashed). A newer MPICH; MPIR_CVAR_CH4_OFI_ENABLE_RMA=0 goes without the card's own reads; "
+               "FI_CXI_RX_MATCH_MODE=software.",
      'source': "libfabric, prov/cxi; github.com/pmodels/mpich, issues 7118 and 6687", 'evidence': 'derived'},
     {'name': "UCX told of an error",
      'text': "UCX ERROR ...",
@@ -1211,7 +1207,6 @@ ENTRIES = [
      'cause': "UCX reports: {why}",
      'remedy': "The first such line of any rank is the cause. UCX_TLS=self,sm,tcp (without the card), UCX_TLS=self,tcp "
                "(without shared memory) and host buffers (H H) tell which part it is; UCX_LOG_LEVEL=info shows what "
-               "was "
-               "chosen.",
+               "was chosen.",
      'source': "UCX, documentation, FAQ", 'evidence': 'derived', 'general': 2},
 ]

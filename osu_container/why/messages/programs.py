@@ -311,9 +311,9 @@ ENTRIES = [
                   ("exited on", r"exited on\s{1,3}signal (?P<on>\d+) \("),
                   ("xit status", r"[Ee]xit status\W{1,4}(?P<status>137|139|13[456]|143)\b")],
      'unless': ["rank killed", "rank crashed", "program failed", "signal that ended a program", "task killed"],
-     'cause': "The program was ended by a signal ({signal}{code}{status}{killed}{on}): 9 (code 137) is mostly "
-              "memory, 15 (143) scancel or "
-              "the time limit, 11 (139) a crash, 6 (134) an abort after an error, 7 (135) a bus error.",
+     'cause': "The program was ended by a signal ({signal}{code}{status}{killed}{on}): 9 (code 137) is mostly memory, "
+              "15 (143) scancel or the time limit, 11 (139) a crash, 6 (134) an abort after an error, 7 (135) a bus "
+              "error.",
      'remedy': "sacct -j JOB -o jobid,state,exitcode,maxrss,reqmem tells memory from time; for a crash the lines "
                "before, and gdb PROGRAM core with ulimit -c unlimited.",
      'source': "signal(7); bash(1), EXIT STATUS", 'evidence': 'derived', 'last': True},
@@ -491,24 +491,15 @@ ENTRIES = [
      'text': "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.",
      'patterns': ["has not been properly configured to use 'conda activate'",
                   (" init' before '", r"Run '(?P<name>conda|mamba|micromamba) init' before '"),
-                  "Shell not initialized", ("Could not find conda environment", "Could not find conda environment: "
-                                            r"(?P<env>\S{1,120})")],
+                  "Shell not initialized",
+                  "is running as a subprocess and can't modify the parent shell",
+                  ("Could not find conda environment", r"Could not find conda environment: (?P<env>\S{1,120})")],
      'cause': "conda activate is a function of the shell, which a job's script does not have (it reads no .bashrc), or "
               "there is no environment of that name for you there. {env}",
      'remedy': "source $(conda info --base)/etc/profile.d/conda.sh before conda activate NAME, or #!/bin/bash -l; "
                "conda run -n NAME PROGRAM; conda env list. In a container: the image's own conda by its path.",
-     'source': "docs.conda.io, Managing environments", 'evidence': 'derived'},
-    {'name': "user without a name in the container",
-     'text': "KeyError: 'getpwuid(): uid not found: 1234'",
-     'patterns': [("uid not found: ", r"getpwuid\(\): uid not found: (?P<number>[^\s'\x22]{1,20})"),
-                  "I have no name!@"],
-     'unless': ["user unknown on the node"],
-     'cause': "The number of your account ({number}) has no name there: /etc/passwd of the container does not have it "
-              "(Docker --user, podman, Kubernetes, --contain), or the node's directory of users does not answer.",
-     'remedy': "export USER=me LOGNAME=me HOME=/tmp (Python's getpass takes these first; PyTorch: "
-               "TORCHINDUCTOR_CACHE_DIR=/tmp/me). Apptainer: config passwd = yes; Docker: -v "
-               "/etc/passwd:/etc/passwd:ro. getent passwd $(id -u) on the node.",
-     'source': "getpwuid(3); docs.python.org, getpass.getuser", 'evidence': 'derived'},
+     'source': "docs.conda.io, Managing environments, conda init; github.com/conda/conda, issues 7804 and 13002",
+     'evidence': 'measured'},
     {'name': "threads not to be had",
      'text': "libgomp: Thread creation failed: Resource temporarily unavailable",
      'patterns': ["libgomp: Thread creation failed",
@@ -577,17 +568,6 @@ ENTRIES = [
                "the program's own setting. HDF5: export HDF5_USE_FILE_LOCKING=FALSE. One process alone that writes "
                "to SQLite.",
      'source': "fcntl(2), ENOLCK; flock(2); sqlite.org, FAQ, network file systems", 'evidence': 'derived'},
-    {'name': "no folder for temporary files",
-     'text': "FileNotFoundError: [Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp', ...]",
-     'patterns': ["No usable temporary directory found",
-                  ("mktemp: failed to create", r"mktemp: failed to create \S{1,20} via template (?P<folder>[^\n:]"
-                   "{1,120}): (?!No space)"),
-                  ("for here-document: ", "cannot create temp file for here-document: (?!No space)")],
-     'cause': "The folder for temporary files (TMPDIR, else /tmp) is not there on the node or in the container, is "
-              "full, or you may not write in it. {folder}",
-     'remedy': "export TMPDIR=/tmp/$USER-$SLURM_JOB_ID; mkdir -p $TMPDIR in the job, on each node; df -h /tmp; in a "
-               "container --bind $TMPDIR, and --writable-tmpfs or --bind /tmp with --contain.",
-     'source': "docs.python.org, tempfile.gettempdir; mktemp(1)", 'evidence': 'derived'},
     {'name': "port that another program has",
      'text': "bind: Address already in use",
      'patterns': [("ddress already in use", "[Aa]ddress already in use")],

@@ -576,8 +576,8 @@ ENTRIES = [
                    "|orterun)(?:: | ?: )(?:command )?not found"),
                   ("o such file or directory", r"\b(?P<command>orted|prted|hydra_\w+|pmi_proxy):? {1,4}[Nn]o such "
                    "file or directory"),
-                  ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<command>mpirun|mpiexec"
-                   r"|mpicc)['\\x22]"), ("exec: ", r"exec: ['\\x22](?P<command>mpirun|mpiexec|mpicc)['\\x22]")],
+                  ("No such file or directory: ", r"No such file or directory: ['\x22](?P<command>mpirun|mpiexec"
+                   r"|mpicc)['\x22]"), ("exec: ", r"exec: ['\x22](?P<command>mpirun|mpiexec|mpicc)['\x22]")],
      'cause': "{command} is not on PATH: the module of MPI is not loaded, the container has no MPI or has it in a "
               "folder that is not on PATH (/usr/lib64/openmpi/bin, /opt/...), or Open MPI is not at the same place on "
               "the other node.",

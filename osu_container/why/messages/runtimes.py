@@ -271,9 +271,8 @@ ENTRIES = [
               "another container (Kubernetes, Slinky), or where the file lies on a disk that is mounted with other "
               "rights than the container's.",
      'remedy': "In a pod: run slurmd privileged, or nvidia-container-toolkit of today, and --no-persistenced in "
-               "enroot's 98-nvidia.sh if it is that socket. Singularity: --nv without --nvccli. Else "
-               "ENROOT_DATA_PATH and ENROOT_RUNTIME_PATH on a disk "
-               "without nosuid, nodev, noexec (findmnt -T FOLDER).",
+               "enroot's 98-nvidia.sh if it is that socket. Singularity: --nv without --nvccli. Else ENROOT_DATA_PATH "
+               "and ENROOT_RUNTIME_PATH on a disk without nosuid, nodev, noexec (findmnt -T FOLDER).",
      'source': "github.com/NVIDIA/enroot, issues 111 and 265; mount(2)", 'evidence': 'derived'},
     {'name': "capabilities that the toolkit does not get",
      'text': "nvidia-container-cli: permission error: capability change failed: operation not permitted",
@@ -424,10 +423,10 @@ ENTRIES = [
      'cause': "What stands where the image should be is no name of one, or names no registry {name}{why}: capital "
               "letters, a blank, an empty variable, an option behind the image; podman wants the registry too.",
      'remedy': "echo the whole command. Names are REGISTRY/NAME:TAG in small letters: docker.io/library/ubuntu:22.04; "
-               "put paths with blanks into quotes (-v \x22$PWD\x22:/data).",
+               "put paths with blanks into quotes (-v \"$PWD\":/data).",
      'source': "docs.docker.com, Image references; containers-registries.conf(5)", 'evidence': 'derived'},
     {'name': "folder of the host for a bind not there",
-     'text': "invalid mount config for type \x22bind\x22: bind source path does not exist: /data",
+     'text': "invalid mount config for type \"bind\": bind source path does not exist: /data",
      'patterns': [("bind source path does not exist", r"bind source path does not exist:? (?P<path>\S{1,300})"),
                   ("Error: statfs ", r"Error: statfs (?P<other>\S{1,300}): no such file or directory")],
      'cause': "{path}{other} is to be bound into the container and is not on this machine (nor, with Docker Desktop or "

@@ -164,6 +164,8 @@ ENTRIES = [
      'cause': "The node cannot start {program}: {why}.",
      'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun starts files only, no "
                "functions or aliases of a shell. An installation must lie on a file system that the nodes see.",
+     'also': [("srun or sbatch has --export=NONE (or SLURM_EXPORT_ENV, SBATCH_EXPORT says so), and the ranks do not "
+               "get your PATH", "env | grep _EXPORT; srun --export=ALL PROGRAM")],
      'source': SLURM + '; github.com/singularityhub/singularity-hpc, issues 473 and 565', 'evidence': 'measured'},
     {'name': 'munge not reached',
      'text': "srun: error: Munge encode failed: Failed to access \"/run/munge/munge.socket.2\": ...",
@@ -268,8 +270,8 @@ ENTRIES = [
      'cause': "You have more jobs waiting or running, or ask for more time or nodes, than the partition lets one user "
               "or project have.",
      'remedy': "squeue --me, and wait or cancel some. sacctmgr show qos "
-               "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu shows the limits; on LUMI lumi-allocations "
-               "whether hours are left.",
+               "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu shows the limits; on LUMI lumi-allocations whether "
+               "hours are left.",
      'source': 'github.com/szcf-weiya/techNotes, issue 7; github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 78',
      'evidence': 'measured'},
     {'name': 'folder of the job not made by Slurm',
@@ -577,8 +579,8 @@ ENTRIES = [
      'cause': "Slurm cannot use its configuration: a line that it does not know, a node that is not in it or twice, or "
               "files that differ between machines. {key}{file} {line}",
      'remedy': "slurmd -C prints the node's line; its name, and SlurmctldHost, must be that of hostname -s; no node "
-               "stands in two lines. scontrol show config shows "
-               "which file is read; a key of a newer release is unknown to an older one.",
+               "stands in two lines. scontrol show config shows which file is read; a key of a newer release is "
+               "unknown to an older one.",
      'source': "slurm.conf(5)", 'evidence': 'derived'},
     {'name': "Slurm's cgroups not to be had",
      'text': "slurmd: error: cannot find cgroup plugin for cgroup/v2",
@@ -763,11 +765,11 @@ ENTRIES = [
      'text': "bash: srun: command not found",
      'patterns': [("command not found", r"\b(?P<command>srun|sbatch|salloc|squeue|sinfo|sacct|scontrol)(?:: | ?: "
                    ")command not found"),
-                  ("No such file or directory: ", r"No such file or directory: ['\\x22](?P<other>srun|sbatch|squeue"
-                   r"|sacct|scontrol|sinfo)['\\x22]"),
-                  ("not found: ", r"not found: ['\\x22](?P<other>srun|sbatch|squeue|sacct|scontrol|sinfo)['\\x22]"),
+                  ("No such file or directory: ", r"No such file or directory: ['\x22](?P<other>srun|sbatch|squeue"
+                   r"|sacct|scontrol|sinfo)['\x22]"),
+                  ("not found: ", r"not found: ['\x22](?P<other>srun|sbatch|squeue|sacct|scontrol|sinfo)['\x22]"),
                   (": no ", r"which: no (?P<other>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \("),
-                  ("exec: ", r"exec: ['\\x22](?P<other>srun|sbatch|squeue|sacct|scontrol|sinfo)['\\x22]")],
+                  ("exec: ", r"exec: ['\x22](?P<other>srun|sbatch|squeue|sacct|scontrol|sinfo)['\x22]")],
      'unless': ["mpirun in the container"],
      'cause': "{command}{other} is not on PATH: this machine has no Slurm, its module is not loaded, or the command "
               "was called inside a container.",
