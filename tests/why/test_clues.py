@@ -9,7 +9,7 @@ from tests.helpers.machine import PROJECT, run
 
 SAMPLE = json.loads((PROJECT / 'tests' / 'why' / 'sample.json').read_text())['messages']
 WHY = PROJECT / 'bin' / 'osu-container'
-UNKNOWN = '[gpu1:1:0] ucp_worker.c:18 UCX  ERROR quux: Device wibbled\n'
+UNKNOWN = 'libfabric:77:1700000000::core:core:quux():18<warn> failed: wibbled\n'
 CONSEQUENCE = 'slurmstepd: error: *** JOB 123 ON n1 CANCELLED AT 2026-11-22T10:00:00 ***\n'
 
 
@@ -40,16 +40,16 @@ def test_an_unknown_error_is_shown_once_with_its_program_and_how_to_learn_more()
     log = 'Hello\n' * 3 + ''.join(f'{rank}: {UNKNOWN}' for rank in range(64)) + '[node2] Fatal quux\n'
     done = run([WHY, 'why'], input=log)
     assert done.returncode == 1 and 'None of the ' in done.stdout and 'No cause is known' in done.stdout
-    assert done.stdout.count('ucp_worker.c:18') == 1 and 'line 4\n' in done.stdout and 'line 68\n' in done.stdout
-    assert 'said by UCX; to let it say more: export UCX_LOG_LEVEL=info' in done.stdout
+    assert done.stdout.count('quux():18') == 1 and 'line 4\n' in done.stdout and 'line 68\n' in done.stdout
+    assert 'said by libfabric; to let it say more: export FI_LOG_LEVEL=warn' in done.stdout
     first, second = json.loads(run([WHY, 'why', '--json'], input=log).stdout)
-    assert (first['name'], first['number'], first['program'], second['number']) == (None, 4, 'UCX', 68)
+    assert (first['name'], first['number'], first['program'], second['number']) == (None, 4, 'libfabric', 68)
 
 
 def test_beside_a_consequence_unknown_errors_are_shown_and_beside_a_cause_none():
     done = run([WHY, 'why'], input=UNKNOWN + CONSEQUENCE)
     assert done.returncode == 0 and 'job cancelled, line 2' in done.stdout
-    assert 'No cause is known' in done.stdout and 'Device wibbled' in done.stdout
+    assert 'No cause is known' in done.stdout and 'failed: wibbled' in done.stdout
     assert done.stdout.count('CANCELLED AT') == 1, 'what is named is no clue'
     cause = next(each['text'] for each in MESSAGES if each['name'] == 'PSM3 opens no card')
     assert search.explain(cause + '\n')
