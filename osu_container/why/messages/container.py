@@ -21,8 +21,8 @@ ENTRIES = [
                    "file"), ("FAILED to find user volume ", r"FAILED to find user volume to: (?P<other>\S+)"),
                   (" destination automatically without overlay", r"can't create (?P<where>\S{1,300}) destination "
                    "automatically without overlay"),
-                  ("existent bind point (", r"[Nn]on.existent bind point \([a-z]{1,20}\) in container: "
-                                            r"'?(?P<point>(?!/etc/)[^'\s]{1,300})")],
+                  ("bind point (", r"[Nn]on.exist[ae]nt bind point \([a-z]{1,20}\) in container: "
+                                   r"'?(?P<point>(?!/etc/)[^'\s]{1,300})")],
      'cause': "{path}{other}{point}{where} is to be bound, and the container has no such folder and cannot make one: "
               "an image is being built, or the runtime has no overlay (Singularity 2, Charliecloud).",
      'remedy': "Unload the module before singularity build. Else make the folder in the image (mkdir -p in %post; "

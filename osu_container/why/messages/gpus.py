@@ -355,7 +355,7 @@ ENTRIES = [
      'source': "CUDA Runtime API, cudaError; HIP, hipError_t", 'evidence': 'derived'},
     {'name': "GPU lost",
      'text': "NVRM: Xid ... GPU has fallen off the bus / CUDA error: uncorrectable ECC error encountered",
-     'patterns': [("uncorrectable ", "uncorrectable (?:ECC|NVLink) error"),
+     'patterns': [("uncorrectable ", "uncorrectable (?:ECC|NVLink|hardware) ?error"),
                   ("GPU has fallen off the bus", "GPU has fallen off the bus"),
                   ("NVRM: Xid", r"NVRM: Xid[^\n]{0,120}"), ("GPU is lost", "GPU is lost"),
                   ("GPU requires reset", "GPU requires reset"),
@@ -556,7 +556,7 @@ ENTRIES = [
                   ("hipErrorOutOfMemory", "hipErrorOutOfMemory"), ("ErrorMemoryAllocation", r"\b(?:cuda|hip)Error"
                    r"MemoryAllocation\b"), "CUDA_ERROR_OUT_OF_MEMORY",
                   ("RESOURCE_EXHAUSTED: ", r"RESOURCE_EXHAUSTED: [^\n]{0,40}[Oo]ut of memory"),
-                  (" from device: ", r"failed to allocate [\d.]+[KMGT]i?B? \(\d+ bytes\) from device: "),
+                  (" from device: ", r"failed to allocate [\d.]+[KMGT]i?B? (?:\(\d+ bytes\) )?from device: "),
                   ("_bfc) ran out of memory", r"GPU_\d+_bfc\) ran out of memory"),
                   ("Available Free mem", r"Available Free mem : \d{1,3} MB")],
      'unless': ["not enough GPU memory", "NCCL stopped"],
@@ -665,9 +665,10 @@ ENTRIES = [
     {'name': "PyTorch without NCCL or MPI",
      'text': "RuntimeError: Distributed package doesn't have NCCL built in",
      'patterns': [("Distributed package doesn't have ",
-                   r"Distributed package doesn't have (?P<name>\w{2,8}) built in")],
-     'cause': "This PyTorch was built without {name}: the package is the one for CPUs (NCCL), or one from pip or conda "
-              "(MPI, which no package has).",
+                   r"Distributed package doesn't have (?P<name>\w{2,8}) built in"),
+                  ("PyTorch is not compiled with ", r"PyTorch is not compiled with (?P<other>NCCL|MPI) support")],
+     'cause': "This PyTorch was built without {name}{other}: the package is the one for CPUs (NCCL), or one from pip "
+              "or conda (MPI, which no package has).",
      'remedy': "python -c 'import torch; print(torch.version.cuda, torch.version.hip, "
                "torch.distributed.is_nccl_available())'. The package for CUDA or ROCm: pip install torch --index-url "
                "https://download.pytorch.org/whl/cu124 (rocm6.2); without GPUs backend='gloo'. MPI: build PyTorch "

@@ -564,7 +564,8 @@ ENTRIES = [
                   ("version mismatch", "UCX.{0,40}version mismatch"), ("UCX", "UCX.{0,40}ABI"),
                   ("version mismatch", "UCP.{0,40}version mismatch"), ("UCP", "UCP.{0,40}ABI"),
                   ("different ", "remote (?:peer|side) .{0,40}different (?:version|UCX)"),
-                  ("loaded library version ", r"loaded library version \S+ .{0,60}(?:older|lower)")],
+                  ("loaded library version ", r"loaded library version \S+ .{0,60}(?:older|lower)"),
+                  ("(ucs_config_", r"\(ucs_config_(?:clone|parser)_\w{1,40}\+0x")],
      'cause': "A program or MPI was built with another release of UCX than the one that is loaded here, or the nodes "
               "(host and image) have different ones.",
      'remedy': "ucx_info -v inside and outside; ldd of libmpi or mca_pml_ucx.so shows which libucp.so.0 is taken. "
@@ -798,6 +799,14 @@ ENTRIES = [
      'remedy': "fi_info -l (osu-exec fi_info -l) lists those that are built in; unset FI_PROVIDER, or name one of "
                "them.",
      'source': "libfabric, fabric(7)", 'evidence': 'derived', 'general': 1},
+    {'name': "card that EFA cannot open",
+     'text': "efa:ep_data:efa_device_construct_gid():47<warn> ibv_open_device failed! errno: 2",
+     'patterns': [("ibv_open_device failed", r"efa\S{0,60}<warn>.{0,40}ibv_open_device failed")],
+     'cause': "/sys shows a card that this container may not open (/dev/infiniband/uverbs0 and the like are missing): "
+              "the EFA device itself, or another maker's card, at which libfabric's provider efa then gives up.",
+     'remedy': "ls /dev/infiniband /sys/class/infiniband in the container: each needs its device, Docker: "
+               "--device=/dev/infiniband. A newer libfabric passes over cards that are not EFA's.",
+     'source': "libfabric, prov/efa/src/efa_device.c; github.com/ofiwg/libfabric, issue 12708", 'evidence': 'measured'},
     {'name': "EFA not to be used",
      'text': "efa:fabric:efa_device_list_initialize():222<warn> no EFA device",
      'patterns': [("o EFA device", "[Nn]o EFA device"), ("not found", "EFA .{0,60}not found"),
@@ -812,9 +821,18 @@ ENTRIES = [
                "vpc.amazonaws.com/efa. The security group must allow all traffic from and to itself. Fabric tcp: "
                "FI_PROVIDER=tcp.",
      'source': "AWS, EFA user guide; libfabric, fi_efa(7)", 'evidence': 'derived', 'general': 1},
+    {'name': "addresses of other ranks not taken",
+     'text': "MPIDI_OFI_mpi_init_hook(1382): OFI get address vector map failed",
+     'patterns': ["OFI get address vector map failed", ("OFI address vector", r"OFI address vector \w{1,20} failed")],
+     'cause': "libfabric does not take the addresses of the other ranks: nodes have different cards or another "
+              "provider, or a node has more ranks than the provider has places for (EFA: FI_EFA_SHM_AV_SIZE, 64 ranks "
+              "a node in older releases).",
+     'remedy': "The same with 2 ranks on 2 nodes, then with fewer ranks a node, tells which. Fewer ranks a node, or "
+               "FI_EFA_SHM_AV_SIZE=256; else FI_PROVIDER with one that all nodes have (fi_info on each).",
+     'source': "libfabric, fi_efa(7); github.com/aws/aws-parallelcluster, issues 1608 and 1695", 'evidence': 'derived'},
     {'name': "read of another completion failed",
      'text': "OFI poll failed (ofi_events.c:...:Input/output error) / fi_cq_readerr ...",
-     'patterns': ["OFI get address vector map failed", ("OFI poll failed (", r"OFI poll failed \([^)\n]{0,200}"),
+     'patterns': [("OFI poll failed (", r"OFI poll failed \([^)\n]{0,200}"),
                   ("fi_cq_read", r"fi_cq_read\w{0,20}\b[^\n]{0,100}(?:error|failed)"),
                   (" failed (", r"OFI (?P<call>\w+) failed \([^)\n]{0,120}:(?P<why>[^):\n]{1,80})\)"),
                   ("OFI call ", r"OFI call (?P<call>\w+) failed")],

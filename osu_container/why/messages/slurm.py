@@ -789,12 +789,14 @@ ENTRIES = [
      'text': "sbatch: error: lua: Requesting memory by node is not supported. Use --mem-per-cpu.",
      'patterns': ["cli_filter plugin terminated with error",
                   ("ejected: ", r"(?:sbatch|srun|salloc): error: [Jj]ob rejected: (?P<other>[^\n]{1,200})"),
+                  ("Parameter ", r"error: Parameter (?P<option>--\S{1,60}) (?:is )?no longer acceptable[^\n]{0,80}"),
+                  ("Invalid native specification: ", r"Invalid native specification: (?P<native>[^\n]{1,120})"),
                   ("failed: Unspecified error", r"(?:sbatch|srun|salloc): error: (?!Batch job|Job sub)(?P<third>[^\n]"
                    r"{1,200})\n(?:sbatch|srun|salloc): error: (?!task)[^\n]{1,60} failed: Unspecified error"),
                   (": error: ", r"(?:sbatch|srun|salloc): error: (?:lua|cli_filter(?:/\w+)?|job_submit(?:/\w+)?): "
                    r"(?P<why>[^\n]{1,200})")],
-     'cause': "A rule of this cluster (job_submit, cli_filter) refuses the job as it was asked for. "
-              "{why}{other}{third}",
+     'cause': "A rule of this cluster (job_submit, cli_filter), or the library that hands the job in (DRMAA), refuses "
+              "it as it was asked for. {why}{other}{third}{option}{native}",
      'remedy': "The line above says what the site wants; its documentation has the options that jobs need there.",
      'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue 632",
      'evidence': 'derived'},
