@@ -145,7 +145,7 @@ ENTRIES = [
      'text': "FATAL:   While performing build: unable to copy files from stage to container fs: while copying [...] to "
              "...: chown ...: operation not permitted",
      'patterns': [("unable to copy files from stage",
-                   r"unable to copy files from stage .* chown (?P<path>\S+): operation not permitted")],
+                   r"unable to copy files from stage .{1,300} chown (?P<path>\S{1,300}): operation not permitted")],
      'cause': "SingularityCE gives a folder that %files copies from a stage to root ({path}); with PRoot nobody is.",
      'remedy': "Pack the folder with tar at the end of that stage, copy the one file, and unpack it in %post with "
                "--no-same-owner, as our definition files do.",

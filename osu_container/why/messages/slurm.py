@@ -170,7 +170,7 @@ ENTRIES = [
     {'name': 'munge not reached',
      'text': "srun: error: Munge encode failed: Failed to access \"/run/munge/munge.socket.2\": ...",
      'patterns': ["Munge encode failed", "cannot find auth plugin for auth/munge", "If munged is up, restart with",
-                  ("munge.socket", r"munge\.socket\S*: (?:No such file|Connection refused|Permission denied)")],
+                  ("munge.socket", r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)")],
      'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were called inside a container, "
               "or munged does not run on this node.",
      'remedy': "Call srun, sbatch and sinfo outside of the container. In it they need --bind /run/munge, the host's "
