@@ -571,8 +571,8 @@ def test_no_pattern_takes_long_where_its_beginning_comes_again_and_again():
     """
     Every needle and every known text, hundreds of times in one line.
 
-    A bad pattern costs the square of the length: sixteen times as much for a line that is four times as long. Those that
-    cost more than the others are tried so.
+    A bad pattern costs the square of the length: sixteen times as much for a line that is four times as long. Those
+    that cost more than the others are tried so.
     """
     words = {word for _, _, parts in search.PATTERNS for _, word in parts}
     words |= {entry['text'][:end] for entry in messages.MESSAGES for end in (len(entry['text']) // 2, None)}
