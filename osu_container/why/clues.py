@@ -6,6 +6,9 @@ import re
 
 #: weight of a line (see weight_of()) -> how many of it are kept; letters of a line that are looked at
 KEPT, LOOKED_AT = {2: 4, 1: 2}, 400
+#: lines with a word that are looked at in one part of a text: most say the same
+TRIED = 50
+_SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
 #: What a line with an error has, in small letters; MILD counts only where no line has one of the others
 WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "couldn't", 'unable', 'not found',
@@ -104,19 +107,31 @@ class Clues(object):
                      ended: int, lines in front of it
         """
         small = words.lower()
-        wanted = [1] * any(word.split()[-1] in small for word in MILD) + [2] * any(
-            word.split()[-1] in small for word in WORDS)
-        wanted = [weight for weight in wanted if len(self.lines[weight]) < KEPT[weight]]
-        if not wanted:
-            return
-        for number, line in enumerate(text.splitlines(), ended + 1):
+        for begin in sorted(self._places(text, small)):
+            end = text.find('\n', begin)
+            line = text[begin:end if end >= 0 else None]
             weight = weight_of(line)
-            if weight not in wanted or len(self.lines[weight]) >= KEPT[weight]:
+            if not weight or len(self.lines[weight]) >= KEPT[weight]:
                 continue
             alike = _VARIES.sub('', line[:LOOKED_AT])
             if alike not in self.seen:
                 self.seen.add(alike)
-                self.lines[weight].append((number, line))
+                self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line))
+
+    def _places(self, text, small):
+        """Return where lines with a word of an error begin (set of int) in text (str); small: its words, in small."""
+        lower = text.lower()
+        if len(lower) != len(text):  # a few letters are two in small
+            lower = text.translate(_SMALL)
+        found = set()
+        for word in [word for weight, group in ((2, WORDS), (1, MILD)) for word in group
+                     if len(self.lines[weight]) < KEPT[weight] and word.split()[-1] in small]:
+            place, tried = lower.find(word), 0
+            while place >= 0 and tried < TRIED:
+                found.add(lower.rfind('\n', 0, place) + 1)
+                end, tried = lower.find('\n', place), tried + 1
+                place = lower.find(word, end) if end >= 0 else -1
+        return found
 
     def found(self):
         """Return [(number of the line (int), line, program, how to let it say more)] in the order of the lines."""
