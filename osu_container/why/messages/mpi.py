@@ -32,7 +32,7 @@ ENTRIES = [
      'patterns': ["MPI_ERR_TRUNCATE",
                   ("truncated", r"Message (?:from rank \d+ and tag \d+ )?truncated(?! : received)"),
                   ("message sizes do not match across processes", "message sizes do not match across processes"),
-                  ("Truncation error", r"OFI poll failed \([^)\n]{0,150}Truncation error")],
+                  ("OFI poll failed (", r"OFI poll failed \([^)\n]{0,150}(?:Truncation error|Message too long)")],
      'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly a "
               "fault of the program or ranks that read different input.",
      'remedy': "See that all ranks run the same program with the same input. If only one MPI, or some size, shows it: "
@@ -60,7 +60,7 @@ ENTRIES = [
                   ("Null ", "Null (?:buffer|pointer|request) "),
                   (" argument, value is", "Invalid (?:count|tag) argument, value is")],
      'unless': ["handles of another MPI", "buffers that overlap", "GPU memory between ranks of Cray MPICH",
-                "GPU memory not shared between ranks"],
+                "GPU memory not shared between ranks", "number of ranks that the program's grid does not fit"],
      'cause': "The program gives MPI a wrong argument ({what}): a negative or too large number (more than 2147483647 "
               "elements), a tag above MPI_TAG_UB, memory that is not there.",
      'remedy': "It is a fault of the program or of its input: try smaller, or ask its authors. Tags: UCX, cxi and "
@@ -114,7 +114,9 @@ ENTRIES = [
                   ("mca_oob_tcp_", r"mca_oob_tcp_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"),
                   ("tcp_peer_", r"tcp_peer_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"), "Socket closed",
                   "socket closed", ("peer ", "peer .{0,60}has (?:unexpectedly )?(?:disconnected|died)"),
-                  ("errno=104 - Connection reset by peer", "errno=104 - Connection reset by peer")],
+                  ("errno=104 - Connection reset by peer", "errno=104 - Connection reset by peer"),
+                  (" failed (", r"OFI [^\n(]{0,60} failed \([^)\n]{0,150}(?:Connection reset|Broken pipe|Connection "
+                   "aborted|endpoint is shut ?down|Transport endpoint is not connected)")],
      'cause': "The rank at the other end has ended, or its node is gone; what this rank says is the consequence.",
      'remedy': "Look for the first error of any rank (memory, a signal, another node). If there is none: sacct -j "
                "JOB, dmesg of that node; over TCP a firewall or the wrong interface.",
@@ -169,6 +171,37 @@ ENTRIES = [
      'also': [("leftovers there belong to another user",
                "ls -l /dev/shm")],
      'source': "MPICH, src/mpid/common/shm", 'evidence': 'derived'},
+    {'name': "memory that ranks of a node do not find",
+     'text': "MPIU_SHMW_Seg_create_attach_templ(671): open failed - No such file or directory",
+     'patterns': [("failed - No such file", r"SHM\w{0,50}\(\d+\)[^\n]{0,60}: \w{0,10}open failed - No such file")],
+     'cause': "Ranks that MPI takes for ranks of one node do not see the same /dev/shm (or /tmp): each is in a container "
+              "of its own, or several nodes have the same host name.",
+     'remedy': "srun hostname: each node needs a name of its own. Docker and podman: one container for all ranks of a "
+               "node, or --ipc=host -v /tmp:/tmp; Apptainer: no --contain. Without shared memory: MPIR_CVAR_NOLOCAL=1.",
+     'also': [("a host stands in the file of hosts in several places", "sort FILE | uniq -c")],
+     'source': "MPICH, src/mpid/common/shm; github.com/pmodels/mpich, issue 1041", 'evidence': 'derived'},
+    {'name': "ranks that took different networks",
+     'text': "[n2:99] [[31923,0],1] selected pml ob1, but peer [[31923,0],0] on n1 selected pml ucx",
+     'patterns': [("but peer", r"selected pml (?P<one>\w{1,20}), but peer \S{1,60} on (?P<host>\S{1,80}) selected pml "
+                   r"?(?P<other>\w{0,20})")],
+     'cause': "Open MPI took another way of communication on this node ({one}) than on {host} ({other}): a card is "
+              "there, is up, or has its library on one of the two only; or they have different settings.",
+     'remedy': "The same way for all: export OMPI_MCA_pml=ucx (then the node that lacks it says why), or "
+               "OMPI_MCA_pml=ob1. srun bash -c 'ibv_devinfo -l; env | grep ^OMPI' compares the nodes.",
+     'also': [("PMIx lost what the other rank told (nothing behind the last pml)", "PMIX_MCA_gds=hash srun ...")],
+     'source': "Open MPI, ompi/mca/pml/base/pml_base_select.c; github.com/open-mpi/ompi, issue 12475",
+     'evidence': 'derived'},
+    {'name': "ranks of MPI_Comm_spawn that do not reach the others",
+     'text': "ompi_dpm_dyn_init() failed --> Returned \"Unreachable\" (-12) instead of \"Success\" (0)",
+     'patterns': [("ompi_dpm_dyn_init", r"ompi_dpm_dyn_init\(\) failed"),
+                  ("dpm/dpm", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}\bdpm/dpm"),
+                  ("dpm_orte.c", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}dpm_orte\.c")],
+     'unless': ["ranks that took different networks", "rank by itself that cannot start others"],
+     'cause': "Ranks that MPI_Comm_spawn started do not reach those that started them: on their node Open MPI takes "
+              "another interface or another way of communication.",
+     'remedy': "export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=NAME (the interface that "
+               "nodes share) for a try; a newer Open MPI. mpi4py: python -m mpi4py.futures needs no spawn.",
+     'source': "Open MPI, ompi/dpm/dpm.c; github.com/open-mpi/ompi, issue 9041", 'evidence': 'derived'},
     {'name': "file that MPI-IO cannot lock",
      'text': "File locking failed in ADIOI_Set_lock(fd 1A,cmd F_SETLKW/7,type F_WRLCK/1,whence 0) with return value "
              "FFFFFFFF and errno 26.",
@@ -305,7 +338,9 @@ ENTRIES = [
      'text': "(GTL DEBUG: 0) cuIpcOpenMemHandle: invalid argument, CUDA_ERROR_INVALID_VALUE",
      'patterns': [("(GTL DEBUG:", r"\(GTL DEBUG: ?-?\d+\) (?P<call>\w+): (?P<why>[^\n]{1,100})"),
                   ("GTL_DEBUG: ", r"GTL_DEBUG: \[-?\d+\] (?P<call>\w+): (?P<why>[^\n]{1,100})"),
-                  ("gtl_", r"\bgtl_\w+: .{0,100}(?:error|failed)")],
+                  ("gtl_", r"\bgtl_\w+: .{0,100}(?:error|failed)"),
+                  ("cray_gpu_ops", r"Assertion failed in file \S{0,150}(?P<call>cray_gpu_ops)\.c at line "
+                   r"(?P<why>\d+)")],
      'unless': ["GPU memory not shared between ranks"],
      'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): ranks of the node do "
               "not see each other's GPUs, the memory is of a pool (cudaMallocAsync), or the driver's libraries do not "
@@ -358,6 +393,7 @@ ENTRIES = [
     {'name': "start of Open MPI failed",
      'text': "It looks like MPI_INIT failed for some reason; your parallel process is likely to abort.",
      'patterns': [("It looks like ", r"It looks like (?P<what>\w+) failed for some reason"),
+                  ("*** An error occurred in MPI_Init", r"\*\*\* An error occurred in (?P<what>MPI_Init\w{0,10})"),
                   ("ompi_mpi_init", r"(?P<what>ompi_mpi_init)\w{0,20}: .{0,60}(?:failed|error)"),
                   ("orte_init", r"(?P<what>orte_init)\w{0,20}: .{0,60}(?:failed|error)"),
                   ("prte_init", r"(?P<what>prte_init)\w{0,20}: .{0,60}(?:failed|error)"),
@@ -549,7 +585,10 @@ ENTRIES = [
                   ("larger than the size of the communicator", "Size of Cartesian grid is larger than the size of the "
                    "communicator"), ("MPI_ERR_DIMS", r"MPI_ERR_DIMS\b"),
                   ("is larger than communicator size", "Topology size .{0,20}is larger than communicator size"),
-                  ("Cannot partition nodes as requested", "Cannot partition nodes as requested")],
+                  ("Cannot partition nodes as requested", "Cannot partition nodes as requested"),
+                  ("Create_cart", r"in mpi4py\.MPI\.\w{1,20}\.Create_cart\b"),
+                  ("MPI_Cart_create(", r"MPI_Cart_create\(.{0,300}failed"),
+                  ("An error occurred in MPI_Cart_create", "An error occurred in MPI_Cart_create")],
      'cause': "The program arranges its ranks as a grid, and there are fewer ranks than the grid has places.",
      'remedy': "srun -n with the product of the grid's sizes (px x py x pz of its input), or another grid. If each "
                "rank is alone (size 1): --mpi= of srun is wrong, or mpirun is of another MPI.",

@@ -33,7 +33,7 @@ ENTRIES = [
                   "The application appears to have been direct launched",
                   "OMPI was not built with SLURM's PMI support", "Open MPI requires access to a local PMIx server",
                   ("PMI2_Job_GetId failed", "PMI2_Job_GetId failed"),
-                  ("PMIX ERROR: ", "PMIX ERROR: UN(?:AVAIL|REACH)"),
+                  ("PMIX ERROR: ", r"PMIX ERROR: UN(?:AVAIL|REACH)\w{0,10}\b(?! in file \S{0,200}server/)"),
                   ("OPAL ERROR: ", r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)")],
      'unless': ['component of PMIx missing', 'PMIx of two releases'],
      'cause': "srun has started Open MPI and Open MPI reaches no PMIx: srun has another --mpi=, its Slurm has no PMIx "
@@ -157,15 +157,18 @@ ENTRIES = [
      'text': "HYDU_sock_connect (...): unable to get host address for node1",
      'patterns': [("HYDU_sock_connect ", r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)"),
                   (" was unable to reliably start", r"(?:ORTE|PRTE) was unable to reliably start"),
-                  ("nable to run bstrap_proxy", r"[Uu]nable to run bstrap_proxy"),
+                  ("nable to run ", r"[Uu]nable to run (?:bstrap_)?proxy\b"),
+                  ("rror setting up the boo", r"[Ee]rror setting up the boo?t?strap prox"),
                   ("daemon has unexpectedly failed", r"An? (?:ORTE |PRR?TE )?daemon has unexpectedly failed")],
      'unless': ['mpirun in the container'],
      'cause': "mpirun starts a helper on every node, and a helper did not start or cannot call back: the name of a "
               "node leads nowhere, a firewall, no ssh, or Open MPI is not at the same place there.",
      'remedy': "Start the ranks by srun, which needs no helpers. Else: mpirun with its full path (or --prefix), and "
-               "OMPI_MCA_oob_tcp_if_include=NAME of the interface that nodes share.",
+               "OMPI_MCA_oob_tcp_if_include=NAME (Intel MPI: I_MPI_HYDRA_IFACE=NAME) of the interface that nodes "
+               "share.",
      'also': [("the name of the node is not known there", "srun getent hosts NODE"),
-              ("ssh asks for a password", "ssh NODE true")],
+              ("ssh asks for a password", "ssh NODE true"),
+              ("srun does not hand on PATH to the helper", "SLURM_EXPORT_ENV=ALL mpirun ...")],
      'source': 'Hydra, tools; Open MPI, help-errmgr-base.txt; github.com/open-mpi/ompi, issue 8213',
      'evidence': 'derived'},
     {'name': 'not enough slots',
@@ -251,7 +254,8 @@ ENTRIES = [
                    "directory)"),
                   ("execvp error on file ", r"execvp error on file (?!srun)(?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})"
                    r"\)"), ("problem with execution of ", r"problem with execution of (?P<file>\S{1,100})"),
-                  ("Executable: ", r"Executable: (?P<file>\S{1,200})\s*$")],
+                  ("Executable: ", r"Executable: (?P<file>\S{1,200})\s*$"),
+                  ("unable to change wdir to ", r"unable to change wdir to (?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})")],
      'unless': ["mpirun in the container", "program not found"],
      'cause': "mpirun cannot start the program {file}: it is not there on that node or in that container, not "
               "executable, an option that mpirun does not know was taken for it, or its folder is not there. {why}",
@@ -283,6 +287,8 @@ ENTRIES = [
      'text': "mpirun could not find anything to do.",
      'patterns': ["could not find anything to do",
                   ("The number of ", "The number of (?:MPI )?processes to launch was not specified"),
+                  ("my_argv[1] != NULL", r"assert \(my_argv\[1\] != NULL\) failed"),
+                  ("No executable specified", "No executable specified"),
                   ("Either the -host or -hostfile options were given, but the number", "Either the -host or -hostfile "
                    "options were given, but the number"), ("no executable ", "no executable (?:provided|specified)")],
      'unless': ["connection of two cards failed"],
@@ -444,6 +450,7 @@ ENTRIES = [
                   ("exited with non-zero status", "exited with non-zero status"),
                   ("downstream from host", r"downstream from host \S{1,80} exited with status \d+"),
                   ("exitcodes != NULL) failed", r"assert \((?:pg->intel\.)?exitcodes != NULL\) failed")],
+     'unless': ["rank killed", "rank crashed"],
      'cause': "A rank has ended with an error of its own; nothing in this text that is known says which.",
      'remedy': "Look at what the program itself has printed. Exit code 9 or 137: killed, mostly for memory; 139 or "
                "11: crashed; 127: not found; 1, 2: the program's own error.",
@@ -453,6 +460,7 @@ ENTRIES = [
      'patterns': [("exited on signal ", "exited on signal (?P<signal>9|15) "),
                   ("downstream from host", r"downstream from host \S{1,80} was killed by signal (?:9|15)\b"),
                   ("KILLED BY SIGNAL: ", r"KILLED BY SIGNAL: (?:9|15)\b"),
+                  ("EXIT CODE: ", r"^= +EXIT CODE: (?:9|15|137|143)\b"),
                   ("erminated by signal ", r"[Tt]erminated by signal (?:9|SIGKILL)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Killed|Terminated)"),
                   ("ignal 9 (", r"[Ss]ignal 9 \((?:Killed|SIGKILL)\)"),
@@ -474,6 +482,7 @@ ENTRIES = [
      'patterns': [("exited on signal ", r"exited on signal (?P<signal>11|6|8)\b"),
                   ("downstream from host", r"downstream from host \S{1,80} was killed by signal (?:11|6|8|4|7)\b"),
                   ("KILLED BY SIGNAL: ", r"KILLED BY SIGNAL: (?:11|6|8)\b"),
+                  ("EXIT CODE: ", r"^= +EXIT CODE: (?:11|6|8|139|134|136)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Segmentation fault|Aborted)"),
                   ("Segmentation fault", "^Segmentation fault"), (": Segmentation fault", ": Segmentation fault"),
                   ("forrtl: severe", r"forrtl: severe[^\n]{0,100}(?:SIGSEGV|segmentation fault|Segmentation)"),
@@ -708,6 +717,13 @@ ENTRIES = [
      'remedy': "ls -d $TMPDIR/pmix* $TMPDIR/prte* /tmp/pmix* /tmp/prte*, and remove those of runs that are over; or "
                "export TMPDIR to an empty folder before.",
      'source': "OpenPMIx, help-ptl-base.txt", 'evidence': 'derived'},
+    {'name': "mpirun that speaks to a rank that has gone",
+     'text': "[n1:24154] PMIX ERROR: UNREACHABLE in file server/pmix_server.c at line 2147",
+     'patterns': [("PMIX ERROR: UN", r"PMIX ERROR: UNREACH\w{0,10} in file \S{0,200}server/")],
+     'cause': "mpirun wants to tell its ranks something, and a rank has ended: a consequence.",
+     'remedy': "Look for the first error of any rank (MPI_ABORT, a signal, memory).",
+     'source': "OpenPMIx, src/server/pmix_server.c; github.com/open-mpi/ompi, issue 9785", 'evidence': 'derived',
+     'last': True},
     {'name': "fault inside of mpirun",
      'text': "An internal error has occurred in ORTE: ... FORCE-TERMINATE AT ...",
      'patterns': [("An internal error has occurred in ", "An internal error has occurred in (?:ORTE|PRTE|PRRTE)"),
@@ -749,7 +765,8 @@ ENTRIES = [
     {'name': "PMI of MPICH or Intel MPI not reached",
      'text': "MPID_Init(2049)......: PMI_Init returned 1",
      'patterns': [("PMI_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI_Init returned -?\d"),
-                  ("PMI2_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI2_Init returned -?\d")],
+                  ("PMI2_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI2_Init returned -?\d"),
+                  ("mpir_localproc.c", r"Assertion failed in file \S{0,150}mpir_localproc\.c")],
      'cause': "MPICH, MVAPICH or Intel MPI asked the PMI of what started it, and this is not the one that it speaks: "
               "I_MPI_PMI_LIBRARY names a library of another Slurm or PMIx, srun has another --mpi=, or mpiexec is of "
               "another MPI.",
@@ -762,11 +779,13 @@ ENTRIES = [
                                                                                                  r"\("),
                   ("TM error ", r"\bTM error \d+"), ("lsb_launch failed", "lsb_launch failed"),
                   ("ras:tm", r"ras:tm.{0,80}(?:failed|error)"),
-                  ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)")],
-     'cause': "mpiexec sees variables of PBS (or LSF) and wants to start the ranks through it, and its daemon on this "
+                  ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)"),
+                  ("error: executing task of job ", r"error: executing task of job \d+ failed"),
+                  ("commlib error: ", "error: commlib error: ")],
+     'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through it, and its daemon on this "
               "node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
      'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher ssh -f $PBS_NODEFILE "
-               "(Hydra), mpirun --mca plm rsh --mca ras ^tm (Open MPI 4).",
+               "(Hydra; SGE: $PE_HOSTFILE), mpirun --mca plm rsh --mca ras ^tm (Open MPI 4).",
      'source': "github.com/radical-cybertools/radical.pilot, issue 301; Hydra, tools/bootstrap/external",
      'evidence': 'derived'},
     {'name': "mpirun with libraries of another Open MPI",
