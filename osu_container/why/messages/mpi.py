@@ -13,7 +13,7 @@ ENTRIES = [
      'source': "MPICH, src/mpi/errhan/errnames.txt; github.com/open-mpi/ompi, issue 8824", 'evidence': 'derived'},
     {'name': "handles of another MPI",
      'text': "*** MPI_ERR_COMM: invalid communicator",
-     'patterns': [("MPI_ERR_COMM: invalid communicator", "MPI_ERR_COMM: invalid communicator"),
+     'patterns': [("invalid communicator", "MPI_ERR_COMM: ?invalid communicator"),
                   ("MPI_ERR_TYPE: invalid datatype", "MPI_ERR_TYPE: invalid datatype"), "Null communicator",
                   ("Invalid communicator, error stack", "Invalid communicator, error stack"),
                   ("Invalid datatype, error stack", "Invalid datatype, error stack"),
@@ -73,7 +73,8 @@ ENTRIES = [
                   ("MPI_Win_", r"MPI_Win_\w{1,40}\(.{0,300}(?:failed|error)"),
                   ("MPIDI_", r"MPIDI_\w{0,40}win\w{0,40}\(.{0,300}(?:failed|error)")],
      'unless': ["read of another completion failed", "message not delivered", "portal table entry not found",
-                "message cancelled", "memory beyond the window of another rank"],
+                "message cancelled", "memory beyond the window of another rank",
+                "shared window over ranks that do not share memory"],
      'cause': "One-sided communication (MPI_Win_...) does not work with the component that MPI has chosen for it.",
      'remedy': "Open MPI: export OMPI_MCA_osc=^ucx (or OMPI_MCA_osc=rdma, pt2pt). MPICH over libfabric: "
                "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0.",
@@ -96,7 +97,8 @@ ENTRIES = [
      'text': "MPI_ERR_SPAWN: could not spawn processes",
      'patterns': ["MPI_ERR_SPAWN", ("MPI_Comm_spawn", r"MPI_Comm_spawn\w{0,20}\(.{0,300}failed"),
                   ("All nodes which are allocated for this job are already filled", "All nodes which are allocated "
-                   "for this job are already filled"), "PMI_spawn_multiple", ("_Job_Spawn", "PMI2?_Job_Spawn")],
+                   "for this job are already filled"), "PMI_spawn_multiple", ("_Job_Spawn", "PMI2?_Job_Spawn"),
+                  ("spawn", r"Function MPID_Comm_spawn\w{0,20} not implemented")],
      'cause': "The program starts more ranks by MPI_Comm_spawn, and there are no places left, or what started it "
               "cannot do that: srun with pmi2 or cray_shasta cannot.",
      'remedy': "mpirun instead of srun, with more slots than ranks (-n 1 in a job of -n 8, or --oversubscribe); "
@@ -105,6 +107,7 @@ ENTRIES = [
     {'name': "rank on the other side has gone",
      'text': "... Communication error with rank 3 / MPI_ERR_PROC_ABORTED",
      'patterns': [("Communication error with rank ", r"Communication error with rank (?P<rank>\d+)"),
+                  ("Communication error", r"MPI\w{1,50}\(\d+\)[. ]*: Communication error$"),
                   ("MPI_ERR_PROC_", "MPI_ERR_PROC_(?:ABORTED|FAILED)"),
                   (" closed by peer", "(?:connection|socket) closed by peer"),
                   ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send|(?:recv|send)_blocking"
@@ -161,6 +164,8 @@ ENTRIES = [
                   ("Out of memory (unable to allocate", r"Out of memory \(unable to allocate"),
                   ("MPIR_Init", r"MPIR_Init\w{0,20}\b.{0,300}(?:shm_open|mmap) failed"),
                   ("unable to attach to shared memory", "unable to attach to shared memory"),
+                  ("ucx function returned with failed status", r"ucx function returned with failed status ?\([^)\n]"
+                   "{0,120}(?:Shared memory error|No resources are available)"),
                   ("attach to shared memory segment failed", "attach to shared memory segment failed"),
                   ("shm_open ", "shm_open (?:failed|error)"),
                   ("/dev/shm/", r"open\w* .{0,60}/dev/shm/\S{1,100}.{0,60}(?:failed|denied|error)")],
@@ -180,6 +185,32 @@ ENTRIES = [
                "node, or --ipc=host -v /tmp:/tmp; Apptainer: no --contain. Without shared memory: MPIR_CVAR_NOLOCAL=1.",
      'also': [("a host stands in the file of hosts in several places", "sort FILE | uniq -c")],
      'source': "MPICH, src/mpid/common/shm; github.com/pmodels/mpich, issue 1041", 'evidence': 'derived'},
+    {'name': "shared window over ranks that do not share memory",
+     'text': "MPI_Win_allocate_shared: processes are not in the same shared memory domain",
+     'patterns': [("in the same shared memory domain", "not in the same shared memory domain"),
+                  ("MPI_ERR_RMA_SHARED", r"MPI_ERR_RMA_SHARED\b"), ("Memory cannot be shared", "Memory cannot be shared")],
+     'cause': "The program asks for memory that all its ranks share (MPI_Win_allocate_shared), and they are on several "
+              "nodes, or MPI shares no memory between them (ch3:sock, MPIR_CVAR_NOLOCAL, containers that hide "
+              "/dev/shm).",
+     'remedy': "All ranks on one node for a try (srun -N1). In the program: the communicator of MPI_Comm_split_type with "
+               "MPI_COMM_TYPE_SHARED. unset MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL.",
+     'source': "github.com/pmodels/mpich, issue 7381; MPI standard, MPI_Win_allocate_shared", 'evidence': 'derived'},
+    {'name': "provider that lacks what MPI needs of it",
+     'text': "OFI event counter create failed (ofi_init.c:1057:MPIDI_OFI_mpi_init_hook:Function not implemented)",
+     'patterns': [(" failed (", r"OFI [^\n(]{1,60} failed \([^)\n]{0,150}:(?P<why>Function not implemented|Operation not "
+                   "supported|Protocol not available)")],
+     'cause': "MPI took a provider of libfabric that cannot do what it asks of it ({why}): one that FI_PROVIDER forces "
+              "(shm, sockets), or a libfabric that is older or newer than this MPI knows.",
+     'remedy': "unset FI_PROVIDER, or FI_PROVIDER=tcp (cxi on Slingshot; Intel MPI on one node: I_MPI_FABRICS=shm). "
+               "ldd PROGRAM | grep libfabric: the one that came with this MPI? (Intel MPI: "
+               "I_MPI_OFI_LIBRARY_INTERNAL=1).",
+     'source': "github.com/ofiwg/libfabric, issue 5465; MPICH, src/mpid/ch4/netmod/ofi", 'evidence': 'derived'},
+    {'name': "hwloc that looks for GPUs of AMD",
+     'text': "Failed to open drm root directory /sys/class/drm.: No such file or directory",
+     'patterns': ["Failed to open drm root directory"],
+     'cause': "hwloc, which MPI uses, has a part for GPUs of AMD, and this node or container shows none.",
+     'remedy': "Harmless. export HWLOC_COMPONENTS=-rsmi silences it.",
+     'source': "github.com/flux-framework/flux-core, issue 5743", 'evidence': 'measured', 'last': True},
     {'name': "ranks that took different networks",
      'text': "[n2:99] [[31923,0],1] selected pml ob1, but peer [[31923,0],0] on n1 selected pml ucx",
      'patterns': [("but peer", r"selected pml (?P<one>\w{1,20}), but peer \S{1,60} on (?P<host>\S{1,80}) selected pml "
@@ -385,7 +416,9 @@ ENTRIES = [
      'source': "mpi4py, documentation, Tutorial", 'evidence': 'derived', 'general': 1},
     {'name': "last line of an error of MPICH",
      'text': "MPIR_Init_thread(178)........: ...",
-     'patterns': [("MPI", r"\bMPI\w{1,60}\b\(\d+\)\.{2,}:[ \t]+(?P<why>\S[^\n]{1,150})")],
+     'patterns': [("MPI", r"\bMPI\w{1,60}\b\(\d+\)\.{2,}:[ \t]+(?P<why>(?!P?MPI_\w{1,50}\(|fail failed|channel init|"
+                   r"Initialization failed|MPI_Finalize failed|(?:MPI_Init|Attempting|failure occurred)\b)\S[^\n]"
+                   "{1,150})")],
      'cause': "MPI failed in a call: {why}",
      'remedy': "MPI's list goes from the call to its reason: the last line of it is the first cause. "
                "FI_LOG_LEVEL=warn (UCX_LOG_LEVEL=info) srun ... says more.",
@@ -660,7 +693,7 @@ ENTRIES = [
      'text': "Target memory is not contained within the window",
      'patterns': [("Target memory is not contained within the", "Target memory is not contained within the window"),
                   ("Conflicting accesses to window", "Conflicting accesses to window"),
-                  ("MPI_ERR_RMA_", r"MPI_ERR_RMA_(?:RANGE|CONFLICT|ATTACH|SHARED|FLAVOR)\b"),
+                  ("MPI_ERR_RMA_", r"MPI_ERR_RMA_(?:RANGE|CONFLICT|ATTACH|FLAVOR)\b"),
                   ("operation not defined for this datatype", "MPI_Op .{0,40}operation not defined for this datatype"),
                   ("MPI_ERR_DISP", "MPI_ERR_DISP: invalid displacement")],
      'unless': ["handles of another MPI"],

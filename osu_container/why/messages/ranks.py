@@ -124,9 +124,14 @@ ENTRIES = [
     {'name': 'wrong number of ranks',
      'text': "This test requires exactly two processes",
      'patterns': [("This test requires ",
-                   r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes")],
+                   r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes"),
+                  ("there was only one MPI process", "there was only one MPI process available. Need (?P<least>at least "
+                   "two)"),
+                  (" MPI ", r"(?:[Rr]equires?|[Nn]eeds?|[Mm]ust (?:be run|run|have)|Please run)(?: this| it)?(?: with"
+                   r"| on)? (?P<few>(?:at least|exactly|more than|a minimum of) (?:one|two|three|four|\d{1,5}))(?: or "
+                   r"more)? MPI (?:process|rank|task|proc)")],
      'unless': ['ranks without PMI', 'Open MPI without PMIx'],
-     'cause': "The benchmark wants {number} ranks and has another number: srun started others, or each rank is alone "
+     'cause': "The program wants {number}{least}{few} ranks and has another number: srun started others, or each rank is alone "
               "because of a wrong --mpi=.",
      'remedy': "srun -N2 -n2 ..., and no --mpi=.",
      'source': "mpi4py's ports and the OSU programs; seen by this project, 2026-11", 'evidence': 'measured'},
@@ -158,7 +163,7 @@ ENTRIES = [
      'patterns': [("HYDU_sock_connect ", r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)"),
                   (" was unable to reliably start", r"(?:ORTE|PRTE) was unable to reliably start"),
                   ("nable to run ", r"[Uu]nable to run (?:bstrap_)?proxy\b"),
-                  ("rror setting up the boo", r"[Ee]rror setting up the boo?t?strap prox"),
+                  ("rror setting up the bo", r"[Ee]rror setting up the boo?t?strap prox"),
                   ("daemon has unexpectedly failed", r"An? (?:ORTE |PRR?TE )?daemon has unexpectedly failed")],
      'unless': ['mpirun in the container'],
      'cause': "mpirun starts a helper on every node, and a helper did not start or cannot call back: the name of a "
@@ -205,7 +210,9 @@ ENTRIES = [
      'source': 'github.com/apptainer/singularity, issues 3678 and 5203', 'evidence': 'measured'},
     {'name': 'plugins of another PMIx',
      'text': "We were unable to find any usable plugins for the BFROPS framework.",
-     'patterns': ["unable to find any usable plugins for the"], 'unless': ['component of PMIx missing'],
+     'patterns': ["unable to find any usable plugins for the",
+                  ("process_repository_item filename", r"process_repository_item filename \S{1,200} has bad "
+                   "prefix")], 'unless': ['component of PMIx missing'],
      'cause': "PMIx loads plugins (mca_*.so) of another release than itself: two installations are mixed.",
      'remedy': "env | grep -E '^(PMIX|OMPI|OPAL|PRTE)_' and unset what names folders of another Open MPI; remove "
                "leftovers of an older build from lib/pmix before make install.",
@@ -326,7 +333,9 @@ ENTRIES = [
                   ("Conflicting directives for ", "Conflicting directives for (?:binding|mapping|the default)"),
                   ("The attempt to assign hardware locations", "The attempt to assign hardware locations"),
                   ("rankfile ", "rankfile .{0,80}(?:error|invalid)"), ("rankfile", r"Rank \d+: .{0,60}rankfile"),
-                  ("Error, invalid syntax in the rankfile", "Error, invalid syntax in the rankfile")],
+                  ("Error, invalid syntax in the rankfile", "Error, invalid syntax in the rankfile"),
+                  ("The specified binding lies above the", "The specified binding lies above the mapping object type"),
+                  ("Please correct the map", "Please correct the map(?:/bind|ping) directive")],
      'unless': ["Open MPI may not use these cores", "memory not bound"],
      'cause': "--map-by, --rank-by, --bind-to or a rank file ask for sockets, cores or numbers that the node, or the "
               "part of it that the job has, does not offer.",
@@ -423,8 +432,8 @@ ENTRIES = [
      'source': "Open MPI, help-mpi-btl-tcp.txt; FAQ, TCP", 'evidence': 'derived'},
     {'name': "daemon of mpirun lost",
      'text': "ORTE has lost communication with a remote daemon.",
-     'patterns': [(" has lost communication with a", "(?:ORTE|PRTE|PRRTE) has lost communication with a(?: remote)? "
-                   "daemon"),
+     'patterns': [(" has lost communication with ", "(?:ORTE|PRTE|PRRTE) has lost communication with (?:a|its)"
+                   "(?: remote)? daemon"),
                   ("has detected that a required daemon terminated", "has detected that a required daemon terminated"),
                   (" does not know how to route", "(?:ORTE|PRTE|PRRTE) does not know how to route"),
                   ("A daemon (pid ", r"A daemon \(pid .{0,60}died unexpectedly"),
@@ -446,6 +455,7 @@ ENTRIES = [
                    "processes exited with non-zero status"),
                   ("BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "BAD TERMINATION OF ONE OF YOUR "
                    "APPLICATION PROCESSES"), ("EXIT", r"EXIT(?:ED WITH)? (?:CODE|STATUS)?:? ?\d+"),
+                  ("caused collective abort of all ranks", "caused collective abort of all ranks"),
                   ("EXIT CODE: ", r"EXIT CODE: \d+"), ("noticed that the job aborted", "noticed that the job aborted"),
                   ("exited with non-zero status", "exited with non-zero status"),
                   ("downstream from host", r"downstream from host \S{1,80} exited with status \d+"),
@@ -724,6 +734,29 @@ ENTRIES = [
      'remedy': "Look for the first error of any rank (MPI_ABORT, a signal, memory).",
      'source': "OpenPMIx, src/server/pmix_server.c; github.com/open-mpi/ompi, issue 9785", 'evidence': 'derived',
      'last': True},
+    {'name': "user whose name Open MPI does not learn",
+     'text': "Open MPI was unable to obtain the username in order to create a path for its required temporary "
+             "directories.",
+     'patterns': ["was unable to obtain the username in order to create a",
+                  ("Cannot obtain the user name", "Cannot obtain the user name")],
+     'cause': "Your number as a user has no name on that node or in that container: no line in /etc/passwd, and LDAP "
+              "(or NIS) does not answer there.",
+     'remedy': "srun getent passwd $(id -u) on each node and in the container should print you. Docker: -v "
+               "/etc/passwd:/etc/passwd:ro with --user $(id -u); Apptainer: no --no-mount passwd. All nodes without "
+               "it: ask the administrators (sssd, nss_slurm).",
+     'source': "Open MPI, help-orte-runtime.txt; github.com/open-mpi/orcm, issue 129", 'evidence': 'derived'},
+    {'name': "MPI in a program that a rank has started",
+     'text': "getting local rank failed --> Returned value No permission (-17) instead of ORTE_SUCCESS",
+     'patterns': [("No permission", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')],
+     'unless': ["folder of Open MPI for its session not to be made"],
+     'cause': "A rank of Open MPI has started a program (subprocess, multiprocessing, a shell) that starts MPI too, and "
+              "mpirun does not know that one.",
+     'remedy': "Start it without the variables of the rank: env -i PATH=$PATH HOME=$HOME PROGRAM, or unset what env | "
+               "grep -E '^(OMPI|PMIX)_' shows. In Python do not import mpi4py in the child (if __name__ == "
+               "'__main__'), or mpi4py.rc.initialize = False there.",
+     'also': [("the container runs as another user than mpirun, or does not show TMPDIR", "apptainer exec IMAGE sh -c "
+               "'id; ls -ld $TMPDIR'")],
+     'source': "github.com/mpi4py/mpi4py, issue 705; github.com/open-mpi/ompi, issue 12027", 'evidence': 'derived'},
     {'name': "fault inside of mpirun",
      'text': "An internal error has occurred in ORTE: ... FORCE-TERMINATE AT ...",
      'patterns': [("An internal error has occurred in ", "An internal error has occurred in (?:ORTE|PRTE|PRRTE)"),
@@ -756,7 +789,7 @@ ENTRIES = [
      'patterns': [("cannot connect to local mpd", "cannot connect to local mpd"), ("mpdboot_", r"\bmpdboot_\S+ \("),
                   ("unable to start all procs; may have invalid", "unable to start all procs; may have invalid machine "
                    "names"), ("mpd", r"mpd(?:lib|run|allexit)\w{0,20}\b.{0,60}(?:failed|cannot|error)"),
-                  ("no mpd is running", "no mpd is running")],
+                  ("no mpd is running", "no mpd is running"), ("mpdroot: ", r"mpdroot: open failed")],
      'cause': "This mpiexec is of MPICH2 before 1.3 (or Intel MPI before 5), which needs a daemon mpd on every node; "
               "it does not run, or nodes do not reach each other by the names in the file.",
      'remedy': "mpiexec.hydra, or a newer MPI, needs none. With mpd: ~/.mpd.conf (chmod 600), mpdboot -n N -f "
@@ -781,7 +814,7 @@ ENTRIES = [
                   ("ras:tm", r"ras:tm.{0,80}(?:failed|error)"),
                   ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)"),
                   ("error: executing task of job ", r"error: executing task of job \d+ failed"),
-                  ("commlib error: ", "error: commlib error: ")],
+                  ("commlib error: ", "error: commlib error: got select error")],
      'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through it, and its daemon on this "
               "node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
      'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher ssh -f $PBS_NODEFILE "
