@@ -105,6 +105,7 @@ ENTRIES = [
                   ("RANK", r"RANK:? *0 *(?:OF|/) *1\b"),
                   ("rocess 0 of 1", r"rocess 0 of 1\b"),
                   ("ank", r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b"),
+                  ("of 1", r"\b(?:[Ww]orker|[Pp]roc(?:essor)?|[Tt]ask|PE) +#?0 +(?:out )?of 1\b"),
                   "This is a test with 1 processes", "two tables in one output",
                   ("invalid for 1 processes", r"Benchmark \w+ invalid for 1 processes")], 'times': 2,
      'cause': "Several ranks each say that they are rank 0 of 1: they have not found each other, mostly for a wrong "
@@ -144,7 +145,7 @@ ENTRIES = [
      'source': 'github.com/pmodels/mpich, issue 6687', 'evidence': 'derived', 'last': True},
     {'name': 'shared memory of PMIx not usable',
      'text': "PMIX ERROR: NO-PERMISSIONS in file .../dstore/dstore_base.c at line 237",
-     'patterns': [("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore")],
+     'patterns': [("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore(?!/pmix_esh)")],
      'cause': "PMIx hands out what ranks know of each other by files in shared memory (dstore), and a rank in the "
               "container may not open or change them. The run may go on.",
      'remedy': "export PMIX_MCA_gds=hash before srun or mpirun, which does without them.",
@@ -198,6 +199,7 @@ ENTRIES = [
      'patterns': ["PMIX TEMPORARILY UNAVAILABLE", ("UNPACK-PMIX-VALUE", "UNPACK-PMIX-VALUE: UNSUPPORTED TYPE"),
                   ("UNPACK-PAST-END in file unpack.c", r"PMIX ERROR: UNPACK-PAST-END in file unpack\.c"),
                   ("UNPACK-INADEQUATE-SPACE", "PMIX ERROR: UNPACK-INADEQUATE-SPACE"),
+                  ("pmix_esh.c", r"PMIX ERROR: [\w -]{1,60} in file \S{0,200}pmix_esh\.c"),
                   ("PACK-MISMATCH", "PMIX ERROR: (?:UN)?PACK-MISMATCH"),
                   ("ranks, asked for -", r"Bad request from .{0,100} has only \d+ ranks, asked for -\d+")],
      'cause': "Open MPI in the image does not get through to the PMIx of what started it: the two are of different "
@@ -220,7 +222,9 @@ ENTRIES = [
      'source': 'github.com/open-mpi/ompi, issue 6815', 'evidence': 'derived'},
     {'name': 'Open MPI differs between nodes',
      'text': "Framework: ess  Component: pmi",
-     'patterns': [("Framework: ", r"Framework: +ess\b")],
+     'patterns': [("Framework: ", r"Framework: +ess\b"),
+                  (" detected a mismatch in versions between", r"(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch in "
+                   "versions between")],
      'cause': "A daemon or rank of Open MPI was told to start in a way that its installation does not know: the "
               "nodes, or host and image, have different releases of Open MPI.",
      'remedy': "mpirun --version on every node and in the image must be the same; call mpirun by its full path, or "
@@ -460,7 +464,7 @@ ENTRIES = [
                   ("exited with non-zero status", "exited with non-zero status"),
                   ("downstream from host", r"downstream from host \S{1,80} exited with status \d+"),
                   ("exitcodes != NULL) failed", r"assert \((?:pg->intel\.)?exitcodes != NULL\) failed")],
-     'unless': ["rank killed", "rank crashed"],
+     'unless': ["rank killed", "rank crashed", "program ended by a signal, seen from outside"],
      'cause': "A rank has ended with an error of its own; nothing in this text that is known says which.",
      'remedy': "Look at what the program itself has printed. Exit code 9 or 137: killed, mostly for memory; 139 or "
                "11: crashed; 127: not found; 1, 2: the program's own error.",
@@ -734,6 +738,14 @@ ENTRIES = [
      'remedy': "Look for the first error of any rank (MPI_ABORT, a signal, memory).",
      'source': "OpenPMIx, src/server/pmix_server.c; github.com/open-mpi/ompi, issue 9785", 'evidence': 'derived',
      'last': True},
+    {'name': "ssh with OpenSSL of another place",
+     'text': "OpenSSL version mismatch. Built against 30000020, you have 30100010",
+     'patterns': [("OpenSSL version mismatch", "OpenSSL version mismatch. Built against")],
+     'cause': "ssh, by which mpirun starts its helpers, has loaded the OpenSSL of conda or of a module (by "
+              "LD_LIBRARY_PATH) instead of the system's.",
+     'remedy': "env -u LD_LIBRARY_PATH ssh -V works? Then unset LD_LIBRARY_PATH before mpirun, or an ssh of the same "
+               "place: conda install -c conda-forge openssh. srun needs no ssh.",
+     'source': "OpenSSH, entropy.c; github.com/modin-project/unidist, issue 314", 'evidence': 'derived'},
     {'name': "user whose name Open MPI does not learn",
      'text': "Open MPI was unable to obtain the username in order to create a path for its required temporary "
              "directories.",
