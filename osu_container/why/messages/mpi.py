@@ -179,8 +179,8 @@ ENTRIES = [
     {'name': "memory that ranks of a node do not find",
      'text': "MPIU_SHMW_Seg_create_attach_templ(671): open failed - No such file or directory",
      'patterns': [("failed - No such file", r"SHM\w{0,50}\(\d+\)[^\n]{0,60}: \w{0,10}open failed - No such file")],
-     'cause': "Ranks that MPI takes for ranks of one node do not see the same /dev/shm (or /tmp): each is in a container "
-              "of its own, or several nodes have the same host name.",
+     'cause': "Ranks that MPI takes for ranks of one node do not see the same /dev/shm (or /tmp): each is in a "
+              "container of its own, or several nodes have the same host name.",
      'remedy': "srun hostname: each node needs a name of its own. Docker and podman: one container for all ranks of a "
                "node, or --ipc=host -v /tmp:/tmp; Apptainer: no --contain. Without shared memory: MPIR_CVAR_NOLOCAL=1.",
      'also': [("a host stands in the file of hosts in several places", "sort FILE | uniq -c")],
@@ -188,17 +188,18 @@ ENTRIES = [
     {'name': "shared window over ranks that do not share memory",
      'text': "MPI_Win_allocate_shared: processes are not in the same shared memory domain",
      'patterns': [("in the same shared memory domain", "not in the same shared memory domain"),
-                  ("MPI_ERR_RMA_SHARED", r"MPI_ERR_RMA_SHARED\b"), ("Memory cannot be shared", "Memory cannot be shared")],
+                  ("MPI_ERR_RMA_SHARED", r"MPI_ERR_RMA_SHARED\b"),
+                  ("Memory cannot be shared", "Memory cannot be shared")],
      'cause': "The program asks for memory that all its ranks share (MPI_Win_allocate_shared), and they are on several "
               "nodes, or MPI shares no memory between them (ch3:sock, MPIR_CVAR_NOLOCAL, containers that hide "
               "/dev/shm).",
-     'remedy': "All ranks on one node for a try (srun -N1). In the program: the communicator of MPI_Comm_split_type with "
-               "MPI_COMM_TYPE_SHARED. unset MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL.",
+     'remedy': "All ranks on one node for a try (srun -N1). In the program: the communicator of MPI_Comm_split_type "
+               "with MPI_COMM_TYPE_SHARED. unset MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL.",
      'source': "github.com/pmodels/mpich, issue 7381; MPI standard, MPI_Win_allocate_shared", 'evidence': 'derived'},
     {'name': "provider that lacks what MPI needs of it",
      'text': "OFI event counter create failed (ofi_init.c:1057:MPIDI_OFI_mpi_init_hook:Function not implemented)",
-     'patterns': [(" failed (", r"OFI [^\n(]{1,60} failed \([^)\n]{0,150}:(?P<why>Function not implemented|Operation not "
-                   "supported|Protocol not available)")],
+     'patterns': [(" failed (", r"OFI [^\n(]{1,60} failed \([^)\n]{0,150}:(?P<why>Function not implemented|Operation "
+                   "not supported|Protocol not available)")],
      'cause': "MPI took a provider of libfabric that cannot do what it asks of it ({why}): one that FI_PROVIDER forces "
               "(shm, sockets), or a libfabric that is older or newer than this MPI knows.",
      'remedy': "unset FI_PROVIDER, or FI_PROVIDER=tcp (cxi on Slingshot; Intel MPI on one node: I_MPI_FABRICS=shm). "
@@ -540,6 +541,8 @@ ENTRIES = [
      'patterns': ["GNI_CdmAttach", "GNI_RC_INVALID_STATE",
                   ("MPI_I", r"(?:MPI_Init|MPI_INIT)[^\n]{0,60}(?:called (?:more than once|twice|a second time)"
                    "|already)"),
+                  ("process has attempted to initialize", "Open MPI has detected that this process has attempted to "
+                   "initialize"),
                   ("Calling MPI_Init or MPI_Init_thread twice is erroneous", "Calling MPI_Init or MPI_Init_thread "
                    "twice is erroneous"),
                   ("Cannot call MPI_INIT or MPI_INIT_THREAD more than once", "Cannot call MPI_INIT or MPI_INIT_THREAD "

@@ -126,14 +126,14 @@ ENTRIES = [
      'text': "This test requires exactly two processes",
      'patterns': [("This test requires ",
                    r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes"),
-                  ("there was only one MPI process", "there was only one MPI process available. Need (?P<least>at least "
-                   "two)"),
+                  ("there was only one MPI process", "there was only one MPI process available. Need (?P<least>at "
+                   "least two)"),
                   (" MPI ", r"(?:[Rr]equires?|[Nn]eeds?|[Mm]ust (?:be run|run|have)|Please run)(?: this| it)?(?: with"
                    r"| on)? (?P<few>(?:at least|exactly|more than|a minimum of) (?:one|two|three|four|\d{1,5}))(?: or "
                    r"more)? MPI (?:process|rank|task|proc)")],
      'unless': ['ranks without PMI', 'Open MPI without PMIx'],
-     'cause': "The program wants {number}{least}{few} ranks and has another number: srun started others, or each rank is alone "
-              "because of a wrong --mpi=.",
+     'cause': "The program wants {number}{least}{few} ranks and has another number: srun started others, or each rank "
+              "is alone because of a wrong --mpi=.",
      'remedy': "srun -N2 -n2 ..., and no --mpi=.",
      'source': "mpi4py's ports and the OSU programs; seen by this project, 2026-11", 'evidence': 'measured'},
     {'name': 'question for a key that is not there',
@@ -223,8 +223,8 @@ ENTRIES = [
     {'name': 'Open MPI differs between nodes',
      'text': "Framework: ess  Component: pmi",
      'patterns': [("Framework: ", r"Framework: +ess\b"),
-                  (" detected a mismatch in versions between", r"(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch in "
-                   "versions between")],
+                  (" detected a mismatch in versions between", r"(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch "
+                   "in versions between")],
      'cause': "A daemon or rank of Open MPI was told to start in a way that its installation does not know: the "
               "nodes, or host and image, have different releases of Open MPI.",
      'remedy': "mpirun --version on every node and in the image must be the same; call mpirun by its full path, or "
@@ -266,7 +266,8 @@ ENTRIES = [
                   ("execvp error on file ", r"execvp error on file (?!srun)(?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})"
                    r"\)"), ("problem with execution of ", r"problem with execution of (?P<file>\S{1,100})"),
                   ("Executable: ", r"Executable: (?P<file>\S{1,200})\s*$"),
-                  ("unable to change wdir to ", r"unable to change wdir to (?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})")],
+                  ("unable to change wdir to ", r"unable to change wdir to (?P<file>\S{1,200}) \((?P<why>[^)\n]"
+                   "{1,60})")],
      'unless': ["mpirun in the container", "program not found"],
      'cause': "mpirun cannot start the program {file}: it is not there on that node or in that container, not "
               "executable, an option that mpirun does not know was taken for it, or its folder is not there. {why}",
@@ -761,8 +762,8 @@ ENTRIES = [
      'text': "getting local rank failed --> Returned value No permission (-17) instead of ORTE_SUCCESS",
      'patterns': [("No permission", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')],
      'unless': ["folder of Open MPI for its session not to be made"],
-     'cause': "A rank of Open MPI has started a program (subprocess, multiprocessing, a shell) that starts MPI too, and "
-              "mpirun does not know that one.",
+     'cause': "A rank of Open MPI has started a program (subprocess, multiprocessing, a shell) that starts MPI too, "
+              "and mpirun does not know that one.",
      'remedy': "Start it without the variables of the rank: env -i PATH=$PATH HOME=$HOME PROGRAM, or unset what env | "
                "grep -E '^(OMPI|PMIX)_' shows. In Python do not import mpi4py in the child (if __name__ == "
                "'__main__'), or mpi4py.rc.initialize = False there.",
@@ -827,8 +828,8 @@ ENTRIES = [
                   ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)"),
                   ("error: executing task of job ", r"error: executing task of job \d+ failed"),
                   ("commlib error: ", "error: commlib error: got select error")],
-     'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through it, and its daemon on this "
-              "node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
+     'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through it, and its daemon on "
+              "this node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
      'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher ssh -f $PBS_NODEFILE "
                "(Hydra; SGE: $PE_HOSTFILE), mpirun --mca plm rsh --mca ras ^tm (Open MPI 4).",
      'source': "github.com/radical-cybertools/radical.pilot, issue 301; Hydra, tools/bootstrap/external",
