@@ -672,12 +672,22 @@ ENTRIES = [
                   ("shmem_", r"(?:opal_)?shmem_(?:mmap|posix|sysv)\w*.{0,100}(?:failed|error)"),
                   ("btl_sm_", r"btl_sm_\w{1,40}\b.{0,60}(?:failed|could not)"),
                   ("vader", r"btl_vader_\w{1,40}\b.{0,80}(?:failed|could not|unable)")],
+     'unless': ["file of Open MPI that another rank has removed"],
      'cause': "Open MPI keeps what ranks of a node share in a file, and could not make it ({file}): TMPDIR or "
               "/dev/shm is full, too small or closed to you; the lines below name call and error.",
      'remedy': "df -h /dev/shm /tmp $TMPDIR in the same place; rm leftovers (ls -l /dev/shm /tmp/ompi*). Docker, "
                "podman: --shm-size=2g or --ipc=host. OMPI_MCA_shmem=posix (or mmap, sysv) takes another way; "
                "OMPI_MCA_btl_vader_backing_directory=/tmp (4), OMPI_MCA_btl_sm_backing_directory=/tmp (5).",
      'source': "Open MPI, help-opal-shmem-mmap.txt", 'evidence': 'derived'},
+    {'name': "file of Open MPI that another rank has removed",
+     'text': "A system call failed during shared memory initialization ... System call: unlink(2) "
+             "/tmp/ompi.n1.1000/pid.1/1/vader_segment.n1.27680001.6",
+     'patterns': [("System call: unlink(2)", r"System call: unlink\(2\) (?P<file>\S{0,200})")],
+     'cause': "At the end of a run two ranks of Open MPI remove the same file of theirs, and the later one finds it "
+              "gone: {file}",
+     'remedy': "Harmless, the results are whole. A newer Open MPI, or export OMPI_MCA_btl=self,tcp, or "
+               "OMPI_MCA_btl_vader_backing_directory=/dev/shm, silences it.",
+     'source': "github.com/open-mpi/ompi, issues 7971 and 8531", 'evidence': 'derived', 'general': 1},
     {'name': "session of Open MPI on a network's disk",
      'text': "WARNING: Open MPI will create a shared memory backing file in a directory that appears to be mounted "
              "on a network filesystem.",

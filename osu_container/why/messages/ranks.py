@@ -394,7 +394,12 @@ ENTRIES = [
                   ("listener thread failed to start", "listener thread failed to start"),
                   ("failed to start a listener", "failed to start a listener"),
                   ("TMPDIR ", "TMPDIR .{0,80}(?:too long|very long|exceeds)"), "sun_path",
-                  ("Unix domain socket ", "Unix domain socket (?:path|name).{0,40}too long")],
+                  ("Unix domain socket ", "Unix domain socket (?:path|name).{0,40}too long"),
+                  ("too long for the Unix domain socket", "too long for the Unix domain socket"),
+                  ("PMIx has detected a temporary directory name", "PMIx has detected a temporary directory name"),
+                  ("A call to mkdir was unable to create the desired", "A call to mkdir was unable to create the "
+                   "desired"),
+                  ("pmix/pmix_server.c", r"ORTE_ERROR_LOG: Bad parameter in file \S{0,150}orted/pmix/pmix_server\.c")],
      'cause': "Open MPI and PMIx keep a folder for each run in TMPDIR (or /tmp), and cannot make it: {folder}. It is "
               "of another user, full, not in the container, or its name is too long for a socket.",
      'remedy': "export TMPDIR=/tmp (a short name; on every node), and remove leftovers: rm -r "
