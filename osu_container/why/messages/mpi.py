@@ -13,7 +13,7 @@ ENTRIES = [
      'source': "MPICH, src/mpi/errhan/errnames.txt; github.com/open-mpi/ompi, issue 8824", 'evidence': 'derived'},
     {'name': "handles of another MPI",
      'text': "*** MPI_ERR_COMM: invalid communicator",
-     'patterns': [("MPI_ERR_COMM: invalid communicator", "MPI_ERR_COMM: invalid communicator"),
+     'patterns': [("invalid communicator", "MPI_ERR_COMM: ?invalid communicator"),
                   ("MPI_ERR_TYPE: invalid datatype", "MPI_ERR_TYPE: invalid datatype"), "Null communicator",
                   ("Invalid communicator, error stack", "Invalid communicator, error stack"),
                   ("Invalid datatype, error stack", "Invalid datatype, error stack"),
@@ -32,7 +32,7 @@ ENTRIES = [
      'patterns': ["MPI_ERR_TRUNCATE",
                   ("truncated", r"Message (?:from rank \d+ and tag \d+ )?truncated(?! : received)"),
                   ("message sizes do not match across processes", "message sizes do not match across processes"),
-                  ("Truncation error", r"OFI poll failed \([^)\n]{0,150}Truncation error")],
+                  ("OFI poll failed (", r"OFI poll failed \([^)\n]{0,150}(?:Truncation error|Message too long)")],
      'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly a "
               "fault of the program or ranks that read different input.",
      'remedy': "See that all ranks run the same program with the same input. If only one MPI, or some size, shows it: "
@@ -60,7 +60,7 @@ ENTRIES = [
                   ("Null ", "Null (?:buffer|pointer|request) "),
                   (" argument, value is", "Invalid (?:count|tag) argument, value is")],
      'unless': ["handles of another MPI", "buffers that overlap", "GPU memory between ranks of Cray MPICH",
-                "GPU memory not shared between ranks"],
+                "GPU memory not shared between ranks", "number of ranks that the program's grid does not fit"],
      'cause': "The program gives MPI a wrong argument ({what}): a negative or too large number (more than 2147483647 "
               "elements), a tag above MPI_TAG_UB, memory that is not there.",
      'remedy': "It is a fault of the program or of its input: try smaller, or ask its authors. Tags: UCX, cxi and "
@@ -73,7 +73,8 @@ ENTRIES = [
                   ("MPI_Win_", r"MPI_Win_\w{1,40}\(.{0,300}(?:failed|error)"),
                   ("MPIDI_", r"MPIDI_\w{0,40}win\w{0,40}\(.{0,300}(?:failed|error)")],
      'unless': ["read of another completion failed", "message not delivered", "portal table entry not found",
-                "message cancelled", "memory beyond the window of another rank"],
+                "message cancelled", "memory beyond the window of another rank",
+                "shared window over ranks that do not share memory"],
      'cause': "One-sided communication (MPI_Win_...) does not work with the component that MPI has chosen for it.",
      'remedy': "Open MPI: export OMPI_MCA_osc=^ucx (or OMPI_MCA_osc=rdma, pt2pt). MPICH over libfabric: "
                "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0.",
@@ -96,7 +97,8 @@ ENTRIES = [
      'text': "MPI_ERR_SPAWN: could not spawn processes",
      'patterns': ["MPI_ERR_SPAWN", ("MPI_Comm_spawn", r"MPI_Comm_spawn\w{0,20}\(.{0,300}failed"),
                   ("All nodes which are allocated for this job are already filled", "All nodes which are allocated "
-                   "for this job are already filled"), "PMI_spawn_multiple", ("_Job_Spawn", "PMI2?_Job_Spawn")],
+                   "for this job are already filled"), "PMI_spawn_multiple", ("_Job_Spawn", "PMI2?_Job_Spawn"),
+                  ("spawn", r"Function MPID_Comm_spawn\w{0,20} not implemented")],
      'cause': "The program starts more ranks by MPI_Comm_spawn, and there are no places left, or what started it "
               "cannot do that: srun with pmi2 or cray_shasta cannot.",
      'remedy': "mpirun instead of srun, with more slots than ranks (-n 1 in a job of -n 8, or --oversubscribe); "
@@ -105,6 +107,7 @@ ENTRIES = [
     {'name': "rank on the other side has gone",
      'text': "... Communication error with rank 3 / MPI_ERR_PROC_ABORTED",
      'patterns': [("Communication error with rank ", r"Communication error with rank (?P<rank>\d+)"),
+                  ("Communication error", r"MPI\w{1,50}\(\d+\)[. ]*: Communication error$"),
                   ("MPI_ERR_PROC_", "MPI_ERR_PROC_(?:ABORTED|FAILED)"),
                   (" closed by peer", "(?:connection|socket) closed by peer"),
                   ("mca_btl_tcp_", r"mca_btl_tcp_(?:frag_recv|endpoint_recv_\w+|frag_send|(?:recv|send)_blocking"
@@ -114,7 +117,9 @@ ENTRIES = [
                   ("mca_oob_tcp_", r"mca_oob_tcp_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"),
                   ("tcp_peer_", r"tcp_peer_\w{1,40}: .{0,80}(?:Connection reset|Broken pipe|failed)"), "Socket closed",
                   "socket closed", ("peer ", "peer .{0,60}has (?:unexpectedly )?(?:disconnected|died)"),
-                  ("errno=104 - Connection reset by peer", "errno=104 - Connection reset by peer")],
+                  ("errno=104 - Connection reset by peer", "errno=104 - Connection reset by peer"),
+                  (" failed (", r"OFI [^\n(]{0,60} failed \([^)\n]{0,150}(?:Connection reset|Broken pipe|Connection "
+                   "aborted|endpoint is shut ?down|Transport endpoint is not connected)")],
      'cause': "The rank at the other end has ended, or its node is gone; what this rank says is the consequence.",
      'remedy': "Look for the first error of any rank (memory, a signal, another node). If there is none: sacct -j "
                "JOB, dmesg of that node; over TCP a firewall or the wrong interface.",
@@ -159,6 +164,8 @@ ENTRIES = [
                   ("Out of memory (unable to allocate", r"Out of memory \(unable to allocate"),
                   ("MPIR_Init", r"MPIR_Init\w{0,20}\b.{0,300}(?:shm_open|mmap) failed"),
                   ("unable to attach to shared memory", "unable to attach to shared memory"),
+                  ("ucx function returned with failed status", r"ucx function returned with failed status ?\([^)\n]"
+                   "{0,120}(?:Shared memory error|No resources are available)"),
                   ("attach to shared memory segment failed", "attach to shared memory segment failed"),
                   ("shm_open ", "shm_open (?:failed|error)"),
                   ("/dev/shm/", r"open\w* .{0,60}/dev/shm/\S{1,100}.{0,60}(?:failed|denied|error)")],
@@ -169,6 +176,64 @@ ENTRIES = [
      'also': [("leftovers there belong to another user",
                "ls -l /dev/shm")],
      'source': "MPICH, src/mpid/common/shm", 'evidence': 'derived'},
+    {'name': "memory that ranks of a node do not find",
+     'text': "MPIU_SHMW_Seg_create_attach_templ(671): open failed - No such file or directory",
+     'patterns': [("failed - No such file", r"SHM\w{0,50}\(\d+\)[^\n]{0,60}: \w{0,10}open failed - No such file")],
+     'cause': "Ranks that MPI takes for ranks of one node do not see the same /dev/shm (or /tmp): each is in a "
+              "container of its own, or several nodes have the same host name.",
+     'remedy': "srun hostname: each node needs a name of its own. Docker and podman: one container for all ranks of a "
+               "node, or --ipc=host -v /tmp:/tmp; Apptainer: no --contain. Without shared memory: MPIR_CVAR_NOLOCAL=1.",
+     'also': [("a host stands in the file of hosts in several places", "sort FILE | uniq -c")],
+     'source': "MPICH, src/mpid/common/shm; github.com/pmodels/mpich, issue 1041", 'evidence': 'derived'},
+    {'name': "shared window over ranks that do not share memory",
+     'text': "MPI_Win_allocate_shared: processes are not in the same shared memory domain",
+     'patterns': [("in the same shared memory domain", "not in the same shared memory domain"),
+                  ("MPI_ERR_RMA_SHARED", r"MPI_ERR_RMA_SHARED\b"),
+                  ("Memory cannot be shared", "Memory cannot be shared")],
+     'cause': "The program asks for memory that all its ranks share (MPI_Win_allocate_shared), and they are on several "
+              "nodes, or MPI shares no memory between them (ch3:sock, MPIR_CVAR_NOLOCAL, containers that hide "
+              "/dev/shm).",
+     'remedy': "All ranks on one node for a try (srun -N1). In the program: the communicator of MPI_Comm_split_type "
+               "with MPI_COMM_TYPE_SHARED. unset MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL.",
+     'source': "github.com/pmodels/mpich, issue 7381; MPI standard, MPI_Win_allocate_shared", 'evidence': 'derived'},
+    {'name': "provider that lacks what MPI needs of it",
+     'text': "OFI event counter create failed (ofi_init.c:1057:MPIDI_OFI_mpi_init_hook:Function not implemented)",
+     'patterns': [(" failed (", r"OFI [^\n(]{1,60} failed \([^)\n]{0,150}:(?P<why>Function not implemented|Operation "
+                   "not supported|Protocol not available)")],
+     'cause': "MPI took a provider of libfabric that cannot do what it asks of it ({why}): one that FI_PROVIDER forces "
+              "(shm, sockets), or a libfabric that is older or newer than this MPI knows.",
+     'remedy': "unset FI_PROVIDER, or FI_PROVIDER=tcp (cxi on Slingshot; Intel MPI on one node: I_MPI_FABRICS=shm). "
+               "ldd PROGRAM | grep libfabric: the one that came with this MPI? (Intel MPI: "
+               "I_MPI_OFI_LIBRARY_INTERNAL=1).",
+     'source': "github.com/ofiwg/libfabric, issue 5465; MPICH, src/mpid/ch4/netmod/ofi", 'evidence': 'derived'},
+    {'name': "hwloc that looks for GPUs of AMD",
+     'text': "Failed to open drm root directory /sys/class/drm.: No such file or directory",
+     'patterns': ["Failed to open drm root directory"],
+     'cause': "hwloc, which MPI uses, has a part for GPUs of AMD, and this node or container shows none.",
+     'remedy': "Harmless. export HWLOC_COMPONENTS=-rsmi silences it.",
+     'source': "github.com/flux-framework/flux-core, issue 5743", 'evidence': 'measured', 'last': True},
+    {'name': "ranks that took different networks",
+     'text': "[n2:99] [[31923,0],1] selected pml ob1, but peer [[31923,0],0] on n1 selected pml ucx",
+     'patterns': [("but peer", r"selected pml (?P<one>\w{1,20}), but peer \S{1,60} on (?P<host>\S{1,80}) selected pml "
+                   r"?(?P<other>\w{0,20})")],
+     'cause': "Open MPI took another way of communication on this node ({one}) than on {host} ({other}): a card is "
+              "there, is up, or has its library on one of the two only; or they have different settings.",
+     'remedy': "The same way for all: export OMPI_MCA_pml=ucx (then the node that lacks it says why), or "
+               "OMPI_MCA_pml=ob1. srun bash -c 'ibv_devinfo -l; env | grep ^OMPI' compares the nodes.",
+     'also': [("PMIx lost what the other rank told (nothing behind the last pml)", "PMIX_MCA_gds=hash srun ...")],
+     'source': "Open MPI, ompi/mca/pml/base/pml_base_select.c; github.com/open-mpi/ompi, issue 12475",
+     'evidence': 'derived'},
+    {'name': "ranks of MPI_Comm_spawn that do not reach the others",
+     'text': "ompi_dpm_dyn_init() failed --> Returned \"Unreachable\" (-12) instead of \"Success\" (0)",
+     'patterns': [("ompi_dpm_dyn_init", r"ompi_dpm_dyn_init\(\) failed"),
+                  ("dpm/dpm", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}\bdpm/dpm"),
+                  ("dpm_orte.c", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}dpm_orte\.c")],
+     'unless': ["ranks that took different networks", "rank by itself that cannot start others"],
+     'cause': "Ranks that MPI_Comm_spawn started do not reach those that started them: on their node Open MPI takes "
+              "another interface or another way of communication.",
+     'remedy': "export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=NAME (the interface that "
+               "nodes share) for a try; a newer Open MPI. mpi4py: python -m mpi4py.futures needs no spawn.",
+     'source': "Open MPI, ompi/dpm/dpm.c; github.com/open-mpi/ompi, issue 9041", 'evidence': 'derived'},
     {'name': "file that MPI-IO cannot lock",
      'text': "File locking failed in ADIOI_Set_lock(fd 1A,cmd F_SETLKW/7,type F_WRLCK/1,whence 0) with return value "
              "FFFFFFFF and errno 26.",
@@ -305,7 +370,9 @@ ENTRIES = [
      'text': "(GTL DEBUG: 0) cuIpcOpenMemHandle: invalid argument, CUDA_ERROR_INVALID_VALUE",
      'patterns': [("(GTL DEBUG:", r"\(GTL DEBUG: ?-?\d+\) (?P<call>\w+): (?P<why>[^\n]{1,100})"),
                   ("GTL_DEBUG: ", r"GTL_DEBUG: \[-?\d+\] (?P<call>\w+): (?P<why>[^\n]{1,100})"),
-                  ("gtl_", r"\bgtl_\w+: .{0,100}(?:error|failed)")],
+                  ("gtl_", r"\bgtl_\w+: .{0,100}(?:error|failed)"),
+                  ("cray_gpu_ops", r"Assertion failed in file \S{0,150}(?P<call>cray_gpu_ops)\.c at line "
+                   r"(?P<why>\d+)")],
      'unless': ["GPU memory not shared between ranks"],
      'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): ranks of the node do "
               "not see each other's GPUs, the memory is of a pool (cudaMallocAsync), or the driver's libraries do not "
@@ -350,7 +417,9 @@ ENTRIES = [
      'source': "mpi4py, documentation, Tutorial", 'evidence': 'derived', 'general': 1},
     {'name': "last line of an error of MPICH",
      'text': "MPIR_Init_thread(178)........: ...",
-     'patterns': [("MPI", r"\bMPI\w{1,60}\b\(\d+\)\.{2,}:[ \t]+(?P<why>\S[^\n]{1,150})")],
+     'patterns': [("MPI", r"\bMPI\w{1,60}\b\(\d+\)\.{2,}:[ \t]+(?P<why>(?!P?MPI_\w{1,50}\(|fail failed|channel init|"
+                   r"Initialization failed|MPI_Finalize failed|(?:MPI_Init|Attempting|failure occurred)\b)\S[^\n]"
+                   "{1,150})")],
      'cause': "MPI failed in a call: {why}",
      'remedy': "MPI's list goes from the call to its reason: the last line of it is the first cause. "
                "FI_LOG_LEVEL=warn (UCX_LOG_LEVEL=info) srun ... says more.",
@@ -358,6 +427,7 @@ ENTRIES = [
     {'name': "start of Open MPI failed",
      'text': "It looks like MPI_INIT failed for some reason; your parallel process is likely to abort.",
      'patterns': [("It looks like ", r"It looks like (?P<what>\w+) failed for some reason"),
+                  ("*** An error occurred in MPI_Init", r"\*\*\* An error occurred in (?P<what>MPI_Init\w{0,10})"),
                   ("ompi_mpi_init", r"(?P<what>ompi_mpi_init)\w{0,20}: .{0,60}(?:failed|error)"),
                   ("orte_init", r"(?P<what>orte_init)\w{0,20}: .{0,60}(?:failed|error)"),
                   ("prte_init", r"(?P<what>prte_init)\w{0,20}: .{0,60}(?:failed|error)"),
@@ -471,6 +541,8 @@ ENTRIES = [
      'patterns': ["GNI_CdmAttach", "GNI_RC_INVALID_STATE",
                   ("MPI_I", r"(?:MPI_Init|MPI_INIT)[^\n]{0,60}(?:called (?:more than once|twice|a second time)"
                    "|already)"),
+                  ("process has attempted to initialize", "Open MPI has detected that this process has attempted to "
+                   "initialize"),
                   ("Calling MPI_Init or MPI_Init_thread twice is erroneous", "Calling MPI_Init or MPI_Init_thread "
                    "twice is erroneous"),
                   ("Cannot call MPI_INIT or MPI_INIT_THREAD more than once", "Cannot call MPI_INIT or MPI_INIT_THREAD "
@@ -549,7 +621,10 @@ ENTRIES = [
                   ("larger than the size of the communicator", "Size of Cartesian grid is larger than the size of the "
                    "communicator"), ("MPI_ERR_DIMS", r"MPI_ERR_DIMS\b"),
                   ("is larger than communicator size", "Topology size .{0,20}is larger than communicator size"),
-                  ("Cannot partition nodes as requested", "Cannot partition nodes as requested")],
+                  ("Cannot partition nodes as requested", "Cannot partition nodes as requested"),
+                  ("Create_cart", r"in mpi4py\.MPI\.\w{1,20}\.Create_cart\b"),
+                  ("MPI_Cart_create(", r"MPI_Cart_create\(.{0,300}failed"),
+                  ("An error occurred in MPI_Cart_create", "An error occurred in MPI_Cart_create")],
      'cause': "The program arranges its ranks as a grid, and there are fewer ranks than the grid has places.",
      'remedy': "srun -n with the product of the grid's sizes (px x py x pz of its input), or another grid. If each "
                "rank is alone (size 1): --mpi= of srun is wrong, or mpirun is of another MPI.",
@@ -597,12 +672,22 @@ ENTRIES = [
                   ("shmem_", r"(?:opal_)?shmem_(?:mmap|posix|sysv)\w*.{0,100}(?:failed|error)"),
                   ("btl_sm_", r"btl_sm_\w{1,40}\b.{0,60}(?:failed|could not)"),
                   ("vader", r"btl_vader_\w{1,40}\b.{0,80}(?:failed|could not|unable)")],
+     'unless': ["file of Open MPI that another rank has removed"],
      'cause': "Open MPI keeps what ranks of a node share in a file, and could not make it ({file}): TMPDIR or "
               "/dev/shm is full, too small or closed to you; the lines below name call and error.",
      'remedy': "df -h /dev/shm /tmp $TMPDIR in the same place; rm leftovers (ls -l /dev/shm /tmp/ompi*). Docker, "
                "podman: --shm-size=2g or --ipc=host. OMPI_MCA_shmem=posix (or mmap, sysv) takes another way; "
                "OMPI_MCA_btl_vader_backing_directory=/tmp (4), OMPI_MCA_btl_sm_backing_directory=/tmp (5).",
      'source': "Open MPI, help-opal-shmem-mmap.txt", 'evidence': 'derived'},
+    {'name': "file of Open MPI that another rank has removed",
+     'text': "A system call failed during shared memory initialization ... System call: unlink(2) "
+             "/tmp/ompi.n1.1000/pid.1/1/vader_segment.n1.27680001.6",
+     'patterns': [("System call: unlink(2)", r"System call: unlink\(2\) (?P<file>\S{0,200})")],
+     'cause': "At the end of a run two ranks of Open MPI remove the same file of theirs, and the later one finds it "
+              "gone: {file}",
+     'remedy': "Harmless, the results are whole. A newer Open MPI, or export OMPI_MCA_btl=self,tcp, or "
+               "OMPI_MCA_btl_vader_backing_directory=/dev/shm, silences it.",
+     'source': "github.com/open-mpi/ompi, issues 7971 and 8531", 'evidence': 'derived', 'general': 1},
     {'name': "session of Open MPI on a network's disk",
      'text': "WARNING: Open MPI will create a shared memory backing file in a directory that appears to be mounted "
              "on a network filesystem.",
@@ -621,7 +706,7 @@ ENTRIES = [
      'text': "Target memory is not contained within the window",
      'patterns': [("Target memory is not contained within the", "Target memory is not contained within the window"),
                   ("Conflicting accesses to window", "Conflicting accesses to window"),
-                  ("MPI_ERR_RMA_", r"MPI_ERR_RMA_(?:RANGE|CONFLICT|ATTACH|SHARED|FLAVOR)\b"),
+                  ("MPI_ERR_RMA_", r"MPI_ERR_RMA_(?:RANGE|CONFLICT|ATTACH|FLAVOR)\b"),
                   ("operation not defined for this datatype", "MPI_Op .{0,40}operation not defined for this datatype"),
                   ("MPI_ERR_DISP", "MPI_ERR_DISP: invalid displacement")],
      'unless': ["handles of another MPI"],

@@ -33,7 +33,7 @@ ENTRIES = [
                   "The application appears to have been direct launched",
                   "OMPI was not built with SLURM's PMI support", "Open MPI requires access to a local PMIx server",
                   ("PMI2_Job_GetId failed", "PMI2_Job_GetId failed"),
-                  ("PMIX ERROR: ", "PMIX ERROR: UN(?:AVAIL|REACH)"),
+                  ("PMIX ERROR: ", r"PMIX ERROR: UN(?:AVAIL|REACH)\w{0,10}\b(?! in file \S{0,200}server/)"),
                   ("OPAL ERROR: ", r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)")],
      'unless': ['component of PMIx missing', 'PMIx of two releases'],
      'cause': "srun has started Open MPI and Open MPI reaches no PMIx: srun has another --mpi=, its Slurm has no PMIx "
@@ -105,6 +105,7 @@ ENTRIES = [
                   ("RANK", r"RANK:? *0 *(?:OF|/) *1\b"),
                   ("rocess 0 of 1", r"rocess 0 of 1\b"),
                   ("ank", r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b"),
+                  ("of 1", r"\b(?:[Ww]orker|[Pp]roc(?:essor)?|[Tt]ask|PE) +#?0 +(?:out )?of 1\b"),
                   "This is a test with 1 processes", "two tables in one output",
                   ("invalid for 1 processes", r"Benchmark \w+ invalid for 1 processes")], 'times': 2,
      'cause': "Several ranks each say that they are rank 0 of 1: they have not found each other, mostly for a wrong "
@@ -124,10 +125,15 @@ ENTRIES = [
     {'name': 'wrong number of ranks',
      'text': "This test requires exactly two processes",
      'patterns': [("This test requires ",
-                   r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes")],
+                   r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes"),
+                  ("there was only one MPI process", "there was only one MPI process available. Need (?P<least>at "
+                   "least two)"),
+                  (" MPI ", r"(?:[Rr]equires?|[Nn]eeds?|[Mm]ust (?:be run|run|have)|Please run)(?: this| it)?(?: with"
+                   r"| on)? (?P<few>(?:at least|exactly|more than|a minimum of) (?:one|two|three|four|\d{1,5}))(?: or "
+                   r"more)? MPI (?:process|rank|task|proc)")],
      'unless': ['ranks without PMI', 'Open MPI without PMIx'],
-     'cause': "The benchmark wants {number} ranks and has another number: srun started others, or each rank is alone "
-              "because of a wrong --mpi=.",
+     'cause': "The program wants {number}{least}{few} ranks and has another number: srun started others, or each rank "
+              "is alone because of a wrong --mpi=.",
      'remedy': "srun -N2 -n2 ..., and no --mpi=.",
      'source': "mpi4py's ports and the OSU programs; seen by this project, 2026-11", 'evidence': 'measured'},
     {'name': 'question for a key that is not there',
@@ -139,7 +145,7 @@ ENTRIES = [
      'source': 'github.com/pmodels/mpich, issue 6687', 'evidence': 'derived', 'last': True},
     {'name': 'shared memory of PMIx not usable',
      'text': "PMIX ERROR: NO-PERMISSIONS in file .../dstore/dstore_base.c at line 237",
-     'patterns': [("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore")],
+     'patterns': [("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore(?!/pmix_esh)")],
      'cause': "PMIx hands out what ranks know of each other by files in shared memory (dstore), and a rank in the "
               "container may not open or change them. The run may go on.",
      'remedy': "export PMIX_MCA_gds=hash before srun or mpirun, which does without them.",
@@ -157,15 +163,18 @@ ENTRIES = [
      'text': "HYDU_sock_connect (...): unable to get host address for node1",
      'patterns': [("HYDU_sock_connect ", r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)"),
                   (" was unable to reliably start", r"(?:ORTE|PRTE) was unable to reliably start"),
-                  ("nable to run bstrap_proxy", r"[Uu]nable to run bstrap_proxy"),
+                  ("nable to run ", r"[Uu]nable to run (?:bstrap_)?proxy\b"),
+                  ("rror setting up the bo", r"[Ee]rror setting up the boo?t?strap prox"),
                   ("daemon has unexpectedly failed", r"An? (?:ORTE |PRR?TE )?daemon has unexpectedly failed")],
      'unless': ['mpirun in the container'],
      'cause': "mpirun starts a helper on every node, and a helper did not start or cannot call back: the name of a "
               "node leads nowhere, a firewall, no ssh, or Open MPI is not at the same place there.",
      'remedy': "Start the ranks by srun, which needs no helpers. Else: mpirun with its full path (or --prefix), and "
-               "OMPI_MCA_oob_tcp_if_include=NAME of the interface that nodes share.",
+               "OMPI_MCA_oob_tcp_if_include=NAME (Intel MPI: I_MPI_HYDRA_IFACE=NAME) of the interface that nodes "
+               "share.",
      'also': [("the name of the node is not known there", "srun getent hosts NODE"),
-              ("ssh asks for a password", "ssh NODE true")],
+              ("ssh asks for a password", "ssh NODE true"),
+              ("srun does not hand on PATH to the helper", "SLURM_EXPORT_ENV=ALL mpirun ...")],
      'source': 'Hydra, tools; Open MPI, help-errmgr-base.txt; github.com/open-mpi/ompi, issue 8213',
      'evidence': 'derived'},
     {'name': 'not enough slots',
@@ -190,6 +199,7 @@ ENTRIES = [
      'patterns': ["PMIX TEMPORARILY UNAVAILABLE", ("UNPACK-PMIX-VALUE", "UNPACK-PMIX-VALUE: UNSUPPORTED TYPE"),
                   ("UNPACK-PAST-END in file unpack.c", r"PMIX ERROR: UNPACK-PAST-END in file unpack\.c"),
                   ("UNPACK-INADEQUATE-SPACE", "PMIX ERROR: UNPACK-INADEQUATE-SPACE"),
+                  ("pmix_esh.c", r"PMIX ERROR: [\w -]{1,60} in file \S{0,200}pmix_esh\.c"),
                   ("PACK-MISMATCH", "PMIX ERROR: (?:UN)?PACK-MISMATCH"),
                   ("ranks, asked for -", r"Bad request from .{0,100} has only \d+ ranks, asked for -\d+")],
      'cause': "Open MPI in the image does not get through to the PMIx of what started it: the two are of different "
@@ -202,7 +212,9 @@ ENTRIES = [
      'source': 'github.com/apptainer/singularity, issues 3678 and 5203', 'evidence': 'measured'},
     {'name': 'plugins of another PMIx',
      'text': "We were unable to find any usable plugins for the BFROPS framework.",
-     'patterns': ["unable to find any usable plugins for the"], 'unless': ['component of PMIx missing'],
+     'patterns': ["unable to find any usable plugins for the",
+                  ("process_repository_item filename", r"process_repository_item filename \S{1,200} has bad "
+                   "prefix")], 'unless': ['component of PMIx missing'],
      'cause': "PMIx loads plugins (mca_*.so) of another release than itself: two installations are mixed.",
      'remedy': "env | grep -E '^(PMIX|OMPI|OPAL|PRTE)_' and unset what names folders of another Open MPI; remove "
                "leftovers of an older build from lib/pmix before make install.",
@@ -210,7 +222,9 @@ ENTRIES = [
      'source': 'github.com/open-mpi/ompi, issue 6815', 'evidence': 'derived'},
     {'name': 'Open MPI differs between nodes',
      'text': "Framework: ess  Component: pmi",
-     'patterns': [("Framework: ", r"Framework: +ess\b")],
+     'patterns': [("Framework: ", r"Framework: +ess\b"),
+                  (" detected a mismatch in versions between", r"(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch "
+                   "in versions between")],
      'cause': "A daemon or rank of Open MPI was told to start in a way that its installation does not know: the "
               "nodes, or host and image, have different releases of Open MPI.",
      'remedy': "mpirun --version on every node and in the image must be the same; call mpirun by its full path, or "
@@ -251,7 +265,9 @@ ENTRIES = [
                    "directory)"),
                   ("execvp error on file ", r"execvp error on file (?!srun)(?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})"
                    r"\)"), ("problem with execution of ", r"problem with execution of (?P<file>\S{1,100})"),
-                  ("Executable: ", r"Executable: (?P<file>\S{1,200})\s*$")],
+                  ("Executable: ", r"Executable: (?P<file>\S{1,200})\s*$"),
+                  ("unable to change wdir to ", r"unable to change wdir to (?P<file>\S{1,200}) \((?P<why>[^)\n]"
+                   "{1,60})")],
      'unless': ["mpirun in the container", "program not found"],
      'cause': "mpirun cannot start the program {file}: it is not there on that node or in that container, not "
               "executable, an option that mpirun does not know was taken for it, or its folder is not there. {why}",
@@ -283,6 +299,8 @@ ENTRIES = [
      'text': "mpirun could not find anything to do.",
      'patterns': ["could not find anything to do",
                   ("The number of ", "The number of (?:MPI )?processes to launch was not specified"),
+                  ("my_argv[1] != NULL", r"assert \(my_argv\[1\] != NULL\) failed"),
+                  ("No executable specified", "No executable specified"),
                   ("Either the -host or -hostfile options were given, but the number", "Either the -host or -hostfile "
                    "options were given, but the number"), ("no executable ", "no executable (?:provided|specified)")],
      'unless': ["connection of two cards failed"],
@@ -320,7 +338,9 @@ ENTRIES = [
                   ("Conflicting directives for ", "Conflicting directives for (?:binding|mapping|the default)"),
                   ("The attempt to assign hardware locations", "The attempt to assign hardware locations"),
                   ("rankfile ", "rankfile .{0,80}(?:error|invalid)"), ("rankfile", r"Rank \d+: .{0,60}rankfile"),
-                  ("Error, invalid syntax in the rankfile", "Error, invalid syntax in the rankfile")],
+                  ("Error, invalid syntax in the rankfile", "Error, invalid syntax in the rankfile"),
+                  ("The specified binding lies above the", "The specified binding lies above the mapping object type"),
+                  ("Please correct the map", "Please correct the map(?:/bind|ping) directive")],
      'unless': ["Open MPI may not use these cores", "memory not bound"],
      'cause': "--map-by, --rank-by, --bind-to or a rank file ask for sockets, cores or numbers that the node, or the "
               "part of it that the job has, does not offer.",
@@ -374,7 +394,12 @@ ENTRIES = [
                   ("listener thread failed to start", "listener thread failed to start"),
                   ("failed to start a listener", "failed to start a listener"),
                   ("TMPDIR ", "TMPDIR .{0,80}(?:too long|very long|exceeds)"), "sun_path",
-                  ("Unix domain socket ", "Unix domain socket (?:path|name).{0,40}too long")],
+                  ("Unix domain socket ", "Unix domain socket (?:path|name).{0,40}too long"),
+                  ("too long for the Unix domain socket", "too long for the Unix domain socket"),
+                  ("PMIx has detected a temporary directory name", "PMIx has detected a temporary directory name"),
+                  ("A call to mkdir was unable to create the desired", "A call to mkdir was unable to create the "
+                   "desired"),
+                  ("pmix/pmix_server.c", r"ORTE_ERROR_LOG: Bad parameter in file \S{0,150}orted/pmix/pmix_server\.c")],
      'cause': "Open MPI and PMIx keep a folder for each run in TMPDIR (or /tmp), and cannot make it: {folder}. It is "
               "of another user, full, not in the container, or its name is too long for a socket.",
      'remedy': "export TMPDIR=/tmp (a short name; on every node), and remove leftovers: rm -r "
@@ -417,8 +442,8 @@ ENTRIES = [
      'source': "Open MPI, help-mpi-btl-tcp.txt; FAQ, TCP", 'evidence': 'derived'},
     {'name': "daemon of mpirun lost",
      'text': "ORTE has lost communication with a remote daemon.",
-     'patterns': [(" has lost communication with a", "(?:ORTE|PRTE|PRRTE) has lost communication with a(?: remote)? "
-                   "daemon"),
+     'patterns': [(" has lost communication with ", "(?:ORTE|PRTE|PRRTE) has lost communication with (?:a|its)"
+                   "(?: remote)? daemon"),
                   ("has detected that a required daemon terminated", "has detected that a required daemon terminated"),
                   (" does not know how to route", "(?:ORTE|PRTE|PRRTE) does not know how to route"),
                   ("A daemon (pid ", r"A daemon \(pid .{0,60}died unexpectedly"),
@@ -440,10 +465,12 @@ ENTRIES = [
                    "processes exited with non-zero status"),
                   ("BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "BAD TERMINATION OF ONE OF YOUR "
                    "APPLICATION PROCESSES"), ("EXIT", r"EXIT(?:ED WITH)? (?:CODE|STATUS)?:? ?\d+"),
+                  ("caused collective abort of all ranks", "caused collective abort of all ranks"),
                   ("EXIT CODE: ", r"EXIT CODE: \d+"), ("noticed that the job aborted", "noticed that the job aborted"),
                   ("exited with non-zero status", "exited with non-zero status"),
                   ("downstream from host", r"downstream from host \S{1,80} exited with status \d+"),
                   ("exitcodes != NULL) failed", r"assert \((?:pg->intel\.)?exitcodes != NULL\) failed")],
+     'unless': ["rank killed", "rank crashed", "program ended by a signal, seen from outside"],
      'cause': "A rank has ended with an error of its own; nothing in this text that is known says which.",
      'remedy': "Look at what the program itself has printed. Exit code 9 or 137: killed, mostly for memory; 139 or "
                "11: crashed; 127: not found; 1, 2: the program's own error.",
@@ -453,6 +480,7 @@ ENTRIES = [
      'patterns': [("exited on signal ", "exited on signal (?P<signal>9|15) "),
                   ("downstream from host", r"downstream from host \S{1,80} was killed by signal (?:9|15)\b"),
                   ("KILLED BY SIGNAL: ", r"KILLED BY SIGNAL: (?:9|15)\b"),
+                  ("EXIT CODE: ", r"^= +EXIT CODE: (?:9|15|137|143)\b"),
                   ("erminated by signal ", r"[Tt]erminated by signal (?:9|SIGKILL)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Killed|Terminated)"),
                   ("ignal 9 (", r"[Ss]ignal 9 \((?:Killed|SIGKILL)\)"),
@@ -474,6 +502,7 @@ ENTRIES = [
      'patterns': [("exited on signal ", r"exited on signal (?P<signal>11|6|8)\b"),
                   ("downstream from host", r"downstream from host \S{1,80} was killed by signal (?:11|6|8|4|7)\b"),
                   ("KILLED BY SIGNAL: ", r"KILLED BY SIGNAL: (?:11|6|8)\b"),
+                  ("EXIT CODE: ", r"^= +EXIT CODE: (?:11|6|8|139|134|136)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Segmentation fault|Aborted)"),
                   ("Segmentation fault", "^Segmentation fault"), (": Segmentation fault", ": Segmentation fault"),
                   ("forrtl: severe", r"forrtl: severe[^\n]{0,100}(?:SIGSEGV|segmentation fault|Segmentation)"),
@@ -708,6 +737,44 @@ ENTRIES = [
      'remedy': "ls -d $TMPDIR/pmix* $TMPDIR/prte* /tmp/pmix* /tmp/prte*, and remove those of runs that are over; or "
                "export TMPDIR to an empty folder before.",
      'source': "OpenPMIx, help-ptl-base.txt", 'evidence': 'derived'},
+    {'name': "mpirun that speaks to a rank that has gone",
+     'text': "[n1:24154] PMIX ERROR: UNREACHABLE in file server/pmix_server.c at line 2147",
+     'patterns': [("PMIX ERROR: UN", r"PMIX ERROR: UNREACH\w{0,10} in file \S{0,200}server/")],
+     'cause': "mpirun wants to tell its ranks something, and a rank has ended: a consequence.",
+     'remedy': "Look for the first error of any rank (MPI_ABORT, a signal, memory).",
+     'source': "OpenPMIx, src/server/pmix_server.c; github.com/open-mpi/ompi, issue 9785", 'evidence': 'derived',
+     'last': True},
+    {'name': "ssh with OpenSSL of another place",
+     'text': "OpenSSL version mismatch. Built against 30000020, you have 30100010",
+     'patterns': [("OpenSSL version mismatch", "OpenSSL version mismatch. Built against")],
+     'cause': "ssh, by which mpirun starts its helpers, has loaded the OpenSSL of conda or of a module (by "
+              "LD_LIBRARY_PATH) instead of the system's.",
+     'remedy': "env -u LD_LIBRARY_PATH ssh -V works? Then unset LD_LIBRARY_PATH before mpirun, or an ssh of the same "
+               "place: conda install -c conda-forge openssh. srun needs no ssh.",
+     'source': "OpenSSH, entropy.c; github.com/modin-project/unidist, issue 314", 'evidence': 'derived'},
+    {'name': "user whose name Open MPI does not learn",
+     'text': "Open MPI was unable to obtain the username in order to create a path for its required temporary "
+             "directories.",
+     'patterns': ["was unable to obtain the username in order to create a",
+                  ("Cannot obtain the user name", "Cannot obtain the user name")],
+     'cause': "Your number as a user has no name on that node or in that container: no line in /etc/passwd, and LDAP "
+              "(or NIS) does not answer there.",
+     'remedy': "srun getent passwd $(id -u) on each node and in the container should print you. Docker: -v "
+               "/etc/passwd:/etc/passwd:ro with --user $(id -u); Apptainer: no --no-mount passwd. All nodes without "
+               "it: ask the administrators (sssd, nss_slurm).",
+     'source': "Open MPI, help-orte-runtime.txt; github.com/open-mpi/orcm, issue 129", 'evidence': 'derived'},
+    {'name': "MPI in a program that a rank has started",
+     'text': "getting local rank failed --> Returned value No permission (-17) instead of ORTE_SUCCESS",
+     'patterns': [("No permission", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')],
+     'unless': ["folder of Open MPI for its session not to be made"],
+     'cause': "A rank of Open MPI has started a program (subprocess, multiprocessing, a shell) that starts MPI too, "
+              "and mpirun does not know that one.",
+     'remedy': "Start it without the variables of the rank: env -i PATH=$PATH HOME=$HOME PROGRAM, or unset what env | "
+               "grep -E '^(OMPI|PMIX)_' shows. In Python do not import mpi4py in the child (if __name__ == "
+               "'__main__'), or mpi4py.rc.initialize = False there.",
+     'also': [("the container runs as another user than mpirun, or does not show TMPDIR", "apptainer exec IMAGE sh -c "
+               "'id; ls -ld $TMPDIR'")],
+     'source': "github.com/mpi4py/mpi4py, issue 705; github.com/open-mpi/ompi, issue 12027", 'evidence': 'derived'},
     {'name': "fault inside of mpirun",
      'text': "An internal error has occurred in ORTE: ... FORCE-TERMINATE AT ...",
      'patterns': [("An internal error has occurred in ", "An internal error has occurred in (?:ORTE|PRTE|PRRTE)"),
@@ -740,7 +807,7 @@ ENTRIES = [
      'patterns': [("cannot connect to local mpd", "cannot connect to local mpd"), ("mpdboot_", r"\bmpdboot_\S+ \("),
                   ("unable to start all procs; may have invalid", "unable to start all procs; may have invalid machine "
                    "names"), ("mpd", r"mpd(?:lib|run|allexit)\w{0,20}\b.{0,60}(?:failed|cannot|error)"),
-                  ("no mpd is running", "no mpd is running")],
+                  ("no mpd is running", "no mpd is running"), ("mpdroot: ", r"mpdroot: open failed")],
      'cause': "This mpiexec is of MPICH2 before 1.3 (or Intel MPI before 5), which needs a daemon mpd on every node; "
               "it does not run, or nodes do not reach each other by the names in the file.",
      'remedy': "mpiexec.hydra, or a newer MPI, needs none. With mpd: ~/.mpd.conf (chmod 600), mpdboot -n N -f "
@@ -749,7 +816,8 @@ ENTRIES = [
     {'name': "PMI of MPICH or Intel MPI not reached",
      'text': "MPID_Init(2049)......: PMI_Init returned 1",
      'patterns': [("PMI_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI_Init returned -?\d"),
-                  ("PMI2_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI2_Init returned -?\d")],
+                  ("PMI2_Init returned ", r"MPID_Init\(\d+\)[ .]*: ?PMI2_Init returned -?\d"),
+                  ("mpir_localproc.c", r"Assertion failed in file \S{0,150}mpir_localproc\.c")],
      'cause': "MPICH, MVAPICH or Intel MPI asked the PMI of what started it, and this is not the one that it speaks: "
               "I_MPI_PMI_LIBRARY names a library of another Slurm or PMIx, srun has another --mpi=, or mpiexec is of "
               "another MPI.",
@@ -762,11 +830,13 @@ ENTRIES = [
                                                                                                  r"\("),
                   ("TM error ", r"\bTM error \d+"), ("lsb_launch failed", "lsb_launch failed"),
                   ("ras:tm", r"ras:tm.{0,80}(?:failed|error)"),
-                  ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)")],
-     'cause': "mpiexec sees variables of PBS (or LSF) and wants to start the ranks through it, and its daemon on this "
-              "node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
+                  ("pbs_tmrsh", r"pbs_tmrsh: (?:error|command not found)"),
+                  ("error: executing task of job ", r"error: executing task of job \d+ failed"),
+                  ("commlib error: ", "error: commlib error: got select error")],
+     'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through it, and its daemon on "
+              "this node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
      'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher ssh -f $PBS_NODEFILE "
-               "(Hydra), mpirun --mca plm rsh --mca ras ^tm (Open MPI 4).",
+               "(Hydra; SGE: $PE_HOSTFILE), mpirun --mca plm rsh --mca ras ^tm (Open MPI 4).",
      'source': "github.com/radical-cybertools/radical.pilot, issue 301; Hydra, tools/bootstrap/external",
      'evidence': 'derived'},
     {'name': "mpirun with libraries of another Open MPI",
