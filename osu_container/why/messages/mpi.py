@@ -30,7 +30,7 @@ ENTRIES = [
     {'name': "message longer than its buffer",
      'text': "MPI_ERR_TRUNCATE: message truncated",
      'patterns': ["MPI_ERR_TRUNCATE",
-                  ("truncated", r"Message (?:from rank \d+ and tag \d+ )?truncated(?! : received)"),
+                  ("truncated", r"Message (?:from rank \d+ and tag \d+ )?truncated(?! : receiv)"),
                   ("message sizes do not match across processes", "message sizes do not match across processes"),
                   ("OFI poll failed (", r"OFI poll failed \([^)\n]{0,150}(?:Truncation error|Message too long)")],
      'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly a "
@@ -303,7 +303,7 @@ ENTRIES = [
     {'name': "MVAPICH finds no card",
      'text': "[src/mpid/ch3/channels/mrail/...]: No active HCAs found on the system",
      'patterns': [(" found", "No (?:active )?HCAs? found"), ("Attributes failed sanity check", "Attributes failed "
-                   "sanity check"), ("rdma_iba_hca_init", r"rdma_iba_hca_init\w*\(\d+\)"),
+                   "sanity check"), ("rdma_iba_hca_init", r"rdma_iba_hca_init\w{0,40}\(\d+\)"),
                   ("Max MV2_", r"Max MV2_(?:SRQ_SIZE|DEFAULT_MAX_SG_LIST) is 0"), (" detected", "No (?:active "
                                                                                                     ")?HCAs? detected"),
                   (" available", "No (?:active )?HCAs? available"), "rdma_open_hca", "rdma_find_active_port",
@@ -563,7 +563,8 @@ ENTRIES = [
                   (" service name", "[Ff]ailed to (?:lookup|publish|unpublish) service name"),
                   ("No name publishing service available", "No name publishing service available"),
                   ("Unable to establish a port", "Unable to establish a port"),
-                  ("MPI_Comm_connect", "MPI_Comm_connect.{0,100}timed out")],
+                  ("MPI_Comm_connect", "MPI_Comm_connect.{0,100}timed out"),
+                  ("does not support accept/connect functionality", "does not support accept/connect functionality")],
      'cause': "Two programs that were started apart want to meet by MPI_Comm_connect, and this MPI or network does "
               "not let them: on Slingshot they have different VNIs; elsewhere no name server is there, or the port "
               "was cut off or is of an earlier run.",

@@ -1138,14 +1138,6 @@ ENTRIES = [
                "FI_PSM3_CONN_TIMEOUT=60 (FI_PSM2_CONN_TIMEOUT) waits longer; FI_PROVIDER=tcp or verbs tells.",
      'also': [("the rank at the other end has ended", "look for the first error of any rank")],
      'source': "libfabric, fi_psm2(7), fi_psm3(7); github.com/pmodels/mpich, issue 5975", 'evidence': 'derived'},
-    {'name': "message too long for its buffer on Slingshot",
-     'text': "OFI poll failed (ofi_events.c:1061:MPIDI_OFI_handle_cq_error:Message too long - OK)",
-     'patterns': [("Message too long", r"OFI \w+ failed \([^)\n]{0,150}Message too long")],
-     'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly since "
-              "the program or its input differs between them.",
-     'remedy': "See that all ranks run the same program with the same input, and for a rank that crashed before. "
-               "FI_CXI_RX_MATCH_MODE=software, or another MPI, tells whether it is the network.",
-     'source': "libfabric, prov/cxi/src/cxip_msg.c; github.com/reger-men/HPL_GPU, issue 20", 'evidence': 'derived'},
     {'name': "port of a RoCE card without a GID",
      'text': "ib_device.c:918 UCX ERROR Invalid gid[0] on mlx5_6:1",
      'patterns': [("nvalid gid[", r"[Ii]nvalid gid\[\d+\] on (?P<card>\S{1,40})"),

@@ -74,7 +74,8 @@ ENTRIES = [
      'patterns': [(" init failed: ", r"PMI2? init failed: \d"),
                   (" returned ", r"\bPMI2?_\w{1,40} returned -?\d"),
                   ("_pmi", r"_pmi2?_(?:init|alps\w*|pals\w*)\b.{0,60}(?:failed|error|timed out|returned -)"),
-                  "_pmi_mmap_init", "_mpidi_cray_pmi_receive"],
+                  "_pmi_mmap_init", "_mpidi_cray_pmi_receive",
+                  ("_pmi_applist_setup", r"_pmi_applist_setup:App list is not supported")],
      'unless': ["PMI of MPICH or Intel MPI not reached"],
      'cause': "Cray MPICH finds out about its ranks from a file that Slurm writes for the step below "
               "/var/spool/slurmd, and could not: it was not started by srun (a login node), another --mpi=, or the "
@@ -322,6 +323,13 @@ ENTRIES = [
      'remedy': "Leave out -host and --hostfile in a Slurm job: mpirun knows the nodes. Outside: getent hosts NODE, "
                "and names as hostname prints them.",
      'source': "PRRTE, help texts", 'evidence': 'derived'},
+    {'name': "hostfile that cannot be read",
+     'text': "PRTE detected a parse error in the hostfile: hostfile It occured on line number 1 on token 1.",
+     'patterns': [("detected a parse error in the hostfile", "detected a parse error in the hostfile")],
+     'cause': "A line of the hostfile is no name of a node (with slots=N behind it): a stray character, ends of lines "
+              "as Windows has them, or the file is another one. A time-out behind it is the consequence.",
+     'remedy': "cat -A HOSTFILE shows what is there. In a Slurm job leave --hostfile out: mpirun knows the nodes.",
+     'source': "PRRTE, src/util/hostfile; github.com/openpmix/prrte, issue 668", 'evidence': 'measured'},
     {'name': "mapping that does not fit the node",
      'text': "Your job has requested more processes than the ppr for this topology can support",
      'patterns': [("more processes than the ppr for", "more processes than the ppr for"),
@@ -440,6 +448,14 @@ ENTRIES = [
      'remedy': "export OMPI_MCA_btl_tcp_if_include=NAME OMPI_MCA_oob_tcp_if_include=NAME with the interface that "
                "nodes share (ip -brief addr).",
      'source': "Open MPI, help-mpi-btl-tcp.txt; FAQ, TCP", 'evidence': 'derived'},
+    {'name': "daemon of mpirun crashed",
+     'text': "bash: line 1: 823 Segmentation fault (core dumped) .../bin/orted --hnp-topo-sig ...",
+     'patterns': [("Segmentation fault", r"Segmentation fault +(?:\(core dumped\) +)?\S{0,200}(?:orted|prted)\b")],
+     'cause': "The helper that mpirun starts on each node crashed itself: two Open MPIs or PMIx meet in it, or it is a "
+              "fault of this release. The usual causes that Open MPI lists behind it are not it.",
+     'remedy': "ldd $(which orted) (prted) on that node, without LD_LIBRARY_PATH of another Open MPI; srun in place of "
+               "mpirun, which needs no helper; else a newer release.",
+     'source': "github.com/open-mpi/ompi-release, issue 875", 'evidence': 'derived'},
     {'name': "daemon of mpirun lost",
      'text': "ORTE has lost communication with a remote daemon.",
      'patterns': [(" has lost communication with ", "(?:ORTE|PRTE|PRRTE) has lost communication with (?:a|its)"
