@@ -160,7 +160,7 @@ def test_each_message_of_the_sample_has_its_address_and_stands_once():
         assert set(one) == {'message', 'source', 'right', 'judged_by', 'set'}
         assert one['source'].startswith('github.com/') and one['source'].rpartition('/')[2].isdigit(), one
         assert one['judged_by'] in ('thread', 'source') and one['set'] in (
-            'learned', 'aside', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh')
+            'learned', 'aside', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth')
 
 
 @pytest.mark.parametrize('text', [text for text, _ in ORDINARY], ids=[source[:30] for _, source in ORDINARY])

@@ -556,7 +556,7 @@ ENTRIES = [
                   ("hipErrorOutOfMemory", "hipErrorOutOfMemory"), ("ErrorMemoryAllocation", r"\b(?:cuda|hip)Error"
                    r"MemoryAllocation\b"), "CUDA_ERROR_OUT_OF_MEMORY",
                   ("RESOURCE_EXHAUSTED: ", r"RESOURCE_EXHAUSTED: [^\n]{0,40}[Oo]ut of memory"),
-                  (" from device: ", r"failed to allocate [\d.]+[KMGT]i?B? (?:\(\d+ bytes\) )?from device: "),
+                  ("from device: ", r"failed to allocate [\d.]+[KMGT]i?B? (?:\(\d+ bytes\) )?from device: "),
                   ("_bfc) ran out of memory", r"GPU_\d+_bfc\) ran out of memory"),
                   ("Available Free mem", r"Available Free mem : \d{1,3} MB")],
      'unless': ["not enough GPU memory", "NCCL stopped"],

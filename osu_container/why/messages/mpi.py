@@ -196,16 +196,6 @@ ENTRIES = [
      'remedy': "All ranks on one node for a try (srun -N1). In the program: the communicator of MPI_Comm_split_type "
                "with MPI_COMM_TYPE_SHARED. unset MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL.",
      'source': "github.com/pmodels/mpich, issue 7381; MPI standard, MPI_Win_allocate_shared", 'evidence': 'derived'},
-    {'name': "provider that lacks what MPI needs of it",
-     'text': "OFI event counter create failed (ofi_init.c:1057:MPIDI_OFI_mpi_init_hook:Function not implemented)",
-     'patterns': [(" failed (", r"OFI [^\n(]{1,60} failed \([^)\n]{0,150}:(?P<why>Function not implemented|Operation "
-                   "not supported|Protocol not available)")],
-     'cause': "MPI took a provider of libfabric that cannot do what it asks of it ({why}): one that FI_PROVIDER forces "
-              "(shm, sockets), or a libfabric that is older or newer than this MPI knows.",
-     'remedy': "unset FI_PROVIDER, or FI_PROVIDER=tcp (cxi on Slingshot; Intel MPI on one node: I_MPI_FABRICS=shm). "
-               "ldd PROGRAM | grep libfabric: the one that came with this MPI? (Intel MPI: "
-               "I_MPI_OFI_LIBRARY_INTERNAL=1).",
-     'source': "github.com/ofiwg/libfabric, issue 5465; MPICH, src/mpid/ch4/netmod/ofi", 'evidence': 'derived'},
     {'name': "hwloc that looks for GPUs of AMD",
      'text': "Failed to open drm root directory /sys/class/drm.: No such file or directory",
      'patterns': ["Failed to open drm root directory"],
@@ -228,7 +218,8 @@ ENTRIES = [
      'patterns': [("ompi_dpm_dyn_init", r"ompi_dpm_dyn_init\(\) failed"),
                   ("dpm/dpm", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}\bdpm/dpm"),
                   ("dpm_orte.c", r"_ERROR_LOG: [\w ]{1,40} in file \S{0,200}dpm_orte\.c")],
-     'unless': ["ranks that took different networks", "rank by itself that cannot start others"],
+     'unless': ["ranks that took different networks", "rank by itself that cannot start others",
+                "two programs that MPI does not connect"],
      'cause': "Ranks that MPI_Comm_spawn started do not reach those that started them: on their node Open MPI takes "
               "another interface or another way of communication.",
      'remedy': "export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=NAME (the interface that "

@@ -1112,9 +1112,10 @@ ENTRIES = [
      'text': "OFI event counter create failed (ofi_init.c:1057:MPIDI_OFI_mpi_init_hook:Function not implemented)",
      'patterns': ["OFI event counter create failed",
                   ("OFI ", r"OFI (?!fi_open|poll)[\w ]{1,40} failed \([^)\n]{0,150}:(?:Function not implemented"
-                   r"|(?:Operation|Protocol) not supported)\)")],
+                   r"|(?:Operation|Protocol) not supported|Protocol not available)\)")],
      'unless': ['no VNI on one node', 'no provider', 'no endpoint on the card'],
-     'cause': "The provider of libfabric that was chosen lacks something that MPI needs (counters in shm, for one).",
+     'cause': "The provider of libfabric that was chosen lacks something that MPI needs (counters in shm, for one): "
+              "FI_PROVIDER forces it, or libfabric is older or newer than this MPI knows.",
      'remedy': "unset FI_PROVIDER; else one that gives all of it: tcp;ofi_rxm, verbs;ofi_rxm, cxi, psm2. Ranks of one "
                "node: I_MPI_FABRICS=shm (Intel MPI).",
      'source': "github.com/ofiwg/libfabric, issue 5465", 'evidence': 'measured'},

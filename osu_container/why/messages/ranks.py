@@ -267,11 +267,12 @@ ENTRIES = [
                   ("execvp error on file ", r"execvp error on file (?!srun)(?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})"
                    r"\)"), ("problem with execution of ", r"problem with execution of (?P<file>\S{1,100})"),
                   ("Executable: ", r"Executable: (?P<file>\S{1,200})\s*$"),
-                  ("unable to change wdir to ", r"unable to change wdir to (?P<file>\S{1,200}) \((?P<why>[^)\n]"
-                   "{1,60})")],
+                  ("unable to change wdir to ", r"unable to change wdir to (?P<folder>\S{1,200}) "
+                   r"\((?P<why>[^)\n]{1,60})")],
      'unless': ["mpirun in the container", "program not found"],
      'cause': "mpirun cannot start the program {file}: it is not there on that node or in that container, not "
-              "executable, an option that mpirun does not know was taken for it, or its folder is not there. {why}",
+              "executable, an option that mpirun does not know was taken for it, or the folder in which it is to run "
+              "is not there. {folder} {why}",
      'remedy': "Name it by its full path, on a file system that all nodes see; ls -l it on the node. For a container: "
                "mpirun ... apptainer exec IMAGE PROGRAM. A script needs #! and chmod +x.",
      'source': "Open MPI, help texts of mpirun; Hydra", 'evidence': 'derived'},
