@@ -887,7 +887,7 @@ ENTRIES = [
     {'name': "runtime that is not there",
      'text': "bash: apptainer: command not found",
      'patterns': [("not found", r"\b(?P<command>apptainer|singularity|podman|podman-hpc|enroot|sarus|shifter|ch-run"
-                   "|docker)(?:: | ?: )(?:command )?not found"),
+                   "|docker)(?:(?: ?: )(?:command )?| command )not found"),
                   ("No such file or directory: ", r"No such file or directory: ['\x22](?P<command>apptainer"
                    r"|singularity|podman|docker|enroot)['\x22]"),
                   ("exec: ", r"exec: ['\x22](?P<command>apptainer|singularity|podman|docker|enroot)['\x22]"),

@@ -40,6 +40,9 @@ ENTRIES = [
               "(as on LUMI), or the container hides the folders in which both meet.",
      'remedy': "srun --mpi=pmix, if srun --mpi=list has it; without --cleanenv. Bind the folders TmpFS and "
                "SlurmdSpoolDir that scontrol show config prints. Where there is no pmix: an image with MPICH.",
+     'also': [("the program was started by itself, inside of a job (a shell of salloc, sbatch)",
+               "mpirun -n 1 PROGRAM, or env -u SLURM_JOB_ID -u SLURM_STEP_ID PROGRAM"),
+              ("the mpirun of another MPI has started it", "mpirun --version, beside ldd PROGRAM | grep libmpi")],
      'source': 'Open MPI 5.0.11, seen by this project, 2026-11; github.com/open-mpi/ompi, pull request 3778 and issue '
                '12146; github.com/apptainer/singularity, issue 5203', 'evidence': 'measured'},
     {'name': 'component of PMIx missing',
@@ -61,6 +64,13 @@ ENTRIES = [
                "then make slurm), or give the node its host name. Else run with two ranks on a node to see whether it "
                "is this.",
      'source': 'Open MPI 5.0.11 with PMIx 4.2.2 in Slurm 22.05, seen by this project, 2026-11', 'evidence': 'measured'},
+    {'name': 'MPICH 1 under another mpiexec',
+     'text': "node01.cluster: Not running from mpirun?.",
+     'patterns': ["Not running from mpirun?"],
+     'cause': "The program was linked with MPICH 1, which knows its own mpirun alone; the mpiexec that started it is "
+              "of another MPI.",
+     'remedy': "ldd PROGRAM | grep -i mpi; build it anew with the mpicc that lies beside this mpiexec.",
+     'source': "github.com/pmodels/mpich, issue 463", 'evidence': 'measured'},
     {'name': 'MPICH without PMI',
      'text': "This singleton init program attempted to access some feature for which process manager support was "
              "required",
