@@ -273,6 +273,7 @@ ENTRIES = [
                   ("ouldn't allocate MR", "[Cc]ouldn't allocate MR"),
                   ("ailed to create ", "[Ff]ailed to create (?:MR|mr)$"),
                   ("Couldn't enable endpoint", "Couldn't enable endpoint. RC: -12"),
+                  ("fi_enable(): ", r"fi_enable\(\): [^\n]{0,120}ret=-12 "),
                   ("Failed to create a completion queue (CQ)", r"Failed to create a completion queue \(CQ\)"),
                   ("allocate some locked memory", "allocate some locked memory"),
                   ("memlock limits are set too low", "memlock limits are set too low"),
@@ -491,6 +492,15 @@ ENTRIES = [
                "libibverbs built by hand looks for its drivers below its own prefix.",
      'also': [("the card is not the one that MPI uses, and the warning is harmless", "ibv_devinfo on the node")],
      'source': 'libibverbs; github.com/SoftRoCE/rxe-dev, issue 65', 'evidence': 'derived'},
+    {'name': 'card of the node that this container does not have',
+     'text': "libibverbs: Warning: couldn't stat '/sys/class/infiniband/mlx5_42'.",
+     'patterns': [("libibverbs: Warning: couldn't stat",
+                   r"libibverbs: Warning: couldn't stat '(?P<card>[^'\n]{1,80})'")],
+     'cause': "The node has cards (or virtual ones) that belong to other containers, and libibverbs leaves them out "
+              "({card}).",
+     'remedy': "Harmless, if ibv_devinfo shows the card of this container. Else its device is missing: --device=/dev/"
+               "infiniband (Docker), --bind /sys, /dev/infiniband.",
+     'source': "libibverbs, init.c; github.com/horovod/horovod, issue 3333", 'evidence': 'derived', 'last': True},
     {'name': 'driver of another card not installed',
      'text': "libibverbs: Warning: couldn't load driver '...-rdmav25.so': ... cannot open shared object file: ...",
      'patterns': [("libibverbs: Warning: couldn't load driver", r"libibverbs: Warning: couldn't load driver "
@@ -540,6 +550,7 @@ ENTRIES = [
                    "operation)"), ("Destination is unreachable", "UCX +ERROR.{0,100}Destination is unreachable"),
                   ("Destination is unreachable", "UCX endpoint.{0,60}Destination is unreachable"),
                   ("called with status -6: ", "called with status -6: Destination is unreachable")],
+     'unless': ["TCP of UCX not connected"],
      'cause': "UCX finds no transport that reaches the other rank: UCX_TLS leaves out what is needed (self, sm, and "
               "one between nodes), or the two nodes or containers do not have the same cards.",
      'remedy': "unset UCX_TLS and UCX_NET_DEVICES; else UCX_TLS=self,sm,tcp works everywhere. ucx_info -d on both "

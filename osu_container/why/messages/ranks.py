@@ -459,6 +459,13 @@ ENTRIES = [
      'remedy': "export OMPI_MCA_btl_tcp_if_include=NAME OMPI_MCA_oob_tcp_if_include=NAME with the interface that "
                "nodes share (ip -brief addr).",
      'source': "Open MPI, help-mpi-btl-tcp.txt; FAQ, TCP", 'evidence': 'derived'},
+    {'name': "two releases of Hydra",
+     'text': "[proxy:0:1@node1] version_fn (...): UI version string does not match proxy version",
+     'patterns': ["UI version string does not match proxy version"],
+     'cause': "The mpiexec of MPICH and its helper on another node, or in the container, are of two releases.",
+     'remedy': "mpiexec --version and which hydra_pmi_proxy on both nodes, by ssh too: the same MPICH, in the same "
+               "place. srun needs no helper.",
+     'source': "Hydra, pm/pmiserv/pmip_utils.c; github.com/pmodels/mpich, issue 5050", 'evidence': 'measured'},
     {'name': "daemon of mpirun crashed",
      'text': "bash: line 1: 823 Segmentation fault (core dumped) .../bin/orted --hnp-topo-sig ...",
      'patterns': [("Segmentation fault", r"Segmentation fault +(?:\(core dumped\) +)?\S{0,200}(?:orted|prted)\b")],
