@@ -4,8 +4,8 @@
 # Result: .workstation/release with the source archive, the wheel, SHA256SUMS and release-notes.md. The notes are the part
 # of CHANGELOG.md about this version and what each clean system has tried.
 # RELEASES="bookworm trixie" names the Debian releases that are tried (these are the default; none: RELEASES=).
-# TRY=files leaves out the set-up from packages, which takes most of the time; TRY=tests adds `make test`: see
-# workstation/try_release.sh.
+# TRY=files leaves out the set-up from packages, which takes most of the time; TRY=fast adds `make test-fast`, TRY=tests
+# `make test`: see workstation/try_release.sh.
 set -euo pipefail
 # shellcheck source=workstation/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -18,7 +18,7 @@ out=$work/release
 python=$work/venv/bin/python
 
 (( $# == 0 )) || die "usage: release.sh, got: $*"
-[[ $what =~ ^(files|all|tests)$ ]] || die "TRY is files, all or tests, got: '$what'"
+[[ $what =~ ^(files|all|fast|tests)$ ]] || die "TRY is files, all, fast or tests, got: '$what'"
 
 # --- what is released: the last commit, and nothing that only lies here
 

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Tries the files of a release on the clean system that release.sh made, as root of it: try_release.sh VERSION files|all|tests
+# Tries the files of a release on the clean system that release.sh made, as root of it: try_release.sh VERSION HOW
 #
 # files: the sums, pip into a virtual environment, the command, a verdict on a small image, pip uninstall.
 # all: also the set-up from the archive, two modules, `make demo` where containers start, and make uninstall.
-# tests: also `make test`.
+# fast, tests: also `make test-fast`, or `make test`.
 # Each line "ok: ..." is a fact for the release notes; the first thing that is not as it should be ends it.
 set -euo pipefail
 version=$1 what=$2
@@ -113,9 +113,11 @@ if (( starts )); then
     done
     ok "make demo: a private Slurm of two nodes, five modules, their table and report"
 fi
-if [[ $what == tests ]]; then
-    make test 2>&1 | tee tests.log || fail "make test fails: $(grep -E '^(FAILED|ERROR) ' tests.log)"
-    ok "make test: $(tail -n 1 tests.log)"
+if [[ $what == fast || $what == tests ]]; then
+    tests=test
+    [[ $what == tests ]] || tests=test-fast
+    make "$tests" 2>&1 | tee tests.log || fail "make $tests fails: $(grep -E '^(FAILED|ERROR) ' tests.log)"
+    ok "make $tests: $(tail -n 1 tests.log)"
 fi
 make uninstall
 cd /root
