@@ -114,8 +114,8 @@ if (( starts )); then
     ok "make demo: a private Slurm of two nodes, five modules, their table and report"
 fi
 if [[ $what == fast || $what == tests ]]; then
-    tests=test
-    [[ $what == tests ]] || tests=test-fast
+    tests='test'
+    [[ $what == tests ]] || tests='test-fast'
     make "$tests" 2>&1 | tee tests.log || fail "make $tests fails: $(grep -E '^(FAILED|ERROR) ' tests.log)"
     ok "make $tests: $(tail -n 1 tests.log)"
 fi
