@@ -23,6 +23,7 @@ from osu_container import demo_table, record
 from osu_container.arguments import seconds
 from osu_container.bench import BenchError
 from osu_container.bench import modules as bench_modules
+from osu_container.children import end_group, signals_held
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
@@ -92,25 +93,16 @@ class Children:
 
     def start(self, command, **options):
         """Start command (list of str) in a session of its own: Ctrl-C reaches the demo alone, which calls end()."""
-        self.running = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **options)
+        with signals_held() as release:
+            self.running = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
+                                            preexec_fn=release, **options)
         return self.running
 
     def end(self):
-        """End the running command with all it started: ask first (srun then ends its step), force after 15 s."""
+        """End the running command with all it started."""
         child, self.running = self.running, None
-        if child is None or child.poll() is not None:
-            return
-        for signal_number in (signal.SIGTERM, signal.SIGKILL):
-            end = time.monotonic() + 15
-            try:
-                os.killpg(child.pid, signal_number)
-                # The command itself may be gone before what it started: wait for the whole group.
-                while time.monotonic() < end:
-                    child.poll()
-                    os.killpg(child.pid, 0)
-                    time.sleep(0.02)
-            except ProcessLookupError:
-                return
+        if child is not None and child.poll() is None:
+            end_group(child)
 
 
 class Demo:

@@ -7,6 +7,7 @@ that leave the same files stand in their places. The real ones are run by the te
 import hashlib
 import os
 import pty
+import random
 import shutil
 import signal
 import subprocess
@@ -177,17 +178,39 @@ def test_an_interrupted_demo_ends_what_it_started(project, number, code):
     child = subprocess.Popen([sys.executable, '-m', 'osu_container.demo'], cwd=project, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
     pids = project / 'workstation' / 'slurm.sh.pids'
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not (pids.exists() and len(pids.read_text().split()) == 2) and time.monotonic() < end:
         time.sleep(0.02)
     child.send_signal(number)
-    _, err = child.communicate(timeout=20)
+    _, err = child.communicate(timeout=60)
     assert child.returncode == code
     assert number != signal.SIGINT or 'interrupted. `make demo` goes on where it stopped' in err
     end = time.monotonic() + 10  # a signal is delivered when the process gets a core
     while any(map(alive, pids.read_text().split())) and time.monotonic() < end:
         time.sleep(0.02)
     assert [pid for pid in pids.read_text().split() if alive(pid)] == []
+
+
+@pytest.mark.parametrize('seed', [5, 7, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(8, 24))])
+def test_a_demo_that_is_ended_at_any_moment_leaves_nothing_running(project, seed):
+    script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nsleep 60 &\nwait\n')
+    begin = time.monotonic()
+    child = subprocess.Popen([sys.executable, '-m', 'osu_container.demo'], cwd=project, stdout=subprocess.PIPE,
+                             text=True, preexec_fn=interruptible)
+    said = child.stdout.readline()  # the first step starts its command now
+    time.sleep(random.Random(seed).choice([0, 0.001, 0.01, 0.1]) * (time.monotonic() - begin))
+    child.terminate()
+    assert child.wait(60) == 143 and said.startswith('[1/7]')
+    left = [path.parent.name for path in Path('/proc').glob('[0-9]*/cwd') if place(path) == project]
+    assert [pid for pid in left if alive(pid)] == []
+
+
+def place(path):
+    """Return the folder (Path) to which a link of /proc leads, None where its process has ended."""
+    try:
+        return path.resolve()
+    except OSError:
+        return None
 
 
 def alive(pid):

@@ -24,7 +24,8 @@ from osu_container.core.reading.files import read_json
 from osu_container.proof import judging
 
 from .. import osu_output, record
-from ..image.progress import end_group, write_file
+from ..children import end_group, signals_held
+from ..image.progress import write_file
 from ..results import files, select
 from . import BenchError, cases, holding, job, measure, modules, plan, reframe_settings
 
@@ -355,12 +356,16 @@ def _run_into(out, err, command, environment, limit):
     Raises subprocess.TimeoutExpired after limit (s); then, and when this program is interrupted, it is ended.
     """
     with open(out, 'w') as stdout, open(err, 'w') as stderr:
-        child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
-                                 start_new_session=True, preexec_fn=holding.end_with_parent)
+        child = None
         try:
+            with signals_held() as release:
+                child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=stdout,
+                                         stderr=stderr, start_new_session=True,
+                                         preexec_fn=lambda: (release(), holding.end_with_parent()))
             return child.wait(timeout=limit)
         except BaseException:
-            end_group(child)
+            if child is not None:
+                end_group(child)
             raise
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from .. import record
 from ..bench import measure, plan
+from ..children import end_group
 from ..core.reading.files import text_of
-from ..image.progress import end_group
 from ..places import PROJECT, STATE
 from ..results import files
 from ..results.model import Case

@@ -3,11 +3,11 @@ import contextlib
 import errno
 import json
 import os
-import signal
 import subprocess
 import time
 from pathlib import Path
 
+from osu_container.children import end_group, signals_held
 from osu_container.core.reading.files import not_replaced, read_json
 
 from . import ImageError
@@ -120,15 +120,18 @@ def run(what, command, log, cwd=None, env=None, alive=None):
         stream.write(f"\n$ {' '.join(map(str, command))}\n".encode())
         stream.flush()
         start = stream.tell()
+        child = None
         try:
-            child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
-                                     stdout=stream, stderr=subprocess.STDOUT, start_new_session=True)
-        except OSError as err:
-            raise ImageError(f"{what}: {command[0]} cannot be started: {err.strerror}") from err
-        try:
+            with signals_held() as release:
+                child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                                         stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
+                                         preexec_fn=release)
             _wait(child, log, alive or (lambda line: say(f"  ... {line[:100]}")))
-        except BaseException:  # interrupted: end what was started, with its children
-            end_group(child)
+        except BaseException as err:  # interrupted: end what was started, with its children
+            if child is not None:
+                end_group(child)
+            elif isinstance(err, OSError):
+                raise ImageError(f"{what}: {command[0]} cannot be started: {err.strerror}") from err
             raise
     if child.returncode:
         with open(log, 'rb') as stream:
@@ -149,13 +152,3 @@ def _wait(child, log, alive):
                 stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2000))
                 lines = stream.read().decode(errors='replace').replace('\r', '\n').split('\n')
             alive(next((line.strip() for line in reversed(lines) if line.strip()), ''))
-
-
-def end_group(child):
-    """End the child and everything it started: first asking, so that it cleans up."""
-    for sign, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, sign)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(timeout=seconds)
-            return
