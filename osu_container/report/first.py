@@ -107,8 +107,7 @@ def conclusion(section):
 
 def _share(comparisons, verdict):
     """Return (how many points have verdict (str), how many there are), both int, of Comparisons (list)."""
-    points = [point for one in comparisons for point in one.points]
-    return sum(point.verdict == verdict for point in points), len(points)
+    return sum(one.summary[verdict] for one in comparisons), sum(len(one.points) for one in comparisons)
 
 
 def _told(comparisons, verdict, word):

@@ -10,7 +10,7 @@ KEPT, LOOKED_AT = {2: 4, 1: 2}, 400
 TRIED = 50
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
-#: What a line with an error has, in small letters; MILD counts only where no line has one of the others
+#: What a line with an error has, in small letters; MILD: what one like a warning has
 WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "couldn't", 'unable', 'not found',
          'not supported', 'not permitted', 'no such', 'denied', 'refused', 'invalid', 'timed out', 'time out', 'killed',
          'panic', 'exception', 'undefined', 'unrecognized', 'unknown', 'assert', 'not available', 'does not exist',
