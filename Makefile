@@ -63,8 +63,7 @@ host-mpi: python-env ## unpack the host's MPI
 	@workstation/host_mpi.sh
 
 .PHONY: test-env
-# Beside the newest EasyBuild, which is in workstation/requirements.txt; the Python 3.6 of 4.9.4 also tries the core
-test-env: test-prerequisites python-env lmod-87 easybuild-4.9.4
+test-env: test-prerequisites python-env
 
 .PHONY: lmod-87
 lmod-87: prerequisites
@@ -76,11 +75,11 @@ easybuild-%:
 
 .PHONY: test
 test: setup test-env ## set up what is missing, then run the tests (PYTEST="-k word" adds arguments)
-	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) -m "not full" $(PYTEST)
+	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) --durations=40 -m "not full" $(PYTEST)
 
 .PHONY: test-all
-test-all: setup test-env easybuild-5.1.2 ## all of them: every image, 300 random pairs of an image and a host (an hour or two)
-	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) $(PYTEST)
+test-all: setup test-env lmod-87 easybuild-4.9.4 easybuild-5.1.2 ## all of them: every image, each EasyBuild, 300 random pairs (hours)
+	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) --durations=40 $(PYTEST)
 
 .PHONY: test-fast
 test-fast: test-env ## tests that need neither container, Slurm, EasyBuild, ReFrame nor browser

@@ -10,47 +10,29 @@ pytest.register_assert_rewrite('tests.helpers')
 
 from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run  # noqa: E402
 
-#: Files that take minutes and share nothing with other tests
-ALONE = ['test_ordinary_user', 'test_install', 'test_bench', 'test_bench_faults', 'test_native_cray', 'test_report',
-         'test_page', 'test_modules', 'test_site', 'test_commands', 'test_contributed_modules']
-#: Files whose tests start programs again and again, mostly EasyBuild, Lmod, ReFrame or a browser; `make test-fast`
-#: leaves them out
-LONG = [*ALONE, 'test_demo', 'test_tree', 'test_package', 'test_link', 'test_discover', 'test_workstation',
-        'test_loaded', 'test_network', 'test_tools', 'test_image_of_site']
-
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """
     Name the groups of which each runs in one process (pytest-xdist), the longest first.
 
-    What uses Slurm shares its nodes and installed modules, what uses the container runtime alone shares images.
-    The rest goes by file: what a file makes for its tests is made once.
+    What uses Slurm shares its nodes and installed modules, what uses the container runtime shares images. A file that
+    is marked alone takes minutes and shares nothing. The rest goes by file too: what a file makes is made once.
     """
     groups = {}
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}
-        group = item.path.stem if item.path.stem in ALONE else str(item.path.relative_to(PROJECT))
-        if marks & {'slurm', 'ci'} or 'shell' in item.fixturenames:
+        group = str(item.path.relative_to(PROJECT))
+        if 'slurm' in marks or 'shell' in item.fixturenames:
             group = 'slurm'
-        elif 'apptainer' in marks and group not in ALONE:
+        elif 'apptainer' in marks and 'alone' not in marks:
             group = 'containers'
         if 'as_user' in marks and os.getuid() == 0:
             item.add_marker(pytest.mark.full)  # tests/runs/test_ordinary_user.py runs them, and sees more
-        if 'ci' in marks and not os.environ.get('CI'):
-            item.add_marker(pytest.mark.full)
         item.add_marker(pytest.mark.xdist_group(group))
-        if item.path.stem in LONG:
-            item.add_marker(pytest.mark.long)
-        groups[item] = group
-    order = ['slurm', 'containers', *ALONE]
-
-    def place(item):
-        # images are built first, and run last; those that compile for a quarter of an hour do it when all else is over
-        images = 'built' in item.fixturenames
-        return (order.index(groups[item]) if groups[item] in order else len(order),
-                item.get_closest_marker('ci') is not None, images == (groups[item] == 'slurm'))
-    items.sort(key=place)
+        groups[item] = {'slurm': 0, 'containers': 1}.get(group, 2 if 'alone' in marks else 3)
+    # images are built first, and run last
+    items.sort(key=lambda item: (groups[item], ('built' in item.fixturenames) == (groups[item] == 0)))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -23,6 +23,8 @@ from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import script, special
 from tests.helpers.machine import PROJECT, interruptible
 
+pytestmark = pytest.mark.long
+
 SIF = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 
 EB = r'''#!/bin/bash

@@ -20,6 +20,8 @@ from tests.helpers.machine import PROJECT, compile_library, run
 from tests.helpers.samples import all_pairs, one_of_each
 from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
+pytestmark = [pytest.mark.long, pytest.mark.alone]
+
 #: One system of each kind
 SOME = ['workstation', 'lumi-25.03', 'lumi-c-25.03', 'alps']
 GPU_SITES = [name for name in SITES if site_entry(name)['gpu']['value']]

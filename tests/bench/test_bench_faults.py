@@ -20,6 +20,8 @@ from tests.bench.test_bench import ARGUMENTS, calls, measurements, module
 from tests.helpers.bench_stand_in import answer, special
 from tests.helpers.machine import PROJECT, STATE, run
 
+pytestmark = [pytest.mark.long, pytest.mark.alone]
+
 ASKED = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 

@@ -15,6 +15,8 @@ from tests.easyblocks.test_native_cray import Stack
 from tests.helpers.machine import PROJECT, EasyBuild, clean_shell, run
 from tests.helpers.samples import one_of_each
 
+pytestmark = [pytest.mark.long, pytest.mark.alone]
+
 HERE = Path(__file__).parent
 SITES = sites_of(None)
 APPROACHES = approaches_of(site_entry(SITES[0]))

@@ -25,6 +25,8 @@ from osu_container.stand_in.systems import HOSTS
 from tests.core.data.test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
 from tests.helpers.machine import PROJECT, PYTHON_36, STATE, clean_shell, compile_library, modules_say, run
 
+pytestmark = pytest.mark.long
+
 MAKE, COMMAND = PROJECT / 'stand-in' / 'make', PROJECT / 'bin' / 'osu-container'
 TREES = ['lumi-24.03', 'lumi-25.03', 'lumi-c-25.03', 'frontier', 'setonix', 'perlmutter', 'alps']
 ONE = 'frontier'

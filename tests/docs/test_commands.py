@@ -22,6 +22,8 @@ from tests.helpers.machine import PROJECT, run
 from tests.helpers.osu_archive import RELEASE
 from tests.helpers.samples import one_of_each
 
+pytestmark = [pytest.mark.long, pytest.mark.alone]
+
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
 SITE_PACKAGES = sysconfig.get_path('purelib')
 OTHER_RUN = '20261120T131244Z'

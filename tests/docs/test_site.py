@@ -17,6 +17,8 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from tests.helpers.machine import PROJECT, STATE, run
 
+pytestmark = [pytest.mark.long, pytest.mark.alone]
+
 PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'docs').rglob('*.md'))
 PICTURE = PROJECT / 'docs' / 'pictures' / 'approaches.svg'
 #: Widths of a desktop and of a phone, pixels

@@ -18,7 +18,7 @@ from osu_container.core.reading.libraries import sha256_of
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, EasyBuild, StandIn, folded, run
 
-pytestmark = pytest.mark.apptainer
+pytestmark = [pytest.mark.long, pytest.mark.apptainer]
 
 SITE = 'lumi-25.03'
 DATED = 'lumi-multitorch-mpich-u24r64f21m43t29-20260225_144743.sif'

@@ -28,12 +28,11 @@ from tests.helpers.machine import (
     copy_c_library,
     folded,
     interruptible,
-    only_with,
     run,
 )
 from tests.helpers.samples import one_of_each
 
-pytestmark = pytest.mark.apptainer
+pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.apptainer]
 
 IMAGE = SITES['workstation']['images']['value']['pure']
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -170,7 +169,6 @@ def c_archive(tmp_path):
     return archive, easyconfig
 
 
-@only_with('4.9.4')
 def test_every_easybuild_builds_c_programs_where_their_archive_is_at_hand(any_eb, c_archive):
     archive, easyconfig = c_archive
     any_eb.local(workstation())
@@ -223,7 +221,6 @@ exec setpriv --reuid="$uid" --regid="$gid" --clear-groups "$@"
 '''
 
 
-@only_with('4.9.4')
 def test_an_ordinary_user_installs_and_runs(any_eb):
     """Under the user nobody where the tests run as root, else as who runs them."""
     with tempfile.TemporaryDirectory(prefix='ordinary-') as folder:
@@ -295,13 +292,11 @@ def test_sanity_check_only_notices_that_the_host_changed(eb, host):
 
 # ---- what is wrong with the request
 
-@only_with('newest')
 def test_unknown_site(any_eb):
     done = any_eb('osu-container-pure.eb', '-r', '--try-amend=site=lummi')
     assert_refused(any_eb, done, "unknown site 'lummi'; known sites:", 'workstation')
 
 
-@only_with('4.9.4')
 def test_unknown_approach(any_eb, tmp_path):
     text = (PROJECT / 'easyconfigs/o/osu-container/osu-container-pure.eb').read_text()
     any_eb.local(workstation())
@@ -349,7 +344,6 @@ def files_in(folder):
     return {path.name for path in folder.iterdir() if path.is_file()}
 
 
-@only_with('newest')
 def test_missing_image_is_built(any_eb, tmp_path):
     """As on a laptop without an image at hand; the stages of earlier builds are kept in the clone."""
     folder = no_image(any_eb, tmp_path)
@@ -359,7 +353,6 @@ def test_missing_image_is_built(any_eb, tmp_path):
     assert files_in(folder) == {IMAGE, f'{IMAGE}.sha256', f'{IMAGE}.json'}
 
 
-@only_with('4.9.4')
 def test_missing_image_that_must_not_be_built(any_eb, tmp_path):
     folder = no_image(any_eb, tmp_path)
     assert_refused(any_eb, any_eb('osu-container-pure.eb', '-r', '--try-amend=build_image=no'),
@@ -386,7 +379,6 @@ def changed(path, target, place):
     target.write_bytes(content)
 
 
-@only_with('4.9.4')
 def test_image_that_is_not_as_its_bill_of_materials_says(any_eb, tmp_path):
     """The sum beside it was made after the change, as by somebody who changed a file in it."""
     any_eb.local(workstation())
@@ -402,7 +394,6 @@ def test_image_without_a_sum(eb, tmp_path):
     assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'No sha256 to check the image', 'sha256sum')
 
 
-@only_with('newest')
 def test_image_with_a_wrong_sum(any_eb):
     any_eb.local(workstation())
     use_image(any_eb, PROJECT / 'sources' / IMAGE, sha256='0' * 64)
@@ -463,7 +454,6 @@ def test_force_installs_what_is_known_to_fail_and_records_it(eb, host):
 
 # ---- what is wrong with the host
 
-@only_with('newest')
 def test_host_libfabric_too_old_for_hybrid(any_eb, host):
     any_eb.local(workstation(host(FABRIC_1_6)))
     assert_refused(any_eb, any_eb('osu-container-hybrid.eb', '-r'), 'needs FABRIC_1.7 of libfabric.so.1',

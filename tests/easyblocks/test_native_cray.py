@@ -12,6 +12,8 @@ from tests.helpers.machine import PROJECT, STATE, VERSIONS, StandIn, folded, run
 from tests.helpers.osu_archive import RELEASE
 from tests.helpers.samples import one_of_each
 
+pytestmark = [pytest.mark.long, pytest.mark.alone]
+
 EASYCONFIGS = PROJECT / 'easyconfigs' / 'o' / 'osu-native'
 PLUGINS = sorted(PROJECT.glob('easyconfigs/a/aws-ofi-*/*.eb'))
 CRAY = sorted(site for site in SITES if (site_entry(site)['native']['value'] or {}).get('prgenv'))

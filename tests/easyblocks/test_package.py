@@ -7,6 +7,8 @@ import pytest
 
 from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, folded, run
 
+pytestmark = pytest.mark.long
+
 
 def easybuild_beside(version, folder, sources):
     """

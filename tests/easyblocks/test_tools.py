@@ -6,7 +6,9 @@ import pytest
 
 from osu_container import __version__
 from osu_container.cli import COMMANDS
-from tests.helpers.machine import PROJECT, VERSIONS, run
+from tests.helpers.machine import PROJECT, run
+
+pytestmark = pytest.mark.long
 
 LMOD = '. /usr/share/lmod/lmod/init/bash'
 
@@ -18,12 +20,6 @@ def in_a_shell(eb, *lines, **variables):
         'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': str(eb.prefix), 'LC_ALL': 'C.UTF-8', **variables})
 
 
-#: An ordinary user's clone has the newest EasyBuild only
-MARKS = {'newest': pytest.mark.as_user, '5.1.2': pytest.mark.full}
-
-
-@pytest.mark.parametrize('any_eb', [pytest.param(version, marks=MARKS.get(version, ())) for version in VERSIONS],
-                         indirect=True)
 def test_one_command_brings_all_commands_with_their_pages_and_completion(any_eb):
     done = any_eb('osu-container-tools.eb')
     assert done.returncode == 0, done.stdout[-3000:]

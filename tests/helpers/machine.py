@@ -9,8 +9,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
-
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
 
@@ -26,13 +24,8 @@ FIRST = []
 LASTING = 'H H -m 4194304 -i 50 -x 2'
 #: Of EasyBuild
 VERSIONS = ['newest', '5.1.2', '4.9.4']
-#: The newest and the oldest; the one between them with all tests
-EASYBUILD_VERSIONS = [pytest.param(one, marks=pytest.mark.full) if one == '5.1.2' else one for one in VERSIONS]
-
-
-def only_with(easybuild):
-    """Return the decorator of tests that run with one EasyBuild (str) only, and with the others by `make test-all`."""
-    return pytest.mark.parametrize('any_eb', one_of_each(sorted(VERSIONS, key=easybuild.__ne__)), indirect=True)
+#: `make test` has the newest, `make test-all` each of them
+EASYBUILD_VERSIONS = one_of_each(VERSIONS)
 
 
 def run(command, **kwargs):
@@ -111,9 +104,10 @@ def interruptible():
 
 
 def _python_36():
-    """Return the path of a Python 3.6 that runs, None without: that of EasyBuild 4.9.4, or one on PATH."""
+    """Return the path of a Python 3.6 that runs, None without: one on PATH, or a pyenv's."""
     is_one = 'import sys; sys.exit(sys.version_info[:2] != (3, 6))'
-    paths = [STATE / 'easybuild' / '4.9.4' / 'bin' / 'python', shutil.which('python3.6') or '/nonexistent']
+    pyenv = Path(os.environ.get('PYENV_ROOT', Path.home() / '.pyenv'))
+    paths = [*pyenv.glob('versions/3.6.*/bin/python3.6'), shutil.which('python3.6') or '/nonexistent']
     # the shim of a pyenv may lead to nothing
     return next((str(path) for path in paths if os.access(path, os.X_OK)
                  and run([path, '-c', is_one]).returncode == 0), None)

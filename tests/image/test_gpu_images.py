@@ -1,7 +1,7 @@
 """
 Images with ROCm or CUDA of Debian's parts: every library loads, MPI runs, and check judges them on every site.
 
-Their builds take long: `make test` has what needs no image, in CI also the quickest of them, and `make test-all` all.
+Their builds take long: `make test` has what needs no image, and `make test-all` all.
 That they run on two nodes is in test_images_run.py.
 """
 import contextlib

@@ -33,14 +33,8 @@ FILES = PROJECT / 'container-recipes' / 'mpi4py'
 
 
 def with_gpu(name):
-    """Return whether an image (str) has ROCm or CUDA: its build takes long (marker ci)."""
+    """Return whether an image (str) has ROCm or CUDA: its build takes long."""
     return '-rocm-' in name or '-cuda-' in name
-
-
-def kind(name):
-    """Return family, Open MPI or not, and whether it loads with its own libfabric, of an image (str)."""
-    entry = IMAGES[name]
-    return entry['family'], 'openmpi' in name and entry['family'] == 'abi', bool(entry['fails'])
 
 
 def on_two_nodes(test):
@@ -110,13 +104,13 @@ def test_all_approaches_are_tried():
     assert set(APPROACH_OF.values()) == {'pure', 'bind', 'opensource', 'hybrid', 'openmpi'}
 
 
-#: DEFAULT is built; of those with a GPU stack the quickest first
-IN_TURN = [pytest.param(name, marks=pytest.mark.ci if with_gpu(name) else []) for name in sorted(
-    BUILT, key=lambda name: (name != DEFAULT, with_gpu(name) and IMAGES[name]['minutes']))]
+#: What `make test` builds beside DEFAULT: one with Open MPI and one with Python
+TWO = (OPENMPI, next(name for name in WITH_PYTHON if 'workstation' in name))
+IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.full) for name in BUILT]
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize('name', one_of_each(IN_TURN, lambda name: (name == STANDARD_ABI, kind(name))))
+@pytest.mark.parametrize('name', IN_TURN)
 def test_image_is_built_and_as_small_as_the_catalogue_says(built, name):
     megabytes, known = built(name).stat().st_size / 1e6, IMAGES[name].get('built')
     assert megabytes < (2500 if with_gpu(name) else 200)
@@ -125,7 +119,8 @@ def test_image_is_built_and_as_small_as_the_catalogue_says(built, name):
 
 
 @on_two_nodes
-@pytest.mark.parametrize('name', one_of_each(IN_TURN, kind))
+@pytest.mark.full  # of the two, tests/runs has the modules
+@pytest.mark.parametrize('name', BUILT)
 def test_image_runs_on_two_nodes(built, typed, name):
     approach = APPROACH_OF[name]
     built(name)
@@ -144,7 +139,8 @@ def test_image_runs_on_two_nodes(built, typed, name):
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize('name', one_of_each(FAILING, kind))
+@pytest.mark.full
+@pytest.mark.parametrize('name', FAILING)
 def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(built, typed, tmp_path, name):
     built(name)
     lacking = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
@@ -159,6 +155,7 @@ def test_open_mpi_is_refused_by_every_other_approach(built, typed, tmp_path, app
 
 
 @pytest.mark.apptainer
+@pytest.mark.full
 def test_another_mpi_is_refused_by_approach_openmpi(built, typed, tmp_path):
     built(DEFAULT)
     done = typed(install('openmpi', DEFAULT))
@@ -166,7 +163,8 @@ def test_another_mpi_is_refused_by_approach_openmpi(built, typed, tmp_path):
 
 
 @on_two_nodes
-@pytest.mark.parametrize('name', one_of_each(WITH_PYTHON))
+@pytest.mark.full
+@pytest.mark.parametrize('name', WITH_PYTHON)
 def test_buffers_of_python_benchmarks_are_arrays(built, typed, name, tmp_path):
     approach = APPROACH_OF[name]
     built(name)
@@ -182,7 +180,8 @@ def test_buffers_of_python_benchmarks_are_arrays(built, typed, name, tmp_path):
 
 
 @on_two_nodes
-@pytest.mark.parametrize('name', one_of_each(WITH_PYTHON))
+@pytest.mark.full
+@pytest.mark.parametrize('name', WITH_PYTHON)
 def test_bench_keeps_figures_of_numpy_arrays_apart(built, typed, tmp_path, name):
     built(name)
     approach = APPROACH_OF[name]

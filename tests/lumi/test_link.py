@@ -7,7 +7,9 @@ import pytest
 
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
-from tests.helpers.machine import PROJECT, compile_library, copy_c_library, folded, only_with, run
+from tests.helpers.machine import PROJECT, compile_library, copy_c_library, folded, run
+
+pytestmark = pytest.mark.long
 
 LINK = PROJECT / 'lumi' / 'link'
 APPROACH = 'pure'  # needs nothing of the host, so that it installs for LUMI's sites on any machine
@@ -243,7 +245,6 @@ def lumi_eb(any_eb, link, prefix, tree):
     return any_eb
 
 
-@only_with('4.9.4')
 def test_easybuild_finds_easyconfig_and_easyblock_through_the_links(lumi_eb, tree):
     done = lumi_eb('osu-container-hybrid.eb', '-r', '--dry-run', '--try-amend=site=lumi-25.03')
     assert done.returncode == 0, done.stdout[-3000:]
@@ -284,7 +285,6 @@ INSTALL = (f'osu-container-{APPROACH}.eb', '-r', '--try-amend=sanity_check_comma
 
 
 @pytest.mark.apptainer
-@only_with('4.9.4')
 def test_every_easybuild_installs_through_the_links(lumi_eb, image_of_lumi):
     done = lumi_eb(*INSTALL, '--try-amend=site=lumi-25.03')
     assert done.returncode == 0, done.stdout[-3000:]
@@ -298,7 +298,6 @@ def test_every_easybuild_installs_through_the_links(lumi_eb, image_of_lumi):
 
 
 @pytest.mark.apptainer
-@only_with('4.9.4')
 def test_after_an_update_of_the_clone_eb_needs_the_path_of_the_easyconfig(other_clone, link, lumi_eb, tree,
                                                                           image_of_lumi):
     """EasyBuild takes the easyconfig of the last installation first: see docs/install-lumi.md, section "Update"."""
@@ -317,7 +316,6 @@ def test_after_an_update_of_the_clone_eb_needs_the_path_of_the_easyconfig(other_
 
 
 @pytest.mark.apptainer
-@only_with('4.9.4')
 def test_a_second_stack_has_a_module_of_its_own(lumi_eb, image_of_lumi):
     second = image_of_lumi.with_name(site_entry('lumi-25.09')['images']['value'][APPROACH])
     second.symlink_to(image_of_lumi)
@@ -331,7 +329,6 @@ def test_a_second_stack_has_a_module_of_its_own(lumi_eb, image_of_lumi):
 
 
 @pytest.mark.apptainer
-@only_with('4.9.4')
 def test_a_local_file_in_the_users_easyblocks_is_read(lumi_eb, image_of_lumi, tree):
     """What the user changes of a site lies beside the links, and `make unlumi` leaves it there."""
     local = tree / 'easyblocks/generic/_mpicontainer_local.py'

@@ -16,6 +16,8 @@ from osu_container.proof.judging import ProofError
 from osu_container.proof.loaded import LibraryVersion, read_library
 from tests.helpers.machine import PROJECT, STATE, compile_library, run
 
+pytestmark = pytest.mark.long
+
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 
 # initinfo.c of MPICH: strings one behind the other. zlib's release is a decoy; hwloc and others bring such strings in.

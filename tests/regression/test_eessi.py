@@ -11,7 +11,7 @@ from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate.easyconfigs import BLOCK
 from tests.helpers import osu_archive
-from tests.helpers.machine import PROJECT, STATE, clean_shell, only_with, run
+from tests.helpers.machine import PROJECT, STATE, clean_shell, run
 from tests.helpers.osu_archive import RELEASE
 
 pytestmark = pytest.mark.apptainer
@@ -35,7 +35,6 @@ def test_there_is_an_easyconfig_for_every_approach():
     assert all(len(BLOCK.sub('', path.read_text()).splitlines()) < 35 for path in FOLDER.glob('*.eb'))
 
 
-@only_with('newest')
 def test_every_easybuild_installs_them_and_they_load_and_unload(any_eb):
     any_eb.local(f"SITE = 'workstation'\nROOT = '{STATE / 'host'}'\n")
     done = any_eb('osu-native.eb', *(f'OSU-Micro-Benchmarks-{name}.eb' for name in MODULES), '-r', timeout=600)

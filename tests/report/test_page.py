@@ -12,7 +12,7 @@ from osu_container.results.example_runs import CASES, MORE_CASES, make_run
 from tests.helpers.samples import one_of_each
 from tests.report.test_report import APPROACHES, FAILURES, Tables, hostile_run, key, nobody_else, report  # noqa: F401, a fixture
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.browser]
 
 #: Points of CSS across a sheet of A4 between the margins of the style sheet (12 mm)
 SHEET = round((210 - 24) / 25.4 * 96)

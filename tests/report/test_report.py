@@ -26,6 +26,8 @@ from osu_container.results.example_runs import CASES, MORE_CASES, PROGRAMS, make
 from osu_container.results.model import Case, Dataset, Series
 from tests.helpers.machine import PROJECT, run
 
+pytestmark = [pytest.mark.long, pytest.mark.alone]
+
 APPROACHES = ('native', 'pure', 'bind', 'hybrid', 'opensource')
 HOSTILE = "PMI: <script>alert('x')</script> & \"no key-value store\" | `rm` ; remedy: srun --mpi=pmi2"
 FAILURES = [('bind', MORE_CASES[2], HOSTILE), ('opensource', MORE_CASES[6], 'skipped: no GPU on this machine')]

@@ -22,7 +22,8 @@ from osu_container.results import files
 from tests.helpers.machine import LASTING, PROJECT, STATE, fetched, run
 from tests.image.test_images_run import FOLDER, STANDARD_ABI, built  # noqa: F401, built is a fixture
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+#: Images of three MPIs are built for it; that bind replaces an MPICH has tests/proof/test_proof_run.py
+pytestmark = [pytest.mark.apptainer, pytest.mark.slurm, pytest.mark.full]
 
 HOST = STATE / 'host'
 #: What stands for the host's MPI, by the soname that programs ask for
@@ -36,8 +37,6 @@ IMAGES = {
     'mpich-4.2.3': ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', ['mpich-4.2.3']),
     'intel-mpi': ('osu-abi-intel-mpi-2021.19.0-libfabric-1.17.0', ['impi-devel', 'impi-rt']),
 }
-#: Takes part in the full run only
-OLD = 'mpich-3.4.3'
 STANDARD = 'standard-abi'
 PROGRAM = PROJECT / 'tests' / 'helpers' / 'abi_program.c'
 #: Seconds that a program runs: the samplers of the proof look several times by then
@@ -120,7 +119,7 @@ def place(standard_image, built, tmp_path_factory):  # noqa: F811, a fixture
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
 
     standard_image.with_name(standard_image.name + '.sha256').write_text(f'{sha256_of(str(standard_image))}\n')
-    images = {name: f'{built(image).stem}.sif' for name, (image, _) in IMAGES.items() if name != OLD}
+    images = {name: f'{built(image).stem}.sif' for name, (image, _) in IMAGES.items()}
     images[STANDARD] = standard_image.name
     for what in ['osu-native.eb', *(f'osu-container-bind.eb --try-amend=versionsuffix=-{name} '
                                     f'--try-amend=image={image}' for name, image in images.items())]:
@@ -129,20 +128,9 @@ def place(standard_image, built, tmp_path_factory):  # noqa: F811, a fixture
     return call
 
 
-@pytest.fixture(scope='module')
-def with_old(place, built):  # noqa: F811, a fixture
-    """After the bind for the image of the oldest MPICH was installed too."""
-    image = built(IMAGES[OLD][0]).name
-    done = place(f'eb osu-container-bind.eb --try-amend=versionsuffix=-{OLD} --try-amend=image={image} -r '
-                 '--try-amend=build_image=no')
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-
-
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.full if name == OLD else ()) for name in IMAGES])
+@pytest.fixture(params=IMAGES)
 def name(request):
     """The images, each with its module installed."""
-    if request.param == OLD:
-        request.getfixturevalue('with_old')
     return request.param
 
 
@@ -239,8 +227,6 @@ def test_constants_of_a_draft_mean_other_things_to_the_hosts_mpi(place, programs
 
 # ---- the study: native and three images under one host MPI
 
-@pytest.mark.full
-@pytest.mark.usefixtures('with_old')
 def test_the_study_runs_and_gives_its_figure(place, tmp_path):
     """Two repeats, and no more ranks than four: enough for a deviation."""
     names = ['osu-native', *(f'osu-container/bind-{name}' for name in IMAGES)]

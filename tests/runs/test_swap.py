@@ -3,11 +3,10 @@ import re
 
 import pytest
 
-from osu_container import osu_output
 from osu_container.stand_in.pairs import making, running
 from tests.helpers.elf_folder import ElfFolder, good_image
 from tests.helpers.machine import PROJECT, STATE, folded, run
-from tests.runs.test_approaches import MODULES, table
+from tests.runs.test_approaches import table
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
@@ -26,15 +25,6 @@ def old_host():
 def bound(tree):
     """Return the line that binds a host tree (Path) in place of what the module binds."""
     return f"export APPTAINER_BIND={tree}/opt/mpich/5.0.2/lib/mpich:/host/lib,{tree}/usr:/host/usr"
-
-
-@pytest.mark.parametrize('approach', [name for name in MODULES if name != 'openmpi'])
-def test_osu_get_bw_runs_with_every_approach(shell, approach):
-    done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 osu_get_bw H H -m 64 -i 5 -x 1')
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = osu_output.parse(done.stdout, benchmark='osu_get_bw', source='srun', largest=64)
-    # a busy machine has 0.00 MB/s for a byte
-    assert len(found.values) + len(found.zeros) == 7 and found.unit == 'MB/s'
 
 
 def test_each_node_says_once_what_was_taken_and_the_ranks_have_it(shell, tmp_path):
@@ -96,8 +86,3 @@ def test_an_image_without_entrypoint_is_refused(shell, parts, make_sif, tmp_path
                  EASYBUILD_SOURCEPATH=str(tmp_path))
     assert done.returncode != 0 and 'image without entrypoint for swap' in folded(done.stdout), done.stdout
     assert not list(tmp_path.glob('prefix/modules/all/osu-container/*'))
-
-
-def test_wrappers_that_do_not_start_an_entrypoint_are_refused(shell, tmp_path):
-    done = shell('eb osu-container-swap.eb --try-amend=wrapper=lumi-container-wrapper', EASYBUILD_PREFIX=str(tmp_path))
-    assert done.returncode != 0 and 'these wrappers do not start the entrypoint of the image' in folded(done.stdout)

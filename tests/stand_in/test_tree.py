@@ -17,6 +17,8 @@ from osu_container.core.reading.libraries import read_library
 from osu_container.stand_in.systems import HOSTS
 from tests.helpers.machine import PROJECT, STATE, clean_shell, run
 
+pytestmark = pytest.mark.long
+
 MAKE = PROJECT / 'stand-in' / 'make'
 
 LUMI = sorted(name for name in SITES if name.startswith('lumi'))

@@ -15,6 +15,8 @@ import pytest
 from tests.helpers.machine import PROJECT, clean_shell, folded, run
 from tests.helpers.osu_archive import RELEASE
 
+pytestmark = pytest.mark.long
+
 #: What env.sh says that it sets
 NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
          'SLURM_CONF', 'SLURM_JOB_NUM_NODES', 'SLURM_NTASKS', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}

