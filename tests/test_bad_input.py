@@ -304,8 +304,8 @@ def step(place):
 LIMITED = {f'check good.sif {HOST}': None, f'new good.sif {HOST} --approach pure': 'good-pure.eb', 'why job.out': None,
            'compare run': None, 'report run -o page.html': 'page.html', 'discover --sysroot host -o site.py': 'site.py',
            'bench --dry-run': None, 'proof 7.0': None, 'proof -o proof -- true': None, 'image list': None,
-           'image verify good.sif': None, 'contribute easybuild -o more': 'more',
-           'reference add run --name mine': r'\.local', 'osu-explain': None, 'osu-proof 7.0': None}
+           'image verify good.sif': None, 'reference add run --name mine': r'\.local', 'osu-explain': None,
+           'osu-proof 7.0': None}
 #: Options of ulimit: open files, KB of a file, KB of memory
 LIMITS = [*(f'-n {number}' for number in (5, 6, 8, 12, 20)), *(f'-f {number}' for number in (0, 1, 8)),
           *(f'-v {number}' for number in (25000, 40000, 60000, 90000, 130000, 200000))]
@@ -352,7 +352,6 @@ WRITERS = [
     ('discover --sysroot host -o site.py --force', good, 'here/site.py'),
     ('discover --sysroot host --facts facts.json --force', good, 'here/facts.json'),
     ('report run -o page.html --force --markdown page.md --csv page.csv', run_with(), 'here/page.html'),
-    ('contribute easybuild -o mine --force', None, 'here/mine/README.md'),
     ('reference add run --name mine --force', run_with(), 'home/osu-container/references/mine/results.jsonl'),
 ]
 #: What a killed one leaves: hidden, with the name of what it wrote

@@ -2,8 +2,8 @@
 # Removes what `make demo` made: clean.sh [--modules]
 #
 # Stops the private Slurm, removes .workstation, and says how to remove what the set-up changed outside of it.
-# --modules: before that, removes the modules osu-container and osu-native from EasyBuild's folders, and those named
-# OSU-Micro-Benchmarks that load them. Only versions installed by this project's easyblocks, or for them, are removed.
+# --modules: before that, removes the modules osu-container, osu-mpi4py and osu-native from EasyBuild's folders. Only
+# versions installed by this project's easyblocks are removed.
 set -euo pipefail
 # shellcheck source=workstation/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -14,7 +14,7 @@ eb_folder() { bash "$project/workstation/eb_folder.sh" "$1"; }
 is_ours() {
     local record=("$1"/easybuild/*.eb)
     if [[ -e ${record[0]} ]]; then
-        grep -qE "^easyblock = ['\"](MPIContainer|MPINative)['\"]|^dependencies = \[\('osu-(container|native)'" "${record[@]}"
+        grep -qE "^easyblock = ['\"](MPIContainer|MPINative)['\"]" "${record[@]}"
     else
         [[ -e $1/bin/run-in-container || -e $1/libexec/osu-port ]]
     fi
@@ -25,7 +25,7 @@ remove_modules() {
     software=$(eb_folder software)
     modules=$(eb_folder modules)
     records=$(eb_folder ebfiles_repo)
-    for name in osu-container osu-mpi4py osu-native OSU-Micro-Benchmarks; do
+    for name in osu-container osu-mpi4py osu-native; do
         for installed in "$software/$name"/*/; do
             installed=${installed%/}
             [[ -d $installed ]] || continue

@@ -12,14 +12,12 @@ from osu_container.core.deciding.site_choice import SettingsError, site_entry
 def add_arguments(parser):
     """Add the arguments of `osu-container contribute`."""
     parser.add_argument('place', choices=sorted(PLACES), help="whose repositories: " + ', '.join(
-        f"{name} ({place['title']}{'' if place['takes'] else '; takes none, says why'})"
-        for name, place in PLACES.items()))
+        f"{name} ({place['title']})" for name, place in PLACES.items()))
     parser.add_argument('-o', '--output', metavar='FOLDER', type=Path, help="default: contribution-PLACE")
     parser.add_argument('--stack', metavar='YY.MM', help="software stack of LUMI; default: that of "
                         + PLACES['lumi']['sites'][0])
     parser.add_argument('--date', metavar='YYYYMMDD', help="date of the images, in the names of LUMI's recipes; "
                         "default: that of their description")
-    parser.add_argument('--force', action='store_true', help="write a contribution that is there anew")
     parser.epilog = "Writes a folder for a pull request, and sends nothing."
     parser.set_defaults(function=main, prog='osu-container contribute',
                         errors=(ContributeError, SettingsError, OSError), after_interrupt='nothing was written')
@@ -56,16 +54,13 @@ def lumi_files(sites, date):
 def main(options):
     """Write the folder and say what is in it; return 0. Raises ContributeError and OSError."""
     place = PLACES[options.place]
-    if not place['takes']:
-        raise ContributeError(f"{place['title']} has no public place that takes such recipes: {place['why']} "
-                              f"({place['source']}; {place['date']}). What to do: {place['remedy']}")
     if options.date and not re.fullmatch(r'20\d{6}', options.date):
         raise ContributeError(f"--date: found {options.date}, wanted YYYYMMDD, such as 20261123")
     if options.place != 'lumi' and (options.stack or options.date):
         raise ContributeError(f"--stack and --date are for lumi; {options.place} has neither")
     target = options.output or Path(f'contribution-{options.place}')
     files = lumi_files(sites_of(options.stack), options.date) if options.place == 'lumi' else easybuild.files()
-    folder.write(target, files, options.force)
+    folder.write(target, files)
     print(f"written: {target}, for {' and '.join(place['takes'])}")
     for name in sorted(files):
         print(f'    {name}')

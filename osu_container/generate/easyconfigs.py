@@ -24,7 +24,7 @@ from osu_container.recipes.versions import SOURCES
 
 OSU = SOURCES['osu']
 HERE = PROJECT / 'easyconfigs'
-NATIVE, FOR_EESSI = HERE / 'o' / 'osu-native', HERE / 'o' / 'OSU-Micro-Benchmarks'
+NATIVE = HERE / 'o' / 'osu-native'
 #: COMMANDS of osu_container/easyblock.py
 COMMANDS = HERE / 'o' / 'osu-container'
 #: the lists of names and of sums
@@ -32,7 +32,7 @@ LISTS = re.compile(r"^sources = \[(?P<names>[^\]]*)\].*?^checksums = \[(?P<sums>
 #: an entry of stand_in
 ENTRY = re.compile(r"'([\w.-]+)':\s*'(\w{64})'")
 #: names of archive, modules and easyconfigs that have the release behind them
-RELEASE = re.compile(r'\b((?:osu-micro-benchmarks|osu-native|OSU-Micro-Benchmarks)[-/])\d+(?:\.\d+)+(?=\W)')
+RELEASE = re.compile(r'\b((?:osu-micro-benchmarks|osu-native)[-/])\d+(?:\.\d+)+(?=\W)')
 #: Pages that name it
 PAGES = ('README.md', 'docs/*.md', 'sources/README.md')
 BLOCK = re.compile(r'# <stacks>.*?# </stacks>\n', re.S)
@@ -201,7 +201,7 @@ def texts():
     wanted = {}
     for path in sorted(HERE.glob('*/*/*.eb')):
         text, name = path.read_text(), path.name
-        if path.parent in (NATIVE, FOR_EESSI):
+        if path.parent == NATIVE:
             text, name = with_release(text), of_release(name)
             wanted[path] = None
         if path.parent != NATIVE or name == 'osu-native.eb':

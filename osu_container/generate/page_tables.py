@@ -15,7 +15,6 @@ said by how much, and which shapes are recognised.
 docs/alps.md, docs/frontier.md, docs/setonix.md and docs/perlmutter.md, <!-- verdicts-SITE -->, <!-- rests-SITE --> and
 <!-- recipes-SITE -->: what `osu-container check` says of a system's images, where each fact of it is from and how sure
 it is, and what published recipes set there (site_recipes.py).
-docs/lumi-unknowns.md, <!-- lumi-paths --> and <!-- lumi-settings -->: what nobody has shown on LUMI (lumi_unknowns.py).
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/why.md, <!-- messages -->: what `osu-container why` knows.
 docs/bad-input.md, <!-- bad-input-count -->, <!-- bad-input --> and <!-- faults -->: what commands say of wrong input
@@ -48,7 +47,7 @@ from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask, said
-from osu_container.generate import bad_input_page, lumi_unknowns, picture, scale_page, what_works
+from osu_container.generate import bad_input_page, picture, scale_page, what_works
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
@@ -334,11 +333,10 @@ def sources(site):
 
 
 def places_table():
-    """Return the table (str) of who takes recipes, and who does not."""
-    return markdown([['`contribute`', 'who', 'takes recipes in', 'what it is, or why not', 'instead', 'source, date'],
-                     ['---'] * 6, *(
-        [f'`{name}`', place['title'], ', '.join(place['takes']) or '**no public place**', place['why'],
-         place.get('remedy', ''), f"{place['source']}; {place['date']}"] for name, place in PLACES.items())])
+    """Return the table (str) of who takes recipes."""
+    return markdown([['`contribute`', 'who', 'takes recipes in', 'what it is', 'source, date'], ['---'] * 5, *(
+        [f'`{name}`', place['title'], ', '.join(place['takes']), place['why'], f"{place['source']}; {place['date']}"]
+        for name, place in PLACES.items())])
 
 
 #: What every fact has
@@ -410,9 +408,6 @@ TABLES = {
         'examination': examination_table, 'prediction': prediction_table},
     PROJECT / 'docs' / 'pairs.md': {
         'pairs-classes': pairs.by_class, 'pairs-unknown': pairs.left_unknown, 'pairs-grid': pairs.over_every_libfabric},
-    PROJECT / 'docs' / 'lumi-unknowns.md': {
-        'lumi-paths': lambda: markdown(lumi_unknowns.paths()),
-        'lumi-settings': lambda: markdown(lumi_unknowns.settings())},
     PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
     PROJECT / 'docs' / 'scale.md': scale_page.BLOCKS,
     PROJECT / 'docs' / 'contribute.md': {

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from osu_container.contribute import ContributeError, easybuild, folder, lumi
+from osu_container.contribute import ContributeError, easybuild, lumi
 from osu_container.contribute.cli import lumi_files, sites_of
 from osu_container.contribute.from_data import approaches_of, settings_of, stack_of
-from osu_container.contribute.repositories import PLACES, THERE
+from osu_container.contribute.repositories import THERE
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
@@ -154,37 +154,20 @@ def test_easybuild_without_anything_to_add_says_so(monkeypatch):
         easybuild.files()
 
 
-@pytest.mark.parametrize('place', [name for name, place in PLACES.items() if not place['takes']])
-def test_a_place_that_takes_none_is_named_with_source_and_date(place, tmp_path):
-    done = contribute(place, cwd=tmp_path)
-    assert done.returncode == 1 and list(tmp_path.iterdir()) == []
-    for key in ('why', 'source', 'date', 'remedy'):
-        assert PLACES[place][key] in done.stderr
-
-
 # ---- the folder
 
-def test_a_folder_is_only_replaced_when_asked_and_only_by_its_own_kind(tmp_path):
+def test_a_folder_that_is_there_stays_as_it_is(tmp_path):
     target = tmp_path / 'made'
-    assert contribute('lumi', '-o', target).returncode == 0
-    assert run(['sha256sum', '--check', '--quiet', folder.SUMS], cwd=target).returncode == 0
-    before = (target / 'README.md').read_text()
-    (target / 'README.md').write_text('changed by hand\n')
+    assert contribute('lumi', '-o', target, '--date', '20270102').returncode == 0
+    assert list(target.rglob('*-20270102.eb'))
     again = contribute('lumi', '-o', target)
-    assert again.returncode == 1 and '--force writes it anew' in again.stderr
-    assert (target / 'README.md').read_text() == 'changed by hand\n'
-    assert contribute('lumi', '-o', target, '--force', '--date', '20270102').returncode == 0
-    assert list(target.rglob('*-20270102.eb')) and (target / 'README.md').read_text() == before
-    assert not list(target.rglob(f"*-{site_entry(sites_of(None)[0])['images']['date'].replace('-', '')}.eb"))
-    (target / 'notes').write_text('mine\n')
-    kept = contribute('lumi', '-o', target, '--force')
-    assert kept.returncode == 1 and f'{target} holds notes, which this command has not written' in kept.stderr
-    assert (target / 'notes').exists() and [path.name for path in tmp_path.iterdir()] == ['made']
+    assert again.returncode == 1 and f'{target} is there already' in again.stderr
+    assert list(target.rglob('*-20270102.eb')) and [path.name for path in tmp_path.iterdir()] == ['made']
 
 
 @pytest.mark.parametrize('arguments, said', [
-    (['lumi', '-o', 'no/such/made'], 'there is no folder'),
-    (['lumi', '-o', 'file'], 'is no folder; name another one'),
+    (['lumi', '-o', 'no/such/made'], 'cannot be written: No such file or directory'),
+    (['lumi', '-o', 'file'], 'is there already'),
     (['lumi', '--stack', '19.12'], 'LUMI has no stack 19.12'),
     (['lumi', '--date', 'today'], 'found today, wanted YYYYMMDD'),
     (['easybuild', '--date', '20261123'], '--stack and --date are for lumi'),
@@ -196,8 +179,7 @@ def test_what_cannot_be_written_is_said_and_leaves_nothing(arguments, said, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ['file']
 
 
-@pytest.mark.parametrize('sent', [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_what_was_there(sent, tmp_path):
+def test_an_interrupted_run_leaves_what_was_there(tmp_path):
     (tmp_path / 'before').mkdir()
     code = ('import sys, time\nfrom pathlib import Path\nfrom osu_container.contribute import folder\n'
             'from osu_container import cli\nwrite_text = Path.write_text\n'
@@ -207,7 +189,7 @@ def test_an_interrupted_run_leaves_what_was_there(sent, tmp_path):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=interruptible) as process:
         assert '.made.' in process.stdout.readline()
         time.sleep(0.1)
-        process.send_signal(sent)
+        process.send_signal(signal.SIGINT)
         error = process.communicate(timeout=30)[1]
-    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[sent], error
+    assert process.returncode == 130, error
     assert [path.name for path in tmp_path.iterdir()] == ['before']

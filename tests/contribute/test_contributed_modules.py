@@ -13,15 +13,12 @@ from osu_container.contribute.from_data import approaches_of, facts_of
 from osu_container.core.deciding.site_choice import site_entry
 from tests.easyblocks.test_native_cray import Stack
 from tests.helpers.machine import PROJECT, EasyBuild, clean_shell, run
-from tests.helpers.samples import one_of_each
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 HERE = Path(__file__).parent
 SITES = sites_of(None)
 APPROACHES = approaches_of(site_entry(SITES[0]))
-#: The oldest and the newest
-VERSIONS = ['4.9.4', 'newest']
 #: What the image of these tests has, and what the host's ld.so finds for each library that is injected
 RUNTIME = """#!/bin/bash
 # Stands in for singularity. With SHOW set it writes what it was given there, one word or NAME=VALUE a line.
@@ -48,11 +45,11 @@ done
 class Installed:
     """All container recipes of a contribution, and our modules of the same, installed by one EasyBuild."""
 
-    def __init__(self, version, folder):
+    def __init__(self, folder):
         self.folder = folder
-        self.eb = EasyBuild(version, folder / 'prefix')
+        self.eb = EasyBuild('newest', folder / 'prefix')
         files = lumi_files(SITES, None)
-        write(folder / 'contribution', files, False)
+        write(folder / 'contribution', files)
         self.recipes = {re.search(r'mpich-[\d.]+-(\w+)-', name).group(1): Path(name)
                         for name in files if 'containers' in name and name.endswith('.eb')}
         self.sifs = {name: facts_of(name, site_entry(SITES[0]))['image']['file'] for name in self.recipes}
@@ -127,15 +124,10 @@ def loaded(shell, module, **variables):
 
 @pytest.fixture(scope='module')
 def installed(tmp_path_factory):
-    """Function (version of EasyBuild) -> Installed; each is made once."""
-    made = {}
-
-    def make(version):
-        if version not in made:
-            made[version] = Installed(version, tmp_path_factory.mktemp(version.replace('.', '-')))
-            made[version].install()
-        return made[version]
-    return make
+    """All recipes installed."""
+    made = Installed(tmp_path_factory.mktemp('contributed'))
+    made.install()
+    return made
 
 
 def undeclared(ours, theirs, allowed=()):
@@ -163,10 +155,9 @@ def entries(name, text):
     return [part if ':' in part else f'{part}:{part}' for part in (text or '').split(',') if part]
 
 
-@pytest.mark.parametrize('version', VERSIONS)
 @pytest.mark.parametrize('approach', APPROACHES)
-def test_variables_are_ours_but_for_the_listed_differences(approach, version, installed):
-    this = installed(version)
+def test_variables_are_ours_but_for_the_listed_differences(approach, installed):
+    this = installed
     ours, theirs = this.environment(f'osu-container/{approach}'), this.environment(this.theirs(approach))
     assert undeclared(ours, theirs) == []
     assert len(theirs['SINGULARITY_BIND'].split(',')) > len(ours['SINGULARITY_BIND'].split(','))
@@ -175,11 +166,10 @@ def test_variables_are_ours_but_for_the_listed_differences(approach, version, in
     assert theirs['CONTAINERROOT'] == str(this.root(this.theirs(approach)))
 
 
-@pytest.mark.parametrize('version', VERSIONS)
 @pytest.mark.parametrize('approach', APPROACHES)
-def test_a_command_gives_the_runtime_what_ours_gives(approach, version, installed):
+def test_a_command_gives_the_runtime_what_ours_gives(approach, installed):
     """Binds of the node, what is taken away, how the program is started."""
-    this, seen = installed(version), []
+    this, seen = installed, []
     for module in (f'osu-container/{approach}', this.theirs(approach)):
         shown = this.folder / 'shown'
         shown.unlink(missing_ok=True)
@@ -206,9 +196,8 @@ def same_order(ours, theirs):
     return ','.join(sorted(other, key=lambda entry: mine.index(entry) if entry in mine else -1))
 
 
-@pytest.mark.parametrize('version', one_of_each(VERSIONS))
-def test_what_the_user_has_set_stays_and_unload_leaves_nothing(version, installed):
-    this = installed(version)
+def test_what_the_user_has_set_stays_and_unload_leaves_nothing(installed):
+    this = installed
     module = this.theirs('hybrid')
     assert 'FI_PROVIDER' not in this.environment(module, FI_PROVIDER='tcp')
     done = this.shell(f'env -0 >{this.folder}/before; module load {module}; module unload {module}; env -0')
@@ -218,9 +207,8 @@ def test_what_the_user_has_set_stays_and_unload_leaves_nothing(version, installe
     assert left == []
 
 
-@pytest.mark.parametrize('version', VERSIONS)
-def test_what_the_image_lacks_is_copied_and_nothing_else(version, installed):
-    this = installed(version)
+def test_what_the_image_lacks_is_copied_and_nothing_else(installed):
+    this = installed
     found = {name: sorted(path.name for path in (this.root(this.theirs(name)) / 'host-needed').glob('*'))
              for name in this.recipes}
     assert found == {name: ['libjson-c.so.3'] if facts_of(name, site_entry(SITES[0]))['host']['injected']
@@ -228,7 +216,7 @@ def test_what_the_image_lacks_is_copied_and_nothing_else(version, installed):
 
 
 def test_a_library_of_the_host_that_is_gone_ends_the_installation(tmp_path):
-    this = Installed('newest', tmp_path)
+    this = Installed(tmp_path)
     done = this.eb(tmp_path / 'contribution' / this.recipes['hybrid'])
     assert done.returncode != 0
     log = ''.join(path.read_text(errors='replace') for path in (tmp_path / 'eb-tmp').rglob('*') if path.is_file())
@@ -236,7 +224,7 @@ def test_a_library_of_the_host_that_is_gone_ends_the_installation(tmp_path):
 
 
 def test_commands_say_what_lacks(installed):
-    this = installed('newest')
+    this = installed
     command = this.root(this.theirs('hybrid')) / 'bin' / 'osu_bw'
     done = run([command], env={'PATH': os.environ['PATH']})
     assert done.returncode == 1
@@ -278,10 +266,9 @@ class {name}(Gcc, CrayMPICH):
 '''
 
 
-@pytest.mark.parametrize('version', one_of_each(VERSIONS))
 @pytest.mark.parametrize('site', SITES)
-def test_the_native_build_sets_what_ours_sets(site, version, tmp_path):
-    this = Stack(site, tmp_path, version)
+def test_the_native_build_sets_what_ours_sets(site, tmp_path):
+    this = Stack(site, tmp_path, 'newest')
     # network and PMI as on LUMI: nothing is run here
     this.eb.local(f"SITE = {site!r}\nROOT = {str(this.tree)!r}\n")
     done = this.install()

@@ -90,7 +90,6 @@ BEFORE[r'check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0'] = (
 PLACEHOLDERS = {
     r'\bNAME\b': IMAGE,
     r'\bFILE\.sif\b': f'sources/{IMAGE}.sif',
-    r'\bTESTS\b': f'{SITE_PACKAGES}/eessi/testsuite/tests/apps',
     r'\bslurm-\d+\.out\b': 'slurm.out',
     r'\bOTHER-RUN\b': OTHER_RUN,
     r'(?<!-)\bRUN\b': results_data.RUN,
@@ -216,8 +215,6 @@ COMMANDS = [
     Rule('modules', r'reframe -C settings\.py --performance-compare=.*'),
     Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html( --figures study --reference .*)?'),
     Rule('run', r'osu-container reference add latest --name native-2026-11'),
-    # EESSI
-    Rule('install', r'eb (osu-native\.eb )?OSU-Micro-Benchmarks-7\.5\.2-osu-\S+\.eb -r'),
     # Figures. compare: 1 says that something is worse
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
     Rule('run', r'bin/osu-container (import|report) [^$]*\.txt .*'),
@@ -363,7 +360,7 @@ def installed(scratch):
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stdout + started.stderr
     names = sorted(path.name for path in (PROJECT / 'easyconfigs/o').glob('osu-container/*.eb'))
-    names += ['osu-native.eb', f'OSU-Micro-Benchmarks-{RELEASE}-osu-container-hybrid.eb']
+    names += ['osu-native.eb']
     done = scratch(f"eb {' '.join(names)} -r", timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return scratch
@@ -408,8 +405,6 @@ def test_command_installs_a_module(scratch, tmp_path, line):
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     wanted = re.search(r'osu-(\w+-\w+|native)\.eb -r', line.command).group(1).partition('-')[2] or RELEASE
     assert [path.name for path in tmp_path.glob('modules/all/osu-*/*.lua')] == [f'{wanted}.lua']
-    bundle = re.search(r'OSU-Micro-Benchmarks-(\S+)\.eb', line.command)
-    assert not bundle or (tmp_path / f'modules/all/OSU-Micro-Benchmarks/{bundle.group(1)}.lua').exists()
 
 
 @pytest.mark.apptainer

@@ -14,7 +14,6 @@ from tests.helpers.machine import PROJECT
 from tests.helpers.osu_archive import ARCHIVE, RELEASE
 
 NATIVE = PROJECT / 'easyconfigs/o/osu-native/osu-native.eb'
-FOR_EESSI = PROJECT / f'easyconfigs/o/OSU-Micro-Benchmarks/OSU-Micro-Benchmarks-{RELEASE}-osu-native.eb'
 STACKS = easyconfigs.stacks()
 LOCAL = 'easybuild.easyblocks.generic._mpicontainer_local'
 
@@ -55,9 +54,8 @@ def test_a_new_release_is_one_edit(tmp_path):
     folder = tmp_path / 'easyconfigs/o'
     assert {path.name for path in (folder / 'osu-native').glob('*.eb')} == {
         'osu-native.eb', *(f'osu-native-8.0-{site}.eb' for site in STACKS)}
-    for path in [*folder.glob('osu-native/*.eb'), *folder.glob('OSU-Micro-Benchmarks/*.eb')]:
-        assert "version = '8.0'\n" in path.read_text()
-        assert path.parent.name != 'osu-native' or f"    '{'a' * 64}',\n" in path.read_text()
+    for path in folder.glob('osu-native/*.eb'):
+        assert "version = '8.0'\n" in path.read_text() and f"    '{'a' * 64}',\n" in path.read_text()
     assert 'osu-micro-benchmarks-8.0.tar.gz' in (tmp_path / 'sources/README.md').read_text()
 
 
@@ -79,10 +77,9 @@ def test_a_list_without_a_sum_is_an_error(tmp_path):
 
 
 def test_names_with_a_release_behind_them_are_found():
-    text = f'{ARCHIVE} osu-native/1.2.3 osu-native-1.2-lumi-25.03.eb OSU-Micro-Benchmarks/7.0-x mpich-4.2.3 osu-native'
+    text = f'{ARCHIVE} osu-native/1.2.3 osu-native-1.2-lumi-25.03.eb mpich-4.2.3 osu-native'
     assert easyconfigs.of_release(text).split() == [
-        ARCHIVE, f'osu-native/{RELEASE}', f'osu-native-{RELEASE}-lumi-25.03.eb', f'OSU-Micro-Benchmarks/{RELEASE}-x',
-        'mpich-4.2.3', 'osu-native']
+        ARCHIVE, f'osu-native/{RELEASE}', f'osu-native-{RELEASE}-lumi-25.03.eb', 'mpich-4.2.3', 'osu-native']
 
 
 # ---- which stack osu-native.eb finds
@@ -92,7 +89,7 @@ def read(monkeypatch):
     """
     Function (site, prgenv, file) -> (suffix, dependencies) of osu-native.eb, in a shell that has nothing loaded.
 
-    file: dict of names in _mpicontainer_local.py, None without one; the other easyconfig must find the same suffix.
+    file: dict of names in _mpicontainer_local.py, None without one.
     """
     for entry in STACKS.values():
         for name in entry['recognised_by']['value']['environment']:
@@ -112,13 +109,10 @@ def read(monkeypatch):
         for name, value in (('site', site), ('prgenv', prgenv)):  # as --try-amend does
             text, number = re.subn(rf'(?m)^{name} = .*$', f'{name} = {value!r}', text)
             assert number == 1
-        found, same = ({'EXTERNAL_MODULE': 'EXTERNAL_MODULE', 'SYSTEM': 'SYSTEM'} for _ in range(2))
+        found = {'EXTERNAL_MODULE': 'EXTERNAL_MODULE', 'SYSTEM': 'SYSTEM'}
         exec(text, found)
         found.pop('__builtins__')
         copy.deepcopy(found)  # EasyBuild does, and a handle or a module in it stops that
-        if site is None and prgenv is None:
-            exec(FOR_EESSI.read_text(), same)
-            assert same['versionsuffix'] == '-osu-native' + found['versionsuffix']
         return found['versionsuffix'], [dependency[0] for dependency in found['dependencies']]
     return find
 
@@ -167,6 +161,5 @@ def test_a_file_of_the_user_has_its_own_stack(read, tmp_path, monkeypatch):
 
 
 def test_osu_native_eb_imports_nothing_of_the_package():
-    for path in (NATIVE, FOR_EESSI):
-        imported = re.findall(r'(?m)^ *(?:from|import) (\S+)', path.read_text())
-        assert imported == ['os', 're', 'easybuild.easyblocks.generic'], path.name
+    imported = re.findall(r'(?m)^ *(?:from|import) (\S+)', NATIVE.read_text())
+    assert imported == ['os', 're', 'easybuild.easyblocks.generic']

@@ -472,9 +472,7 @@ CASES = {
         Case('a stack that LUMI does not have', 'osu-container contribute lumi --stack 99.99', names=('99.99',)),
         Case('a date that is none', 'osu-container contribute lumi --date tomorrow', names=('tomorrow',)),
         Case('a folder that is there', 'osu-container contribute easybuild -o mine', {'mine/file': 'mine'},
-             names=('mine', 'file')),
-        Case('a list of what may be replaced that is a named pipe', 'osu-container contribute easybuild -o mine '
-             '--force', make=special('mine/SHA256SUMS'), names=('mine',)),
+             names=('mine',)),
     ],
     'stage': [
         Case('outside of a job', 'osu-container stage good.sif', make=good, names=('SLURM_JOB_ID',)),

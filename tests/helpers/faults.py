@@ -71,8 +71,7 @@ MORE = {'needs': ('apptainer',)}
 FAULTS = [
     *(Fault(fault, line, good, ('disk',)) for fault in ('a full disk', 'a disk that has no inode left',
                                                         'a read-only disk')
-      for line in (NEW + ' -o disk', 'osu-container discover --sysroot host -o disk/site.py',
-                   'osu-container contribute easybuild -o disk/more')),
+      for line in (NEW + ' -o disk', 'osu-container discover --sysroot host -o disk/site.py')),
     *(Fault(fault, 'osu-container report run -o disk/page.html', run_with(), ('disk',))
       for fault in ('a full disk', 'a read-only disk')),
     *(Fault(fault, 'TMPDIR=$PWD/disk osu-container check good.sif ' + HOST, good, works=True, code=0)
@@ -100,10 +99,9 @@ FAULTS = [
         (f'osu-container check good.sif --site {CPU} --sysroot closed', good), (NEW + ' -o closed', good),
         ('osu-container check closed ' + HOST, good), ('osu-container discover --sysroot host -o closed/site.py', good),
         ('osu-container proof -o closed/proof -- true x', None),
-        ('osu-container proof closed', None), ('osu-container contribute easybuild -o closed/more', None))),
+        ('osu-container proof closed', None))),
     Fault('a deleted current folder', f'osu-container check $OLDPWD/good.sif --site {CPU} --sysroot $OLDPWD/host', good,
           works=True, code=0),
-    Fault('a deleted current folder', 'osu-container contribute easybuild', None, ()),
     Fault('umask 077', NEW, good, works=True, code=0, made=('good-pure.eb',)),
     Fault('eight open files', f'osu-container check good.sif {HOST}', good, ()),
     Fault('files of at most 1 KB', NEW, good, ('ulimit -f',)),
