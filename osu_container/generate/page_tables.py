@@ -16,7 +16,6 @@ docs/alps.md, docs/frontier.md, docs/setonix.md and docs/perlmutter.md, <!-- ver
 <!-- recipes-SITE -->: what `osu-container check` says of a system's images, where each fact of it is from and how sure
 it is, and what published recipes set there (site_recipes.py).
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
-docs/why.md, <!-- messages -->: what `osu-container why` knows.
 docs/bad-input.md, <!-- bad-input-count -->, <!-- bad-input --> and <!-- faults -->: what commands say of wrong input
 (tests/bad_input.json).
 docs/contribute.md, <!-- places --> and <!-- contribution-differences -->: who takes recipes, and in what a contributed
@@ -51,7 +50,6 @@ from osu_container.generate import bad_input_page, picture, scale_page, what_wor
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
-from osu_container.why.search import listed
 
 #: A source that many variables have; the table names it once
 LUMI_2025 = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
@@ -263,22 +261,6 @@ def troubles_table():
     return f'{markdown(lines)}\n[1] {DEIC}\n'
 
 
-def messages_tables():
-    """Return a table (str, Markdown) for each topic of the messages that other programs than this project's print."""
-    parts = {}
-    for each in listed():
-        ours = not each['source'].startswith('docs/') and (PROJECT / each['source'].split('; ')[0]).is_file()
-        if not ours:
-            ticks = '``' if '`' in each['text'] else '`'
-            also = ''.join(f" It may also be that {one['cause']}; to tell: {one['command'].rstrip('.')}."
-                           for one in each['also'])
-            cause, remedy = (text.replace('*', '\\*') for text in (each['cause'], each['remedy'] + also))
-            parts.setdefault(each['topic'], []).append([f"{ticks}{each['text']}{ticks}",
-                                                        f"{cause} *{each['evidence']}*", remedy])
-    head = [['message', 'cause', 'what to do'], ['---'] * 3]
-    return '\n'.join(f'## {topic}\n\n{markdown(head + rows)}' for topic, rows in parts.items())
-
-
 def verdicts(site):
     """
     Return the lines (list of lists of str) of what `osu-container check` says of the images of a site (str).
@@ -400,7 +382,6 @@ TABLES = {
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
     PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
-    PROJECT / 'docs' / 'why.md': {'messages': messages_tables},
     PROJECT / 'docs' / 'bad-input.md': {
         'bad-input-count': bad_input_page.count, 'bad-input': bad_input_page.bad_input,
         'faults': bad_input_page.faults},

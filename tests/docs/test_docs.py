@@ -235,14 +235,12 @@ def test_every_error_of_an_installation_names_its_remedy_or_has_a_heading():
             if not REMEDY.search(found[1]) and not any(pattern.search(found[1]) for pattern in patterns)] == []
 
 
-def test_the_index_of_troubleshooting_has_every_subject_of_both_pages():
-    found = {(link.partition('#')[0] or TROUBLESHOOTING.name, anchor) for link, _, anchor in links(TROUBLESHOOTING)}
-    for page in (TROUBLESHOOTING, TROUBLESHOOTING.with_name('why.md')):
-        subjects = re.findall(r'^## (.+)$', page.read_text(), re.M)
-        assert len(subjects) > 4
-        for subject in subjects:
-            anchor = re.sub(r'[^\w\- ]', '', subject.lower()).replace(' ', '-')
-            assert (page.name, anchor) in found, subject
+def test_the_index_of_troubleshooting_has_every_subject():
+    found = {anchor for _, file, anchor in links(TROUBLESHOOTING) if file == TROUBLESHOOTING}
+    subjects = re.findall(r'^## (.+)$', TROUBLESHOOTING.read_text(), re.M)
+    assert len(subjects) > 4
+    for subject in subjects:
+        assert re.sub(r'[^\w\- ]', '', subject.lower()).replace(' ', '-') in found, subject
 
 
 @pytest.mark.parametrize('page', sorted((PROJECT / 'docs').rglob('*.md')), ids=lambda page: page.stem)

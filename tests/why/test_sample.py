@@ -191,4 +191,3 @@ def test_what_else_it_may_be_is_said_with_a_command_that_tells():
     assert done.returncode == 0 and '  or      It may also be that ' in done.stdout and 'To tell: ' in done.stdout
     found, = json.loads(run([PROJECT / 'bin' / 'osu-container', 'why', '--json'], input=text).stdout)
     assert found['also'] and all(set(one) == {'cause', 'command'} for one in found['also'])
-    assert 'may also be' in (PROJECT / 'docs' / 'why.md').read_text()
