@@ -151,8 +151,8 @@ def _run(arguments):
         parser.print_help()
         return 2
     options = parser.parse_args(arguments)
-    streams.end_when_asked()
-    return streams.guarded(options.prog, lambda: _call(options, arguments))
+    with streams.ending_when_asked():
+        return streams.guarded(options.prog, lambda: _call(options, arguments))
 
 
 def _call(options, arguments):

@@ -3,6 +3,7 @@ The standard streams of a command: closed ones, names that an encoding lacks, a 
 
 Python 3.6 and its standard library only: the commands of installed modules use it too.
 """
+import contextlib
 import errno
 import io
 import os
@@ -34,11 +35,20 @@ def end(number, _):
     raise Ended(number)
 
 
-def end_when_asked():
-    """Let this program end in order when it is asked to."""
-    for number in ASKS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+@contextlib.contextmanager
+def ending_when_asked():
+    """Let this program end in order when it is asked to, in a with statement; a thread has no say in that."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in ASKS}
+    before = dict(item for item in before.items() if item[1] not in (None, signal.SIG_IGN))  # nohup
+    try:
+        for number in before:
             signal.signal(number, end)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def prepare():

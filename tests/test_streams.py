@@ -5,6 +5,7 @@ import pty
 import select
 import signal
 import sys
+import threading
 import time
 
 import pytest
@@ -58,17 +59,27 @@ def test_too_little_memory_is_said():
     assert done.stderr.startswith('osu-container: error: not enough memory. Give this shell more')
 
 
-def test_a_hangup_that_is_ignored_stays_ignored(output, monkeypatch):
-    """nohup."""
-    before = {number: signal.getsignal(number) for number in streams.ASKS}
+def test_a_hangup_that_is_ignored_stays_ignored_and_no_handler_is_left(output, monkeypatch):
+    """nohup; and who calls main() in a process, such as pytest, ends by SIGTERM as before."""
+    during, before = [], {number: signal.getsignal(number) for number in streams.ASKS}
+    monkeypatch.setattr('osu_container.why.cli.main', lambda options: during.extend(map(signal.getsignal, before)) or 0)
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        cli.main(['why', str(output)])
+        assert cli.main(['why', str(output)]) == 0
+        assert dict(zip(before, during)) == {signal.SIGHUP: signal.SIG_IGN, signal.SIGTERM: streams.end}
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-        assert signal.getsignal(signal.SIGTERM) is streams.end
+        assert signal.getsignal(signal.SIGTERM) is before[signal.SIGTERM] is not streams.end
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_a_command_runs_in_a_thread(output):
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(cli.main(['why', str(output)])))
+    thread.start()
+    thread.join()
+    assert codes == [0]
 
 
 def test_a_program_that_is_asked_to_end_ends_with_the_number_of_the_signal(monkeypatch):

@@ -13,7 +13,6 @@ import threading
 import time
 from collections import OrderedDict
 
-from osu_container.core.reading.answering import asked
 from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.core.reading.files import open_plain, text_of
 
@@ -118,8 +117,7 @@ class Host(object):
     def names(self, folder):
         """Return the sorted names in a folder, [] where it is not there; one that may not be read is remarked."""
         try:
-            with asked(folder):
-                return sorted(os.listdir(self.at(folder)))
+            return sorted(os.listdir(self.at(folder)))
         except OSError as err:
             if os.path.isdir(self.at(folder)) or isinstance(err, PermissionError):
                 self.remark("the folder %s cannot be read (%s): what is in it is not known" % (folder, err.strerror))
@@ -131,26 +129,22 @@ class Host(object):
 
     def exists(self, path):
         """Return whether there is something at a path."""
-        with asked(path):
-            return os.path.exists(self.at(path))
+        return os.path.exists(self.at(path))
 
     def is_file(self, path):
         """Return whether there is a file at a path."""
-        with asked(path):
-            return os.path.isfile(self.at(path))
+        return os.path.isfile(self.at(path))
 
     def matching(self, pattern):
         """Return the paths that a pattern matches; the folders in front of it that may not be read are remarked."""
         stem = pattern.split('*')[0].rpartition('/')[0] or '/'
         if '*' in pattern:
             self.names(stem)
-        with asked(pattern):
-            return sorted(self.inside(path) for path in glob.glob(self.at(pattern)))
+        return sorted(self.inside(path) for path in glob.glob(self.at(pattern)))
 
     def leads_to(self, path):
         """Return the path that a path is in the end (links followed), the same where it is no link."""
-        with asked(path):
-            return self.inside(os.path.realpath(self.at(path)))
+        return self.inside(os.path.realpath(self.at(path)))
 
     def library_problem(self, path, soname=None):
         """
@@ -158,11 +152,6 @@ class Host(object):
 
         :param soname: str, what the library must be called inside; None: anything
         """
-        with asked(path):
-            return self._library_problem(path, soname)
-
-    def _library_problem(self, path, soname):
-        """See library_problem()."""
         real = self.at(path)
         if not os.path.lexists(real):
             try:

@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 
-from osu_container.core.reading.answering import begin
 from osu_container.core.writing import shell
 from osu_container.core.writing.terminal import one_line, shown
 
@@ -409,9 +408,6 @@ def stand_alone():
     streams.prepare()
     with shown():
         options = parser.parse_args()
-        if len(options.words) == 1:  # a folder, or a command that is as good as none
-            begin('osu-proof')
-        streams.end_when_asked()
 
         def call():
             try:
@@ -425,4 +421,5 @@ def stand_alone():
             except KeyboardInterrupt:
                 streams.say("osu-proof: interrupted; %s" % options.after_interrupt)
                 return 130
-        return streams.guarded('osu-proof', call)
+        with streams.ending_when_asked():
+            return streams.guarded('osu-proof', call)

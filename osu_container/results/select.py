@@ -17,7 +17,6 @@ import itertools
 import os
 from pathlib import Path
 
-from osu_container.core.reading.answering import asked
 from osu_container.core.reading.files import MOST, open_plain, parse_json
 from osu_container.places import STATE
 
@@ -53,8 +52,7 @@ def _started(folder):
 def runs():
     """Return the folders (list of Path) of the runs in the results folder, the newest last."""
     try:
-        with asked(results_folder()):
-            found = [path for path in results_folder().iterdir() if (path / files.NAME).is_file()]
+        found = [path for path in results_folder().iterdir() if (path / files.NAME).is_file()]
     except OSError:
         return []
     return sorted(found, key=lambda path: (_started(path), path.name))

@@ -14,7 +14,6 @@ from collections import OrderedDict, namedtuple
 
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
-from osu_container.core.reading.answering import asked
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
 from osu_container.core.reading.environment import folders, known
@@ -70,13 +69,11 @@ class Host(object):
 
     def exists(self, path):
         """Return whether path (str, root in front) leads to a file or folder."""
-        with asked(path):
-            return os.path.exists(path)
+        return os.path.exists(path)
 
     def is_file(self, path):
         """Return whether path (str, root in front) leads to a file."""
-        with asked(path):
-            return os.path.isfile(path)
+        return os.path.isfile(path)
 
     def describes(self, path):
         """Return whether it is known if path (str, root in front) is there: of one's own files all is."""

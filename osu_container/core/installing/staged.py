@@ -25,8 +25,8 @@ _NAME = os.path.basename(_PACKAGE)
 #: What the files of the package's proof/ import, and what starts them
 _MORE = ('__init__.py', 'columns.py', 'exit_codes.py', 'rank-proof', 'streams.py', 'core/__init__.py',
          'core/data/__init__.py', 'core/data/approaches.py', 'core/reading/__init__.py',
-         'core/reading/answering.py', 'core/reading/files.py',
-         'core/reading/libraries.py', 'core/writing/__init__.py', 'core/writing/shell.py', 'core/writing/terminal.py')
+         'core/reading/files.py', 'core/reading/libraries.py',
+         'core/writing/__init__.py', 'core/writing/shell.py', 'core/writing/terminal.py')
 
 
 def free_space_problem(folder, size):

@@ -1,16 +1,13 @@
 """
 Files of others, opened so that none of them can stop the reader: no wait at a FIFO, no end of the memory, no line
-without an end; and a file that does not answer is named (answering.py).
+without an end.
 
 Works on Python 3.6 with the standard library only.
 """
 import errno
-import io
 import json
 import os
 import stat
-
-from osu_container.core.reading.answering import asked
 
 #: Bytes that are read at most, by what is read
 MOST = {
@@ -56,42 +53,17 @@ class TooLarge(OSError):
             '%s has %d bytes, at most %d are read' % (where, size, MOST[kind])), str(path))
 
 
-class _Plain(io.FileIO):
-    """A file of which each part is asked for by its name."""
-
-    def __init__(self, number, path):
-        """number: int, as of os.open(); path: str."""
-        super(_Plain, self).__init__(number, 'rb')
-        self._path = path
-
-    def readinto(self, room):
-        """See io."""
-        with asked(self._path):
-            return super(_Plain, self).readinto(room)
-
-    def readall(self):
-        """See io."""
-        with asked(self._path):
-            return super(_Plain, self).readall()
-
-    def close(self):
-        """See io. A FUSE server is asked at that as well."""
-        with asked('' if self.closed else self._path):
-            super(_Plain, self).close()
-
-
 def open_plain(path):
     """Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device."""
-    with asked(path):
-        # without O_NONBLOCK the open of a FIFO waits for a writer; plain files do not know it
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-        kind = os.fstat(number).st_mode
-        if not stat.S_ISREG(kind):
-            os.close(number)
-            if stat.S_ISDIR(kind):
-                raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-            raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
-        return io.BufferedReader(_Plain(number, path))
+    # without O_NONBLOCK the open of a FIFO waits for a writer; plain files do not know it
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    kind = os.fstat(number).st_mode
+    if not stat.S_ISREG(kind):
+        os.close(number)
+        if stat.S_ISDIR(kind):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
+    return open(number, 'rb')
 
 
 def not_replaced(path):

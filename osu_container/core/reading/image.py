@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections import OrderedDict
 
-from osu_container.core.reading.answering import Program, asked, scratch_name, touch
+from osu_container.core.reading.answering import touch
 from osu_container.core.reading.elf import MACHINE_NAMES, all_elf_facts
 from osu_container.core.reading.environment import (
     FOLDER,
@@ -281,12 +281,12 @@ class Squashfs(Tree):
                                      % (getattr(err, 'strerror', None) or err))
                 raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
                                  "squashfs-tools")
-            reading = Program(proc, self.path)
             try:
-                for line in reading.lines():
+                for line in iter(lambda: proc.stdout.readline(1 << 16), b''):
                     yield line
             finally:
-                reading.close()
+                proc.stdout.close()  # it ends by that, where nobody reads on
+                proc.wait()
             if proc.returncode != 0:
                 errors.seek(0)
                 text = ' '.join(errors.read(4096).decode('utf-8', 'replace').split())
@@ -410,8 +410,7 @@ class Folder(Tree):
         todo = ['']
         while todo:
             below = todo.pop()
-            with asked(path.rstrip('/') + below):
-                todo += self._list(below)
+            todo += self._list(below)
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError("%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
                              "the folder that 'apptainer build --sandbox' has made" % path)
@@ -522,7 +521,7 @@ class Image(object):
                 layers += [layer] if layer else []
                 self.unread += [why] if why else []
             self.tree = Overlaid(layers) if layers[1:] else layers[0]
-        self.folder = tempfile.mkdtemp(prefix=scratch_name())
+        self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, {}, None
             self._matching, self._plugins = {}, None

@@ -13,7 +13,6 @@ import re
 import struct
 from collections import namedtuple
 
-from osu_container.core.reading.answering import asked
 from osu_container.core.reading.files import open_plain
 
 #: family: str ('MPICH', 'Cray MPICH', 'Open MPI', 'Intel MPI', 'libfabric') or None if the file is none of them;
@@ -163,7 +162,7 @@ def read_library(path):
 
     Raises OSError if it cannot be read, ValueError if it is no ELF file.
     """
-    with open_plain(path) as handle, asked(path):
+    with open_plain(path) as handle:
         try:
             data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:

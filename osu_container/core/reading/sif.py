@@ -12,7 +12,6 @@ import struct
 import subprocess
 from collections import namedtuple
 
-from osu_container.core.reading.answering import Program
 from osu_container.core.reading.files import MOST, open_plain, parse_json
 
 SIF_MAGIC = b'SIF_MAGIC'
@@ -241,7 +240,7 @@ def verify_signature(path, command, key=None):
                                 env=dict(os.environ, LC_ALL='C'), errors='replace')
     except OSError as err:
         return 'unknown', "%s does not run (%s)" % (command, err.strerror)
-    out, errors = Program(proc, path).communicate()
+    out, errors = proc.communicate()
     if proc.returncode == 0:
         return 'verified', out
     lines = [line for line in errors.splitlines() if line.strip()] or ["exit code %d" % proc.returncode]
