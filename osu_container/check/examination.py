@@ -12,7 +12,7 @@ from collections import OrderedDict, namedtuple
 
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.site_choice import described_entry, site_entry
 from osu_container.core.deciding.verdict import ask, level_of
 
 from .. import columns
@@ -137,7 +137,7 @@ def examination(site_name=THEN):
 
     On NOW nothing was measured: the marks are those of the table all the same, the outcome is 'not measured'.
     """
-    site = site_entry(site_name)
+    site = described_entry(site_name) if site_name == THEN else site_entry(site_name)
     rocm, host = HOSTS[site_name], DescribedHost(description_of(site))
     cells = []
     for row in rows():

@@ -29,7 +29,7 @@ _NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7
 
 #: Site -> (release of glibc, source, date, evidence): no library of the host needs a newer one. No log shows it.
 GLIBC = dict(
-    dict.fromkeys(['lumi-24.03', 'lumi-c-24.03'], ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')),
+    {'lumi-24.03': ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')},
     **dict(dict.fromkeys(['lumi-25.03', 'lumi-25.09', 'lumi-c-25.03', 'lumi-c-25.09'],
                          ('2.38', _SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17', 'derived')), **{
         'frontier': ('2.38', _SLES % 'SP7 (OLCF documentation, 2026-05-26)', '2026-07-22', 'derived'),
@@ -47,8 +47,7 @@ _SSL_1 = ['libssl.so.1.1', 'libcrypto.so.1.1', 'libpcre.so.1', 'libnl-3.so.200',
 
 #: Site -> (what its libfabric needs beside libcxi, source, date, evidence)
 NETWORK = dict(
-    dict.fromkeys(['lumi-24.03', 'lumi-c-24.03'], (_OF_CURL + _SSL_1 + ['libjson-c.so.3'], _CONTRIB, '2026-05-04',
-                                                  'derived')),
+    {'lumi-24.03': (_OF_CURL + _SSL_1 + ['libjson-c.so.3'], _CONTRIB, '2026-05-04', 'derived')},
     **dict(dict.fromkeys(['lumi-25.03', 'lumi-25.09', 'lumi-c-25.03', 'lumi-c-25.09'], (
         _OF_CURL + _SSL_3 + ['libjson-c.so.3'], _LOG + '; json-c as in ' + _PAWSEY, '2026-07-02', 'derived')), **{
             'setonix': (_OF_CURL + _SSL_3 + ['libjson-c.so.5'], _PAWSEYS_JSON + '; the rest as in ' + _PAWSEY,

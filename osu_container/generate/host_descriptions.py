@@ -10,7 +10,8 @@ import sys
 
 from osu_container.check.host_facts import HOSTS, text_of
 from osu_container.check.public_hosts import GLIBC, described_by
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.data.sites import DESCRIBED
+from osu_container.core.deciding.site_choice import described_entry, site_entry
 from osu_container.places import PROJECT
 
 
@@ -18,7 +19,7 @@ def texts():
     """Return {path (Path): text} of the descriptions that follow from data."""
     folder = PROJECT / 'osu_container' / 'check' / 'hosts'
     assert str(folder.resolve()) == HOSTS, (folder, HOSTS)
-    return {folder / f'{name}.json': text_of(described_by(site_entry(name)))
+    return {folder / f'{name}.json': text_of(described_by((described_entry if name in DESCRIBED else site_entry)(name)))
             for name in sorted(GLIBC)}
 
 

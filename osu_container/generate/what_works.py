@@ -8,9 +8,9 @@ is as sure as the least sure fact that the approach needs there.
 import re
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import SITES
+from osu_container.core.data.sites import DESCRIBED, SITES
 from osu_container.core.deciding.settings import approach_entry, host_libraries
-from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry
 
 #: Letter in the table -> who measured, what and when
 SOURCES = {
@@ -29,7 +29,6 @@ SOURCES = {
 #: (site, approach) -> letter; the workstation has every approach
 RUNS = {
     **{('lumi-24.03', approach): 'b' for approach in ('native', 'pure', 'bind', 'hybrid', 'opensource')},
-    ('lumi-c-24.03', 'opensource'): 'c',
     ('lumi-25.03', 'bind'): 'd',
     ('lumi-25.03', 'opensource'): 'e',
     ('lumi-25.09', 'native'): 'g',
@@ -52,7 +51,8 @@ def needed_facts(approach, site):
 
 def cell(approach, name):
     """Return what is known of an approach (str) on a site (str): 'measured x', 'derived', 'untested', or '–'."""
-    site, entry = site_entry(name), approach_entry(approach)
+    site = described_entry(name) if name in DESCRIBED else site_entry(name)
+    entry = approach_entry(approach)
     try:
         facts = needed_facts(entry, site)
     except SettingsError:
@@ -69,7 +69,7 @@ def cell(approach, name):
 def table():
     """Return the table (list of lists of str), sites down and approaches across, head and rule included."""
     lines = [['site', *APPROACHES], ['---'] * (len(APPROACHES) + 1)]
-    return lines + [[name, *(cell(approach, name) for approach in APPROACHES)] for name in SITES]
+    return lines + [[name, *(cell(approach, name) for approach in APPROACHES)] for name in [*DESCRIBED, *SITES]]
 
 
 def sources():

@@ -34,8 +34,6 @@ _LUMI = {
 
 #: ROCm's compiler libraries are on the library path of the modules, which the amd/5.0 build of Cray MPICH needs
 HOSTS = {
-    'lumi-24.03': dict(_LUMI, os='SUSE Linux Enterprise Server 15 SP5',
-                       slurm=_LUMI['slurm'][:3] + ['SLURM_VERSION           = 23.02.7']),
     'lumi-25.03': _LUMI,
     'lumi-25.09': _LUMI,
     'frontier': dict(_LUMI, os='SUSE Linux Enterprise Server 15 SP7', runtime=('apptainer', 'apptainer version 1.3.6'),
@@ -60,6 +58,6 @@ HOSTS = {
                         'TmpFS                   = /tmp'],
                  partitions=['debug|gpu:4', 'normal*|gpu:4'], gpu='sm_90', model='NVIDIA GH200 120GB'),
 }
-for _stack in ('24.03', '25.03', '25.09'):
+for _stack in ('25.03', '25.09'):
     # one card on a node of LUMI-C
     HOSTS['lumi-c-' + _stack] = dict(HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1])

@@ -28,7 +28,7 @@ from tests.helpers.machine import PROJECT, PYTHON_36, STATE, clean_shell, compil
 pytestmark = pytest.mark.long
 
 MAKE, COMMAND = PROJECT / 'stand-in' / 'make', PROJECT / 'bin' / 'osu-container'
-TREES = ['lumi-24.03', 'lumi-25.03', 'lumi-c-25.03', 'frontier', 'setonix', 'perlmutter', 'alps']
+TREES = ['lumi-25.03', 'lumi-c-25.03', 'frontier', 'setonix', 'perlmutter', 'alps']
 ONE = 'frontier'
 MODULES = 'opt/cray/pe/lmod/modulefiles'
 #: Nothing of the user's shell: no module is loaded, no command but the system's

@@ -14,12 +14,12 @@ import pytest
 
 from tests.docs.test_commands import lines_of
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, STATE, StandIn, clean_shell, folded, run
+from tests.helpers.machine import PROJECT, STATE, StandIn, clean_shell, run
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
 PAGE = PROJECT / 'docs' / 'install-lumi.md'
-STACKS = ['24.03', '25.03', '25.09']
+STACKS = ['25.03', '25.09']
 #: Line of the page -> why it is not walked here
 NOT_WALKED = {
     r'cd sources && scp ': 'needs an account on LUMI',
@@ -30,8 +30,6 @@ NOT_WALKED = {
     r'srun osu-gpu-bind osu_(xccl_)?allreduce': 'the image of the stand-ins has programs of two ranks alone',
     r'eb .*wrapper=lumi-container-wrapper': 'tests/stand_in/test_stand_in_run.py has that tool',
 }
-#: What LUMI had before January 2026 and has no longer (LUMI training materials, Update-202601)
-GONE = {'24.03': ['opt/cray/libfabric/1.15.2.0', 'opt/rocm-6.0.3']}
 MODULES = {
     'LUMI/{stack}': 'setenv("LUMI_STACK_VERSION", "{stack}")\n',
     'partition/{partition}': '''setenv("LUMI_STACK_PARTITION", "{partition}")
@@ -77,8 +75,6 @@ class Walk:
         self.home.mkdir()
         for one in STACKS:
             made = StandIn(f'lumi-{one}', (folder / one).resolve())
-            for path in GONE.get(one, ()):
-                shutil.rmtree(made.tree / path, ignore_errors=True)
             laifs = made.tree / 'appl/local/laifs/containers'
             laifs.mkdir(parents=True, exist_ok=True)
             shutil.copy2(foreign_images.make('multitorch', apptainer), laifs / 'lumi-multitorch-20260225.sif')
@@ -120,8 +116,6 @@ class Walk:
             command = command.replace('partition/G', 'partition/C')
             if re.match(r'eb osu-container-\w+\.eb', command) and 'site=' not in command:
                 command += f' --try-amend=site={site}'
-        if self.stack == '24.03':  # the page says so
-            command = re.sub('osu-container/hybrid(-c)?', 'osu-container/opensource', command)
         return command.replace('site=lumi-c-25.03', f'site={site}')
 
     def run(self, lines):
@@ -162,14 +156,9 @@ def test_the_page_is_walked_from_the_clone_to_the_uninstallation(tmp_path, appta
                  if not line.startswith('#') and not any(re.match(pattern, line) for pattern in NOT_WALKED)]
         if [line for line in lines if line.startswith('git clone')] and (walk.home / 'osu-container').is_symlink():
             (walk.home / 'osu-container').unlink()  # the page offers two ways to begin
-        old = any('LUMI/24.03' in line for line in lines)  # of which the host has nothing any more
-        refused = [line for line in lines if old and re.match(r'eb osu-container-(hybrid|bind)', line)]
-        steps = [line if line not in refused else f'! {{ {line}; }}' for line in lines]
-        done = walk.run([f'{{ {line}\n}} || {{ echo "AT: {line}"; exit 1; }}' for line in steps])
-        said = folded(done.stdout + done.stderr)
-        assert done.returncode == 0, '\n'.join([*steps, done.stdout[-4000:], done.stderr[-3000:]])
-        assert not refused or 'libfabric' in said
-        measured = [line for line in steps if line.startswith('srun')]
+        done = walk.run([f'{{ {line}\n}} || {{ echo "AT: {line}"; exit 1; }}' for line in lines])
+        assert done.returncode == 0, '\n'.join([*lines, done.stdout[-4000:], done.stderr[-3000:]])
+        measured = [line for line in lines if line.startswith('srun')]
         assert len(re.findall(r'^ *64 +[\d.]+', done.stdout, re.M)) == len(measured), done.stdout
     left = [path for path in walk.prefix.rglob('*') if 'osu-container' in path.name and path.parts[-2] != 'sources']
     assert left == [] and not list(Path(walk.prefix / 'UserRepo').rglob('*.eb'))

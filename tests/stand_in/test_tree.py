@@ -118,7 +118,7 @@ def test_a_library_is_real_or_says_that_it_is_not(trees, site):
             assert read_library(str(below(trees(site), path)))[0].family == REAL[name]
 
 
-@pytest.mark.parametrize('site, release', [('lumi-24.03', '3.4.3'), ('lumi-25.03', '3.4.3'), ('lumi-25.09', '4.1.3')])
+@pytest.mark.parametrize('site, release', [('lumi-25.03', '3.4.3'), ('lumi-25.09', '4.1.3')])
 def test_mpich_is_near_to_the_one_that_cray_mpich_is_made_from(trees, site, release):
     path = below(trees(site), libraries(site)['libmpi'])
     assert read_library(str(path))[0].release == release

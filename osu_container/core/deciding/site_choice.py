@@ -7,7 +7,7 @@ Python 3.6, standard library only; imports no EasyBuild.
 import os
 import re
 
-from osu_container.core.data.sites import BASES, SITES
+from osu_container.core.data.sites import BASES, DESCRIBED, SITES
 from osu_container.core.data.sites.schema import (
     FACT,
     KEYS,
@@ -62,6 +62,9 @@ def _completed(entry, bases, on=()):
 
 def site_entry(name, sites=SITES):
     """Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if it is unknown."""
+    if name not in sites and name in DESCRIBED:
+        raise SettingsError("site '%s' is a description only (%s): nothing can be installed on it any more; sites: %s. "
+                            "Choose one with --try-amend=site=NAME" % (name, DESCRIBED[name]['title'], known(sites)))
     if name not in sites:
         raise SettingsError("unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
                             % (name, known(sites)))
@@ -70,6 +73,11 @@ def site_entry(name, sites=SITES):
     if name not in SITES:
         _check_shape(name, whole)
     return dict(whole, name=name)
+
+
+def described_entry(name):
+    """Return the whole entry (dict, with its name under 'name') of a system (str, one of DESCRIBED) as it was."""
+    return dict(_completed(DESCRIBED[name], BASES), name=name)
 
 
 #: How a person calls what is wanted

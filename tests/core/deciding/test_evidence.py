@@ -90,7 +90,7 @@ def with_word(site, name):
 
 
 #: Sites whose facts are those of another one, in other releases
-ALIKE = ('lumi-25.09', 'lumi-c-24.03', 'lumi-c-25.09', 'frontier')
+ALIKE = ('lumi-25.09', 'lumi-c-25.09', 'frontier')
 
 
 def pairs():

@@ -177,7 +177,7 @@ def test_a_library_at_a_path_that_nobody_has_seen_is_left_out_where_it_is_missin
     assert pals in missing_host_paths(bind, seen, str(tmp_path))
 
 
-@pytest.mark.parametrize('stack', ['24.03', '25.03', '25.09'])
+@pytest.mark.parametrize('stack', ['25.03', '25.09'])
 def test_rocm_that_is_not_where_lumi_has_it_is_an_error_and_never_the_image_s(stack, tmp_path):
     site, bind = site_entry('lumi-' + stack), approach_entry('bind')
     for name in ('libhsa-runtime64', 'libamdhip64', 'libmpi_gtl_hsa'):

@@ -205,15 +205,15 @@ def test_the_libfabric_that_runs_decides_and_no_other_one(approach, release, oth
     kwargs = {'mpi': 'MPICH 4.3.2', 'libfabric': release if own else others,
               'host_libfabric': others if own else release}
     mpich = APPROACHES[approach]['comes_from']['libmpi'] == 'image'
-    found = {name: value_of(name, approach, 'lumi-24.03', **kwargs) for name in (
+    found = {name: value_of(name, approach, 'lumi-25.03', **kwargs) for name in (
         'FI_CXI_DISABLE_NON_INJECT_MSG_IDC', 'MPIR_CVAR_CH4_OFI_ENABLE_INJECT', 'FI_CXI_RDZV_THRESHOLD')}
     old = release.startswith('1.15')
     assert found == {'FI_CXI_DISABLE_NON_INJECT_MSG_IDC': '1' if mpich and not old else None,
                      'MPIR_CVAR_CH4_OFI_ENABLE_INJECT': '0' if mpich and not old else None,
                      'FI_CXI_RDZV_THRESHOLD': '16384' if mpich and release < '2.4' else None}
     # without alt_read in it nothing of that switch is set, and the module says so
-    proto = value_of('FI_CXI_RDZV_PROTO', approach, 'lumi-24.03', 'OSU_RCCL_ALT_READ=1', **kwargs)
-    refused = [entry['when'] for entry in settings_for(*entries(approach, 'lumi-24.03'), facts(**kwargs)).refuses]
+    proto = value_of('FI_CXI_RDZV_PROTO', approach, 'lumi-25.03', 'OSU_RCCL_ALT_READ=1', **kwargs)
+    refused = [entry['when'] for entry in settings_for(*entries(approach, 'lumi-25.03'), facts(**kwargs)).refuses]
     assert (proto, refused) == ((None, ['OSU_RCCL_ALT_READ=1']) if old else ('alt_read', []))
 
 
@@ -340,7 +340,6 @@ def test_site_is_wanted_then_local_then_by_host_name():
     ('nid006856', '25.09', 'G', 'lumi-25.09'),
     ('nid001234', '25.09', 'C', 'lumi-c-25.09'),
     ('uan01', '25.03', 'L', 'lumi-c-25.03'),
-    ('uan01', '24.03', 'container', 'lumi-24.03'),
     ('uan01', '25.03.dev', 'container', 'lumi-25.03'),
 ])
 def test_lumi_is_recognised_by_itself(host, stack, partition, expected):
@@ -350,7 +349,12 @@ def test_lumi_is_recognised_by_itself(host, stack, partition, expected):
         choose_site(None, None, 'laptop', environment)
 
 
-@pytest.mark.parametrize('loaded, found', [({}, '(not set)'), ({'LUMI_STACK_VERSION': '26.03'}, '26.03')])
+def test_lumi_as_it_was_is_a_description_only():
+    with pytest.raises(SettingsError, match="'lumi-24.03' is a description only .*; sites: alps, .*lumi-25.03"):
+        choose_site('lumi-24.03', None, 'uan01', {})
+
+
+@pytest.mark.parametrize('loaded, found', [({}, '(not set)'), ({'LUMI_STACK_VERSION': '24.03'}, '24.03')])
 def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(loaded, found):
     with pytest.raises(SettingsError) as told:
         choose_site(None, None, 'uan02', loaded)

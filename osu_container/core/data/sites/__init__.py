@@ -10,3 +10,6 @@ BASES = dict(lumi.BASES, **dict(cray.BASES, **workstation.BASES))
 SITES = {}
 for _system in (lumi, frontier, setonix, perlmutter, alps, workstation):
     SITES.update(_system.STACKS)
+
+#: name -> entry (dict) of a system as it was: for `osu-container check --published`, nothing is installed on it
+DESCRIBED = lumi.DESCRIBED

@@ -311,35 +311,6 @@ _OF_NO_KIND = ['L', 'container', 'common', 'system', 'CrayEnv']
 _FOR_GPU, _FOR_CPU = (['G', 'EAP'] + _OF_NO_KIND, 'GPU nodes'), (['C', 'D'] + _OF_NO_KIND, 'CPU nodes')
 
 _GPU_STACKS = {
-    'lumi-24.03': dict({
-        'based_on': 'lumi',
-        'gpu_userland': _fact(
-            ['5.6', '6.2'], 'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
-            'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '
-            'its ROCm 6.0.3 is a guess', '2025-06-26', 'derived'),
-        'recognised_by': _recognised('24.03', _GPU_PARTITIONS),
-        'shell': _shell('24.03', *_FOR_GPU),
-        'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
-        'libraries': dict(
-            _cray_mpich('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
-            libfabric=_fact('/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
-                            'the network library of LUMI until January 2026', _DEIC, '2025-03-07', 'measured'),
-            libpals=_fact('/opt/cray/pals/1.3.2/lib/libpals.so.0', 'Cray PMI asks it about the launcher', _CONTRIB,
-                          '2026-05-04', 'measured'),
-            libxpmem=_fact('/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                           'Cray MPICH shares memory between the ranks of a node by it', _CONTRIB, '2026-05-04',
-                           'measured'),
-            **dict(_rocm('6.0.3', '6', 'measured', _DEIC, '2025-03-07'), **_pmi('6.1.14', 'measured'))),
-        'images': _fact(_images('6.0.3', 'mpich-3.1.4-libfabric-1.15.2', 'mpich-4.2.3-libfabric-1.15.2',
-                                'mpich-4.2.3-libfabric-1.22.0-libcxi'),
-                        'the three images that were built by default; ' + _IMAGE_PURPOSE + '; of osu-mpi4py that of '
-                        'opensource was published in 2025-07, those of the other approaches follow the same rule',
-                        _DEIC + '; its CuPy + mpi4py open source container', '2025-07-24', 'derived'),
-        'native': _fact(_native('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
-                                ('aws-ofi-rccl', '17d41cb')),
-                        'the compiler modules of the published native build', _DEIC, '2025-03-07', 'measured'),
-    }, **_rocm_folders('6.0.3', 'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler', _DEIC,
-                      '2025-03-07', 'measured', more=['llvm/lib'])),
     'lumi-25.03': dict({
         'based_on': 'lumi',
         'recognised_by': _recognised('25.03', _GPU_PARTITIONS),
@@ -409,7 +380,32 @@ def _cpu_stack(version, mpich, evidence):
 
 
 STACKS = dict(_GPU_STACKS, **{
-    'lumi-c-24.03': _cpu_stack('24.03', '8.1.29', 'measured'),
     'lumi-c-25.03': _cpu_stack('25.03', '8.1.32', 'derived'),
     'lumi-c-25.09': _cpu_stack('25.09', '9.0.1', 'derived'),
 })
+
+#: LUMI before January 2026, which no module can be installed for any more
+DESCRIBED = {
+    'lumi-24.03': dict({
+        'based_on': 'lumi',
+        'gpu_userland': _fact(
+            ['5.6', '6.2'], 'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
+            'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '
+            'its ROCm 6.0.3 is a guess', '2025-06-26', 'derived'),
+        'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
+        'libraries': dict(
+            _cray_mpich('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
+            libfabric=_fact('/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
+                            'the network library of LUMI until January 2026', _DEIC, '2025-03-07', 'measured'),
+            libpals=_fact('/opt/cray/pals/1.3.2/lib/libpals.so.0', 'Cray PMI asks it about the launcher', _CONTRIB,
+                          '2026-05-04', 'measured'),
+            libxpmem=_fact('/opt/cray/xpmem/default/lib64/libxpmem.so.0',
+                           'Cray MPICH shares memory between the ranks of a node by it', _CONTRIB, '2026-05-04',
+                           'measured'),
+            **dict(_rocm('6.0.3', '6', 'measured', _DEIC, '2025-03-07'), **_pmi('6.1.14', 'measured'))),
+        'native': _fact(_native('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
+                                None),
+                        'the compiler modules of the published native build', _DEIC, '2025-03-07', 'measured'),
+    }, **_rocm_folders('6.0.3', 'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler', _DEIC,
+                      '2025-03-07', 'measured', more=['llvm/lib'])),
+}
