@@ -143,11 +143,7 @@ gpu-pack: ## pack what `make gpu` needs where there is no network: .workstation/
 
 .PHONY: figures
 figures: setup ## measure what a container costs: docs/figures.md (after make demo; FIGURES="wrapper module" picks some)
-	@$(PYTHON_ENV)/python -m osu_container.figures.cli $(FIGURES)
-
-.PHONY: figures-nodes
-figures-nodes: setup ## starts on 64 nodes that are all this machine: docs/scale.md (after make demo; minutes)
-	@$(PYTHON_ENV)/python -m osu_container.figures.many_nodes
+	@$(PYTHON_ENV)/python -m osu_container.figures $(FIGURES)
 
 .PHONY: stop
 stop: ## stop the private Slurm

@@ -26,7 +26,6 @@ COMMANDS = {
     'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
     'contribute': ('osu_container.contribute.cli', "write recipes in the form of LUMI's and EasyBuild's repositories"),
     'image': ('osu_container.image.cli', "list, build, check and share the images"),
-    'stage': ('osu_container.stage', "copy an image to the nodes of a job: start of thousands of ranks"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
     'import': ('osu_container.results.import_cli', "make a run of outputs of OSU, IMB and ReFrame"),
     'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),

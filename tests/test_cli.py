@@ -167,7 +167,7 @@ FACTS = {
 ELSEWHERE = {'bench', 'image verify'}
 #: The others -> what they leave in place of facts
 OTHERS = {
-    'new': 'an easyconfig; what it found is what check --json says', 'contribute': 'files', 'stage': 'copies',
+    'new': 'an easyconfig; what it found is what check --json says', 'contribute': 'files',
     'report': 'a page; --csv has the figures', 'image recipe': 'a recipe', 'image fetch': 'files',
     'image build': 'files', 'image sign': 'files', 'image push': 'a copy', 'image pull': 'a copy',
     'image clean': 'room',

@@ -21,8 +21,7 @@ SCRIPTS = {'bin/osu-container', 'stand-in/make', 'stand-in/pairs', 'easyblocks/g
            'osu_container/why/__main__.py',  # from a copy of the folder alone
            *(name for name in TRACKED if re.match(r'container-recipes/\w+\.py$', name))}  # by HPCCM
 #: They need what is on a path of their own, which is no package of this project
-OTHERS = {'osu_container/figures/osu_init_port.py', 'osu_container/figures/growth.py',
-          'easyconfigs/o/osu-native/osu-port', 'container-recipes/mpi4py/osu-python',
+OTHERS = {'easyconfigs/o/osu-native/osu-port', 'container-recipes/mpi4py/osu-python',
           'stand-in/files/says.py'}
 #: Import every module that is named, each in a process of its own that has imported nothing of ours yet
 FORKED = """

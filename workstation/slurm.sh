@@ -3,24 +3,19 @@
 #
 # Settings, keys, state, logs and the ids of its processes lie in .workstation/slurm; nothing of an installed Slurm or
 # munge is read or changed. Runs as root or as an ordinary user, and serves that user only. It listens on loopback.
-# OSU_SLURM_NODES=64 stands before it for one of so many nodes beside that of two, in .workstation/slurm-64, which stop
-# removes: it shows how starts grow with nodes.
-# start   does nothing if it runs, or if Slurm's commands reach another cluster: then that one is used, unless a number
-#         of nodes is wanted
+# start   does nothing if it runs, or if Slurm's commands reach another cluster: then that one is used
 # stop    ends its jobs, then exactly the processes that start recorded
 # status  exit 0 if it runs or another cluster is reached, 3 if not
 set -euo pipefail
 # shellcheck source=workstation/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-wanted=${OSU_SLURM_NODES-}
-[[ -z $wanted || $wanted =~ ^[1-9][0-9]{0,2}$ ]] || die "OSU_SLURM_NODES is '$wanted', wanted: a number from 1 to 999"
-folder=$work/slurm${wanted:+-$wanted}
+folder=$work/slurm
 conf=$folder/slurm.conf
 # One line a daemon: name, process id, start time (field 22 of /proc/PID/stat). The start time tells a process from
 # another one that got its id later, after a crash or a reboot.
 pids=$folder/pids
-mapfile -t nodes < <(seq -f 'node%g' "${wanted:-2}")
+nodes=(node1 node2)
 daemons=(munged slurmctld "${nodes[@]/#/slurmd-}")
 launched=()
 
@@ -240,7 +235,7 @@ start() {
             return
         fi
     fi
-    if [[ -z $wanted ]] && ! any_running && cluster_reached; then
+    if ! any_running && cluster_reached; then
         # env.sh takes this file as the sign of a private Slurm.
         rm -f "$conf"
         say "Slurm's commands reach a cluster already: it is used, no private Slurm is started"
@@ -354,7 +349,6 @@ stop() {
     rm -rf "$(tmp_folder)"
     rm -f "$pids"
     [[ ! -L $folder/run ]] || rm -f "$folder/run"
-    [[ -z $wanted ]] || rm -rf "$folder"
 }
 
 status() {

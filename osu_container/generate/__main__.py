@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 #: Modules of this package, in this order: rendered modules hold the sums of easyconfigs, pages show what was rendered
-STEPS = ('easyconfigs', 'host_descriptions', 'module_files', 'page_tables', 'results_pages', 'figures_page',
+STEPS = ('easyconfigs', 'host_descriptions', 'module_files', 'page_tables', 'results_pages',
          'entrypoint_defaults', 'recipe_files', 'tools')
 
 

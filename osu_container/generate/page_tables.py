@@ -20,7 +20,6 @@ docs/bad-input.md, <!-- bad-input-count -->, <!-- bad-input --> and <!-- faults 
 (tests/bad_input.json).
 docs/contribute.md, <!-- places --> and <!-- contribution-differences -->: who takes recipes, and in what a contributed
 module differs from ours;
-docs/scale.md, <!-- scale-... -->, and docs/pictures/starts.svg: the model of starts on many nodes (scale_page.py).
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
@@ -46,7 +45,7 @@ from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask, said
-from osu_container.generate import bad_input_page, picture, scale_page, what_works
+from osu_container.generate import bad_input_page, picture, what_works
 from osu_container.generate import pairs_page as pairs
 from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
@@ -390,14 +389,12 @@ TABLES = {
     PROJECT / 'docs' / 'pairs.md': {
         'pairs-classes': pairs.by_class, 'pairs-unknown': pairs.left_unknown, 'pairs-grid': pairs.over_every_libfabric},
     PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
-    PROJECT / 'docs' / 'scale.md': scale_page.BLOCKS,
     PROJECT / 'docs' / 'contribute.md': {
         'places': places_table, 'contribution-differences': lambda: differences.listed() + '\n'},
     **{PROJECT / 'docs' / f'{site}.md': of_site(site) for site in dict.fromkeys(recipe['site'] for recipe in RECIPES)},
 }
 #: file -> function that makes all of it
-FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg,
-         PROJECT / 'docs' / 'pictures' / 'starts.svg': scale_page.svg}
+FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}
 
 
 def renewed(page, text):

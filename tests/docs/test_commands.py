@@ -144,8 +144,7 @@ COMMANDS = [
     Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
     # README: the life of a clone
     Rule('long', r'make (demo|test|test-fast|test-all|mutants|check|docs|setup|figures( FIGURES=".*")?)'),
-    Rule('writes', r'make modules|\.workstation/venv/bin/python -m osu_container\.generate figures_page'),
-    Rule('long', r'\.workstation/venv/bin/python -m osu_container\.figures\.cli .*'),
+    Rule('writes', r'make modules'),
     Rule('GPU', r'make gpu', '/gpu'),
     Rule('long', r'make gpu-pack', '/gpu'),
     Rule('destroys', r'make (stop|clean|uninstall)'),
@@ -170,7 +169,7 @@ COMMANDS = [
     Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi|for-your-site'),
     Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
     Rule('GPU', r'srun .*osu-gpu-bind .*', f'{ON_LUMI}|README'),
-    Rule('system', r'osu-container stage.*|srun osu_bw H H', '/scale'),
+    Rule('system', r'sbcast .* && export MPI_CONTAINER_IMAGE=.*|srun osu_bw H H', '/scale'),
     Rule('LUMI', r'cd \$EBU_USER_PREFIX/sources|lfs setstripe -c -1 .*|cp FILE\.sif striped\.sif && mv .*', '/scale'),
     Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
     # Modules, here

@@ -474,13 +474,6 @@ CASES = {
         Case('a folder that is there', 'osu-container contribute easybuild -o mine', {'mine/file': 'mine'},
              names=('mine',)),
     ],
-    'stage': [
-        Case('outside of a job', 'osu-container stage good.sif', make=good, names=('SLURM_JOB_ID',)),
-        Case('a file that is not there', 'SLURM_JOB_ID=1 SLURM_JOB_NUM_NODES=2 osu-container stage none.sif',
-             names=('none.sif',)),
-        Case('a number of nodes that is none', 'SLURM_JOB_ID=1 SLURM_JOB_NUM_NODES=two osu-container stage good.sif',
-             make=good, names=('two',)),
-    ],
     'run-in-container': [
         Case('no module is loaded', '$CLONE/easyconfigs/o/osu-container/run-in-container', names=('module load',)),
         Case('the image is gone', 'MPI_CONTAINER_IMAGE=$PWD/gone.sif MPI_CONTAINER_RUNTIME=apptainer '

@@ -106,7 +106,7 @@ def test_help_names_every_command():
 
 
 @pytest.mark.parametrize(('newer', 'words'), [
-    (True, ['stage', '--help']), (False, ['stage', '--help']), (False, ['image', 'list', NAME])])
+    (True, ['bench', '--help']), (False, ['bench', '--help']), (False, ['image', 'list', NAME])])
 def test_old_python_hands_over_to_a_newer_one_or_says_what_is_needed(tmp_path, newer, words):
     shutil.copytree(PROJECT / 'bin', tmp_path / 'bin')
     for name in ('osu_container', 'container-recipes', 'easyblocks'):

@@ -20,10 +20,6 @@ MORE_FOLDERS = '/host/more/'
 #: drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE reads SINGULARITY_ only.
 ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
 
-#: Folders of a node where a copy of the image may lie, of a site that names none (stage_folders): local to the node, as
-#: sbcast(1) wants it. A node without disks has /tmp in its memory.
-STAGE_FOLDERS = ('/tmp',)
-
 #: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI under that soname.
 #: libmpi is the one of all others, and of these the rule 'other MPI' decides (core/deciding/verdict.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
@@ -39,7 +35,7 @@ WATCHED_AT_LOAD = 5
 #: of one name together and in the order in which they count; unset: list of dict (name, why, source, ...);
 #: run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind where the
 #: program runs; refuses: list of dict (when, why, remedy), switches that this module cannot follow;
-#: watched: list of dict (path, size, mtime, what); conflicts, image_folders, stage_folders: lists of str; family: str;
+#: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; family: str;
 #: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
 #: of_site: dict like those of watched, the image of the site that is linked to, or None; image_installed: dict (size,
 #: mtime), what the installation's own image was like, or None;
@@ -53,7 +49,7 @@ WATCHED_AT_LOAD = 5
 #: module has no place for it
 Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
                                   'library_path program_path preload variables unset run_files watched conflicts '
-                                  'family shell image_folders stage_folders gpu_map rank_variables switches refuses '
+                                  'family shell image_folders gpu_map rank_variables switches refuses '
                                   'programs nvidia through_entrypoint host_path share apart user_path of_site '
                                   'image_installed libfabric_of')
 
@@ -251,7 +247,6 @@ def settings_for(approach, site, facts):
         # where the image is one of the site's already, another file of its name is another image
         image_folders=[] if image.get('of_site') else [('' if folder.startswith('{') else host['root']) + folder
                                                        for folder in site['image_folders']['value']],
-        stage_folders=list(site.get('stage_folders', {'value': STAGE_FOLDERS})['value']),
         gpu_map=site['gpu_binding']['value'],
         rank_variables=applying(approach['rank_variables'], known_facts),
         switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when')).union(

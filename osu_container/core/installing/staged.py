@@ -95,7 +95,7 @@ def place_image(image, sha256, same, target, link=False):
     """
     Make target (str, a new path) the image (str, path); return how (str).
 
-    Its sha256 (str) is written beside it: by that osu-container stage and the commands find copies on the nodes.
+    Its sha256 (str) is written beside it: `module load` and later installations know it by that.
 
     A hard link where shared_with() has found a file (same: str or None): the file system counts who uses it, and an
     installation that is removed leaves the others whole. Nobody may write to the file then: that would change all

@@ -25,7 +25,7 @@ def call_settings(settings, sif, runtime_command, wrapped=False):
     :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
     """
     rows = [('image', sif), ('image_folders', ' '.join(settings.image_folders)),
-            ('stage', ' '.join(settings.stage_folders)), ('runtime', runtime_command),
+            ('runtime', runtime_command),
             ('prefix', settings.env_prefix), ('pmi', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
             ('nv', '1' if settings.nvidia else ''), ('start', 'run' if settings.through_entrypoint else ''),
             ('share', '1' if settings.share else ''),

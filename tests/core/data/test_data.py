@@ -14,7 +14,7 @@ EVIDENCE = {'measured', 'derived', 'untested'}
 SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
              'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
              'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules'}
-OPTIONAL_SITE_KEYS = {'gpu_userland', 'lnx_links', 'engine', 'architecture', 'stage_folders', 'network', 'building',
+OPTIONAL_SITE_KEYS = {'gpu_userland', 'lnx_links', 'engine', 'architecture', 'network', 'building',
                       'family', 'shell'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'refuses', 'variables'}

@@ -48,8 +48,6 @@ STACKS = {
         'gpu_userland': fact(['6.2', '7.2'], 'releases of ROCm whose images OLCF runs in its examples; the driver\'s '
                              'own window is not published', _SCRIPT + ', submit624.sbatch beside it, '
                              'frontier/sample_apps/vllm_singlenode/vllm0141rocm72.def 90cb21fd', _AGAIN, 'derived'),
-        'stage_folders': fact(['/mnt/bb/{USER}', '/tmp'], 'the disk of a node, for jobs with -C nvme; else its memory',
-                              _GUIDE + ', NVMe Usage; sbcast there: public job scripts', _AGAIN, 'derived'),
         'gpu_binding': fact(
             gpu_map(MI250X, 8, reserved=1), 'each rank on the cores and the card next to its GCD; the first core of '
             'each group of eight is the system\'s (-S 8); cards as on LUMI, whose node is the same',

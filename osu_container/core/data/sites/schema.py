@@ -45,8 +45,6 @@ Keys of a site
     image_folders      folders below which the site keeps images for all. Such an image is linked to, never copied; one
                        named without a folder is looked for in them, also by a module whose own copy was deleted. {NAME}
                        at the beginning of one is the value of that variable; without a value there is no such folder
-    stage_folders      optional: folders of a node where osu-container stage puts a copy of the image ({NAME}: a
-                       variable); without it /tmp
     image_help         where to read how a machine like this comes by an image
     building           optional: how an image is built on the system itself: folder (it is this system where that is),
                        module (argument of module load, has proot), login_nodes (regular expressions of host names) and
@@ -71,7 +69,7 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
-OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture', 'stage_folders', 'network', 'building', 'family',
+OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture', 'network', 'building', 'family',
             'shell')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
@@ -105,7 +103,6 @@ SHAPES = {
     'shell': [{'name': str, 'fits': [str], 'says': str}],
     'images': {str: str},
     'image_folders': [str],
-    'stage_folders': [str],
     'image_help': str,
     'building': {'folder': str, 'module': str, 'login_nodes': [str], 'login_minutes': int, 'job': [str],
                  'home_gigabytes': int, 'project_folder': str},
