@@ -11,6 +11,7 @@ $(error The path of this folder has a space in it: '$(CURDIR)'. Move or clone it
 endif
 
 WORK := .workstation
+MUTANTS := $(WORK)/mutants
 PYTHON_ENV := $(WORK)/venv/bin
 # Four processes keep two cores busy: tests often wait. tests/conftest.py says what stays in one, and what begins first.
 IN_GROUPS := --dist loadgroup --no-loadscope-reorder
@@ -86,8 +87,18 @@ test-fast: test-env ## tests that need neither container, Slurm, EasyBuild, ReFr
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) -m "not apptainer and not slurm and not full and not long" $(PYTEST)
 
 .PHONY: mutants
-mutants: test-env ## how many small faults in the core the fast tests notice (an hour on an idle core)
-	workstation/mutants.sh
+mutants: test-env ## how many small faults in the core the fast tests notice, by cosmic-ray (COUNT=60)
+	@[[ -x $(MUTANTS)/venv/bin/cosmic-ray ]] || { python3 -m venv $(MUTANTS)/venv && \
+	    $(MUTANTS)/venv/bin/pip install -q cosmic-ray==8.7.0; }
+	@# In a clone of what is committed: it writes each fault into the file
+	@rm -rf $(MUTANTS)/tree $(MUTANTS)/session.sqlite && git clone -q --shared . $(MUTANTS)/tree && \
+	    ln -s $(CURDIR)/$(WORK) $(MUTANTS)/tree/$(WORK)
+	cd $(MUTANTS)/tree && ../venv/bin/cosmic-ray init cosmic-ray.toml ../session.sqlite
+	@python3 -c "import sqlite3; db = sqlite3.connect('$(MUTANTS)/session.sqlite'); [db.execute(f'DELETE FROM {table} \
+	    WHERE job_id NOT IN (SELECT job_id FROM work_items ORDER BY random() LIMIT $(or $(COUNT),60))') \
+	    for table in ('work_items', 'mutation_specs')]; db.commit()"
+	cd $(MUTANTS)/tree && ../venv/bin/cosmic-ray exec cosmic-ray.toml ../session.sqlite
+	$(MUTANTS)/venv/bin/cr-report $(MUTANTS)/session.sqlite --surviving-only --show-diff
 
 .PHONY: check
 check: check-python check-shell check-modules check-easyconfigs ## all checks of style

@@ -28,7 +28,6 @@ from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.core.writing.module_text import lua_string
 from osu_container.core.writing.terminal import visible
 from osu_container.discover.write import comment, literal, source_of
-from osu_container.generate import bad_input_page
 from osu_container.image import stages
 from osu_container.image.catalogue import recipe_text
 from osu_container.new import easyconfig
@@ -291,8 +290,6 @@ def test_a_cell_of_a_table_stays_one_cell(number):
         read = Text(markdown.markdown(f'| a | b |\n|---|---|\n| x{export._escape(text)}x | y |', extensions=['tables']))
         assert read.tags == ['table', 'thead', 'tr', 'th', 'th', 'tbody', 'tr', 'td', 'td']
         assert read.text.split() == ['a', 'b', *shown(f'x{text}x').split(), 'y'], read.text
-        assert len(re.split(r'(?<!\\)\|', bad_input_page._table([['a', 'b'], [bad_input_page._code(text), 'x']]).split(
-            '\n')[2])) == 4
     each(check, number, text=TEXTS)
 
 

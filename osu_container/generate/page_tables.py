@@ -16,8 +16,6 @@ docs/alps.md, docs/frontier.md, docs/setonix.md and docs/perlmutter.md, <!-- ver
 <!-- recipes-SITE -->: what `osu-container check` says of a system's images, where each fact of it is from and how sure
 it is, and what published recipes set there (site_recipes.py).
 docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
-docs/bad-input.md, <!-- bad-input-count -->, <!-- bad-input --> and <!-- faults -->: what commands say of wrong input
-(tests/bad_input.json).
 docs/contribute.md, <!-- places --> and <!-- contribution-differences -->: who takes recipes, and in what a contributed
 module differs from ours;
 
@@ -45,8 +43,8 @@ from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask, said
-from osu_container.generate import bad_input_page, picture, what_works
 from osu_container.generate import pairs_page as pairs
+from osu_container.generate import picture, what_works
 from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
 
@@ -381,9 +379,6 @@ TABLES = {
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
     PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
-    PROJECT / 'docs' / 'bad-input.md': {
-        'bad-input-count': bad_input_page.count, 'bad-input': bad_input_page.bad_input,
-        'faults': bad_input_page.faults},
     PROJECT / 'docs' / 'examination.md': {
         'examination': examination_table, 'prediction': prediction_table},
     PROJECT / 'docs' / 'pairs.md': {

@@ -17,15 +17,15 @@ GOOD = {'module': 'osu-container/pure', 'site': 'x', 'title': 't', 'mpi': 'm', '
 
 @pytest.fixture
 def explain(tmp_path):
-    """Function (text, or data for JSON) that writes settings.json and runs osu-explain of that installation."""
+    """Function (text, or data for JSON; words before the command): writes settings.json and runs osu-explain of it."""
     (tmp_path / 'bin').mkdir()
     (tmp_path / 'bin' / 'osu-explain').symlink_to(COMMAND)
     install_proof(str(tmp_path))
 
-    def call(content):
+    def call(content, *before):
         path = tmp_path / 'settings.json'
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-        return run([PYTHON_36 or sys.executable, tmp_path / 'bin' / 'osu-explain'])
+        return run([*before, PYTHON_36 or sys.executable, tmp_path / 'bin' / 'osu-explain'])
     return call
 
 
@@ -52,3 +52,10 @@ def test_a_damaged_file_is_one_line_with_the_remedy(explain, content):
     assert (done.returncode, done.stdout) == (1, '')
     assert done.stderr.count('\n') == 1 and done.stderr.startswith('osu-explain: cannot read ')
     assert done.stderr.endswith('Install the module again: eb --rebuild\n'), done.stderr
+
+
+@pytest.mark.parametrize('shell, code, says', [
+    ('exec "$@" >&-', 0, ''), ('exec "$@" >/dev/full', 1, 'osu-explain: error: No space left on device\n')])
+def test_any_letter_and_any_stream_end_without_a_traceback(explain, shell, code, says):
+    done = explain({**GOOD, 'title': 'saves 2 \u00b5s'}, 'bash', '-c', shell, '-')
+    assert (done.returncode, done.stderr) == (code, says)
