@@ -87,6 +87,7 @@ def test_installed_modules_run_are_listed_rebuilt_and_removed(old, tmp_path):
 
 @pytest.mark.apptainer
 @pytest.mark.long
+@pytest.mark.full
 def test_a_site_file_is_read_by_check_and_by_eb_also_as_the_local_file(old, tmp_path):
     site_file = tmp_path / 'of_then.py'
     done = run([old / 'bin' / 'osu-container', 'discover', '-o', site_file], cwd=tmp_path)

@@ -13,6 +13,7 @@ from osu_container.contribute.from_data import approaches_of, facts_of
 from osu_container.core.deciding.site_choice import site_entry
 from tests.easyblocks.test_native_cray import Stack
 from tests.helpers.machine import PROJECT, EasyBuild, clean_shell, run
+from tests.helpers.samples import one_of_each
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
@@ -266,7 +267,7 @@ class {name}(Gcc, CrayMPICH):
 '''
 
 
-@pytest.mark.parametrize('site', SITES)
+@pytest.mark.parametrize('site', one_of_each(SITES))
 def test_the_native_build_sets_what_ours_sets(site, tmp_path):
     this = Stack(site, tmp_path, 'newest')
     # network and PMI as on LUMI: nothing is run here

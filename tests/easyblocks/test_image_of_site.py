@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.installing.site_image import image_folders
 from osu_container.core.reading.libraries import sha256_of
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, EasyBuild, StandIn, folded, run
+from tests.helpers.samples import one_of_each
 
 pytestmark = [pytest.mark.long, pytest.mark.apptainer]
 
@@ -88,13 +87,8 @@ def module(lumi):
     return lumi
 
 
-def test_folders_with_images_are_those_of_the_site(lumi):
-    folders = image_folders(site_entry(SITE), '', {})
-    assert {'/appl/local/laifs/containers', '/appl/local/containers',
-            '/appl/local/containers/easybuild-sif-images'} == set(folders)
-
-
-@pytest.mark.parametrize('version, named', [('4.9.4', 'by its name alone'), ('newest', 'by the path of the link')])
+@pytest.mark.parametrize('version, named', one_of_each([
+    ('newest', 'by its name alone'), ('4.9.4', 'by the path of the link')]))
 def test_the_image_stays_where_it_is_and_measures(lumi, version, named):
     lumi.restore()
     before = lumi.state()
@@ -158,17 +152,6 @@ def test_a_replaced_image_is_told_when_the_module_is_loaded_and_by_its_sum(modul
     assert f'the image {module.image} has changed since the module was installed (sha256 then' in folded(done.stdout)
 
 
-def test_another_latest_changes_nothing_of_what_is_installed(module):
-    module.laifs.chmod(0o755)
-    newer = module.laifs / 'newer.sif'
-    newer.write_text('another image')
-    module.latest.unlink()
-    module.latest.symlink_to(newer.name)
-    used = module.shell(RUN)
-    newer.unlink()
-    assert used.returncode == 0 and TABLE.search(used.stdout) and used.stderr.count('changed') == 0
-
-
 def test_a_removed_image_is_a_plain_error(module):
     module.release.chmod(0o755)
     module.image.unlink()
@@ -185,8 +168,7 @@ def test_a_removed_image_is_a_plain_error(module):
 
 @pytest.mark.parametrize('what, says', [
     ('link to nothing', 'cannot read the image {image} (a link to {target}): No such file or directory'),
-    ('no image', 'is not a SIF'),
-])
+    pytest.param('no image', 'is not a SIF', marks=pytest.mark.full)])
 def test_an_image_that_cannot_be_taken_leaves_the_installation_that_was(module, tmp_path, what, says):
     image = tmp_path / 'x.sif'
     if what == 'link to nothing':
@@ -200,6 +182,7 @@ def test_an_image_that_cannot_be_taken_leaves_the_installation_that_was(module, 
     assert TABLE.search(module.shell(RUN).stdout) and module.state() == before
 
 
+@pytest.mark.full
 def test_an_image_of_ones_own_is_named_by_its_whole_path_too(lumi, tmp_path):
     lumi.restore()
     mine = tmp_path / 'mine.sif'

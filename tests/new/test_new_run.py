@@ -8,7 +8,7 @@ import pytest
 from osu_container.results import files
 from osu_container.results.model import Case
 from tests.helpers import foreign_images
-from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, folded, run
+from tests.helpers.machine import PROJECT, STATE, VERSIONS, EasyBuild, folded, run
 
 #: Those that run on two nodes have the marker slurm, too
 pytestmark = pytest.mark.apptainer
@@ -85,7 +85,8 @@ LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
     ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
     pytest.param('lammps', 'bind', LMP, '', LOOP, ('MPICH', '5.0.2'), marks=pytest.mark.full),
     ('openmpi', 'openmpi', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
-    ('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps', ('MPICH', '5.0.2')),
+    pytest.param('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps',
+                 ('MPICH', '5.0.2'), marks=pytest.mark.full),
     pytest.param('python', 'hybrid', 'sums', '', r'sum over 2 ranks: 2\.0 in \d+ rounds', ('MPICH', '4.2.3'),
                  marks=pytest.mark.full)])
 def test_an_image_of_anybody_runs_as_a_module_and_is_what_it_promises(place, image, approach, command, options, printed,
@@ -115,19 +116,6 @@ def test_the_module_is_about_the_application_and_no_benchmark(place):
     commands = {'lmp', 'lammps-exec', 'lammps-shell', 'osu-explain', 'osu-gpu-bind', 'osu-proof'}
     assert commands <= set(done.stdout.split())
     assert 'lammps/hybrid on site workstation' in done.stdout and 'code 1' in done.stdout
-
-
-def test_a_pip_s_mpich_shows_its_own_libfabric(place):
-    """It lies where only this MPI looks; settings depend on its release."""
-    name = place.module('lammps', 'pure')
-    assert 'MPICH 4.2.3 of the image over libfabric 1.22.0 of the image' in folded(place(f'module help {name}').stderr)
-
-
-def test_only_one_module_with_an_mpi_is_loaded(place):
-    place.module('lammps', 'hybrid')
-    place.module('openmpi', 'openmpi')
-    done = place('module load lammps/hybrid; module load openmpi/openmpi; echo "$LOADEDMODULES ${SIFLAMMPS-gone}"')
-    assert done.stdout.strip().endswith('openmpi/openmpi gone') and 'lammps' not in done.stdout, done.stderr
 
 
 # ---- measuring
@@ -175,8 +163,8 @@ def test_a_figure_that_the_command_prints_is_measured(place):
 @pytest.mark.slurm
 @pytest.mark.parametrize('command, options, text', [
     ('ring 1', "--figure 'nothing (x)'", "fits --figure 'nothing (x)'"),
-    ('openmpi-exec false', '', 'exit code 1'),
-    ('hostname', '', 'has no command hostname, only ring')])
+    pytest.param('openmpi-exec false', '', 'exit code 1', marks=pytest.mark.full),
+    pytest.param('hostname', '', 'has no command hostname, only ring', marks=pytest.mark.full)])
 def test_a_command_that_gives_nothing_has_its_reason(place, command, options, text):
     name = place.module('openmpi', 'openmpi')
     done = place(f"osu-container bench --module {name} --run '{command}' --repeats 1 {options}",
@@ -197,7 +185,8 @@ def test_an_easyconfig_without_its_image_says_where_to_put_it(place):
     assert again.returncode == 0, again.stdout[-2000:]
 
 
-@pytest.mark.parametrize('version', EASYBUILD_VERSIONS[1:])
+@pytest.mark.full
+@pytest.mark.parametrize('version', VERSIONS[1:])
 def test_every_easybuild_takes_the_easyconfig(place, tmp_path, version):
     place.module('openmpi', 'openmpi')
     older = EasyBuild(version, tmp_path / 'prefix')
@@ -216,23 +205,3 @@ def test_open_mpi_is_refused_for_bind_with_the_way_out(place):
     said = folded(done.stderr)
     assert done.returncode == 1 and "Open MPI (libmpi.so.40), approach 'bind' is for MPICH ABI" in said
     assert 'Take openmpi' in said and not (place.folder / 'x-bind.eb').exists()
-
-
-def test_programs_on_debians_mpich_are_explained(place):
-    sif = place.image('debian')
-    both = folded(place(f'osu-container new {sif} --name x').stderr)
-    assert 'several MPIs: libmpi.so.12: ring-renamed; libmpich.so.12: ring' in both
-    done = place(f'osu-container new {sif} --name x --command ring --approach bind')
-    assert done.returncode == 1 and "MPICH under Debian's own soname" in folded(done.stderr)
-    done = place(f'osu-container new {sif} --name x --command ring')
-    assert done.returncode == 0 and 'x/pure' in done.stdout, done.stdout + done.stderr
-
-
-@pytest.mark.slurm
-def test_a_link_alone_does_not_bring_the_hosts_mpi_into_programs_of_debian(place):
-    """ring asks for libmpich.so.12: the host's libmpi.so.12 is there, a link as well, and neither is looked at."""
-    name = place.module('debian', 'bind', '--command ring-renamed')
-    done, said, ranks = place.proved(name, 'debian-exec ring 4', 'proof-link')
-    assert done.returncode == 1 and 'ring of 2 ranks' in done.stdout
-    assert {rank['libraries']['libmpi']['where'] for rank in ranks} == {'image'}
-    assert 'loaded libmpi from image (/usr/lib/x86_64-linux-gnu/libmpich.so.12' in said

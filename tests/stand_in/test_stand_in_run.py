@@ -20,7 +20,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import read_sif
 from tests.helpers.machine import PROJECT, STATE, StandIn, compile_library, folded, run
-from tests.helpers.samples import all_pairs, one_of_each
+from tests.helpers.samples import one_of_each
 
 pytestmark = pytest.mark.apptainer
 
@@ -28,8 +28,8 @@ LUMI = [site for site in SITES if site.startswith('lumi')]
 GPU = sorted((site for site in LUMI if site_entry(site)['gpu']['value']), key='lumi-25.03'.__ne__)
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']
               and all(runs_on(APPROACHES[name], site_entry(site)) for site in LUMI)]
-#: One with GPUs and one without, of two releases
-SOME = ['lumi-25.03', 'lumi-c-25.09']
+EACH = one_of_each([(site, approach) for site in sorted(LUMI, key='lumi-25.03'.__ne__) for approach in CONTAINERS],
+                   lambda site, approach: approach)
 #: name in the site data -> name in a proof
 IN_PROOF = {'libmpi_gtl_hsa': 'libmpi_gtl', **{name: name for name in ('libmpi', 'libfabric', 'libcxi',
                                                                         'libhsa-runtime64')}}
@@ -86,7 +86,7 @@ def own_stack(tmp_path):
     return make
 
 
-@pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
+@pytest.mark.parametrize('site, approach', EACH)
 @pytest.mark.slurm
 def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_wins(site, approach, stack, tmp_path):
     entry, this = APPROACHES[approach], stack(site)
@@ -149,7 +149,7 @@ def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
     assert watch.on_host == set()
 
 
-@pytest.mark.parametrize('site, approach', all_pairs(LUMI, CONTAINERS, SOME))
+@pytest.mark.parametrize('site, approach', EACH)
 @pytest.mark.slurm
 def test_files_of_the_site_are_in_the_container(site, approach, stack):
     this = stack(site)
@@ -160,7 +160,7 @@ def test_files_of_the_site_are_in_the_container(site, approach, stack):
     assert set(listed) == {path for path in expected if path not in ('/projappl', '/project', '/flash', '/appl')}
 
 
-@pytest.mark.parametrize('approach', ['hybrid', 'opensource'])
+@pytest.mark.parametrize('approach', one_of_each(['hybrid', 'opensource']))
 def test_without_the_kernels_configuration_dmabuf_is_switched_off(approach, own_stack):
     this = own_stack('lumi-25.03', approach)
     script = f'module load osu-container/{approach}; osu-exec env; osu-exec true && echo ran'
@@ -271,6 +271,7 @@ def other_image(make_sif, tmp_path):
     return make
 
 
+@pytest.mark.full
 def test_the_images_library_path_and_rccl_plugin_stay(own_stack, other_image):
     def add_plugin(folder):
         compile_library(folder / 'opt' / 'ofi' / 'lib' / 'librccl-net.so')
@@ -298,6 +299,7 @@ def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
     assert 'pure on site lumi-25.03' in this.eb.module('osu-container/pure').read_text()
 
 
+@pytest.mark.full
 def test_fork_safe_of_the_image_is_taken_away(own_stack, other_image):
     this = own_stack('lumi-25.03')
     this.eb.environment['EASYBUILD_SOURCEPATH'] = str(other_image(
@@ -344,7 +346,7 @@ def wrap_container(tmp_path):
 
 
 @pytest.mark.slurm
-@pytest.mark.parametrize('approach', ['bind', 'hybrid'])
+@pytest.mark.parametrize('approach', one_of_each(['bind', 'hybrid']))
 def test_lumi_container_wrapper_keeps_binds_library_paths_and_preloads(approach, own_stack, wrap_container, tmp_path):
     this = own_stack('lumi-25.03')
     this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
@@ -375,6 +377,7 @@ def test_lumi_container_wrapper_that_is_absent_or_fails_is_told_and_nothing_is_l
     assert done.returncode != 0 and "unknown wrapper 'tykky'; known: run-in-container, " in folded(done.stdout)
 
 
+@pytest.mark.full
 def test_lumi_container_wrapper_is_brought_by_its_module(own_stack, wrap_container, tmp_path):
     this = own_stack('lumi-25.03')
     module = tmp_path / 'modules' / 'lumi-container-wrapper' / '0.5.2.lua'
