@@ -141,7 +141,7 @@ def test_an_option_means_the_same_in_all_commands():
 
 
 #: Options of two forms, the same in meaning: printed, or written to a file that is named
-ALLOWED = {'--markdown': {False: ['compare'], True: ['report']}, '--csv': {True: ['report'], False: ['reference show']}}
+ALLOWED = {'--csv': {True: ['report'], False: ['reference show']}}
 
 
 def test_the_table_of_exit_codes_is_of_commands_and_has_the_codes_that_these_give():

@@ -71,12 +71,6 @@ def add_arguments(parser):
     parser.add_argument('--validate', '-c', action='store_true',
                         help='the programs compare what arrives with what was sent (-c): a run in which data arrives '
                         'wrong has failed. Its figures are other ones, and are compared with their like alone')
-    parser.add_argument('--scheduler', choices=['allocation', 'jobs'],
-                        help='allocation: all runs in one job on the same nodes, which compares best; '
-                        'jobs: ReFrame submits a batch job for each test (allocation)')
-    parser.add_argument('--settings', type=Path, metavar='FILE',
-                        help="write ReFrame's settings of this site to FILE and run nothing")
-    parser.add_argument('--force', action='store_true', help='with --settings: write over FILE')
     own = parser.add_argument_group('a command of your own, in place of the benchmarks')
     own.add_argument('--run', metavar='COMMAND', help="command of the modules that --module names, run in this folder; "
                      "its time is measured, from srun's start to its end")
@@ -134,8 +128,6 @@ def main(options):
     wanted = _wanted(options, base, folder)
     found = [modules.load(name, base) for name in wanted.modules]
     site = modules.site_of(found)
-    if options.settings:
-        return _write_settings(options, site, wanted.scheduler)
     runs = plan.runs_of(wanted, found, site)
     left = left_of(folder / files.NAME, runs, wanted.repeats) if folder else [
         (run, repeat) for repeat in range(1, wanted.repeats + 1) for run in runs if not run.skip]
@@ -149,7 +141,7 @@ def main(options):
         holding.refuse(folder)
     else:
         folder = _new_folder(options)
-    if wanted.scheduler == 'local' and 'SLURM_JOB_ID' not in base:
+    if 'SLURM_JOB_ID' not in base:
         return _in_a_job(options, wanted, site, runs, folder, base)
     return _measure(options, wanted, found, base, folder)
 
@@ -180,7 +172,9 @@ def _wanted(options, base, folder):
             raise BenchError(f"--resume goes on with what {folder} was begun with: {', '.join(useless)} would change "
                              "it. Leave that out, or begin a new run")
         try:
-            wanted = Wanted(**files.lines(folder)[0][0][1]['wanted'])
+            stored = files.lines(folder)[0][0][1]['wanted']
+            stored.pop('scheduler', None)  # of releases that knew two
+            wanted = Wanted(**stored)
         except (KeyError, TypeError) as err:
             raise BenchError(f"{folder / files.NAME} does not say what was wanted, so --resume cannot go on with it "
                              f"({err}). Begin a new run") from err
@@ -198,8 +192,8 @@ def _wanted(options, base, folder):
     nodes = options.nodes or (int(base.get('SLURM_JOB_NUM_NODES', 2)) if in_job else 2)
     tag = 'run' if options.run else options.tag or 'quick'
     return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag],
-                  options.patterns, nodes, _scheduler(options, base), options.partition,
-                  _account(options), options.budget, _own(options, nodes), options.validate)
+                  options.patterns, nodes, options.partition, _account(options), options.budget,
+                  _own(options, nodes), options.validate)
 
 
 #: Options that are for --run only, by their names in argparse
@@ -207,7 +201,7 @@ OWN = ('ranks', 'figure', 'unit', 'more_is_better', 'limit')
 
 
 #: Options that say what a new run is
-NEW = ('tag', 'module', 'repeats', 'output', 'nodes', 'scheduler', 'run')
+NEW = ('tag', 'module', 'repeats', 'output', 'nodes', 'run')
 
 
 def _given(options):
@@ -269,11 +263,6 @@ def _account(options):
     return options.account
 
 
-def _scheduler(options, base):
-    """Return ReFrame's scheduler (str) for what the options say; base: dict, environment."""
-    return reframe_settings.batch_scheduler(base) if options.scheduler == 'jobs' else 'local'
-
-
 def _resumed(text):
     """Return the folder (Path) of the run that --resume names. Raises BenchError, SelectError."""
     if text == select.LATEST:
@@ -299,20 +288,6 @@ def _others_left(folder):
         return f" Nor is a run of {select.results_folder()} unfinished"
     return (f" Unfinished {'is' if len(others) == 1 else 'are'} {', '.join(path.name for path in others[-3:])}: "
             f"osu-container bench --resume {shell.path(others[-1])}")
-
-
-def _write_settings(options, site, scheduler):
-    """Write ReFrame's settings; return the exit code."""
-    if options.settings.exists() and not options.force:
-        raise BenchError(f"{options.settings} is there already; --force writes over it")
-    kept = select.results_folder().absolute()
-    reframe_settings.write(options.settings, site, scheduler=scheduler, partition=options.partition,
-                           account=options.account,
-                   database=kept / 'reframe.db', perflogs=kept / 'perflogs')
-    checks = Path(__file__).with_name('checks.py')
-    print(f"written: {options.settings}\nto run: reframe -C {options.settings} -c {checks} --tag "
-          f"{options.tag or 'quick'} -r")
-    return 0
 
 
 def _show(runs, left, found, wanted, site, options, folder):
@@ -415,7 +390,7 @@ def _in_a_job(options, wanted, site, runs, folder, base):
                          "and account are those of the options --nodes, --partition, --time and --account")
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
     if not shutil.which('salloc', path=base.get('PATH')):
-        raise BenchError("salloc is not there, and this is no job: start it in one (sbatch), or use --scheduler jobs")
+        raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
     os.execvpe('salloc', [*command, *again], base)
 
 

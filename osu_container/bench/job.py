@@ -12,10 +12,6 @@ import subprocess
 HAS_NODES = frozenset(['RUNNING', 'SUSPENDED', 'STOPPED', 'CONFIGURING', 'RESIZING', 'SIGNALING'])
 #: States of a node that is of no use to a job that has it (sinfo(1), NODE STATE CODES); * behind one: no answer
 GONE = frozenset(['DOWN', 'ERROR', 'FAIL', 'FUTURE', 'NO_RESPOND', 'POWERED_DOWN', 'UNKNOWN'])
-#: States of a test's own job that somebody or something has ended from outside, as sacct has them
-ENDED_FROM_OUTSIDE = frozenset(['BOOT_FAIL', 'CANCELLED', 'DEADLINE', 'NODE_FAIL', 'PREEMPTED', 'REVOKED'])
-#: How the failure of a test begins that lost its own job (--scheduler jobs)
-ENDED = 'its job was ended from outside'
 #: What srun says where a node of the job takes no step: its slurmd is gone. Slurm itself calls the node down only after
 #: SlurmdTimeout, 300 s where nothing else is set (slurm.conf(5)). The reasons: slurm_errno.c of Slurm
 _UNREACHED = re.compile(r'Task launch for StepId=\S+ failed on node (\S+): (Communication connection failure|'

@@ -26,7 +26,7 @@ from osu_container.proof import judging
 from .. import osu_output, record
 from ..children import end_group, signals_held
 from ..image.progress import write_file
-from ..results import files, select
+from ..results import files
 from . import BenchError, cases, holding, job, measure, modules, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')
@@ -47,7 +47,7 @@ class JobLost(BenchError):
 @dataclass
 class Wanted:
     """
-    What a run measures: tag, names of modules, repeats, patterns, nodes, scheduler, partition, account.
+    What a run measures: tag, names of modules, repeats, patterns, nodes, partition, account.
 
     budget: seconds after which no repeat is begun that would end later, None without a limit
     run: dict, in place of a tag a command of the user's (plan.command(), and limit: seconds that it may take)
@@ -59,7 +59,6 @@ class Wanted:
     repeats: int
     patterns: list
     nodes: int
-    scheduler: str = 'local'
     partition: str | None = None
     account: str | None = None
     budget: float | None = None
@@ -135,9 +134,7 @@ class Session:
         The last line is written when all is there that was wanted: with a budget the repeats that fit into it.
         Raises BenchError, JobLost.
         """
-        reframe_settings.write(self.folder / 'settings.py', self.site, scheduler=self.wanted.scheduler,
-                       partition=self.wanted.partition, account=self.wanted.account,
-                       database=self.logs() / 'reframe.db', perflogs=self.logs() / 'perflogs')
+        reframe_settings.write(self.folder / 'settings.py', self.site)
         done = self.done()
         self.ask_modules()
         for run in self.runs:
@@ -164,11 +161,6 @@ class Session:
         if self.complete:
             self.writer.add('end', ended=record.now(), **counts)
         return counts
-
-    def logs(self):
-        """Return the folder (Path) of what ReFrame keeps over all runs: with them, or in that of a run elsewhere."""
-        results = select.results_folder().absolute()
-        return results if results in self.folder.parents else self.folder
 
     def counts(self):
         """Return {'ok', 'failed', 'skipped': how many measurements the file has}."""
@@ -236,9 +228,6 @@ class Session:
         """
         command = [*(mine.srun if mine else plan.srun_line(min(2, self.wanted.nodes), 2, self.site, bind=False))]
         behind = [command.pop()] if command[-1] == 'osu-gpu-bind' else []
-        if self.wanted.scheduler != 'local':
-            command += reframe_settings.job_options(self.site, partition=self.wanted.partition,
-                                                    account=self.wanted.account)
         return [*command, str(RANK_PROOF), str(proofs), *behind, *(mine.program if mine else ASK_PROGRAM)]
 
     def repeat(self, number, runs):
@@ -296,8 +285,6 @@ class Session:
 
         errors: Path, what runs that failed said on stderr; those that are not there are passed over
         """
-        if self.wanted.scheduler != 'local':
-            return
         gone = next(filter(None, (job.unreached(measure.text_of(path)) for path in errors)), None) or job.lost(
             os.environ)
         if gone:
@@ -325,9 +312,7 @@ class Session:
         for run in runs:
             entry = reported.get(run.name, {})
             said = f"{(entry.get('fail_reason') or 'ReFrame did not run it').strip()} (phase {entry.get('fail_phase')})"
-            if job.ENDED in said:
-                self.say(f"{run.name}, repeat {number}: {said}; it is measured again with --resume")
-            elif (run.name, number) not in done:
+            if (run.name, number) not in done:
                 self.writer.add('measurement', **_without_numbers(
                     run, number, 'failed', measure.reason(said, _stage_output(entry))))
             elif entry.get('fail_phase') not in (None, 'sanity'):  # measured, but missing in ReFrame's own logs

@@ -56,7 +56,6 @@ def add_arguments(parser):
         help="only cases whose benchmark or title fits, as in 'osu_bw' or '*D D, two nodes' (can be repeated)")
     add('--sizes', action=argparse.BooleanOptionalAction, default=None,
         help="the table of every message size too (default: where there are two curves or fewer)")
-    add('--lenient', action='store_true', help="where nodes or ranks are unknown on one side, compare all the same")
     add('--threshold', action='append', default=[], type=_threshold, metavar='NAME=FRACTION',
         help="margin within which values are equal, as in osu_bw=0.1 or 'osu_*=0.02' (can be repeated, the last "
              "counts)")
@@ -90,8 +89,7 @@ def _threshold(value):
 def compare(options):
     """Print the comparison; return the exit code."""
     try:
-        result = collect(options.a, options.b, only=options.only, lenient=options.lenient,
-                         thresholds=dict(options.threshold))
+        result = collect(options.a, options.b, only=options.only, thresholds=dict(options.threshold))
     except ERRORS as err:  # not in main(), whose exit code 1 would mean: something is worse
         print(f"{options.prog}: error: {err}", file=sys.stderr)
         return IMPOSSIBLE
@@ -106,7 +104,7 @@ def compare(options):
     return WORSE if text.verdict_of(result) in FAILS[options.fail_on] else FINE
 
 
-def collect(a, others=(), *, only=(), lenient=False, thresholds=None):
+def collect(a, others=(), *, only=(), thresholds=None):
     """
     Compare what a user names; return the result as dict: comparisons (list of Comparison), troubles (of
     text.troubles_of), failed (list of (name, Case, reason): what A failed to measure and the other side has), notes
@@ -127,7 +125,7 @@ def collect(a, others=(), *, only=(), lenient=False, thresholds=None):
         # what an output does not say of itself, it must not be refused for; a note names it
         unsaid = any(side.facts.get('imported') for side in (one, other) if side)
         found = against_native(one, thresholds) if other is None else compare_datasets(
-            one, other, thresholds, lenient=lenient or unsaid)
+            one, other, thresholds, lenient=unsaid)
         elsewhere = other is not None and references.other_machine(one, other)
         if elsewhere:
             found = [without_verdict(comparison, elsewhere) for comparison in found]

@@ -547,8 +547,6 @@ def _nothing_fits(a, b, by_name, lenient):
         lines.append(f"  and {len(a.cases) - 12} more")
     lines.append(f"{b.name} has: " + ('; '.join(case.title for case in b.cases[:12]) or 'nothing')
                  + (f'; and {len(b.cases) - 12} more' if len(b.cases) > 12 else ''))
-    if not lenient and any(fits(one, other, True) for one in a.cases for other in b.cases):
-        lines.append("Where nodes or ranks are unknown on one side, --lenient compares all the same")
     return '\n'.join(lines)
 
 

@@ -16,8 +16,7 @@ from collections import OrderedDict
 
 from osu_container.core.writing import shell
 
-from ..arguments import seconds
-from .host import PATIENCE, Host
+from .host import Host
 
 FORMAT = 1
 
@@ -36,13 +35,11 @@ def add_arguments(parser):
     parser.add_argument('--json', action='store_true', help="everything, for programs and for --compare")
     parser.add_argument('--compare', nargs='+', metavar='A', help="how two looks differ: two files of this command, "
                         "one and this node now, or an installed module (name or folder) and this node now")
-    parser.add_argument('--patience', type=seconds, default=PATIENCE, metavar='SECONDS',
-                        help="how long a command may take; all run at the same time (default: %(default)g)")
     parser.set_defaults(function=main, prog='osu-container discover', errors=(OSError,),
                         after_interrupt='nothing was written')
 
 
-def found_now(root='', name=None, environment=None, patience=PATIENCE):
+def found_now(root='', name=None, environment=None):
     """
     Look, and return what was found (OrderedDict of plain data).
 
@@ -52,7 +49,7 @@ def found_now(root='', name=None, environment=None, patience=PATIENCE):
     """
     from . import differ, entry
     from .survey import Survey
-    host = Host(root, environment, patience)
+    host = Host(root, environment)
     survey = Survey(host, datetime.date.today().isoformat()).look()
     name = name or entry.name_for(survey)
     site = entry.site_of(survey, name)
@@ -95,7 +92,7 @@ def main(options):
         # said again when it is written; known now, it saves the look
         print("%s: error: %s is there already. To replace it: --force" % (options.prog, target), file=sys.stderr)
         return 1
-    found = found_now(options.sysroot or '', options.name, patience=options.patience)
+    found = found_now(options.sysroot or '', options.name)
     if options.facts:
         return write_facts(found, options)
     if options.output:
@@ -186,7 +183,7 @@ def compare(options):
             if root and not os.path.isdir(root):
                 raise differ.DifferError("the module was installed from %s, which is gone. Make it again, or look "
                                          "elsewhere by --sysroot DIR" % root)
-            today = found_now(root, patience=options.patience)
+            today = found_now(root)
             approach = os.path.basename(os.path.realpath(folder))
             entries = differ.changes(facts, today, approach)
             sides = ('module osu-container/%s as it was installed (%s)' % (approach, folder), side(today, 'now'))
@@ -200,7 +197,7 @@ def compare(options):
                 if root and not os.path.isdir(root):
                     raise differ.DifferError("%s was written about %s, which is gone. Look elsewhere by --sysroot DIR"
                                              % (first, root))
-                other = found_now(root, patience=options.patience)
+                other = found_now(root)
                 sides = (side(one, first), side(other, 'now'))
             entries = differ.differences(one, other, one.get('node') == other.get('node') and
                                          one.get('kind') == other.get('kind'))

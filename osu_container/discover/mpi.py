@@ -183,7 +183,7 @@ def _lacks_pmi(survey, problem):
     name, launcher = batch_system(survey.host)
     if name == 'Slurm':
         survey.lacks('a PMI', '`srun --mpi=list`: ' + problem, "eb installs nothing from this file: look again where "
-                     "srun answers (--patience 60), or write what it names into pmi")
+                     "srun answers, or write what it names into pmi")
         return
     survey.lacks('a PMI', '`srun --mpi=list`: %s; %s' % (problem, name), "eb installs nothing from this file. If an "
                  "mpiexec of MPICH or Intel MPI is here, try `mpiexec -launcher %s -n 2 apptainer exec IMAGE.sif "

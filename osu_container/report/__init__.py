@@ -6,10 +6,10 @@ content.py    what there is to show: sections, cases and curves, with their comp
 first.py      what is read first: what was compared, the conclusion, which cases are drawn; captions
 picture.py    the picture for a paper, as SVG or PDF, with its caption
 details.py    what only the lines of a run know: commands as typed, proof, foreign lines
-tables.py     tables as data; one Table becomes HTML and Markdown
-charts.py     the charts as Vega-Lite, made with Altair; PNG, SVG and PDF from the same specification
+tables.py     tables as data
+charts.py     the charts as Vega-Lite, made with Altair; a picture as SVG or PDF
 page.py       the page: template.html.j2, style.css, page.js and the drawing library in one file
-export.py     Markdown and CSV
+export.py     every value as CSV
 """
 
 

@@ -21,7 +21,6 @@ from altair.utils.schemapi import debug_mode
 
 from osu_container.core.writing.terminal import visible_in
 
-from ..results.model import size_text
 from . import ReportError
 
 #: Version of Vega-Lite that this Altair writes, e.g. '6.4'
@@ -34,18 +33,12 @@ FONT = 'Liberation Sans, Arial, Helvetica, sans-serif'
 #: Of charts in the page, where the browser measures the text
 PAGE_FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 
-#: Columns of the rows of a curve, see content.Curve.rows(); of a breakdown, see content.Breakdown.rows()
+#: Columns of the rows of a curve, see content.Curve.rows()
 CURVE = ('series', 'bytes', 'value', 'low', 'high', 'repeats', 'ratio', 'ratio_low', 'ratio_high', 'verdict')
-ADDED = ('series', 'range', 'value', 'low', 'high')
 
 #: Regions that are shown enlarged: key -> (title, least size, largest size in bytes)
 ZOOMS = {'small': ('small messages, 1 B to 1 KiB', 1, 1024),
          'rendezvous': ('rendezvous region, 4 KiB to 64 KiB', 4096, 65536)}
-#: Ranges of message sizes of the latency breakdown: name -> (least, largest size in bytes). The first ends where the
-#: published figures of opensource do (21 us up to 128 B), the third is the region that is shown enlarged.
-RANGES = {'small': (1, 128), 'eager': (256, 2048), 'rendezvous': (4096, 65536), 'large': (131072, 1 << 62)}
-ADDED_RANGES = {name: f'{size_text(least)} to {size_text(most)}' if most < 1 << 60 else f'from {size_text(least)}'
-                for name, (least, most) in RANGES.items()}
 #: A logarithmic axis tells nothing where the values are within the first factor, and has room for powers of ten only
 #: where they are beyond the second
 LINEAR_WITHIN, STEPS_WITHIN = 5, 3000
@@ -165,11 +158,6 @@ def _colour(names, styles, legend):
     }
 
 
-def series_encodings(names, styles):
-    """Return ({name: encoding} of lines, {name: encoding} of marks) that tell series apart; with a legend."""
-    return _colour(list(names), list(styles), True)
-
-
 def _width(names, styles, own, background):
     """Return a scale from series to a number: own for the curves of the report, background for those behind them."""
     return altair.Scale(type='ordinal', domain=names, range=[background if style.background and not style.few else own
@@ -217,48 +205,46 @@ def _texts(chart):
 
 
 @functools.cache
-def specification(kind, unit, names, styles, *, region=None, scaled='decades', spread=False, legend=False,
-                  interactive=True, margin=0.0, more_is_better=True):
+def specification(kind, unit, names, styles, *, region=None, scaled='decades', spread=False, margin=0.0,
+                  more_is_better=True):
     """
-    Return the Vega-Lite specification (JSON text) of a kind of chart.
+    Return the Vega-Lite specification (JSON text) of a kind of chart of the page; its legend is the page's own.
 
-    :param kind: 'curve' (value by size), 'ratio' (to native, by size), 'single' (benchmarks without sizes), 'added'
-                 (latency breakdown)
+    It has a parameter 'hidden' (names not shown); the chart of all sizes can be zoomed.
+
+    :param kind: 'curve' (value by size), 'ratio' (to native, by size), 'single' (benchmarks without sizes)
     :param unit: 'MB/s', 'us' or 'ms'
     :param names, styles: of the series, tuple of str and tuple of Style
     :param region: key of ZOOMS or None for all sizes
     :param scaled: axis of the values, see scaled(): 'linear', 'steps', 'decades'; of ratios also 'fine'
     :param spread: bool, there are repeats, whose least and most are shown
-    :param legend: bool, with a legend in the chart; the page has its own, which a keyboard reaches
-    :param interactive: bool, with a parameter 'hidden' (names not shown), and zoom in the chart of all sizes
     :param margin, more_is_better: of a ratio: the fraction within which values are equal, and which ratios are good
     """
     names, styles = list(names), list(styles)
     with debug_mode(CHECKED):
         if kind == 'ratio':
-            chart = _ratio(names, styles, scaled=scaled, spread=spread, margin=margin, more_is_better=more_is_better,
-                           legend=legend, interactive=interactive)
+            chart = _ratio(names, styles, scaled=scaled, spread=spread, margin=margin, more_is_better=more_is_better)
+        elif kind == 'curve':
+            chart = _curve(unit, names, styles, region=region, scaled=scaled, spread=spread)
         else:
-            build = {'curve': _curve, 'single': _single, 'added': _added}[kind]
-            chart = build(unit, names, styles, region=region, scaled=scaled, spread=spread, legend=legend,
-                          interactive=interactive)
-        if interactive:
-            chart = chart.add_params(altair.param(name='hidden', value=[]))
-            if kind != 'ratio':  # its parts have data of their own, so it filters by itself
-                chart = chart.transform_filter(SHOWN)
+            chart = _single(unit, names, styles, spread=spread)
+        chart = chart.add_params(altair.param(name='hidden', value=[]))
+        if kind != 'ratio':  # its parts have data of their own, so it filters by itself
+            chart = chart.transform_filter(SHOWN)
         spec = chart.to_dict(validate=CHECKED)
     spec['autosize'] = {'type': 'fit', 'contains': 'padding'}
     spec.pop('config', None)  # Altair's own size of a view; the theme says the rest
     return json.dumps(spec, sort_keys=True, separators=(',', ':'))
 
 
-def _curve(unit, names, styles, *, region, scaled, spread, legend, interactive, size=34, below=False):
+def _curve(unit, names, styles, *, scaled, spread, region=None, picture=False, below=False):
     """
     Return the chart of values by message size; as of specification().
 
-    :param size: of a mark, in square points; below: bool, a chart below it has the names of the message sizes
+    :param picture: bool, for column(): with a legend and smaller marks, and nothing to press
+    :param below: bool, a chart below it has the names of the message sizes
     """
-    lines, marks = _colour(names, styles, legend)
+    lines, marks = _colour(names, styles, picture)
     least, most = ZOOMS[region][1:] if region else (1, 1 << 62)
     sizes = [4 ** n for n in range(21)] if region != 'rendezvous' else [2 ** n for n in range(12, 17)]
     axis = altair.Axis(values=sizes, labelExpr=SIZE, title=None if region or below else 'message size',
@@ -280,8 +266,8 @@ def _curve(unit, names, styles, *, region, scaled, spread, legend, interactive, 
         **lines, strokeWidth=altair.StrokeWidth('series:O', scale=_width(names, styles, 1.8, 1.1), legend=None))
     points = base.mark_point(filled=True, opacity=1).encode(
         color=lines['color'], **marks, tooltip=_tooltip(unit),
-        size=altair.Size('series:O', scale=_width(names, styles, size, 7), legend=None))
-    if interactive and not region:
+        size=altair.Size('series:O', scale=_width(names, styles, 16 if picture else 34, 7), legend=None))
+    if not picture and not region:
         # a turn of the wheel scrolls the page, with Ctrl (a pinch on a touchpad) it zooms; a finger scrolls the page
         points = points.add_params(altair.selection_interval(
             name='zoom', bind='scales', zoom='wheel![event.ctrlKey]',
@@ -289,11 +275,11 @@ def _curve(unit, names, styles, *, region, scaled, spread, legend, interactive, 
     return altair.layer(*([bars] if spread else []), curve, points)
 
 
-def _ratio(names, styles, *, scaled, spread, margin, more_is_better, legend, interactive, short=False):
+def _ratio(names, styles, *, scaled, spread, margin, more_is_better, picture=False):
     """Return the chart of ratios to native by message size: marks and bars of the series beside each other."""
-    lines, marks = _colour(names, styles, legend)
+    lines, marks = _colour(names, styles, picture)
     axis = altair.Axis(values=[4 ** n for n in range(21)], labelExpr=SIZE, title='message size')
-    title = 'ratio to native (log)' + ('' if short else f", {'more' if more_is_better else 'less'} is better")
+    title = 'ratio to native (log)' + ('' if picture else f", {'more' if more_is_better else 'less'} is better")
     values = altair.Axis(labelExpr=NUMBER, title=title, values=TICKS[scaled])
     scale = altair.Scale(type='log', nice=False, padding=10)
     band = altair.Chart(altair.Data(values=[{'least': 1 / (1 + margin), 'most': 1 + margin}])).mark_rect().encode(
@@ -303,7 +289,7 @@ def _ratio(names, styles, *, scaled, spread, margin, more_is_better, legend, int
     base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter(
         'datum.bytes > 0 && isValid(datum.ratio)').transform_calculate(
             at=_beside(names, styles))
-    if interactive:
+    if not picture:
         base = base.transform_filter(SHOWN)
     base = base.encode(x=altair.X('at:Q', axis=axis, scale=altair.Scale(type='log', base=2, nice=False, padding=8)),
                        y=altair.Y('ratio:Q', axis=values, scale=scale))
@@ -316,7 +302,8 @@ def _ratio(names, styles, *, scaled, spread, margin, more_is_better, legend, int
     return altair.layer(band, one, *([bars] if spread else []), curve, points)
 
 
-def _single(unit, names, styles, *, region, scaled, spread, legend, interactive):
+def _single(unit, names, styles, *, spread):
+    """Return the chart of benchmarks with one number."""
     lines, marks = _colour(names, styles, False)
     base = _texts(altair.Chart(altair.NamedData('rows'))).encode(
         y=altair.Y('series:N', sort=names, title=None, axis=altair.Axis(labelLimit=0, grid=False)))
@@ -332,30 +319,6 @@ def _single(unit, names, styles, *, region, scaled, spread, legend, interactive)
     return altair.layer(stems, *([bars] if spread else []), points)
 
 
-def _added(unit, names, styles, *, region, scaled, spread, legend, interactive):
-    lines, marks = _colour(names, styles, legend)
-    texts = ', '.join(f"{name}: '{sizes}'" for name, sizes in ADDED_RANGES.items())
-    base = altair.Chart(altair.NamedData('rows')).encode(
-        x=altair.X('range:N', sort=list(ADDED_RANGES), title=None, scale=altair.Scale(paddingInner=0.25),
-                   axis=altair.Axis(labelAngle=0, labelLimit=0, ticks=False,
-                                    labelExpr=f"width < 480 ? datum.label : [datum.label, {{{texts}}}[datum.label]]")),
-        xOffset=altair.XOffset('series:N', scale=altair.Scale(domain=names)))
-    scale = altair.Scale(type='symlog', constant=1, nice=False, padding=14)
-    title = f'added to native, {UNITS[unit]}'
-    axis = altair.Axis(labelExpr="datum.value ? format(datum.value, '+,~g') : '0'",
-                       values=sorted([sign * 10 ** exponent for exponent in range(0, 7) for sign in (-1, 1)] + [0]))
-    bars = base.mark_rule(strokeWidth=7, opacity=0.28).encode(
-        y=altair.Y('low:Q', scale=scale, title=title, axis=axis), y2='high:Q', color=lines['color'])
-    points = base.mark_point(filled=True, opacity=1, size=70).encode(
-        y=altair.Y('value:Q', scale=scale, title=title, axis=axis), color=lines['color'], **marks,
-        tooltip=[altair.Tooltip('series:N', title='series'), altair.Tooltip('range:N', title='messages'),
-                 altair.Tooltip('value:Q', title='added, median of the sizes, µs', format='+,.4~r'),
-                 altair.Tooltip('low:Q', title='least', format='+,.4~r'),
-                 altair.Tooltip('high:Q', title='most', format='+,.4~r')])
-    zero = altair.Chart(altair.NamedData('rows')).mark_rule(strokeDash=[3, 3], opacity=0.8).encode(y=altair.datum(0))
-    return altair.layer(zero, bars, points)
-
-
 def column(unit, names, styles, *, scaled, ratios, spread, margin, more_is_better):
     """
     Return the Vega-Lite specification (dict) of a picture for a column of a paper: values, and ratios to native below.
@@ -365,11 +328,11 @@ def column(unit, names, styles, *, scaled, ratios, spread, margin, more_is_bette
     """
     names, styles = list(names), list(styles)
     with debug_mode(CHECKED):
-        parts = [_curve(unit, names, styles, region=None, scaled=scaled, spread=spread, legend=True,
-                        interactive=False, size=16, below=bool(ratios)).properties(width=1, height=COLUMN_HEIGHTS[0])]
+        parts = [_curve(unit, names, styles, scaled=scaled, spread=spread, picture=True,
+                        below=bool(ratios)).properties(width=1, height=COLUMN_HEIGHTS[0])]
         if ratios:
             below = _ratio(names, styles, scaled=ratios, spread=spread, margin=margin, more_is_better=more_is_better,
-                           legend=True, interactive=False, short=True)
+                           picture=True)
             parts.append(below.properties(width=1, height=COLUMN_HEIGHTS[1]))
         chart = altair.vconcat(*parts, spacing=8).resolve_scale(x='shared', color='shared', shape='shared',
                                                                 strokeDash='shared')
@@ -429,16 +392,6 @@ def theme(styles, *, ink='#1a1a1a', soft='#5c6068', grid='#e6e7e9', background=N
     }
 
 
-def complete(spec, columns, rows, *, width, height, config, title=None, subtitle=None):
-    """Return a specification (dict) with figures, size and theme in it, ready to be drawn."""
-    spec = json.loads(spec)
-    spec['datasets'] = {'rows': [dict(zip(columns, row)) for row in rows]}
-    spec.update(width=width, height=height, config=config)
-    if title:
-        spec['title'] = {'text': title, **({'subtitle': subtitle} if subtitle else {})}
-    return spec
-
-
 _COORDINATES = re.compile(r' (?:d|transform)="[^"]*"')
 _DECIMALS = re.compile(r'(\.\d)\d+')
 _UNUSED = re.compile(r' (?:role|class|aria-[a-z]+|pointer-events)="[^"]*"')
@@ -469,11 +422,6 @@ def svg(spec):
     text = _COORDINATES.sub(lambda found: _DECIMALS.sub(r'\1', found.group()), text)
     names = {name: f'clip{number}' for number, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
     return _CLIP.sub(lambda found: names[found.group()], text)
-
-
-def png(text):
-    """Return an SVG (str) as PNG, with two pixels a point."""
-    return _by_library(vl_convert.svg_to_png, text, scale=2)
 
 
 def fitted(spec, width):

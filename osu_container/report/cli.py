@@ -33,19 +33,14 @@ def add_arguments(parser):
     add('runs', nargs='*', metavar='RUN', help="what is shown; several are shown in the same charts")
     add('--published', action='store_true', help="the published figures, in place of runs")
     add('-o', '--output', type=Path, metavar='FILE', help="write the page (HTML) there")
-    add('--markdown', type=Path, metavar='FILE', nargs='?', const=STDOUT, help="print the tables as Markdown, or write "
-        "them to FILE")
     add('--csv', type=Path, metavar='FILE', nargs='?', const=STDOUT, help="print every value as CSV, one row for each "
         "repeat and size, or write them to FILE")
-    add('--figures', type=Path, metavar='DIR', help="write each chart there as PNG and as SVG")
     add('--picture', type=Path, metavar='FILE', help="write the picture for a column of a paper there, FILE.svg or "
         "FILE.pdf: values and ratio to native by message size; its caption is written to FILE.caption.txt")
     add('--case', metavar='PATTERN', help="with --picture: the case that is drawn, as in 'osu_latency D D*' (default: "
         "bandwidth between two nodes)")
     add('--reference', action='append', metavar='NAME', help="published figures or a reference of your own to stand "
         "behind the curves (can be repeated; default: those that suit the site of the runs)")
-    add('--no-reference', action='store_true', help="nothing behind the curves")
-    add('--title', metavar='TEXT', help="title of the page")
     add('--force', action='store_true', help="replace files that are there")
 
 
@@ -55,15 +50,14 @@ def report(options):
     _check(options)
     progress = Progress()
     if options.published:
-        made = published(options.title, progress)
+        made = published(progress)
     else:
         datasets = [select.resolve(text) for text in options.runs]
         progress(f"{len(datasets)} read: {', '.join(one.name for one in datasets)}")
         section = content.section('Runs' if len(datasets) > 1 else _first_upper(datasets[0].title), datasets,
                                   behind(datasets, options), progress)
-        title = options.title or _title(datasets)
-        made = content.Report(title, [section])
-    return _write(options, made, progress)
+        made = content.Report(_title(datasets), [section])
+    return _write(options, made)
 
 
 def _first_upper(text):
@@ -95,9 +89,9 @@ class Progress:
 def _check(options):
     """Raise ReportError for what cannot be, before any work."""
     from . import picture
-    outputs = [path for path in (options.output, options.markdown, options.csv, options.picture) if path]
-    if not outputs and not options.figures:
-        raise ReportError("nothing to write: name the page by -o FILE, or --markdown, --csv, --figures, --picture")
+    outputs = [path for path in (options.output, options.csv, options.picture) if path]
+    if not outputs:
+        raise ReportError("nothing to write: name the page by -o FILE, or --csv, --picture")
     if outputs.count(STDOUT) > 1:
         raise ReportError("one output can be printed: give a FILE to the others")
     _check_choice(options)
@@ -108,8 +102,6 @@ def _check(options):
         if path.absolute() in [other.absolute() for other in outputs[:number]]:
             raise ReportError(f"{path} is named twice: each output needs a file of its own")
         _check_output(path, options.force)
-    if options.figures and options.figures.exists() and not options.figures.is_dir():
-        raise ReportError(f"{options.figures} is no folder: --figures wants one for its files")
 
 
 def _check_choice(options):
@@ -117,12 +109,10 @@ def _check_choice(options):
     if bool(options.runs) == options.published:
         raise ReportError("name runs, or --published: " + (
             "not both" if options.published else "`osu-container report latest -o report.html` shows the newest run"))
-    if options.published and (options.reference or options.no_reference):
-        raise ReportError("--published chooses what stands behind the curves: leave out --reference and --no-reference")
+    if options.published and options.reference:
+        raise ReportError("--published chooses what stands behind the curves: leave out --reference")
     if options.case and not options.picture:
         raise ReportError("--case chooses what --picture draws: name a picture, too")
-    if options.reference and options.no_reference:
-        raise ReportError("--reference and --no-reference contradict each other: leave out one")
 
 
 def _check_output(path, force):
@@ -142,8 +132,6 @@ def _check_output(path, force):
 
 def behind(datasets, options):
     """Return the datasets (list of Dataset) that stand behind the curves of runs."""
-    if options.no_reference:
-        return []
     if options.reference:
         return [references.get(name) for name in options.reference]
     found = {}
@@ -160,7 +148,7 @@ FIRST = ('lumi-g-2025-03', 'lumi-mpi4py-2025-07', 'lumi-native-2026-03')
 FEW_SIZES = 5
 
 
-def published(title=None, progress=lambda text: None):
+def published(progress=lambda text: None):
     """Return the content.Report of the published figures: a section for each publication."""
     from . import content
     datasets = {one.name: one for one in references.published()}
@@ -173,25 +161,20 @@ def published(title=None, progress=lambda text: None):
         own = [one for one in (datasets[other] for other in curves) if lumi and one.name.startswith('lumi')]
         sections.append(content.section(f'{name}: {datasets[name].title}', [datasets[name]],
                                         [*own, *(single if lumi else [])], progress))
-    return content.Report(title or 'OSU benchmarks in containers: published results', sections, published=True)
+    return content.Report('OSU benchmarks in containers: published results', sections, published=True)
 
 
-def _write(options, made, progress):
+def _write(options, made):
     """Write what was asked for, once all of it is there; return the exit code."""
     from . import export, page, picture
     texts = []
-    said = sys.stderr if STDOUT in (options.csv, options.markdown, options.output) else sys.stdout
+    said = sys.stderr if STDOUT in (options.csv, options.output) else sys.stdout
     if options.csv:
         texts.append((options.csv, export.csv_text(made).encode()))
-    if options.markdown:
-        texts.append((options.markdown, export.markdown(made).encode()))
     if options.picture:
         texts += picture.files(made.sections[0], options.picture, options.case)
     if options.output:
-        texts.append((options.output, page.html(made, progress).encode()))
-    if options.figures:
-        paths = figures(made, options.figures, options.force, progress)
-        print(f"{options.figures}: {len(paths)} files", file=said)
+        texts.append((options.output, page.html(made).encode()))
     for path, data in texts:
         if path == STDOUT:
             sys.stdout.write(data.decode())
@@ -204,59 +187,6 @@ def _write(options, made, progress):
 def _size(count):
     """Return a number of bytes as text: '2.3 MB', '14 kB'."""
     return f'{count / 1e6:.1f} MB' if count >= 1e5 else f'{-(-count // 1000)} kB'
-
-
-def figures(made, folder, force, progress):
-    """
-    Write every chart of a content.Report into folder (Path) as PNG and SVG; return the paths.
-
-    Raises ReportError if one of the files is there and force is False; then none is written.
-    """
-    from . import charts
-    drawn = [figure for section in made.sections for figure in _studies(section)]
-    drawn += [figure for section in made.sections for figure in _charts(section)]
-    keys = [key for key, _ in drawn]
-    paths = [folder / f'{key}.{kind}' for key in keys for kind in ('svg', 'png')]
-    there = [path for path in paths if path.exists()]
-    if there and not force:
-        raise ReportError(f"{there[0]} is there already" + (f", and {len(there) - 1} more" if there[1:] else '')
-                          + ": use --force to replace them, or choose another folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, (key, specification) in enumerate(drawn, 1):
-        text = charts.svg(specification())
-        write_file(folder / f'{key}.svg', text.encode())
-        write_file(folder / f'{key}.png', charts.png(text))
-        if number % 10 == 0:
-            progress(f"{number} of {len(drawn)} figures")
-    return paths
-
-
-def _studies(section):
-    """Return [(key, function that returns the Vega-Lite specification)] of the study of a content.Section, if any."""
-    from . import study
-    one_host, subtitle = study.of(section), ', '.join(one.title for one in section.datasets)
-    if not one_host:
-        return []
-    return [(one_host.key, lambda: one_host.specification('One host MPI under several images', subtitle))]
-
-
-def _charts(section):
-    """Return [(key, function that returns the Vega-Lite specification)] of all other charts of a content.Section."""
-    from . import page
-    subtitle, found = ', '.join(one.title for one in section.datasets), []
-
-    def add(chart, legend, title):
-        """Keep a chart; the chart legend has its legend."""
-        found.append((chart.key, lambda: chart.complete(legend=legend.spec, title=title, subtitle=subtitle)))
-
-    for view in section.views:
-        plain, legends = (page.charts_of(view, legend=legend, interactive=False) for legend in (False, True))
-        for chart, legend in zip(plain, legends):
-            add(chart, legend, view.case.title + (f': {chart.title.lower()}' if chart.title else ''))
-    for view, rows in section.breakdowns():
-        add(page.added_chart(view, rows, interactive=False),
-            page.added_chart(view, rows, legend=True, interactive=False), f'{view.case.title}: what is added to native')
-    return found
 
 
 def write_file(path, data):

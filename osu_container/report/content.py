@@ -140,22 +140,6 @@ class View:
 
 
 @dataclass
-class Breakdown:
-    """
-    What a latency curve adds to native, by range of message sizes.
-
-    added  {name of charts.RANGES: (median, least, most) in us over the sizes of the range that both have}
-    """
-
-    curve: Curve
-    added: dict
-
-    def rows(self):
-        """Return the rows of the chart, see charts.ADDED."""
-        return [(self.curve.name, name, *(round(value, 4) for value in found)) for name, found in self.added.items()]
-
-
-@dataclass
 class Called:
     """
     A trouble that was recognised: the Trouble, and the (View, Curve, sizes) that look like it.
@@ -208,16 +192,6 @@ class Section:
     def without_native(self):
         """Return the datasets that have no native series at all."""
         return [one for one in self.datasets if native_name(one) not in one.names]
-
-    def breakdowns(self):
-        """Return [(View, [Breakdown])] of the latency cases between two ranks that have native."""
-        found = []
-        for view in self.views:
-            if view.case.benchmark in ('osu_latency', 'osu_xccl_latency'):
-                rows = [one for one in (breakdown(view, curve) for curve in view.shown) if one]
-                if rows:
-                    found.append((view, rows))
-        return found
 
     def troubles(self):
         """Return the troubles that its curves look like, each once (list of Called)."""
@@ -275,20 +249,6 @@ def statistics_of(series):
         else:
             found[size] = (statistics.median(values), min(values), max(values), len(values))
     return found
-
-
-def breakdown(view, curve):
-    """Return the Breakdown of a curve, None without native."""
-    native = view.native_of(curve)
-    if native is None or native is curve:
-        return None
-    added = {}
-    for name, (least, most) in charts.RANGES.items():
-        found = [curve.stats[size][0] - native.stats[size][0] for size in curve.stats
-                 if least <= size <= most and size in native.stats]
-        if found:
-            added[name] = (statistics.median(found), min(found), max(found))
-    return Breakdown(curve, added) if added else None
 
 
 def slug(text):

@@ -10,17 +10,12 @@
   // Rows are short in the page: number of the curve, size, median, ratio, verdict and, with repeats, least, most,
   // repeats, least and most ratio within a repeat
   function rowsOf(card) {
-    const columns = report.columns[card.kind];
     return card.rows.map(function (row) {
-      const name = card.curves[row[0]][0];
-      let full = [name].concat(row.slice(1));
-      if (card.kind === 'curve') {
-        const repeated = row.length > 5;
-        full = [name, row[1], row[2], repeated ? row[5] : row[2], repeated ? row[6] : row[2], repeated ? row[7] : 1,
-          row[3], repeated ? row[8] : null, repeated ? row[9] : null,
-          row[4] === null ? null : report.verdicts[row[4]]];
-      }
-      return Object.fromEntries(columns.map((column, index) => [column, full[index]]));
+      const repeated = row.length > 5;
+      const full = [card.curves[row[0]][0], row[1], row[2], repeated ? row[5] : row[2], repeated ? row[6] : row[2],
+        repeated ? row[7] : 1, row[3], repeated ? row[8] : null, repeated ? row[9] : null,
+        row[4] === null ? null : report.verdicts[row[4]]];
+      return Object.fromEntries(report.columns.map((column, index) => [column, full[index]]));
     });
   }
 
@@ -129,7 +124,7 @@
     const lines = [['dataset', 'series', 'case', 'size', 'median', 'least', 'most', 'repeats', 'unit', 'ratio', 'verdict']];
     Object.keys(report.cards).forEach(function (key) {
       const card = report.cards[key];
-      if (card.kind !== 'curve' || card.part) return;
+      if (card.part) return;
       const from = Object.fromEntries(card.curves);
       rowsOf(card).forEach((row) => lines.push([from[row.series], row.series, card.title, row.bytes, row.value, row.low,
         row.high, row.repeats, card.unit, row.ratio, row.verdict]));

@@ -12,20 +12,13 @@ import markupsafe
 
 from osu_container.core.writing.terminal import visible, visible_in
 
-from . import charts, content, first, study, tables
+from . import charts, content, first, tables
 
 FOLDER = Path(__file__).resolve().parent
-#: Charts of a page are in it as pictures, too, for print and for browsers without scripts, if there are not more than
-#: this. A picture takes up to a tenth of a second and 20 to 50 kB.
-STILLS = 48
-#: A page with more charts has pictures of so many cases, over all sizes. Of the others it prints the charts that were
-#: drawn (its button draws all first), and all values are in tables anyway.
-STILLS_OF_MANY = 24
 #: Summary tables that stand open, and cases of a section up to which all groups do
 OPEN_SUMMARIES, OPEN_CASES = 12, 24
-#: Size of the charts of a case: place -> (width, height) in points of its picture; the page takes its own width
-PLACES = {'main': (720, 380), 'ratio': (720, 280), 'first': (540, 270),
-          'zoom': (400, 260), 'single': (720, 0), 'added': (720, 320)}
+#: Height of the charts of a case in points, by their place; 0: as many lines as series
+PLACES = {'main': 380, 'ratio': 280, 'first': 270, 'zoom': 260, 'single': 0}
 #: Marks of Vega in a box of 34 x 12, for the legends of the page
 SHAPES = {
     'circle': 'M13.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z', 'square': 'M14 3h6v6h-6z',
@@ -47,10 +40,9 @@ class Chart:
     title   shown above it, '' for none
     words   what it shows, for those who do not see it
     spec    specification (JSON text, see charts.specification)
-    columns, rows  its figures
+    rows    its figures, see charts.CURVE
     curves  list of content.Curve in the order of the specification
     hidden  names of curves that are not shown at first
-    still   the picture as a data address, '' for none
     """
 
     key: str
@@ -58,29 +50,14 @@ class Chart:
     title: str
     words: str
     spec: str
-    columns: tuple
     rows: list
     curves: list
     hidden: list = field(default_factory=list)
-    still: str = ''
-
-    @property
-    def width(self):
-        """Return its width in points (int)."""
-        return PLACES[self.place][0]
 
     @property
     def height(self):
         """Return its height in points (int); a chart without sizes has a line for each series."""
-        return PLACES[self.place][1] or 70 + 26 * len(self.curves)
-
-    def complete(self, *, legend=None, title=None, subtitle=None):
-        """Return the specification (dict) with all in it, on light paper; legend: the specification with a legend."""
-        rows = [row for row in self.rows if row[0] not in self.hidden]
-        height = self.height + (22 * (1 + len(self.curves) // 3) + 50 if legend else 0)
-        return charts.complete(legend or self.spec, self.columns, rows, width=self.width, height=height, title=title,
-                               config=charts.theme([curve.style for curve in self.curves],
-                                                   background='white' if legend else None), subtitle=subtitle)
+        return PLACES[self.place] or 70 + 26 * len(self.curves)
 
 
 @dataclass
@@ -131,13 +108,8 @@ def _legend(curves):
     return found
 
 
-def charts_of(view, *, legend=False, interactive=True):
-    """
-    Return the charts of a View: all sizes, and each region of charts.ZOOMS in which a curve has three sizes or more.
-
-    :param legend: bool, with a legend in the chart, for a file of its own
-    :param interactive: bool, see charts.specification
-    """
+def charts_of(view):
+    """Return the charts of a View: all sizes, and each region of charts.ZOOMS where a curve has three or more."""
     curves = view.curves
     names, styles = tuple(curve.name for curve in curves), tuple(curve.style for curve in curves)
     hidden = [curve.name for curve in view.behind[content.SHOWN_BEHIND:]]
@@ -147,29 +119,28 @@ def charts_of(view, *, legend=False, interactive=True):
     words = f"{view.case.title}, in {charts.UNITS[unit]}: {', '.join(names)}. The values are in the table below."
 
     def spec(kind, **more):
-        return charts.specification(kind, unit, names, styles, spread=spread, legend=legend,
-                                    interactive=interactive, **more)
+        return charts.specification(kind, unit, names, styles, spread=spread, **more)
 
     if not view.sized:
-        return [Chart(view.key + '-chart', 'single', '', words, spec('single'), charts.CURVE, rows, curves, hidden)]
+        return [Chart(view.key + '-chart', 'single', '', words, spec('single'), rows, curves, hidden)]
     if not rows:
         return []
     shown = [row for row in rows if row[0] not in hidden]
     main = charts.scaled(row[2] for row in shown)
     found = [Chart(view.key + '-chart', 'main', '', words, spec('curve', scaled='steps' if main == 'linear' else main),
-                   charts.CURVE, rows, curves, hidden)]
-    found += ratio_charts(view, legend=legend, interactive=interactive)
+                   rows, curves, hidden)]
+    found += ratio_charts(view)
     for region, (title, least, most) in charts.ZOOMS.items():
         inside = [row for row in shown if least <= row[1] <= most]
         if max(([row[0] for row in inside].count(name) for name in names), default=0) < 3:
             continue
         found.append(Chart(f'{view.key}-{region}', 'zoom', title[0].upper() + title[1:], f'{title}. {words}',
                            spec('curve', region=region, scaled=charts.scaled(row[2] for row in inside)),
-                           charts.CURVE, rows, curves, hidden))
+                           rows, curves, hidden))
     return found
 
 
-def ratio_charts(view, *, legend=False, interactive=True, key='', place='ratio'):
+def ratio_charts(view, *, key='', place='ratio'):
     """
     Return the chart of the ratios to native of a View at every size (list of one Chart); [] where nothing has any.
 
@@ -179,29 +150,18 @@ def ratio_charts(view, *, legend=False, interactive=True, key='', place='ratio')
     rows = [row for curve in compared for row in curve.rows(zero=False) if row[6] is not None]
     if not view.sized or not rows:
         return []
-    # in the page all charts of a case have one order of colours; in a file of its own the legend has what is there
-    curves = view.curves if interactive else compared
+    curves = view.curves  # all charts of a case have one order of colours
     names, styles = tuple(curve.name for curve in curves), tuple(curve.style for curve in curves)
     margin = max(curve.comparison.margin for curve in compared)
     spread = any(row[7] is not None for row in rows)
     spec = charts.specification(
         'ratio', view.case.unit, names, styles, scaled=charts.ratio_scaled(row[6] for row in rows), spread=spread,
-        legend=legend, interactive=interactive, margin=margin, more_is_better=view.case.more_is_better)
+        margin=margin, more_is_better=view.case.more_is_better)
     bars = '; bars: least to most of the repeats' if spread else ''
     return [Chart(key or f'{view.key}-ratio', place,
                   f'Ratio to native; grey: equal within {100 * margin:g}\u00a0%{bars}',
                   f"{view.case.title}, ratio to native: {', '.join(one.name for one in compared)}. The values are in "
-                  "the table of the case.", spec, charts.CURVE, rows, curves)]
-
-
-def added_chart(view, rows, *, legend=False, interactive=True):
-    """Return the Chart of a latency breakdown; rows: list of content.Breakdown."""
-    curves = [one.curve for one in rows]
-    names, styles = tuple(curve.name for curve in curves), tuple(curve.style for curve in curves)
-    spec = charts.specification('added', view.case.unit, names, styles, legend=legend, interactive=interactive)
-    return Chart(f'{view.key}-added-chart', 'added', '', f'{view.case.title}: µs added to native, by range of message '
-                 f"sizes: {', '.join(names)}. The values are in the table below.", spec, charts.ADDED,
-                 [row for one in rows for row in one.rows()], curves)
+                  "the table of the case.", spec, rows, curves)]
 
 
 def _card(view):
@@ -209,13 +169,6 @@ def _card(view):
     return Card(view.key, view.case.title, view.meaning, _legend(view.curves), curves, tables.values(view),
                 curves[0].hidden if curves else [], len(view.sizes),
                 [(curve.name, curve.comparison.words) for curve in view.shown if curve.comparison])
-
-
-def _breakdown_card(view, rows):
-    chart = added_chart(view, rows)
-    names = [replace(named, verdict='') for named in _legend(chart.curves)]  # the verdict is about the whole curve
-    return Card(f'{view.key}-added', view.case.title, '', names, [chart],
-                [tables.breakdown(view, rows)], [])
 
 
 def _first(section, key='first'):
@@ -240,14 +193,6 @@ def _first(section, key='first'):
             'curves': list(known.values())}
 
 
-def _address(svg):
-    """Return an SVG as a data address (Markup) that can stand in an attribute between double quotes."""
-    text = svg.replace("'", '&apos;').replace('"', "'")
-    for sign, code in (('%', '%25'), ('#', '%23'), ('<', '%3C'), ('>', '%3E'), ('\n', '%0A'), ('&', '&amp;')):
-        text = text.replace(sign, code)
-    return markupsafe.Markup('data:image/svg+xml,' + text)
-
-
 def _colours(styles):
     """Return ({Style: name of its variable}, style sheet): colours on light and on dark paper."""
     pairs = {}
@@ -261,8 +206,6 @@ def _colours(styles):
 
 def _compact(chart, number):
     """Return the rows of a chart for the data of the page; number: {name of a curve: its number}."""
-    if chart.columns is not charts.CURVE:
-        return [[number[row[0]], *row[1:]] for row in chart.rows]
     found = []
     for name, size, value, low, high, repeats, ratio, ratio_low, ratio_high, verdict in chart.rows:
         row = [number[name], size, value, ratio, LETTERS.get(verdict)]
@@ -281,8 +224,7 @@ def _data(cards, colour_names):
                 curves = [[curve.name, curve.dataset.name] for curve in chart.curves]
                 case = chart.curves[0].series.case
                 figures[card.key] = {
-                    'kind': 'curve' if chart.columns is charts.CURVE else 'added', 'title': card.title,
-                    'part': bool(card.link),
+                    'title': card.title, 'part': bool(card.link),
                     'unit': charts.UNITS[case.unit], 'curves': curves, 'hidden': card.hidden,
                     'rows': _compact(chart, {name: index for index, name in enumerate(names)}),
                     'colours': [colour_names[curve.style] for curve in chart.curves],
@@ -290,7 +232,7 @@ def _data(cards, colour_names):
             found[chart.key] = {'spec': spec, 'card': card.key, 'height': chart.height}
     theme = charts.theme([], ink='var(--ink)', soft='var(--soft)', grid='var(--grid)', font=charts.PAGE_FONT,
                          overlap=True)
-    return {'columns': {'curve': charts.CURVE, 'added': charts.ADDED}, 'theme': theme,
+    return {'columns': charts.CURVE, 'theme': theme,
             'verdicts': {letter: tables.VERDICTS[name] for name, letter in LETTERS.items()},
             'specs': {name: json.loads(spec) for spec, name in specs.items()}, 'cards': figures, 'charts': found}
 
@@ -314,13 +256,8 @@ def _section(section):
         own = [_card(view) for view in views]
         cards += own
         groups.append({'title': title, 'cards': own, 'open': everything_open or not groups})
-    breakdowns = [_breakdown_card(view, rows) for view, rows in section.breakdowns()]
-    cards += breakdowns
-    made = study.of(section)
     return {
-        'study': made and {'key': made.key, 'words': made.words, 'tables': made.tables(), 'note': made.repeats_text(),
-                           'picture': _address(charts.svg(made.specification()))},
-        'title': section.title, 'key': section.key, 'groups': groups, 'breakdowns': breakdowns,
+        'title': section.title, 'key': section.key, 'groups': groups,
         'leads': [(one.title, lead(one, section.details.get(one.name))) for one in section.datasets],
         'warnings': warnings(section), 'summaries': tables.summaries(section),
         'verdicts': tables.verdicts(section), 'failures': tables.failures(section),
@@ -455,23 +392,8 @@ def _foreign(dataset, details):
     return found
 
 
-def _draw_pictures(cards, progress):
-    """Put pictures into the charts of cards; return True if every chart has one."""
-    found = [chart for card in cards for chart in card.charts]
-    wanted = found if len(found) <= STILLS else [one for one in found if one.place != 'zoom'][:STILLS_OF_MANY]
-    for number, chart in enumerate(wanted, 1):
-        chart.still = _address(charts.svg(chart.complete()))
-        if number % 12 == 0:
-            progress(f"{number} of {len(wanted)} pictures drawn")
-    return len(wanted) == len(found)
-
-
-def html(report, progress=lambda text: None):
-    """
-    Return the page (str) of a content.Report; progress is called with a line (str) of what is done.
-
-    Raises ReportError if the drawing library cannot be had.
-    """
+def html(report):
+    """Return the page (str) of a content.Report. Raises ReportError if the drawing library cannot be had."""
     with charts.javascript() as library:
         sections = []
         seen = _first(report.sections[0])
@@ -480,11 +402,10 @@ def html(report, progress=lambda text: None):
             shown, own = _section(section)
             sections.append(shown)
             cards += own
-        all_still = _draw_pictures(cards, progress)
-        return _fill(report, sections, seen, cards, all_still, library())
+        return _fill(report, sections, seen, cards, library())
 
 
-def _fill(report, sections, seen, cards, all_still, library):
+def _fill(report, sections, seen, cards, library):
     """Return the page (str): the template with all that was made for it. seen: of the first screen, see _first()."""
     colour_names, colours = _colours(list(dict.fromkeys(curve.style for view in report.views for curve in view.curves)))
     script = (FOLDER / 'page.js').read_text(encoding='utf-8')
@@ -502,7 +423,7 @@ def _fill(report, sections, seen, cards, all_still, library):
         style=(FOLDER / 'style.css').read_text(encoding='utf-8'), colours=colours,
         colour_names=colour_names, shapes=SHAPES, verdicts=tables.VERDICTS,
         meanings=' '.join(f'{tables.VERDICTS[key]}: {text}.' for key, text in tables.MEANING.items()),
-        summaries_open=OPEN_SUMMARIES, all_still=all_still,
+        summaries_open=OPEN_SUMMARIES,
         licence=(FOLDER / 'vega-licence.txt').read_text(encoding='utf-8'),
         data=data.replace('<', '\\u003c').replace('\u2028', '\\u2028').replace('\u2029', '\\u2029'),
         library=library, script=script)
@@ -528,9 +449,9 @@ def _contents(sections, sources):
     else:
         section = sections[0]
         found = [(title, f"{section['key']}-{part}") for part, title, there in (
-            ('summary', 'Summary', section['summaries']), ('study', 'One host MPI', section['study']),
+            ('summary', 'Summary', section['summaries']),
             ('troubles', 'Known troubles', section['troubles']),
-            ('curves', 'Curves', section['groups']), ('latency', 'Latency', section['breakdowns']),
+            ('curves', 'Curves', section['groups']),
             ('failures', 'What failed', section['failures']), ('proof', 'Proof', section['runs']),
             ('repeat', 'How to repeat', section['runs']), ('environment', 'Environment', section['runs'])) if there]
     return found + [('Notes', 'notes')] + ([('Sources', 'published-sources')] if sources else [])

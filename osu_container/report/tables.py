@@ -1,5 +1,5 @@
 """
-The tables of a report as data. A Table becomes HTML in template.html.j2 and Markdown in export.py.
+The tables of a report as data. A Table becomes HTML in template.html.j2.
 
 A verdict is always a word with a sign, never a colour alone.
 """
@@ -87,7 +87,7 @@ class Table:
     A table: caption, columns, rows of Cell, of which the first heads its row, and notes below it.
 
     key   part of its address in the page
-    kind  'summary', 'verdicts', 'values', 'breakdown', 'proof', 'failures', 'records', 'facts'
+    kind  'summary', 'verdicts', 'values', 'proof', 'failures', 'records', 'facts'
     """
 
     caption: str
@@ -127,12 +127,6 @@ def number(value):
     if value >= 10:
         return f'{value:.1f}'
     return f'{value:.2f}' if value >= 0.1 else f'{value:.2g}'
-
-
-def signed(value):
-    """Return a difference as text: '+0.52', '−12.4', '0.00'."""
-    text = f'{abs(value):.2f}' if abs(value) < 10 else number(abs(value))
-    return text if text == '0.00' else ('+' if value > 0 else '−') + text
 
 
 def label(view, size):
@@ -293,31 +287,6 @@ def values(view):
                            + [Column(curve.name, number=True) for curve in curves],
                            rows, [], f'{view.key}-values{start // WIDE or ""}', 'values'))
     return found
-
-
-def breakdown(view, rows):
-    """Return the Table of what the latency curves of a view add to native; rows: list of content.Breakdown."""
-    ranges = [(name, *ends) for name, ends in charts.RANGES.items() if any(name in one.added for one in rows)]
-    columns = [Column('series')] + [Column(f'{name}, {_range_text(least, most, view.sizes)}', number=True)
-                                    for name, least, most in ranges]
-    body = []
-    for one in rows:
-        row = [Cell(one.curve.name)]
-        for name, _, _ in ranges:
-            if name in one.added:
-                median, least, most = one.added[name]
-                row.append(Cell(signed(median), median, title='median, least and most of the sizes',
-                                spread=f'{signed(least)} to {signed(most)}'))
-            else:
-                row.append(Cell(NOTHING))
-        body.append(row)
-    return Table(f'{view.case.title}: µs added to native, median of the sizes, least to most', columns, body, [],
-                 f'{view.key}-added', 'breakdown')
-
-
-def _range_text(least, most, sizes):
-    found = [size for size in sizes if least <= size <= most]
-    return content.sizes_text((found[0], found[-1])) if found else ''
 
 
 def proof(dataset, found):

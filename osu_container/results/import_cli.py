@@ -16,8 +16,8 @@ from . import files, imported, model, select
 
 EPILOG = """
 FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports), of
-the Intel MPI Benchmarks, or a performance log of ReFrame or of the EESSI test suite. It may hold
-several tables, and lines of others between them. Tables of one case are taken as repeats.
+or of the Intel MPI Benchmarks. It may hold several tables, and lines of others between them.
+Tables of one case are taken as repeats.
 
   osu-container import slurm-123.out
   osu-container import native=bare.txt hybrid=container.txt --site lumi-25.03 --nodes 2

@@ -3,7 +3,6 @@ Text that programs have printed -> the figures of a run.
 
     OSU Micro-Benchmarks    in C and in Python, and mpi4py's ports: any number of tables in one file
     Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark and number of processes
-    ReFrame                 performance logs, as of the EESSI test suite (perflogs.py)
 
 What the text says is taken, what it does not say is named as not known: the number of nodes, say. A command line above
 a table (`srun -N2 -n2 osu_bw D D`, as a shell with -x shows it) says some of it.
@@ -18,7 +17,7 @@ from pathlib import Path
 from osu_container import osu_output
 from osu_container.core.reading.files import TooLarge, lines_of
 
-from . import files, model, perflogs
+from . import files, model
 
 #: So many lines of others, of so many characters, are kept beside a table
 KEPT, KEPT_OF_LINE = 50, 500
@@ -27,7 +26,7 @@ UNKNOWN = 'not known'
 #: What is part of a case where the text does not say where the buffers are
 NO_BUFFERS = 'buffers not known'
 WANTED = ("wanted the output of a program of the OSU Micro-Benchmarks ('# OSU MPI Bandwidth Test v7.5' and what "
-          "follows), of the Intel MPI Benchmarks, or a performance log of ReFrame")
+          "follows), or of the Intel MPI Benchmarks")
 
 _TITLE = re.compile(r'# *(?:OSU |OMB-Py |OMB Python )?(MPI|NCCL|RCCL|XCCL)(_\w+)?(?:-(\w+))?(?: MANAGED)? (.*?) Test'
                     r'(?: Test)?\s*(?:v\d\S*|\(.*\))?\s*', re.I)
@@ -182,17 +181,10 @@ def read(path, benchmark=None):
     """
     lines, sha256, size, ended = _lines(path)
     found = Output(Path(path), sha256, size, [])
-    if perflogs.is_one(lines[0]):
-        try:
-            rows, found.notes = perflogs.read(path, lines)
-        except perflogs.LogFailure as err:
-            raise OutputFailure(str(err)) from err
-        found.tables = [Table(**row) for row in rows]
-    else:
-        if not ended and _cut(lines):
-            found.notes.append(f"{path}:{len(lines)}: the last line is cut off, left out: {lines[-1]}")
-            lines[-1] = ''
-        found.tables = list(_tables(path, lines, benchmark))
+    if not ended and _cut(lines):
+        found.notes.append(f"{path}:{len(lines)}: the last line is cut off, left out: {lines[-1]}")
+        lines[-1] = ''
+    found.tables = list(_tables(path, lines, benchmark))
     good = [table for table in found.tables if table.reason is None]
     if not good:
         raise OutputFailure(found.tables[0].reason if found.tables else _nothing(path, lines))

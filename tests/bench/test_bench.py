@@ -17,7 +17,7 @@ from tests.bench.conftest import PYTHON
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, compile_library, run
-from tests.helpers.samples import all_pairs, one_of_each
+from tests.helpers.samples import one_of_each
 from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
@@ -304,21 +304,16 @@ def test_modules_of_two_sites_are_refused():
 
 # ---- ReFrame's settings ----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('site, scheduler', all_pairs(SITES, ['local', 'slurm'], SOME))
-def test_reframe_takes_the_settings_of_every_site(tmp_path, site, scheduler):
-    reframe_settings.write(tmp_path / 'settings.py', site_entry(site), scheduler=scheduler, account='project_1')
+def test_reframe_takes_the_settings(tmp_path):
+    site = site_entry('lumi-25.03')
+    reframe_settings.write(tmp_path / 'settings.py', site)
     done = run([PYTHON, '-c', 'import sys; from reframe.frontend.cli import main; sys.exit(main())', '-C',
-                tmp_path / 'settings.py', f'--system={reframe_settings.system_name(site_entry(site))}',
+                tmp_path / 'settings.py', f'--system={reframe_settings.system_name(site)}',
                 '--show-config=systems/0/partitions'],
                env={**os.environ, 'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod'}, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    shown = done.stdout
-    jobs = site_entry(site)['jobs']['value']
-    assert ('--account=project_1' in shown) == (scheduler == 'slurm')
-    if scheduler == 'slurm':
-        assert all(option in shown for option in jobs['options'])
-        assert (f"--partition={jobs['partition']}" in shown) == bool(jobs['partition'])
-    assert site_entry(site)['jobs']['source'] in (tmp_path / 'settings.py').read_text().replace('\n# ', ' ')
+    wanted = ['--partition=standard-g', '--account=project_1', *site['jobs']['value']['options']]
+    assert reframe_settings.job_options(site, account='project_1') == wanted
 
 
 # ---- running ---------------------------------------------------------------------------------------------------------
@@ -486,39 +481,6 @@ def test_the_time_box_ends_after_a_whole_repeat(bench, tmp_path):
 
 
 # ---- ReFrame by itself -----------------------------------------------------------------------------------------------
-
-def reframe(bench, *arguments, **variables):
-    command = 'import sys; from reframe.frontend.cli import main; sys.exit(main())'
-    return run([PYTHON, '-c', command, *arguments], env={**bench_stand_in.environment(bench.root), **variables},
-               cwd=bench.root)
-
-
-def test_reframe_finds_and_runs_the_tests_without_this_command(bench, tmp_path):
-    written = bench('--settings', tmp_path / 'settings.py', '--module', 'osu-native/1')
-    assert written.returncode == 0 and str(tmp_path / 'settings.py') in written.stdout
-    refused = bench('--settings', tmp_path / 'settings.py', '--module', 'osu-native/1')
-    assert refused.returncode == 1 and '--force writes over it' in refused.stderr
-    checks = PROJECT / 'osu_container' / 'bench' / 'checks.py'
-    options = ['-C', tmp_path / 'settings.py', '-c', checks, f'--prefix={tmp_path}']
-    listed = reframe(bench, *options, '--tag', 'quick', '--list')
-    assert listed.returncode == 0, listed.stdout
-    assert 'OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-native' in listed.stdout
-    assert 'xccl' not in listed.stdout, 'the modules have no such program'
-    done = reframe(bench, *options, '--tag', 'demo', '-n', 'osu_bw', '-r')
-    assert done.returncode == 0, done.stdout
-    assert 'PASSED' in done.stdout and 'P: 4_MiB: 2097153.0 MB/s' in done.stdout
-
-
-def test_reframes_logs_and_comparison_see_every_message_size(bench):
-    assert bench(*ARGUMENTS, '--repeats', '2', '--', 'osu_bw').returncode == 0
-    logs = list((bench.results / 'perflogs').rglob('OSU_Micro_Benchmarks.log'))
-    assert len(logs) == 1 and len(logs[0].read_text().splitlines()) >= 4
-    assert '2097153.0,MB/s' in logs[0].read_text()
-    folder = next(path for path in bench.results.iterdir() if (path / files.NAME).exists())
-    done = reframe(bench, '-C', folder / 'settings.py', '--performance-compare=now-1d:now/now-1d:now/mean:/')
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count('osu_bw-HH-2x1-1') == done.stdout.count('osu_bw-HH-2x1-2') == 23, done.stdout
-
 
 # ---- what is wrong with the arguments --------------------------------------------------------------------------------
 

@@ -1,5 +1,4 @@
 """`osu-container bench` over the private Slurm with the real modules: native, and every approach in a container."""
-import json
 import os
 import re
 import signal
@@ -8,7 +7,6 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.results import files
-from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT, STATE, run
 from tests.runs.test_approaches import MODULES
 
@@ -63,17 +61,6 @@ def test_device_buffers_are_left_out_with_their_reason(shell):
     named = left_out.group(1).split(', ')
     assert {name.rpartition('-')[2] for name in named} < set(APPROACHES)
     assert len(named) + int(left_out.group(2)) == len(APPROACHES)  # every module that is installed
-
-
-def test_a_job_for_each_test_gives_the_same_kind_of_results(shell, tmp_path):
-    done = shell(f'{PROJECT}/bin/osu-container bench --scheduler jobs --tag quick --repeats 1 --module osu-native '
-                 f'--module osu-container/hybrid -o {tmp_path}/run osu_alltoall', timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    run = files.read(tmp_path / 'run')
-    assert {one.name for one in run.series} == {'native', 'hybrid'}
-    lines = [entry for _, entry in files.lines(run.path)[0] if entry['kind'] == 'measurement']
-    assert len({entry['slurm']['job'] for entry in lines}) == 2, json.dumps(lines[0]['slurm'])
-    assert run.cases == [Case('osu_alltoall', 'H H', 2, 2)]
 
 
 @pytest.fixture

@@ -78,7 +78,6 @@ BEFORE = {
         'bin/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
     r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
     r'(FILE|\w)\.sif .*--facts host\.json': '[ -e host.json ] || osu-container discover --facts host.json >facts.txt',
-    r'reframe -C settings\.py': '[ -e settings.py ] || osu-container bench --settings settings.py',
     r'discover --sysroot frontier': '[ -e frontier ] || stand-in/make frontier frontier --facts-only >made.txt',
     r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
     r'(--compare |--site-file |=)site\.py': 'osu-container discover -o site.py >out.txt; cp site.py node.py',
@@ -208,11 +207,8 @@ COMMANDS = [
     # Benchmarks
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),
-    Rule('modules, shell', r'osu-container bench --settings settings\.py'),
     Rule('long', r'(bin/)?osu-container bench( .*)?'),
-    Rule('list', r'reframe -C \S+ -c \S+ .*(-r\b.*|--list)'),
-    Rule('modules', r'reframe -C settings\.py --performance-compare=.*'),
-    Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html( --figures study --reference .*)?'),
+    Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html( --reference .*)?'),
     Rule('run', r'osu-container reference add latest --name native-2026-11'),
     # Figures. compare: 1 says that something is worse
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
@@ -414,15 +410,6 @@ def test_command_runs_with_the_modules(installed, line):
     assert done.returncode in line.rule().codes, done.stdout[-3000:] + done.stderr[-3000:]
     if 'srun osu_bw' in line.command:
         assert re.search(r'^ *4194304 +[\d.]+$', done.stdout, re.M)
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-@pytest.mark.parametrize('line', one_of_each(those('list'), kind))
-def test_reframe_finds_the_tests(installed, line):
-    done = installed(re.sub(r' -r\b', ' -l', line.script()), timeout=300)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert re.search(r'^Found [1-9]\d* check', done.stdout, re.M)
 
 
 @pytest.mark.parametrize('page, block', sorted({(line.page, line.block) for line in LINES

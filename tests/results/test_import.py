@@ -129,8 +129,8 @@ def test_compare_and_report_take_outputs_as_they_are(tmp_path, capsys):
     result = collect(str(mine), ['lumi-g-2025-03:native'])
     assert {one.case.benchmark for one in result['comparisons']} == {'osu_bw', 'osu_latency'}
     page = tmp_path / 'page.html'
-    assert call(capsys, 'report', mine, theirs, '-o', page, '--markdown', tmp_path / 'page.md')[0] == 0
-    assert 'theirs' in page.read_text() and '24' in (tmp_path / 'page.md').read_text()
+    assert call(capsys, 'report', mine, theirs, '-o', page)[0] == 0
+    assert 'theirs' in page.read_text()
 
 
 def test_native_and_others_in_one_import_are_compared(tmp_path, capsys):
@@ -139,8 +139,8 @@ def test_native_and_others_in_one_import_are_compared(tmp_path, capsys):
     assert call(capsys, 'import', f'native={native}', f'pure={slow}', '-o', tmp_path / 'run')[0] == 0
     code, out, _ = call(capsys, 'compare', tmp_path / 'run')
     assert code == 1 and 'pure against native' in out and 'much worse' in out
-    assert call(capsys, 'report', tmp_path / 'run', '--markdown', tmp_path / 'run.md')[0] == 0
-    assert 'much worse ▼' in (tmp_path / 'run.md').read_text()
+    assert call(capsys, 'report', tmp_path / 'run', '-o', tmp_path / 'run.html')[0] == 0
+    assert 'much worse ▼' in (tmp_path / 'run.html').read_text()
 
 
 def test_outputs_of_imb_are_compared_and_other_programs_are_not_mixed_with_them(tmp_path, capsys):
@@ -248,38 +248,6 @@ def test_what_contradicts_is_refused(tmp_path, capsys):
 HEAD = ('job_completion_time|display_name|num_tasks|num_tasks_per_node|device_buffers|message_size|result|'
         'bandwidth_value|bandwidth_unit|bandwidth_ref|bandwidth_lower_thres|bandwidth_upper_thres')
 NAME = 'EESSI_OSU_Micro_Benchmarks_pt2pt %benchmark_info=mpi.pt2pt.osu_bw %scale=1_cpn_2_nodes'
-
-
-def test_performance_logs_of_reframe_and_eessi_become_a_run(tmp_path):
-    rows = [f'2025-01-0{day}T00:00:00|{NAME}|2|1|cpu|4194304|pass|{value}|MB/s|0|None|None'
-            for day, value in ((1, 24000.5), (2, 23900.25))]
-    failed = f'2025-01-03T00:00:00|{NAME}|2|1|cpu|4194304|fail|1.0|MB/s|0|None|None'
-    path = write(tmp_path / 'EESSI_OSU_Micro_Benchmarks_pt2pt.log', '\n'.join([HEAD, *rows, failed, 'a|b']) + '\n')
-    run = imported.read(str(path))
-    assert [(one.case, one.values) for one in run.series] == [
-        (Case('osu_bw', 'H H', 2, 2), {4194304: {1: 24000.5, 2: 23900.25}})]
-    problems = ' '.join(run.problems)
-    assert f'{path}:4: the test did not pass' in problems and f'{path}:5: 2 columns, wanted 12' in problems
-
-
-@pytest.mark.parametrize('old, new, says', [
-    ('|4194304|', '|huge|', 'no message size of osu_bw'), ('osu_bw', 'gromacs', 'no name of an OSU program'),
-    ('MB/s', 'furlong', "osu_bw in 'furlong', wanted MB/s"), ('|24000.5|', '|nan|', "osu_bw is 'nan'"),
-])
-def test_a_line_of_a_log_that_cannot_be_taken_says_why(tmp_path, old, new, says):
-    row = f'2025-01-01T00:00:00|{NAME}|2|1|cpu|4194304|pass|24000.5|MB/s|0|None|None'
-    path = write(tmp_path / 'perf.log', f'{HEAD}\n{row.replace(old, new)}\n')
-    with pytest.raises(outputs.OutputFailure, match=f':2: {says}'):
-        outputs.read(path)
-
-
-def test_the_log_that_this_projects_reframe_writes_has_the_header_that_is_recognised():
-    """The names of the columns are those of ReFrame's own default settings."""
-    from reframe.core import settings
-    handlers = settings.site_configuration['logging'][0]['handlers_perflog']
-    formats = next(one['format_perfvars'] for one in handlers if 'format_perfvars' in one)
-    names = [name.replace('check_perf', 'latency') for name in re.findall(r'%\((\w+)\)s', formats)]
-    assert outputs.perflogs.is_one('|'.join(['result', 'job_completion_time', 'display_name', *names]))
 
 
 def test_an_output_is_no_reference_before_it_is_a_run(tmp_path, capsys, monkeypatch):

@@ -1,7 +1,6 @@
 """Which MPI of the host takes the place of which MPI of an image; the study of that: its plan, figure and tables."""
 import json
 import re
-import statistics
 
 import pytest
 
@@ -13,9 +12,6 @@ from osu_container.core.deciding.settings import HOST_MPI, approach_entry, famil
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import trial_of
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.report import charts, content, export, page, study
-from osu_container.results import files, references
-from osu_container.results.example_runs import make_run
 from osu_container.results.model import Case
 from tests.bench.test_bench import make_plan
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
@@ -171,10 +167,10 @@ IMAGES = ('bind-mpich-3.4.3', 'bind-mpich-4.2.3', 'bind-intel-mpi')
     (128, {2: 2, 4: 4, 8: 8, 16: 16, 32: 32, 64: 64, 128: 128}), (200, {number: number for number in (
         2, 4, 8, 16, 32, 64, 128)})])
 def test_the_study_has_ranks_in_powers_of_two_as_far_as_the_job_has_nodes(nodes, wanted):
-    runs = make_plan('workstation', study.TAG, nodes=nodes)
-    alltoall = {one.case.ranks: one.case.nodes for one in runs if one.case.benchmark == study.ALLTOALL and not one.skip}
+    runs = make_plan('workstation', 'sarus', nodes=nodes)
+    alltoall = {one.case.ranks: one.case.nodes for one in runs if one.case.benchmark == 'osu_alltoall' and not one.skip}
     assert alltoall == wanted
-    assert {one.case for one in runs if one.case.benchmark == study.LATENCY} == {Case('osu_latency', 'H H', 2, 2)}
+    assert {one.case for one in runs if one.case.benchmark == 'osu_latency'} == {Case('osu_latency', 'H H', 2, 2)}
     for one in runs:
         if one.skip:
             assert re.fullmatch(rf'wants \d+ nodes for {one.case.ranks} ranks, 4 a node, the job has {nodes} '
@@ -184,85 +180,4 @@ def test_the_study_has_ranks_in_powers_of_two_as_far_as_the_job_has_nodes(nodes,
 
 def test_one_node_is_not_enough_for_the_study():
     with pytest.raises(BenchError, match=r'wants 2 nodes, the job has 1 \(--nodes\)'):
-        make_plan('workstation', study.TAG, nodes=1)
-
-
-def made(folder, *, behind=(), **options):
-    """Return the Section of a run of the study."""
-    ranks = options.pop('ranks', (2, 4, 8))
-    of = (Case('osu_latency', 'H H', 2, 2), *(Case('osu_alltoall', 'H H', 2, number) for number in ranks))
-    make_run(folder, **{'approaches': ('native', *IMAGES), 'cases': of, 'tag': study.TAG, 'noise': 0.1, **options})
-    dataset = files.read(folder)
-    return content.section('Run', [dataset], [references.get(name) for name in behind])
-
-
-def test_the_figure_has_mean_and_deviation_of_every_series(tmp_path):
-    section = made(tmp_path / 'run', repeats=5)
-    found = study.of(section)
-    assert found.names == ['native', *IMAGES] and found.ranks == [2, 4, 8]
-    values = {(view.case, curve.name): curve.series.values for view in section.views for curve in view.curves}
-    for points, benchmark in ((found.latency, 'osu_latency'), (found.alltoall, 'osu_alltoall')):
-        for point in points:
-            own = list(values[Case(benchmark, 'H H', 2, point.ranks), point.series][point.size].values())
-            assert point.repeats == len(own) == 5
-            assert point.mean == pytest.approx(sum(own) / 5)
-            assert point.deviation == pytest.approx(statistics.stdev(own)) and point.deviation > 0
-    assert {point.size for point in found.alltoall} == {1024, 32768, 65536, 1048576}
-    assert len(found.alltoall) == 4 * 4 * 3
-
-
-def test_the_figure_is_drawn_with_a_bar_for_every_mark(tmp_path):
-    found = study.of(made(tmp_path / 'run'))
-    drawn = charts.svg(found.specification('A title', 'below it'))
-    assert drawn == charts.svg(found.specification('A title', 'below it')), 'the same each time'
-    for text in ('A title', 'below it', 'osu_latency, 2 ranks on two nodes', 'osu_alltoall, 1 KiB',
-                 'osu_alltoall, 32 KiB', 'osu_alltoall, 64 KiB', 'osu_alltoall, 1 MiB', *IMAGES, 'native', 'ranks',
-                 'µs'):
-        assert text in drawn, text
-    spec = found.specification()
-    panels = [spec['vconcat'][0], *(panel for row in spec['vconcat'][1:] for panel in row['hconcat'])]
-    assert len(panels) == 5
-    for panel in panels:
-        rows = panel['data']['values'] if 'values' in panel['data'] else spec['datasets'][panel['data']['name']]
-        assert rows and all(0 < row['low'] < row['value'] < row['high'] for row in rows)
-        assert len({row['at'] for row in rows}) == len(rows), 'no mark hides the bar of another'
-
-
-def test_a_bar_never_reaches_zero_and_the_table_has_the_true_deviation():
-    point = study.Point('native', 1024, 2, 10.0, 12.0, 2)
-    assert point.row()['low'] == 1.0 and point.row()['high'] == 22.0 and point.text == '10.0 ± 12.0'
-    assert study.Point('native', 1024, 2, 10.0, None, 1).text == '10.0'
-
-
-def test_published_figures_stand_behind_as_single_values(tmp_path):
-    found = study.of(made(tmp_path / 'run', behind=['piz-daint-sarus']))
-    name = 'sarus-mpich-3.1.4, piz-daint-sarus'
-    single = [point for point in found.latency + found.alltoall if point.series == name]
-    assert (1024, 2, 12.03, None) in [(point.size, point.ranks, point.mean, point.deviation) for point in single]
-    assert (1048576, 2, 109.28, None) in [(point.size, point.ranks, point.mean, point.deviation) for point in single]
-    assert name in charts.svg(found.specification())
-
-
-def test_page_markdown_and_tables_have_the_study(tmp_path):
-    section = made(tmp_path / 'run', repeats=3, ranks=(2, 4))
-    text = export.markdown(content.Report('Report', [section]))
-    assert '**osu\\_alltoall: mean ± standard deviation in µs**' in text or \
-        '**osu_alltoall: mean ± standard deviation in µs**' in text
-    assert re.search(r'^\| 64 KiB \| 4 \| [\d.]+ ± [\d.]+ \|', text, re.M)
-    assert 'Mean and sample standard deviation of 3 repeats' in text
-    html = page.html(content.Report('Report', [section]))
-    picture = re.search(r'<figure class="study"><img src="data:image/svg\+xml,[^"]+" alt="([^"]+)"', html)
-    assert picture.group(1).startswith('osu_latency between two nodes, and osu_alltoall on 2, 4 ranks at 1 KiB')
-
-
-@pytest.mark.parametrize('tag, approaches', [('quick', ('native', 'hybrid'))])
-def test_other_runs_have_no_such_figure(tmp_path, tag, approaches):
-    assert study.of(made(tmp_path / 'run', tag=tag, approaches=approaches)) is None
-
-
-def test_a_study_without_latency_or_alltoall_shows_what_it_has(tmp_path):
-    latency = study.of(made(tmp_path / 'one', ranks=(), approaches=('native', 'bind')))
-    assert latency.alltoall == [] and 'osu_alltoall' not in latency.words and charts.svg(latency.specification())
-    short = study.of(made(tmp_path / 'two', sizes=(1, 1024), ranks=(2,)))
-    assert {point.size for point in short.alltoall} == {1024} and 'osu_alltoall, 1 KiB' in charts.svg(
-        short.specification())
+        make_plan('workstation', 'sarus', nodes=1)
