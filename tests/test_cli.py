@@ -169,8 +169,7 @@ ELSEWHERE = {'bench', 'image verify'}
 OTHERS = {
     'new': 'an easyconfig; what it found is what check --json says', 'contribute': 'files',
     'report': 'a page; --csv has the figures', 'image recipe': 'a recipe', 'image fetch': 'files',
-    'image build': 'files', 'image sign': 'files', 'image push': 'a copy', 'image pull': 'a copy',
-    'image clean': 'room',
+    'image build': 'files', 'image clean': 'room',
     'reference add': 'a reference', 'reference remove': 'nothing',
 }
 

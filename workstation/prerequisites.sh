@@ -51,11 +51,9 @@ pkg-config|pkgconf-pkg-config|pkg-config|says of a loaded module what discover a
 proot|proot|proot|plays root for an ordinary user who builds an image, as on LUMI
 buildah|buildah|buildah|builds an image from its Dockerfile
 xz-utils|xz|xz|packs and unpacks what goes to a machine with a GPU
-openssl|openssl|openssl|makes throw-away keys to sign images with
 mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
 chromium|chromium|chromium|opens the report and the documentation as a reader would
 musl|musl-libc|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the simulated one is compared with
-docker-registry|docker-distribution|docker-registry /usr/bin/registry|a container registry on this machine, to copy images to and from
 '
 (( with_tests )) && needs+=$test_needs
 
@@ -207,7 +205,6 @@ switch_off_services() {
         case $package in
             munge) services+=(munge) ;;
             slurm-wlm) services+=(slurmctld slurmd) ;;
-            docker-registry) services+=(docker-registry) ;;
         esac
     done
     (( ${#services[@]} )) || return 0
@@ -252,7 +249,7 @@ install_on_debian() {
     if (( ${#missing[@]} )); then
         say "these packages will be installed by apt-get$how:"
         printf '    %s\n' "${missing_lines[@]}"
-        if [[ -d /run/systemd/system && " ${missing[*]} " =~ \ (munge|slurm-wlm|docker-registry)\  ]]; then
+        if [[ -d /run/systemd/system && " ${missing[*]} " =~ \ (munge|slurm-wlm)\  ]]; then
             note "Their system services are switched off again: what needs them runs its own."
         fi
     fi

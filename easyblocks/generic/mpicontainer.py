@@ -87,7 +87,7 @@ class MPIContainer(SiteEasyBlock):
             self.site['image_help']['value'], print_msg, self.cfg['image_sha256'], named=False)
 
     def checksum_step(self):
-        """Check the image: its sha256 from the easyconfig or the file beside it, its SBOM, its signature."""
+        """Check the image: its sha256 from the easyconfig or the file beside it, its signature."""
         super(MPIContainer, self).checksum_step()
         wanted, beside = self.or_error(image_build.given_sha256, self.cfg['image_sha256']), self.sif + '.sha256'
         if not wanted and not os.path.isfile(beside):

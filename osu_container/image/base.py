@@ -23,20 +23,19 @@ MERGED = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
 NOT_UNPACKED = ('./dev/*', './run/*', './etc/hostname', './etc/resolv.conf',
                 './var/cache/apt/archives/partial', './var/lib/apt/lists/partial')
 
-KINDS = ('auto', 'mmdebstrap', 'debootstrap', 'registry')
+
+def mirror():
+    """Return the address of a Debian mirror that the user has named ($DEBIAN_MIRROR), '' for that of the program."""
+    return os.environ.get('DEBIAN_MIRROR', '')
 
 
-def command(kind, release, mirror):
-    """Return (kind, command that makes the base without its target), (kind, None) for a base from a registry.
+def command(release):
+    """Return (name of the program, command that makes the base without its target). Raises ImageError without one.
 
-    kind: of KINDS. release: of Debian. mirror: its address, '' for that of the program. Raises ImageError if the
-    program is not there.
+    release: of Debian.
     """
-    if kind == 'registry':
-        return kind, None
     # debootstrap can only run as root, and makes the same packages in twice the time.
-    possible = ['mmdebstrap', 'debootstrap'] if kind == 'auto' else [kind]
-    for name in possible:
+    for name in ('mmdebstrap', 'debootstrap'):
         program = command_path(name)
         if not program or (name == 'debootstrap' and os.geteuid() != 0):
             continue
@@ -45,14 +44,14 @@ def command(kind, release, mirror):
             options = ['--format=tar', *(f'--dpkgopt={option}' for option in DPKG_OPTIONS)]
             if release == 'bookworm' and MERGED.is_dir():
                 options += [f'--hook-dir={MERGED}', '--include=usr-is-merged']
-        return name, [program, '--variant=minbase', '--include=python3', *options, release, mirror]
-    raise ImageError(f"no {' or '.join(possible)} to make a Debian base with. Install mmdebstrap (Debian, Ubuntu: "
-                     "apt-get install mmdebstrap), or use --base registry where a container registry is reached")
+        return name, [program, '--variant=minbase', '--include=python3', *options, release, mirror()]
+    raise ImageError("no mmdebstrap to make a Debian base with. Install it (Debian, Ubuntu: apt-get install "
+                     "mmdebstrap)")
 
 
 def identity(words):
-    """Return 12 hex digits that differ when a base made by this command does."""
-    return hashlib.sha256('\0'.join([*words[1:], *NOT_UNPACKED]).encode()).hexdigest()[:12]
+    """Return 12 hex digits that differ when a base made by this command does, from whatever mirror."""
+    return hashlib.sha256('\0'.join([*words[1:-1], *NOT_UNPACKED]).encode()).hexdigest()[:12]
 
 
 def folder_of(words, work):
@@ -83,16 +82,16 @@ def make(kind, words, work, log, alive=None):
     base = folder_of(words, work)
     if base.is_dir():
         return base
-    mirror = [words[-1]] if words[-1] else []
+    address = [words[-1]] if words[-1] else []
     with tempfile.TemporaryDirectory(prefix='base-new-', dir=work) as temporary:
         root, archive = Path(temporary) / 'root', Path(temporary) / 'base.tar'
         root.mkdir()
         if kind == 'mmdebstrap':
-            run('making the base', [*words[:-1], archive, *mirror], log, alive=alive,
+            run('making the base', [*words[:-1], archive, *address], log, alive=alive,
                 env={**os.environ, 'TMPDIR': _open_to_all()})
         else:
             made = Path(temporary) / 'made'
-            run('making the base', [*words[:-1], made, *mirror], log, alive=alive)
+            run('making the base', [*words[:-1], made, *address], log, alive=alive)
             run('packing the base', ['tar', '-C', made, '-cf', archive, '.'], log, alive=alive)
         run('unpacking the base', ['tar', '-C', root, *(f'--exclude={path}' for path in NOT_UNPACKED), '-xf', archive],
             log, alive=alive)

@@ -1,5 +1,5 @@
 """
-One image from nothing to a checked SIF: sources, base, stages, image, SBOM, signature, sum.
+One image from nothing to a checked SIF: sources, base, stages, image, list of packages, sum.
 
 What is finished is kept: downloads, bases and the stages of a definition file (their results only, by a key of all
 that goes into them), so that a build goes on after an interruption and images share what they have in common.
@@ -20,11 +20,13 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import NamedTuple
 
+from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading.files import not_replaced
+from osu_container.core.reading.sif import ImageError as SifError
 
-from . import ImageError, base, engines, fetch, sbom, sign, stages
+from . import ImageError, base, engines, fetch, stages
 from .catalogue import IMAGES, PROJECT, RECIPE_VERSION, SOURCES, recipe_text, record_of, sha256_of, shown
-from .contents import sif_file, unpack
+from .contents import packages, unpack
 from .progress import Steps, duration, run, say, write_file
 
 # Folders in the work folder: kept stages, and unpacked images on which others stand
@@ -47,7 +49,6 @@ class Options(NamedTuple):
 
     osu: str = 'auto'
     osu_archive: Path = None
-    osu_sha256: str = SOURCES['osu']['sha256']
     download: bool = True
     sources: Path = Path()
     sourcepath: tuple = ()
@@ -55,13 +56,7 @@ class Options(NamedTuple):
     log: Path = None
     output: Path = None
     engine: str = 'auto'
-    base: str = 'auto'
-    mirror: str = ''
-    arguments: dict = {}
     force: bool = False
-    here: bool = False
-    sign: bool = True
-    key: str = None
     compression: str = None
 
 
@@ -94,12 +89,21 @@ class Build:
             if not options.osu_archive.is_file():
                 raise ImageError(f"--osu-archive: there is no file {options.osu_archive}. "
                                  "Name the archive of OSU's benchmarks, or leave it out")
-            fetch.check_sum(options.osu_archive, options.osu_sha256, "Give its sum by --osu-sha256 if it is meant.")
-            self.use('c', options.osu_archive)
+            self.use('c', options.osu_archive, self.sum_of_archive(options.osu_archive))
         elif options.osu in variants and options.osu != 'c':
             self.use(options.osu)
         else:
             self.settle_archive(variants)
+
+    def sum_of_archive(self, archive):
+        """Return the sha256 of an archive that was named: that of the release, or of the file beside it."""
+        try:
+            wanted = wanted_sha256(f'{archive}.sha256') or SOURCES['osu']['sha256']
+        except SifError as err:
+            raise ImageError(str(err)) from err
+        fetch.check_sum(archive, wanted, f"If it is meant: (cd {archive.parent} && sha256sum {archive.name} "
+                                         f">{archive.name}.sha256)")
+        return wanted
 
     def settle_archive(self, variants):
         """Use the C programs if their archive is at hand or can be had, else the ports if they will do."""
@@ -123,14 +127,15 @@ class Build:
             say("using mpi4py's ports of the benchmarks, not the C programs. For those put "
                 f"{SOURCES['osu']['file']} into {shown(options.sources)} and repeat the command")
 
-    def use(self, kind, archive=None):
-        """Take a variant of the image; archive: of the C programs."""
+    def use(self, kind, archive=None, total=SOURCES['osu']['sha256']):
+        """Take a variant of the image; archive: of the C programs; total: its sha256."""
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
+        self.archive_sum = total
         # What is edited during a build is not in its image: the record says what the build began with.
         self.began_with = {}
         if archive:
-            real = self.options.osu_sha256 == SOURCES['osu']['sha256']
-            self.osu = f"{SOURCES['osu']['version']} C" if real else f"archive {self.options.osu_sha256[:12]} C"
+            real = total == SOURCES['osu']['sha256']
+            self.osu = f"{SOURCES['osu']['version']} C" if real else f"archive {total[:12]} C"
         else:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 
@@ -152,20 +157,14 @@ class Build:
         """Return what the image depends on, as a dict of plain values: the same inputs need no new build."""
         sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] or self.found_sum(key) for key in self.keys()}
         if self.archive:
-            sums[self.archive.name] = self.options.osu_sha256
+            sums[self.archive.name] = self.archive_sum
         for name in self.variant['files']:
             sums[Path(name).name] = self.once(name, sha256_of, PROJECT / name)
         return {
             'recipe': f"{self.variant['rendered']}.def", 'recipe-sha256': stages.sum_of(self.recipe()),
             'recipe-version': RECIPE_VERSION,
-            'osu': self.osu, 'sources': sums, 'base': self.base_identity(), 'arguments': self.options.arguments,
+            'osu': self.osu, 'sources': sums, 'base': self.base_identity(),
         }
-
-    def public_inputs(self):
-        """Return the inputs without what only this machine is concerned with: they go into the image."""
-        inputs = self.inputs()
-        inputs['base'] = {key: value for key, value in inputs['base'].items() if key not in ('mirror', 'inputs')}
-        return inputs
 
     def found_sum(self, key):
         """Return the sha256 of a source for which none is published, None if it is not there yet."""
@@ -176,8 +175,7 @@ class Build:
         """Return what the image starts from, as plain values."""
         start = self.entry['base']
         if 'debian' in start:
-            return {**start, 'made by': self.options.base, 'mirror': self.options.mirror,
-                    'dpkg-options': list(base.DPKG_OPTIONS)}
+            return {**start, 'dpkg-options': list(base.DPKG_OPTIONS)}
         if 'image' in start:
             below = record_of(self.below())
             return {**start, 'inputs': below['inputs']} if below else dict(start)
@@ -219,7 +217,7 @@ class Build:
         try:
             self.engine = engines.choose(self.options.engine)
             if 'debian' in self.entry['base']:
-                base.command(self.options.base, self.entry['base']['debian'], self.options.mirror)
+                base.command(self.entry['base']['debian'])
         except ImageError as err:
             found.append(str(err))
         return found + self.not_here() + self.not_writable() + self.too_small()
@@ -231,10 +229,10 @@ class Build:
         host = platform.node()
         on_login = (any(re.search(pattern, host) for pattern in site.get('login_nodes', []))
                     and 'SLURM_JOB_ID' not in os.environ)
-        if on_login and minutes > site['login_minutes'] and not self.options.here:
+        if on_login and minutes > site['login_minutes']:
             found.append(f"{host} is a login node, on which a build of about {minutes:g} min would disturb others. "
                          "Fetch the sources (osu-container image fetch), and build in a job (PROJECT is yours):\n"
-                         f"    {self.as_job(site)}\nOr say that it may be done here: --here")
+                         f"    {self.as_job(site)}")
         home = os.path.realpath(os.path.expanduser('~'))
         for folder, option in ((self.options.work, '--work'), (self.sif.parent, '--sources')):
             if 2 * gigabytes > site.get('home_gigabytes', 2 * gigabytes) and os.path.realpath(str(folder)).startswith(
@@ -333,7 +331,7 @@ class Build:
     def build_below(self):
         """Build the image on which this one stands, with the same options but for those that are for this one only."""
         below = Build(self.entry['base']['image'], self.options._replace(
-            output=None, force=False, arguments={}, log=None, osu='auto'))
+            output=None, force=False, log=None, osu='auto'))
         if below.sif.exists() and not below.record.exists():
             say(f"{shown(below.sif)} was not built by this command: taken as it is")
         else:
@@ -356,8 +354,8 @@ class Build:
         """Make the image in the file new, then put it and its sum and record into place."""
         start = self.entry['base']
         parts = self.stages(self.default_arguments())
-        titles = ['sources', *(['base'] if 'debian' in start and self.options.base != 'registry' else []),
-                  *(f'stage {stage.name}' for stage in parts), 'SBOM', 'sum']
+        titles = ['sources', *(['base'] if 'debian' in start else []),
+                  *(f'stage {stage.name}' for stage in parts), 'sum']
         self.steps = Steps(self.name, titles, self.options.work / 'times.json', self.entry['minutes'] * 60)
         self.get_sources()
         arguments = self.start_from()
@@ -371,26 +369,24 @@ class Build:
             self.by_stages(self.stages(arguments), context, new, temporary)
         else:
             self.by_dockerfile(parts, arguments, context, new, temporary)
-        document = self.describe(new, temporary)
-        if self.options.sign:
-            self.signature(new)
         self.steps.begin('sum')
-        total, size = sha256_of(new), new.stat().st_size
+        total, size, inside = sha256_of(new), new.stat().st_size, packages(new, temporary / 'dpkg')
         self.steps.end()
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
         put_into_place(new, self.sif, total, self.record, json.dumps({
             'name': self.name, 'inputs': self.inputs(), 'sif-sha256': total, 'built': built, 'by': self.engine.why,
-            'compression': self.packing()[0], 'bytes': size, 'seconds': self.steps.took}, indent=2) + '\n')
+            'compression': self.packing()[0], 'bytes': size, 'seconds': self.steps.took, 'packages': inside,
+            'licences': self.licences()}, indent=2) + '\n')
         say(f"{shown(self.sif)}: {size / 1e6:.0f} MB in {duration(sum(self.steps.took.values()))}, sha256 {total}")
-        for line in sbom.explain(document).splitlines():
-            say(f"  {line}")
+
+    def licences(self):
+        """Return {file name: (name, version, licence)} of the sources in the image; their sha256 are in the inputs."""
+        return {SOURCES[key]['file']: [SOURCES[key][part] for part in ('name', 'version', 'licence')]
+                for key in self.variant['sources']}
 
     def default_arguments(self):
         """Return the build arguments that do not depend on the base."""
-        arguments = dict(self.options.arguments)
-        if self.archive:
-            arguments.update(OSU_SHA256=self.options.osu_sha256, OSU=self.osu)
-        return arguments
+        return {'OSU_SHA256': self.archive_sum, 'OSU': self.osu} if self.archive else {}
 
     def stages(self, arguments):
         """Return the stages (list of stages.Stage) of the definition file."""
@@ -414,10 +410,9 @@ class Build:
         if 'image' in start:
             folder = self.named(self.below_folder(), self.below().name)
             return {'BOOTSTRAP': 'localimage', 'BASE': str(folder), **arguments}
-        kind, words = base.command(self.options.base, start['debian'], self.options.mirror) \
-            if 'debian' in start else ('registry', None)
-        if kind == 'registry':
+        if 'debian' not in start:
             return arguments
+        kind, words = base.command(start['debian'])
         folder = base.folder_of(words, self.options.work)
         if folder.is_dir():
             self.steps.skip('base', f"Debian {start['debian']}, kept from before")
@@ -477,7 +472,7 @@ class Build:
         """Build the Dockerfile to an OCI archive, make the SIF of that, and run the recipe's own test in it."""
         recipe = self.recipe('.Dockerfile')
         if self.archive:
-            recipe = recipe.replace(SOURCES['osu']['sha256'], self.options.osu_sha256).replace(
+            recipe = recipe.replace(SOURCES['osu']['sha256'], self.archive_sum).replace(
                 f'"{SOURCES["osu"]["version"]} C"', f'"{self.osu}"')
         (context / 'Dockerfile').write_text(recipe)
         first, last = (f'stage {stage.name}' for stage in (parts[0], parts[-1]))
@@ -507,40 +502,6 @@ class Build:
                          [packer.program, 'exec', '--cleanenv', '--containall', new, '/bin/sh', '-c', test])
         self.steps.end()
 
-    def describe(self, new, temporary):
-        """Write the SBOM into the image, and return it. Raises ImageError for a file that nothing explains."""
-        self.steps.begin('SBOM')
-        programs = sif_file.read_sif(str(new))[1].get('org.osu-container.osu', self.osu)
-        document = sbom.make(new, {**self.entry, 'name': self.name, 'recipe_version': RECIPE_VERSION,
-                                   'parts': self.parts_below()},
-                             SOURCES, programs=programs, inputs=self.public_inputs(), folder=self.options.sources,
-                             work=temporary)
-        sbom.embed(new, document, engines.runtime())
-        self.steps.end()
-        return document
-
-    def parts_below(self):
-        """Return what explains the files of this image and of those on which it stands: path -> keys."""
-        parts, entry = dict(self.variant['parts']), self.entry
-        if 'image' in entry['base']:
-            below = Build(entry['base']['image'], self.options._replace(output=None))
-            kind = kind_built(below.name, record_of(below.sif))
-            parts = {**(below.entry['variants'][kind]['parts'] if kind else {}), **parts}
-        return parts
-
-    def signature(self, new):
-        """Sign the image if the user has a key for it."""
-        program = engines.runtime()
-        if self.options.key is None and not sign.secret_keys(program):
-            return
-        say("signing with " + (self.options.key or "the first secret key of the user's keyring"))
-        try:
-            sign.sign(new, program, self.options.key)
-        except ImageError as err:
-            if self.options.key:
-                raise
-            say(f"not signed: {err}")  # nobody asked for it, and the image is good without
-
     def command(self, what, words, cwd=None):
         """Run a command of this build with its output in the log."""
         run(what, words, self.log, cwd=cwd, env=engines.environment(self.options.work)[0], alive=self.steps.alive)
@@ -567,16 +528,6 @@ def put_into_place(new, sif, total, record, text):
 def write_sum(sif, total):
     """Write the file beside an image from which `sha256sum -c` and the easyblock know what it must be."""
     write_file(Path(f'{sif}.sha256'), f"{total}  {sif.name}\n")
-
-
-def changed_since_built(sif):
-    """Bring sum and record of an image, where it has them, up to what the file is now, as after a signature."""
-    total = sha256_of(sif)
-    write_sum(sif, total)
-    known = record_of(sif)
-    if known:
-        known.update({'sif-sha256': total, 'bytes': sif.stat().st_size})
-        write_file(Path(f'{sif}.json'), json.dumps(known, indent=2) + '\n')
 
 
 def kind_built(name, record):

@@ -1,16 +1,14 @@
 """osu-container image ...: the command line of the images."""
 import json
 import os
-import re
 import sys
 from pathlib import Path
 
 from osu_container.places import PROJECT, STATE
 
 from .. import columns
-from . import ImageError, base, engines
+from . import ImageError, engines
 from .catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, record_of, sentence, shown, state
-from .progress import write_file
 
 EPILOG = """
 NAME is the name of an image (osu-container image list), a family such as workstation, or a pattern such as '*5.0.2*'.
@@ -54,39 +52,16 @@ def add_arguments(parser):
     _add_sources(below)
     _add_work(below)
 
-    below = command('build', build_images, "build images: sources, base, stages, SIF, test, SBOM, signature, sum",
+    below = command('build', build_images, "build images: sources, base, stages, SIF, test, list of packages, sum",
                     "finished stages and downloads are kept: repeat the command to go on. An older image is as it was")
     below.add_argument('names', nargs='+', metavar='NAME')
     _add_build_options(below)
 
-    below = command('verify', verify_files, "check SIF files: sum, content against their SBOM, labels, signature")
+    below = command('verify', verify_files, "check SIF files: the sum beside each, and its signature")
     below.add_argument('files', nargs='*', type=Path, metavar='FILE')
     below.add_argument('--installed', action='store_true', help="in place of FILE: the image of every installed module "
                        "in MODULEPATH, by the sum that was recorded, and the host's libraries")
     below.add_argument('--json', action='store_true', help="the same for programs")
-    below.add_argument('--sbom', type=Path, metavar='OUT', help="write the SBOM of the (one) file there, as SPDX 2.3")
-    _add_work(below)
-
-    below = command('sign', sign_files, "sign SIF files that are here; a build does it where there is a key")
-    below.add_argument('files', nargs='+', type=Path, metavar='FILE')
-    below.add_argument('--key', metavar='KEY', help="PEM file, or the end of a fingerprint (default: the first secret "
-                       "key of the keyring)")
-
-    below = command('push', push, "copy a checked SIF to a registry (oras://REGISTRY/NAME:TAG)")
-    below.add_argument('file', type=Path, metavar='FILE')
-    below.add_argument('uri', metavar='URI')
-    _add_registry(below)
-    _add_work(below)
-
-    below = command('pull', pull, "copy a SIF from a registry and check it before it gets its name")
-    below.add_argument('uri', metavar='URI')
-    below.add_argument('file', type=Path, nargs='?', metavar='FILE',
-                       help="default: named after the image inside, in the source folder")
-    below.add_argument('--sha256', metavar='SUM', help="what the file must have (default: its SBOM alone decides)")
-    below.add_argument('--force', action='store_true', help="replace FILE if it is there")
-    _add_registry(below)
-    _add_sources(below)
-    _add_work(below)
 
     below = command('clean', clean,
                     "remove kept stages; with --all bases, times and what was pulled, too. SIFs and sources stay")
@@ -109,41 +84,27 @@ def _add_work(parser):
                         "of an installed command a folder in ~/.cache)")
 
 
-def _add_registry(parser):
-    parser.add_argument('--no-https', action='store_true', help="the registry speaks plain HTTP")
-
-
 def _add_build_options(parser):
     _add_sources(parser)
     _add_work(parser)
     add = parser.add_argument
     add('--check', action='store_true', help="build nothing; say whether this machine can, exit code 1 if not")
-    add('--within', type=float, metavar='MINUTES', help="refuse an image whose build is estimated to take longer")
     add('--force', action='store_true', help="build although the image is there")
-    add('--here', action='store_true', help="build although this is a login node of a system that wants a job for it")
     add('--output', type=_absolute, metavar='SIF', help="for one image (default: NAME.sif in the sources folder)")
     add('--osu', choices=('auto', 'c', 'mpi4py', 'python'), default='auto',
         help="benchmark programs: the C programs, mpi4py's ports of them, or (auto, the default) the C programs where "
              "the archive can be had and else the ports")
-    add('--osu-archive', type=_absolute, metavar='FILE', help="use this archive, which needs --osu-sha256")
-    add('--osu-sha256', default=SOURCES['osu']['sha256'], metavar='SUM',
-        help="its sha256 (default: that of the release)")
+    add('--osu-archive', type=_absolute, metavar='FILE',
+        help="use this archive: the release, or another one with its sum in FILE.sha256")
     add('--sourcepath', default=os.environ.get('EASYBUILD_SOURCEPATH', ''), metavar='DIR[:DIR...]',
         help="where else the OSU archive may be, with EasyBuild's folders o/osu-native etc. (default: "
              "$EASYBUILD_SOURCEPATH)")
     add('--no-download', dest='download', action='store_false', help="do not try to get the OSU archive")
     add('--engine', choices=engines.KINDS, default='auto',
         help="what builds (default: apptainer or singularity, else one of the others and then apptainer)")
-    add('--base', choices=base.KINDS, default='auto',
-        help="where Debian comes from (default: mmdebstrap, else debootstrap)")
-    add('--mirror', default='', help="Debian mirror (default: that of mmdebstrap or debootstrap)")
-    add('--build-arg', action='append', default=[], metavar='NAME=VALUE',
-        help="value of an argument of the definition file (can be repeated)")
     add('--compression', choices=engines.COMPRESSIONS,
         help="of the image: zstd starts faster, none fastest and is the largest (docs/images.md); gzip is what every "
              "kernel and runtime reads (default: gzip for LUMI and Alps, else zstd)")
-    add('--no-sign', dest='sign', action='store_false', help="do not sign, although there is a key")
-    add('--key', metavar='PEM', help="sign with this key (default: the first secret key of the keyring, if any)")
     add('--log', type=_absolute, metavar='FILE',
         help="output of the programs (default: .workstation/log/image-NAME.log)")
 
@@ -220,7 +181,6 @@ def show(options):
                      for key in variant['sources'])
             lines += [('', part) for part in dict.fromkeys(parts)]  # source and wheel of one release are one
         lines += [('takes', f"about {entry['minutes']:g} min on two cores, {entry['gigabytes']:g} GB of disk"),
-                  ('weighs', _weights(options.sources / f'{name}.sif')),
                   ('build', f"osu-container image build {name}"),
                   ('by hand', "as the head of the recipe says")]
         print(('\n' if number else '') + name)
@@ -236,7 +196,7 @@ def _facts(name, sources, current):
     """Return all that show() tells of an image (str) as plain data (dict); sources: Path; current: as of state()."""
     word, detail = state(name, sources, current)
     entry, sif = IMAGES[name], sources / f'{name}.sif'
-    return {'name': name, 'state': word, 'detail': detail, 'weighs': _weights(sif) or None,
+    return {'name': name, 'state': word, 'detail': detail,
             'built': list(_figures(entry, sif)), 'minutes': entry['minutes'], 'gigabytes': entry['gigabytes'],
             'base': entry['base'], 'variants': {
                 kind: [{key: SOURCES[source][key] for key in ('name', 'version', 'licence', 'sha256')}
@@ -255,13 +215,6 @@ def print_recipe(options):
         raise ImageError(f"--osu {kind}: {names[0]} is made with {' or '.join(variants)}")
     print(recipe_text(names[0], kind, '.Dockerfile' if options.docker else '.def'), end='')
     return 0
-
-
-def _weights(sif):
-    """Return what the SBOM of an image says that it weighs, '' if there is no image or no SBOM."""
-    from . import sbom
-    document = sbom.extract(sif) if sif.exists() else None
-    return sbom.explain(document) if document else ''
 
 
 def _log(work, name):
@@ -301,30 +254,21 @@ def build_images(options):
     if options.output and len(names) > 1:
         raise ImageError(f"--output names one file, but {len(names)} images are meant. Name one of them: "
                          f"{', '.join(names)}")
-    for item in options.build_arg:
-        if not re.match(r'[A-Za-z_]\w*=', item):
-            raise ImageError(f"--build-arg {item}: wanted NAME=VALUE")
-    arguments = dict(item.partition('=')[::2] for item in options.build_arg)
     given = Options(
-        osu=options.osu, osu_archive=options.osu_archive, osu_sha256=options.osu_sha256, download=options.download,
+        osu=options.osu, osu_archive=options.osu_archive, download=options.download,
         sources=options.sources, work=options.work, log=options.log, output=options.output, engine=options.engine,
         sourcepath=(options.sources, *(Path(path) for path in options.sourcepath.split(':') if path)),
-        base=options.base, mirror=options.mirror, arguments=arguments, force=options.force, here=options.here,
-        sign=options.sign, key=options.key, compression=options.compression)
+        force=options.force, compression=options.compression)
     failed = []
     for name in names:
         build = Build(name, given)
         try:
-            minutes = build.entry['minutes']
-            if options.within is not None and minutes > options.within:
-                raise ImageError(f"{name} takes about {minutes:g} min to build, --within allows {options.within:g}. "
-                                 "Give it more, or leave --within out")
             if options.check:
                 problems = build.problems()
                 if problems:
                     raise ImageError('\n'.join(problems))
                 start = build.entry['base'].get('registry')
-                print(f"{name}: can be built here, by {build.engine.why}, in about {minutes:g} min"
+                print(f"{name}: can be built here, by {build.engine.why}, in about {build.entry['minutes']:g} min"
                       + (f", if {start} can be had from a container registry: that was not tried" if start else ''))
             else:
                 build.run()
@@ -340,26 +284,18 @@ def build_images(options):
 
 def verify_files(options):
     """Check files; exit code 1 if anything is wrong with one."""
-    from . import sbom, verify
-    if options.sbom and len(options.files) != 1:
-        raise ImageError("--sbom names one file, so give one SIF")
+    from . import verify
     if bool(options.files) == options.installed:
         raise ImageError("name SIF files, or give --installed for the images of all installed modules")
     if options.installed:
         return _verify_installed(options.json)
-    options.work.mkdir(parents=True, exist_ok=True)
     found, wrong = {}, []
     for path in options.files:
-        checks = found[str(path)] = verify.verify(path, engines.runtime(), options.work)
+        checks = found[str(path)] = verify.verify(path, engines.runtime())
         if not options.json:
             verify.print_report(path, checks)
         if any(state == 'wrong' for _, state, _ in checks):
             wrong.append(str(path))
-        if options.sbom:
-            document = sbom.extract(path)
-            if document is None:
-                raise ImageError(f"{path} has no SBOM in it, so {options.sbom} was not written")
-            write_file(options.sbom, json.dumps(document, indent=1) + '\n')
     if options.json:
         _print_checks(found)
     if wrong:
@@ -387,31 +323,6 @@ def _verify_installed(as_json):
         _print_checks(found)
     if wrong:
         raise ImageError(f"do not use {', '.join(wrong)}: see what is wrong above. Install it again: eb ... --rebuild")
-    return 0
-
-
-def sign_files(options):
-    """Sign files, and bring their sum and record up to date: a signature changes the file."""
-    from . import build, sign
-    for path in options.files:
-        sign.sign(path, engines.runtime(), options.key)
-        build.changed_since_built(path)
-        print(f"{shown(path)}: {sign.signature_state(path, engines.runtime())}")
-    return 0
-
-
-def push(options):
-    """Copy a checked SIF to a registry."""
-    from . import share
-    share.push(options.file, options.uri, options.work, options.no_https, _log(options.work, 'image-push'))
-    return 0
-
-
-def pull(options):
-    """Copy a SIF from a registry and check it."""
-    from . import share
-    share.pull(options.uri, options.file, options.sources, options.work, wanted=options.sha256, force=options.force,
-               plain=options.no_https, log=_log(options.work, 'image-pull'))
     return 0
 
 

@@ -172,7 +172,7 @@ def find_archive(folders):
             if path.is_file():
                 check_sum(path, source['sha256'],
                           "Copy the archive again, or move it away to use mpi4py's ports of the benchmarks. For "
-                          "another archive on purpose: --osu-archive FILE --osu-sha256 SUM")
+                          "another archive on purpose: --osu-archive FILE, with FILE.sha256 beside it")
                 return path
     return None
 

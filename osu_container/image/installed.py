@@ -49,7 +49,7 @@ def verify_installation(root, runtime, sums):
             identity = path.stat().st_dev, path.stat().st_ino
             if identity not in sums:
                 sums[identity] = [answer('sum', check_sum, path),
-                                  answer('signature', check_signature, path, runtime, None)]
+                                  answer('signature', check_signature, path, runtime)]
             found = list(sums[identity])
             beside = path.with_name(path.name + '.sha256')
             # Each installation has its own, or nothing could be wrong; those that record no stamp are older than it

@@ -70,8 +70,8 @@ def _stage(text, arguments, number):
     def value(found):
         name = found.group(1)
         if name not in arguments and name not in defaults:
-            raise ImageError(f"the definition file uses the argument {name}, which has no value. Give it: "
-                             f"--build-arg {name}=VALUE")
+            raise ImageError(f"the definition file uses the argument {name}, which has no value. Give it "
+                             "one below %arguments")
         return arguments.get(name, defaults.get(name))
 
     text = ARGUMENT.sub(value, text)

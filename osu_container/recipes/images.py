@@ -20,13 +20,11 @@ IMAGES: name (of the SIF, without suffix) -> dict with
         arguments     of the recipe
         sources       keys of SOURCES in versions.py
         files         other files of this repository that the build copies in
-        parts         path in the image -> keys of SOURCES and files that explain what is below it; none for packages
-                      that the recipe unpacks and records in share/dpkg there
 """
 
 from osu_container.recipes.images_debian import IMAGES as OF_DEBIAN
 from osu_container.recipes.images_others import IMAGES as OTHERS
-from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_PARTS
+from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES
 from osu_container.recipes.images_slingshot import IMAGES as SLINGSHOT
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, LIBFABRIC_HAS, MPICH_LIBFABRIC, MPICH_NEEDS, newer
 
@@ -34,9 +32,8 @@ OSU_PORT = 'easyconfigs/o/osu-native/osu-port'
 
 
 def ports(python):
-    """Return (sources, files, parts) of mpi4py's ports of the benchmarks in /opt/osu, for one Python such as '3.11'."""
-    keys = ['mpi4py-source', f'mpi4py-{python}']
-    return keys, [OSU_PORT], {'/opt/osu': [*keys, OSU_PORT]}
+    """Return (sources, files) of mpi4py's ports of the benchmarks in /opt/osu, for one Python such as '3.11'."""
+    return ['mpi4py-source', f'mpi4py-{python}'], [OSU_PORT]
 
 
 def missing_symbols(mpich, libfabric):
@@ -52,7 +49,7 @@ def _workstation(mpich, libfabric, release, origin):
     name = f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}'
     arguments = {'mpich': mpich, 'libfabric': libfabric}
     mpi = f'mpich-{mpich}'
-    sources, files, parts = ports(DEBIAN[release]['python'])
+    sources, files = ports(DEBIAN[release]['python'])
     fails = missing_symbols(mpich, libfabric)
     return name, {
         'family': 'workstation', 'recipe': 'workstation.py', 'published': None, 'default': False, 'recommended': '',
@@ -60,10 +57,9 @@ def _workstation(mpich, libfabric, release, origin):
         'fails': fails, 'base': {'debian': release}, 'unbuilt': '', 'minutes': 1, 'gigabytes': 1,
         'variants': {
             'c': {'rendered': name, 'arguments': {**arguments, 'osu': 'c'}, 'sources': [mpi, 'osu'],
-                  'files': ENTRYPOINT_FILES, 'parts': {'/opt/mpich': [mpi], '/opt/osu': ['osu'], **ENTRYPOINT_PARTS}},
+                  'files': ENTRYPOINT_FILES},
             'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
-                       'sources': [mpi, *sources], 'files': [*files, *ENTRYPOINT_FILES],
-                       'parts': {'/opt/mpich': [mpi], **parts, **ENTRYPOINT_PARTS}},
+                       'sources': [mpi, *sources], 'files': [*files, *ENTRYPOINT_FILES]},
         },
     }
 
@@ -81,7 +77,7 @@ def _one_variant(name, entry):
     entry = {'published': None, 'default': False, 'recommended': '', 'fails': '', 'unbuilt': '', 'built': {}, **entry}
     if 'variants' not in entry:
         variant = {'rendered': name, 'files': [], **{key: entry.pop(key) for key in (
-            'arguments', 'sources', 'files', 'parts') if key in entry}}
+            'arguments', 'sources', 'files') if key in entry}}
         entry['variants'] = {entry.pop('programs', 'c'): variant}
     return entry
 

@@ -4,7 +4,7 @@ They need neither AMD's package server, NVIDIA's, GitHub nor a container registr
 compile steps of the images for LUMI and Alps (slingshot.py), and Debian's releases of the sources.
 """
 
-from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_PARTS
+from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES
 from osu_container.recipes.versions import DEBIAN, GPU_OF_DEBIAN
 
 OSU_PORT = 'easyconfigs/o/osu-native/osu-port'
@@ -35,7 +35,6 @@ def _debian(gpu, mpi, version, purpose, **facts):
     """Return (name, entry) of an image."""
     name, release = debian_name(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
     ports = ['mpi4py-source', f"mpi4py-{DEBIAN[release]['python']}"]
-    libraries = {**NETWORK_PARTS, **MPI_PARTS[mpi, version], **ENTRYPOINT_PARTS}
     keys = [*sources_of(NETWORK_PARTS), *sources_of(MPI_PARTS[mpi, version])]
     arguments = {'gpu': gpu, 'mpi': mpi, 'version': version}
     return name, {
@@ -43,10 +42,9 @@ def _debian(gpu, mpi, version, purpose, **facts):
         **facts,
         'variants': {
             'c': {'rendered': name, 'arguments': {**arguments, 'osu': 'c'}, 'sources': [*keys, 'osu'],
-                  'files': ENTRYPOINT_FILES, 'parts': {**libraries, '/opt/osu': ['osu']}},
+                  'files': ENTRYPOINT_FILES},
             'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
-                       'sources': [*keys, *ports], 'files': [OSU_PORT, *ENTRYPOINT_FILES],
-                       'parts': {**libraries, '/opt/osu': [*ports, OSU_PORT]}},
+                       'sources': [*keys, *ports], 'files': [OSU_PORT, *ENTRYPOINT_FILES]},
         },
     }
 

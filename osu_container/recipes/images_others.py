@@ -2,7 +2,6 @@
 
 from osu_container.recipes.images_slingshot import (
     ENTRYPOINT_FILES,
-    ENTRYPOINT_PARTS,
     PUBLISHED_ROCM,
     STACKS,
     lumi_name,
@@ -18,15 +17,13 @@ def _abi(mpi, title, sources, libfabric, **facts):
     """Return (name, entry) of an image of recipe abi.py; sources: keys of its MPI, the first one has the version."""
     name = f"osu-abi-{title}-{SOURCES[sources[0]]['version']}-libfabric-{libfabric}"
     ports = ['mpi4py-source', f'mpi4py-{PYTHON}']
-    prefix = f"/opt/{'openmpi' if mpi == 'openmpi' else title}"
     return name, {
         'family': 'abi', 'recipe': 'abi.py', 'base': {'debian': DEFAULT_DEBIAN}, 'minutes': 1, 'gigabytes': 1, **facts,
         'variants': {
             'c': {'rendered': name, 'arguments': {'mpi': mpi, 'osu': 'c'}, 'sources': [*sources, 'osu'],
-                  'files': ENTRYPOINT_FILES, 'parts': {prefix: sources, '/opt/osu': ['osu'], **ENTRYPOINT_PARTS}},
+                  'files': ENTRYPOINT_FILES},
             'mpi4py': {'rendered': f'{name}-ports', 'arguments': {'mpi': mpi, 'osu': 'mpi4py'},
-                       'sources': [*sources, *ports], 'files': [OSU_PORT, *ENTRYPOINT_FILES],
-                       'parts': {prefix: sources, '/opt/osu': [*ports, OSU_PORT], **ENTRYPOINT_PARTS}},
+                       'sources': [*sources, *ports], 'files': [OSU_PORT, *ENTRYPOINT_FILES]},
         },
     }
 
@@ -102,7 +99,6 @@ def _mpi4py(base, cupy='none'):
     python = [f"mpi4py-{below['python']}", f"numpy-{below['python']}"]
     own = ['mpi4py-source', *python, 'pip', *(cupy_sources(below['python']) if cupy == 'rocm' else [])]
     files = MPI4PY_FILES
-    packages = f"/usr/local/lib/python{below['python']}/dist-packages"
     arguments = {'base': base, 'cupy': cupy}
     key = ['rocm-key'] if cupy == 'rocm' else []
     return name, {
@@ -112,11 +108,9 @@ def _mpi4py(base, cupy='none'):
         'minutes': 60 if key else 1, 'gigabytes': 20 if key else 1,
         'variants': {
             'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
-                       'sources': [*own, *key], 'files': files,
-                       'parts': {'/opt/mpi4py': [*own, *files], '/opt/osu': [], packages: files}},
+                       'sources': [*own, *key], 'files': files},
             'python': {'rendered': name, 'arguments': {**arguments, 'osu': 'python'},
-                       'sources': [*own, 'osu', *key], 'files': files,
-                       'parts': {'/opt/mpi4py': [*own, 'osu', *files], '/opt/osu': [], packages: files}},
+                       'sources': [*own, 'osu', *key], 'files': files},
         },
     }
 

@@ -8,7 +8,6 @@ from osu_container.recipes.versions import CUDA, ROCM, SOURCES, UBUNTU, newer
 # The entrypoint that puts the host's libfabric in place, and the variables that it sets; all images of MPICH have it
 ENTRYPOINT_FOLDER = '/opt/entrypoint'
 ENTRYPOINT_FILES = ['container-recipes/entrypoint/osu-entrypoint', 'container-recipes/entrypoint/defaults']
-ENTRYPOINT_PARTS = {ENTRYPOINT_FOLDER: ENTRYPOINT_FILES}
 
 # Sources of the network stage beside libfabric
 NETWORK_SOURCES = {
@@ -78,7 +77,7 @@ def _lumi(rocm, mpich, libfabric, libcxi, purpose, **also):
         'arguments': {'rocm': rocm, 'mpich': mpich, 'libfabric': libfabric, 'libcxi': libcxi},
         'default': published in DEFAULT, 'purpose': purpose,
         'sources': [*lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'],
-        'files': ENTRYPOINT_FILES, 'parts': {**_lumi_parts(rocm, mpich, libfabric, libcxi), **ENTRYPOINT_PARTS},
+        'files': ENTRYPOINT_FILES,
         'base': {'registry': UBUNTU[ROCM[rocm]['ubuntu']]['image']},
         'unbuilt': "our tests reach neither a container registry nor AMD's packages",
         # estimates: compiling MPICH with HIP takes most of the time, AMD's compiler most of the disk
@@ -131,11 +130,10 @@ def _alps(form, part, purpose, base, **also):
     """Return (name, entry) of one image. In the chain of form modular, sources are those that one recipe adds."""
     stages = list(ALPS_PARTS)
     added = stages if form == 'explicit' else [part]
-    inside = stages if form == 'explicit' else stages[:stages.index(part) + 1]
     return ALPS_NAMES[form, part], {
         'family': 'alps', 'recipe': 'alps.py', 'arguments': {'form': form, 'part': part}, 'purpose': purpose,
         'sources': [key for stage in added for keys in ALPS_PARTS[stage].values() for key in keys],
-        'parts': {path: keys for stage in inside for path, keys in ALPS_PARTS[stage].items()}, 'base': base,
+        'base': base,
         'unbuilt': 'our tests reach no container registry, and have neither CUDA nor an aarch64 processor',
         'evidence': 'untested', **also}
 

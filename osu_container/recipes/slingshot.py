@@ -158,7 +158,7 @@ def rocm_repository(rocm):
 def rocm_libraries(rocm):
     """Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION, without compilers.
 
-    What was unpacked is recorded in share/dpkg there, so that the SBOM can compare every file with its package.
+    What was unpacked is recorded in share/dpkg there, so that the list of packages has it.
     """
     prefix = f'/opt/rocm-{rocm}'
     names = ' '.join([*ROCM_LIBRARIES, *ROCM[rocm]['libraries']])

@@ -220,8 +220,9 @@ COMMANDS = [
     # Images
     Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
     Rule('long', r'bin/osu-container image (fetch|build) osu-lumi-\S+( --sources \S+)?( --work \S+)?'),
-    Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif( --sbom out\.spdx\.json)?'),
+    Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif'),
     Rule('modules', r'bin/osu-container image verify --installed'),
+    Rule('network', r'apptainer (key|sign|verify|push|pull) .*|sha256sum -c FILE\.sif\.sha256', 'images'),
 ]
 
 

@@ -12,11 +12,9 @@ import http.server
 import json
 import os
 import platform
-import random
 import re
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -29,10 +27,9 @@ from pathlib import Path
 import pytest
 
 from osu_container.core.reading.sif import read_sif
-from osu_container.image import ImageError, base, catalogue, engines, fetch, sbom, stages
+from osu_container.image import ImageError, base, catalogue, engines, fetch, stages
 from osu_container.image import build as image_build
 from osu_container.image.progress import Steps, duration
-from tests.helpers.killed import Program
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, interruptible, run
 from tests.helpers.osu_archive import PROGRAMS as C_PROGRAMS
 from tests.helpers.osu_archive import RELEASE, make_archive
@@ -70,11 +67,6 @@ def test_list_as_json_is_for_programs(tmp_path):
         'osu-workstation-mpich-5.0.2-libfabric-2.5.1']
 
 
-def test_list_ends_quietly_when_its_reader_does():
-    done = subprocess.run(f'{COMMAND} image list | head -n 1', shell=True, capture_output=True, text=True)
-    assert (done.stdout.count('\n'), done.stderr) == (1, '')
-
-
 def test_show_says_all_that_is_known():
     shown = dict(zip(catalogue.IMAGES, command('show', '*').stdout.split('\n\n')))
     for name, entry in catalogue.IMAGES.items():
@@ -100,7 +92,7 @@ def test_images_are_found_by_name_family_and_pattern(patterns, number):
 
 def test_help_names_every_command():
     text = command('--help').stdout
-    for name in ('list', 'show', 'recipe', 'fetch', 'build', 'verify', 'sign', 'push', 'pull', 'clean'):
+    for name in ('list', 'show', 'recipe', 'fetch', 'build', 'verify', 'clean'):
         assert re.search(rf'(?m)^    {name} ', text), name
         assert command(name, '--help').returncode == 0
 
@@ -184,7 +176,7 @@ def test_stages_stand_alone_with_their_arguments_filled_in():
 
 
 def test_argument_without_a_value_is_named():
-    with pytest.raises(ImageError, match='the argument TEXT, which has no value. Give it: --build-arg TEXT=VALUE'):
+    with pytest.raises(ImageError, match='the argument TEXT, which has no value. Give it one below %arguments'):
         stages.read(TWO_STAGES.replace('    TEXT=default\n', ''), {})
 
 
@@ -281,11 +273,6 @@ def test_a_recipe_that_is_edited_during_a_build_makes_the_next_one(tmp_path, mon
     assert running.inputs() == began and running.recipe() != 'Bootstrap: scratch\n'
     after = made().inputs()
     assert after['recipe-sha256'] != began['recipe-sha256'] and after['sources'] != began['sources']
-
-
-def test_damaged_history_is_no_error(tmp_path):
-    (tmp_path / 'times.json').write_text('[1, 2')
-    assert Steps('x', ['one'], tmp_path / 'times.json', 60).left() == 60
 
 
 @pytest.mark.parametrize(('seconds', 'text'), [(0, '0 s'), (89, '89 s'), (600, '10 min'), (12000, '3 h 20 min')])
@@ -425,7 +412,7 @@ def build(tmp_path, monkeypatch):
 
     def settle(name=NAME, **options):
         given = image_build.Options(**{'sources': tmp_path, 'work': tmp_path / 'work', 'sourcepath': (tmp_path,),
-                                       'osu_sha256': catalogue.SOURCES['osu']['sha256'], **options})
+                                       **options})
         made = image_build.Build(name, given)
         made.settle_programs()
         return made
@@ -455,7 +442,8 @@ def test_archive_in_an_easybuild_source_path_gives_the_c_programs(build, tmp_pat
 def test_another_archive_does_not_pass_for_the_release(build, tmp_path):
     (tmp_path / 'other.tar.gz').write_text('y')
     total = hashlib.sha256(b'y').hexdigest()
-    made = build(osu_archive=tmp_path / 'other.tar.gz', osu_sha256=total)
+    (tmp_path / 'other.tar.gz.sha256').write_text(f'{total}  other.tar.gz\n')
+    made = build(osu_archive=tmp_path / 'other.tar.gz')
     assert made.osu == f'archive {total[:12]} C'
     assert made.default_arguments() == {'OSU_SHA256': total, 'OSU': made.osu}
 
@@ -498,12 +486,6 @@ def test_engine_that_is_not_there_is_said(monkeypatch):
         engines.choose('podman')
 
 
-def test_no_runtime_is_said(monkeypatch):
-    monkeypatch.setattr(engines, 'command_path', lambda *names: None)
-    with pytest.raises(ImageError, match='neither apptainer nor singularity is on PATH'):
-        engines.choose('auto')
-
-
 @pytest.mark.parametrize(('here', 'version', 'mapped', 'kind', 'why'), [
     (['apptainer'], 'apptainer version 1.4.5', True, 'apptainer', 'apptainer --fakeroot'),
     (['singularity', 'proot'], 'singularity-ce version 4.1.3', False, 'apptainer', 'singularity with PRoot'),
@@ -520,15 +502,6 @@ def test_engine_is_chosen_by_what_is_there(monkeypatch, here, version, mapped, k
     assert engine.kind == kind and engine.why.startswith(why)
 
 
-def test_user_without_a_range_of_ids_is_told_how_to_get_one(monkeypatch):
-    monkeypatch.setattr(engines, 'command_path', lambda *names: '/bin/apptainer' if 'apptainer' in names else None)
-    monkeypatch.setattr(engines, 'without_full_rights', lambda: True)
-    monkeypatch.setattr(engines, 'has_proot_mode', lambda program: False)
-    monkeypatch.setattr(engines, 'no_mapping', lambda: '/etc/subuid has no line for me. As root: usermod')
-    with pytest.raises(ImageError, match='no line for me. As root: usermod'):
-        engines.choose('auto')
-
-
 # The whole build, on two tiny images that have a stage in common
 
 TINY_CATALOGUE = '''
@@ -536,8 +509,7 @@ def _tiny(name):
     return {'family': 'tiny', 'recipe': 'workstation.py', 'purpose': 'a test', 'published': None, 'default': False,
             'recommended': '', 'fails': '', 'unbuilt': '', 'base': {'registry': 'none'}, 'minutes': 1,
             'gigabytes': 0.1, 'variants': {'mpi4py': {
-                'rendered': name, 'arguments': {}, 'sources': ['tiny'], 'files': ['README.md'],
-                'parts': {'/opt': ['tiny', 'README.md'], '/bin': ['tiny'], '/lib': ['tiny'], '/lib64': ['tiny']}}}}
+                'rendered': name, 'arguments': {}, 'sources': ['tiny'], 'files': ['README.md']}}}
 
 
 IMAGES = {name: _tiny(name) for name in ('osu-tiny-a', 'osu-tiny-b')}
@@ -649,10 +621,18 @@ class Tiny:
                 target = self.base / library.lstrip('/')
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(library, target)
+        (self.base / 'var/lib/dpkg').mkdir(parents=True)
+        (self.base / 'var/lib/dpkg/status').write_text(
+            'Package: tiny-libs\nStatus: install ok installed\nVersion: 1.0\nDescription: what\n it is\n')
 
     def definition(self, name):
         """Return the path of a definition file."""
         return self.root / 'container-recipes' / 'rendered' / f'{name}.def'
+
+    def change(self, old, new):
+        """Replace a text of the first definition file by another."""
+        path = self.definition('osu-tiny-a')
+        path.write_text(path.read_text().replace(old, new))
 
     def words(self, *arguments):
         """Return the command line of `osu-container image` in the copy."""
@@ -701,13 +681,13 @@ def tiny(tiny_project):
 def test_build_writes_image_sum_record_and_log(tiny):
     code, output = tiny('build', 'osu-tiny-a')
     assert code == 0, output
-    assert re.search(r'^\[ *\d+ s\] step 2 of 5: stage build; about \d+ s left$', output, re.MULTILINE), output
+    assert re.search(r'^\[ *\d+ s\] step 2 of 4: stage build; about \d+ s left$', output, re.MULTILINE), output
     total = hashlib.sha256(tiny.sif().read_bytes()).hexdigest()
     assert Path(f'{tiny.sif()}.sha256').read_text() == f'{total}  osu-tiny-a.sif\n'
     record = json.loads(Path(f'{tiny.sif()}.json').read_text())
     assert record['sif-sha256'] == total and record['bytes'] == tiny.sif().stat().st_size
-    assert set(record['seconds']) >= {'stage build', 'stage runtime', 'SBOM', 'sum'}
-    assert 'all explained' in output and total in output
+    assert set(record['seconds']) >= {'stage build', 'stage runtime', 'sum'} and total in output
+    assert record['packages'] == {'tiny-libs': '1.0'} and record['licences'] == {'tiny.tar.gz': ['tiny', '1', 'MIT']}
     assert 'the runtime stage of osu-tiny-a' in (tiny.root / '.workstation/log/image-osu-tiny-a.log').read_text()
     assert tiny.left_over() == []
     assert re.search(r'osu-tiny-a +built', tiny('list')[1]) and re.search(r'osu-tiny-b +not here', tiny('list')[1])
@@ -720,7 +700,7 @@ def test_python_3_6_and_its_standard_library_build_the_same_image(tiny):
         done = run([python, *tiny.words('build', 'osu-tiny-a', '--force')[1:]], env=tiny.environment)
         assert done.returncode == 0, done.stdout + done.stderr
         record = json.loads(Path(f'{tiny.sif()}.json').read_text())
-        return record['inputs'], sorted(item['fileName'] for item in sbom.extract(tiny.sif())['files'])
+        return record['inputs'], record['packages']
     assert built(PYTHON_36) == built(sys.executable)
 
 
@@ -739,8 +719,7 @@ def test_build_does_nothing_twice_and_images_share_a_stage(tiny):
 def test_build_repeats_what_something_changed(tiny, change, stages_kept):
     tiny('build', 'osu-tiny-a')
     if change == 'recipe':  # of the last stage: the first one is kept
-        text = tiny.definition('osu-tiny-a').read_text()
-        tiny.definition('osu-tiny-a').write_text(text.replace('is here', 'is there'))
+        tiny.change('is here', 'is there')
         assert re.search(r'osu-tiny-a +outdated', tiny('list')[1])
     elif change == 'file':
         (tiny.root / 'README.md').write_text('read me again\n')
@@ -809,9 +788,9 @@ def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
     shutil.rmtree(tiny.work / 'stages')
     log = tiny.root / '.workstation/log/image-osu-tiny-a.log'
     log.unlink()
-    child = subprocess.Popen(tiny.words('build', 'osu-tiny-a', '--force', '--build-arg', 'SECONDS=60'),
-                             env=tiny.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                             preexec_fn=interruptible)
+    tiny.change('SECONDS=0', 'SECONDS=60')
+    child = subprocess.Popen(tiny.words('build', 'osu-tiny-a', '--force'), env=tiny.environment,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
     limit = time.monotonic() + 60
     while not (log.exists() and re.search('(?m)^the runtime stage', log.read_text())) and time.monotonic() < limit:
         time.sleep(0.05)
@@ -829,6 +808,7 @@ def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
         assert sign != signal.SIGINT or 'repeat the command to go on' in errors
         assert tiny.left_over() == []
     assert tiny.sif().read_bytes() == old and tiny.kept() == 1
+    tiny.change('SECONDS=60', 'SECONDS=0')
     code, output = tiny('build', 'osu-tiny-a', '--force')
     assert code == 0 and 'stage build: kept from before' in output, output
     assert tiny.sif().read_bytes() != old
@@ -838,35 +818,13 @@ def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
 
 
 @pytest.mark.apptainer
-@pytest.mark.full
-def test_kills_of_a_build_at_20_moments_of_chance_keep_the_image_and_the_next_clears_up(tiny, tmp_path, moments=20):
-    """Each at one of the changes that the command makes to files below its clone, while it replaces an image."""
-    tiny('build', 'osu-tiny-a')
-    program = Program(tmp_path / 'hooks', f'{tiny.root}/')
-    code, output = tiny('build', 'osu-tiny-a', '--force', **program.counting())
-    assert code == 0, output
-    changes = program.changes()
-    for moment in random.Random(1).sample(range(changes), min(moments, changes)):
-        code, output = tiny('build', 'osu-tiny-a', '--force', **program.at(moment))
-        assert code == -signal.SIGKILL, output
-        read_sif(tiny.sif())
-        code, output = tiny('build', 'osu-tiny-a')  # what is there is current, or is built again
-        # half a record or a sum, named in docs/bad-input.md
-        left = [name for name in tiny.left_over() if not re.fullmatch(r'\.osu-tiny-a\.sif\.(json|sha256)\.\d+', name)]
-        assert code == 0 and left == [], (moment, output, left)
-        assert run(['sha256sum', '--quiet', '-c', f'{tiny.sif()}.sha256'], cwd=tiny.sources).returncode == 0, moment
-        assert re.search(r'osu-tiny-a +built', tiny('list')[1]), moment
-
-
-@pytest.mark.apptainer
 @pytest.mark.parametrize(('break_it', 'message'), [
-    (['--build-arg', 'RESULT=7'], 'failed to execute %test'),
-    (['--build-arg', 'BASE=/nowhere'], '/nowhere'),
-    (['--build-arg', 'SECONDS=nonsense'], 'nonsense')])
+    (('RESULT=0', 'RESULT=7'), 'failed to execute %test'), (('SECONDS=0', 'SECONDS=nonsense'), 'nonsense')])
 def test_failed_build_keeps_the_old_image_and_names_the_log(tiny, break_it, message):
     tiny('build', 'osu-tiny-a')
     old = tiny.sif().read_bytes()
-    code, output = tiny('build', 'osu-tiny-a', '--force', *break_it)
+    tiny.change(*break_it)
+    code, output = tiny('build', 'osu-tiny-a', '--force')
     log = tiny.root / '.workstation' / 'log' / 'image-osu-tiny-a.log'
     assert code == 1 and 'ended with exit code' in output and message in output and str(log) in output
     assert tiny.sif().read_bytes() == old and tiny.left_over() == []
@@ -874,20 +832,10 @@ def test_failed_build_keeps_the_old_image_and_names_the_log(tiny, break_it, mess
 
 @pytest.mark.apptainer
 def test_one_image_that_fails_does_not_stop_the_others(tiny):
-    text = tiny.definition('osu-tiny-a').read_text()
-    tiny.definition('osu-tiny-a').write_text(text.replace('RESULT=0', 'RESULT=1'))
+    tiny.change('RESULT=0', 'RESULT=1')
     code, output = tiny('build', 'tiny')
     assert code == 1 and '1 of 2 images failed: osu-tiny-a' in output
     assert tiny.sif('osu-tiny-b').exists() and not tiny.sif().exists()
-
-
-@pytest.mark.apptainer
-def test_file_that_nothing_explains_stops_the_build(tiny):
-    text = tiny.definition('osu-tiny-a').read_text()
-    surprise = '    mkdir /surprise\n    cp /bin/sh /surprise/file\n    sleep'
-    tiny.definition('osu-tiny-a').write_text(text.replace('    sleep', surprise))
-    code, output = tiny('build', 'osu-tiny-a')
-    assert code == 1 and '/surprise/file' in output and not tiny.sif().exists()
 
 
 @pytest.mark.apptainer
@@ -911,107 +859,7 @@ def test_too_little_room_is_said_before_anything_is_done(tiny):
     finally:
         path.write_text(before)
     assert tiny('build', '--check', 'osu-tiny-a')[0] == 0
-    code, output = tiny('build', '--check', '--within', '0.5', 'osu-tiny-a')
-    assert code == 1 and 'takes about 1 min to build, --within allows 0.5' in output
     assert not tiny.sif().exists()
-
-
-@pytest.mark.apptainer
-def test_key_of_the_user_signs_and_a_changed_image_is_found(tiny, tmp_path):
-    keys = {'APPTAINER_CONFIGDIR': str(tmp_path / 'keys'), 'SINGULARITY_SYPGPDIR': str(tmp_path / 'keys')}
-    made = subprocess.run(['apptainer', 'key', 'newpair', '--name', 'Test', '--email', 'test@example.org',
-                           '--comment', 'none', '--password', '', '--push=false'], capture_output=True, text=True,
-                          env={**tiny.environment, **keys})
-    assert made.returncode == 0, made.stderr
-    code, output = tiny('build', 'osu-tiny-a', **keys)
-    assert code == 0 and 'signing with' in output, output
-    code, output = tiny('verify', tiny.sif(), **keys)
-    assert code == 0 and re.search(r'signature +ok +.*verified', output), output
-    image = bytearray(tiny.sif().read_bytes())
-    place = image.index(b'hsqs') + 5000
-    image[place] ^= 1
-    tiny.sif().write_bytes(image)
-    code, output = tiny('verify', tiny.sif(), **keys)
-    assert code == 1 and re.search(r'sum +wrong', output) and re.search(r'signature +wrong', output), output
-    assert 'do not use' in output
-
-
-@pytest.mark.apptainer
-def test_image_that_is_here_is_signed_and_stays_current(tiny, tmp_path):
-    tiny('build', 'osu-tiny-a')
-    keys = {'APPTAINER_CONFIGDIR': str(tmp_path / 'keys')}
-    code, output = tiny('sign', tiny.sif(), **keys)
-    assert code == 1 and 'no secret key in the keyring. Make one: ' in output
-    made = subprocess.run(['apptainer', 'key', 'newpair', '--name', 'Test', '--email', 'test@example.org',
-                           '--comment', 'none', '--password', '', '--push=false'], capture_output=True, text=True,
-                          env={**tiny.environment, **keys})
-    assert made.returncode == 0, made.stderr
-    code, output = tiny('sign', tiny.sif(), **keys)
-    assert code == 0 and 'signed by Test ' in output, output
-    code, output = tiny('verify', tiny.sif(), **keys)
-    assert code == 0 and re.search(r'sum +ok', output) and re.search(r'signature +ok', output), output
-    assert 'is current' in tiny('build', 'osu-tiny-a', **keys)[1]
-
-
-@pytest.mark.apptainer
-def test_bill_of_materials_is_written_to_a_file(tiny, tmp_path):
-    tiny('build', 'osu-tiny-a')
-    code, output = tiny('verify', tiny.sif(), '--sbom', tmp_path / 'out.json')
-    assert code == 0, output
-    document = json.loads((tmp_path / 'out.json').read_text())
-    assert document['spdxVersion'] == 'SPDX-2.3' and document['name'] == 'osu-tiny-a'
-    assert any(item['fileName'] == './opt/tiny/tiny.txt' for item in document['files'])
-
-
-@pytest.fixture
-def registry(tmp_path):
-    """Address (host:port) of a container registry of this machine, which ends with the test."""
-    program = shutil.which('docker-registry', path=f"{os.environ['PATH']}:/usr/bin") or '/usr/bin/registry'
-    port = 5000 + os.getpid() % 10000
-    config = tmp_path / 'registry.yml'
-    config.write_text(f'version: 0.1\nstorage:\n  filesystem:\n    rootdirectory: {tmp_path}/registry\n'
-                      f'http:\n  addr: 127.0.0.1:{port}\n')
-    with open(tmp_path / 'registry.log', 'wb') as log:
-        child = subprocess.Popen([program, 'serve', config], stdout=log, stderr=log)
-    limit = time.monotonic() + 20
-    while time.monotonic() < limit:
-        with contextlib.suppress(OSError):
-            socket.create_connection(('127.0.0.1', port), timeout=1).close()
-            break
-        time.sleep(0.1)
-    yield f'127.0.0.1:{port}'
-    child.terminate()
-    child.wait(timeout=10)
-
-
-@pytest.mark.apptainer
-def test_image_goes_to_a_registry_and_comes_back_checked(tiny, registry, tmp_path):
-    tiny('build', 'osu-tiny-a')
-    uri = f'oras://{registry}/osu/tiny:1'
-    code, output = tiny('push', tiny.sif(), uri, '--no-https')
-    total = hashlib.sha256(tiny.sif().read_bytes()).hexdigest()
-    assert code == 0 and f'image pull {uri} --sha256 {total}' in output, output
-    other = tmp_path / 'other'
-    other.mkdir()
-    code, output = tiny('pull', uri, '--no-https', '--sha256', total, '--sources', other)
-    assert code == 0, output
-    assert (other / 'osu-tiny-a.sif').read_bytes() == tiny.sif().read_bytes()  # named by what is inside
-    assert (other / 'osu-tiny-a.sif.sha256').read_text() == f'{total}  osu-tiny-a.sif\n'
-    code, output = tiny('pull', uri, '--no-https', '--sources', other)
-    assert code == 1 and 'osu-tiny-a.sif is there. To replace it: --force' in output
-    code, output = tiny('pull', uri, other / 'mine.sif', '--no-https', '--sha256', 'a' * 64)
-    assert code == 1 and f'sha256 found   {total}' in output and f"sha256 wanted  {'a' * 64}" in output
-    assert sorted(path.name for path in other.iterdir()) == ['osu-tiny-a.sif', 'osu-tiny-a.sif.sha256']
-
-
-@pytest.mark.apptainer
-def test_damaged_image_is_not_pushed(tiny, registry):
-    tiny('build', 'osu-tiny-a')
-    image = bytearray(tiny.sif().read_bytes())
-    image[image.index(b'hsqs') + 5000] ^= 1
-    tiny.sif().write_bytes(image)
-    code, output = tiny('push', tiny.sif(), f'oras://{registry}/osu/tiny:1', '--no-https')
-    assert code == 1 and 'is not passed on: sum: ' in output
 
 
 # Images of the catalogue
@@ -1048,7 +896,7 @@ def test_image_from_nothing_interrupted_once_finishes(tmp_path):
         assert kept in done.stdout
     assert (tmp_path / 'sources' / f'{name}.sif').stat().st_size < 200e6
     checked = command('verify', tmp_path / 'sources' / f'{name}.sif')
-    assert checked.returncode == 0 and re.search(r'contents +ok', checked.stdout), checked.stdout + checked.stderr
+    assert checked.returncode == 0 and re.search(r'sum +ok', checked.stdout), checked.stdout + checked.stderr
 
 
 @pytest.mark.full
@@ -1059,7 +907,7 @@ def test_definition_file_is_built_by_hand_as_its_head_says(apptainer, tmp_path):
     said = re.search(r'(?m)^# +Apptainer +apptainer (build .*)$', definition.read_text()).group(1)
     assert '--fakeroot' in said and said.endswith(' osu.sif THIS_FILE')
     words = [{'osu.sif': tmp_path / 'osu.sif', 'THIS_FILE': definition}.get(word, word) for word in said.split()]
-    folder = base.folder_of(base.command('auto', 'bookworm', '')[1], PROJECT / '.workstation' / 'image')
+    folder = base.folder_of(base.command('bookworm')[1], PROJECT / '.workstation' / 'image')
     done = subprocess.run([apptainer, words[0], '--build-arg', 'BOOTSTRAP=localimage', '--build-arg', f'BASE={folder}',
                            *words[1:]], cwd=PROJECT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -1073,9 +921,9 @@ def test_dockerfile_is_built_by_buildah_from_the_same_base(tmp_path):
     done = command('build', NAME, '--engine', 'buildah', '--osu', 'mpi4py', '--output', sif,
                    XDG_DATA_HOME=str(tmp_path / 'data'))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert 'by buildah, then apptainer' in done.stdout and 'all explained' in done.stdout
+    assert 'by buildah, then apptainer' in done.stdout
     checked = command('verify', sif)
-    assert checked.returncode == 0 and re.search(r'labels +ok', checked.stdout), checked.stdout + checked.stderr
+    assert checked.returncode == 0 and re.search(r'sum +ok', checked.stdout), checked.stdout + checked.stderr
     run = in_image(sif, '/opt/mpich/bin/mpiexec', '-n', '2', '/opt/osu/bin/osu_latency', '-m', '8', '-i', '10')
     assert 'Latency' in run
 
@@ -1088,9 +936,9 @@ def c_image(tmp_path_factory):
     folder = tmp_path_factory.mktemp('c image')
     archive = folder / catalogue.SOURCES['osu']['file']
     total = make_archive(archive)
+    archive.with_name(f'{archive.name}.sha256').write_text(f'{total}  {archive.name}\n')
     sif = folder / 'c.sif'
-    done = command('build', NAME, '--osu-archive', archive, '--osu-sha256', total, '--output', sif, '--log',
-                   folder / 'build.log')
+    done = command('build', NAME, '--osu-archive', archive, '--output', sif, '--log', folder / 'build.log')
     assert done.returncode == 0, done.stdout + done.stderr
     return sif, total
 

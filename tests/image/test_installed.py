@@ -100,8 +100,7 @@ def test_an_older_installation_without_a_sum_is_not_wrong(modules, capsys):
 
 
 @pytest.mark.parametrize('arguments, says', [
-    ([], 'name SIF files, or give --installed'), (['--installed', 'x.sif'], 'name SIF files, or give --installed'),
-    (['--installed', '--sbom', 'x'], '--sbom names one file')])
+    ([], 'name SIF files, or give --installed'), (['--installed', 'x.sif'], 'name SIF files, or give --installed')])
 def test_files_and_installed_modules_are_two_things(arguments, says):
     assert says in verify(*arguments)
 

@@ -3,6 +3,7 @@
 SingularityCE is in no registry that is reached from here: tests/helpers/singularity-ce stands in for it, and refuses
 what it refuses, each with the source. proot is the real one.
 """
+import json
 import os
 import re
 import shlex
@@ -15,7 +16,7 @@ import pytest
 
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.sif import read_sif
-from osu_container.image import ImageError, base, build, engines, sbom, stages
+from osu_container.image import ImageError, base, build, engines, stages
 from osu_container.recipes.common import PACKED
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.render import file_names, render
@@ -69,13 +70,14 @@ def _as_nobody(folder):
 @pytest.fixture(scope='module')
 def workstation(nobody):
     """Folder of the user with a Debian base and the sources of the workstation's image; nobody must build there."""
-    made = base.folder_of(base.command('auto', 'bookworm', '')[1], PROJECT / '.workstation' / 'image')
+    made = base.folder_of(base.command('bookworm')[1], PROJECT / '.workstation' / 'image')
     if not made.is_dir():
         pytest.skip(f'no {made}: make image')
     (nobody.folder / 'sources').mkdir()
     for key in IMAGES[NAME]['variants']['mpi4py']['sources']:
         shutil.copy(PROJECT / 'sources' / SOURCES[key]['file'], nobody.folder / 'sources')
-    assert run(['cp', '-a', made, nobody.folder / 'base']).returncode == 0
+    (nobody.folder / 'work').mkdir()
+    assert run(['cp', '-a', made, nobody.folder / 'work']).returncode == 0
     assert run(['chown', '-R', 'nobody:nogroup', nobody.folder]).returncode == 0
     return nobody.folder
 
@@ -83,8 +85,7 @@ def workstation(nobody):
 def build_words(python, folder, *more):
     """Return the command that builds the workstation's image from the base in the folder."""
     return [python, folder / 'project/bin/osu-container', 'image', 'build', NAME, '--osu', 'mpi4py', '--sources',
-            folder / 'sources', '--work', folder / 'work', '--base', 'registry', '--build-arg', 'BOOTSTRAP=localimage',
-            '--build-arg', f'BASE={folder / "base"}', *more]
+            folder / 'sources', '--work', folder / 'work', *more]
 
 
 @needs_root
@@ -94,12 +95,12 @@ def test_an_ordinary_user_builds_with_proot(workstation, nobody):
                   SLURM_NODELIST='nid000001', SLURM_NNODES='1', SLURM_TASKS_PER_NODE='2', FI_PROVIDER='cxi')
     assert done.returncode == 0, done.stdout + done.stderr
     log = workstation / 'log' / f'image-{NAME}.log'
-    assert 'by singularity with PRoot' in done.stdout and 'all explained' in done.stdout
+    assert 'by singularity with PRoot' in done.stdout
     assert 'left out of the build, whose image has no such folders: SINGULARITY_BIND' in done.stdout
     sif = workstation / 'sources' / f'{NAME}.sif'
     assert read_sif(str(sif))[1]['org.osu-container.mpi'] == 'MPICH 4.2.3'
     assert '+ /opt/mpich/bin/mpiexec -n 2 /opt/osu/bin/osu_latency' in log.read_text()  # its own test, beside a job
-    assert sbom.problems(sif, sbom.extract(sif)) == []
+    assert 'python3' in json.loads(Path(f'{sif}.json').read_text())['packages']
     left = [path.name for place in (workstation / 'work', workstation / 'sources') for path in place.iterdir()]
     assert not [name for name in left if name.startswith(('.', 'build-'))], left
     assert not list(workstation.glob('.singularity')) and not list(workstation.glob('.apptainer'))
@@ -205,13 +206,13 @@ def made(tmp_path, name=LUMI, **options):
 
 def test_long_build_on_a_login_node_is_refused_with_the_job_to_submit(lumi, monkeypatch, tmp_path):
     said, = made(tmp_path).not_here()
-    assert 'uan03 is a login node' in said and '--here' in said
+    assert 'uan03 is a login node' in said
     line = re.search(r'(?m)^    (sbatch .*)$', said).group(1)
     words = shlex.split(line)
     assert '--partition=small' in words and '--account=PROJECT' in words
     assert words[-1].startswith('--wrap=module load LUMI PRoot; ')
     assert f"image build {LUMI} --sources {tmp_path / 'sources'} --work {tmp_path / 'work'}" in words[-1]
-    assert made(tmp_path, here=True).not_here() == [] == made(tmp_path, name=NAME).not_here()
+    assert made(tmp_path, name=NAME).not_here() == []
     monkeypatch.setenv('SLURM_JOB_ID', '1')
     assert made(tmp_path).not_here() == []
 
@@ -222,7 +223,8 @@ def test_long_build_on_a_login_node_is_refused_with_the_job_to_submit(lumi, monk
 def test_large_build_in_the_home_folder_is_refused_by_its_quota(lumi, monkeypatch, tmp_path, name, work, sources,
                                                                 number):
     monkeypatch.setenv('HOME', str(tmp_path / 'home'))
-    found = made(tmp_path, name, here=True, work=tmp_path / work, sources=tmp_path / sources).not_here()
+    monkeypatch.setenv('SLURM_JOB_ID', '1')
+    found = made(tmp_path, name, work=tmp_path / work, sources=tmp_path / sources).not_here()
     assert len(found) == number
     assert all('holds 20 GB in all; the build needs about 12 GB' in text for text in found)
     assert all('/scratch/PROJECT' in text for text in found)
@@ -255,28 +257,3 @@ def test_folder_that_is_closed_to_the_user_is_said_at_once(workstation, nobody, 
     assert list(folder.iterdir()) == []
 
 
-@needs_root
-@pytest.mark.long
-def test_full_disk_ends_a_build_with_proot_and_leaves_nothing(workstation, nobody):
-    """Full of files and not of bytes, as the home folder on LUMI may be, which holds 100,000: nobody sees it before."""
-    small = workstation / 'small'
-    small.mkdir()
-    done = nobody(*build_words('/usr/bin/python3', workstation, '--force', '--work', small, '--output',
-                               workstation / 'f.sif', '--log', workstation / 'full.log'),
-                  mounted=f'mount -t tmpfs -o size=4g,nr_inodes=2000,mode=777 none {small}', shown=small)
-    assert done.returncode == 1 and 'No space left on device' in done.stderr, done.stdout + done.stderr
-    assert str(workstation / 'full.log') in done.stderr
-    left = done.stdout.splitlines()[-1]
-    assert left.startswith('left:') and 'build-' not in left and not list(workstation.glob('*f.sif*'))
-
-
-@needs_root
-@pytest.mark.long
-def test_interrupted_build_with_proot_leaves_nothing_behind(workstation, nobody):
-    work = workstation / 'interrupted'
-    done = nobody('timeout', '--signal=INT', '8', *build_words('/usr/bin/python3', workstation, '--force', '--work',
-                                                               work, '--output', workstation / 'i.sif'))
-    assert done.returncode == 124 and 'repeat the command to go on' in done.stderr, done.stdout + done.stderr
-    assert not [path.name for path in work.iterdir() if path.name.startswith('build-')]
-    assert not list(workstation.glob('*i.sif*'))
-    assert run(['pgrep', '--full', str(work)]).stdout == ''  # nor a program, proot's neither

@@ -1,15 +1,16 @@
 """
 The image before it is installed: a missing one is built, with the command of the clone that this package is part of
-(bin/osu-container; where pip installed the package there is none, and nothing is built); then it is held to its sha256,
-its bill of materials and its signature.
+(bin/osu-container; where pip installed the package there is none, and nothing is built); then it is held to its sha256
+and its signature.
 """
+import json
 import os
 import re
 import subprocess
 
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.libraries import sha256_of
-from osu_container.core.reading.sif import ImageError, check_sbom, signature_problem
+from osu_container.core.reading.sif import ImageError, signature_problem
 from osu_container.core.writing import shell
 from osu_container.places import PROJECT
 
@@ -39,7 +40,7 @@ def _environment():
 def _call(arguments, **options):
     """Return (exit code, output) of the builder; output is None where it goes to the caller's own."""
     with open(os.devnull) as nothing:
-        proc = subprocess.Popen([builder(), 'image', 'build'] + arguments, stdin=nothing, env=_environment(),
+        proc = subprocess.Popen([builder(), 'image'] + arguments, stdin=nothing, env=_environment(),
                                 universal_newlines=True, **options)
         output = proc.communicate()[0]
     return proc.returncode, output
@@ -55,8 +56,12 @@ def why_not(name, how):
         return "build_image=no was given"
     if builder() is None:
         return "osu-container was installed without its clone, and the recipes are there only"
-    options = ['--within', str(PATIENCE)] if how == 'auto' else []
-    code, output = _call(['--check'] + options + [name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    code, output = _call(['show', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if code == 0:
+        minutes = json.loads(output)[0]['minutes']
+        if how == 'auto' and minutes > PATIENCE:
+            return "it takes about %g min to build, and %d are waited for without build_image=yes" % (minutes, PATIENCE)
+        code, output = _call(['build', '--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if code == 0:
         return None
     text = output.strip()
@@ -69,7 +74,7 @@ def build(name, target):
 
     Return None, or what went wrong (str). The builder itself leaves nothing half done, and goes on when called again.
     """
-    code, _ = _call(['--output', target, name])
+    code, _ = _call(['build', '--output', target, name])
     return None if code == 0 else "%s image build %s ended with exit code %d, see its message above" % (
         builder(), name, code)
 
@@ -159,7 +164,7 @@ def check_image(sif, wanted, beside, image_help, runtime, of_site=False):
                              % (found, wanted, sif, found))
         raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. Copy or make it again (%s)"
                          % (found, wanted, sif, image_help))
-    problem = check_sbom(sif) or signature_problem(sif, runtime)
+    problem = signature_problem(sif, runtime)
     if problem:
         raise ImageError("The image %s (%s)" % (problem, image_help))
     return found

@@ -21,10 +21,6 @@ MOST = {
     'list': 512 << 20,
     # labels of an image, all of them together: those of real images have some KB, with the definition file beside them
     'labels': 4 << 20,
-    # bills of materials and signatures: those of real images have some MB, with 100,000 files some 60
-    'sbom': 64 << 20,
-    # lists and licences of packages in an image: 1 MB at most
-    'packages': 16 << 20,
     # JSON that a program of this project has written: the largest, of a host, has some hundred thousand
     'json': 16 << 20,
     # a line of results.jsonl: the longest seen has 2 MB, a measurement with the proof of 2,048 ranks

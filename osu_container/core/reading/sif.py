@@ -1,11 +1,9 @@
 """
-The SIF format: what a SIF holds, its labels, and whether its bill of materials and signatures still fit its contents.
+The SIF format: what a SIF holds, its labels, and whether its signatures still fit its contents.
 
 The header is read directly (format: github.com/apptainer/sif, pkg/sif: global header of 128 bytes, then descriptors of
 585 bytes, little endian), so that an image of many gigabytes is never copied. Nothing in the image is run.
 """
-import base64
-import hashlib
 import os
 import re
 import struct
@@ -20,17 +18,12 @@ DESCRIPTOR = struct.Struct('<i?IIIqqqqqqq128s384s')
 DATA_PARTITION = 0x4004
 DATA_SIGNATURE = 0x4005
 DATA_GENERIC_JSON = 0x4006
-DATA_SBOM = 0x4009
-#: name of the bill of materials that osu_container/image/sbom.py puts into an image
-SBOM_NAME = 'sbom.spdx.json'
 #: in the number of a group, and in a link that leads to a group and not to an object
 GROUP_MASK = 0xf0000000
 #: extra field of a partition: file system type, partition type
 PARTITION = struct.Struct('<ii')
 SQUASHFS = 1
 PRIMARY_SYSTEM, OVERLAY = 2, 4
-#: Sums that a signature may have: github.com/apptainer/sif, pkg/integrity/digest.go
-_SUMS = ('sha1', 'sha224', 'sha256', 'sha384', 'sha512')
 #: No SIF has more objects: `apptainer build` leaves room for 48
 _MOST_OBJECTS = 1 << 16
 
@@ -135,66 +128,15 @@ def _system_partition(path, objects):
 
 
 def read_object(path, item):
-    """Return the content (bytes) of a SifObject of the SIF path. Raises ImageError if it has far too many."""
-    if item.size > MOST['sbom']:
-        raise ImageError("%s is damaged: its object %s is said to have %d bytes. Copy or make it again"
-                         % (path, item.name or item.number, item.size))
+    """Return the content (bytes) of a SifObject of the SIF path."""
     with open_plain(path) as handle:
         handle.seek(item.offset)
         return handle.read(item.size)
 
 
-def object_digest(path, item, algorithm='sha256'):
-    """Return the sum (str, hexadecimal) of a SifObject of the SIF path, read piece by piece."""
-    digest, left = hashlib.new(algorithm), item.size
-    with open_plain(path) as handle:
-        handle.seek(item.offset)
-        while left > 0:
-            block = handle.read(min(left, 1 << 20))
-            if not block:
-                break
-            digest.update(block)
-            left -= len(block)
-    return digest.hexdigest()
-
-
-def partition_sha256(path):
-    """Return the sha256 (str) of the primary squashfs of the SIF path. Raises ImageError."""
-    return object_digest(path, _system_partition(path, data_objects(path)))
-
-
-def sbom_of(path):
-    """Return the bill of materials (bytes, JSON) that our build put into the SIF path, None if it has none."""
-    for item in data_objects(path):
-        if item.kind == DATA_SBOM and item.name == SBOM_NAME:
-            return read_object(path, item)
-    return None
-
-
-def check_sbom(path):
-    """
-    Return why the bill of materials in the SIF path is not that of its squashfs (str), None if it is or there is none.
-
-    Only sums are compared, that of the squashfs with the one that the document has for the image; which file differs
-    is said by `osu-container image verify`. Raises ImageError if the SIF cannot be read.
-    """
-    raw = sbom_of(path)
-    if raw is None:
-        return None
-    try:
-        document = parse_json(raw)
-        image = [item['relatedSpdxElement'] for item in document['relationships']
-                 if item['relationshipType'] == 'DESCRIBES'][0]
-        sums = [item['checksumValue'] for package in document['packages'] if package['SPDXID'] == image
-                for item in package['checksums'] if item['algorithm'] == 'SHA256']
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
-        return ("%s: its bill of materials (%s) cannot be read, so it was changed after it was described. Copy or "
-                "build it again" % (path, SBOM_NAME))
-    found = partition_sha256(path)
-    if sums != [found]:
-        return ("%s was changed after it was described: its squashfs has sha256 %s, its bill of materials says %s. "
-                "Copy or build it again" % (path, found, ', '.join(sums) or 'none'))
-    return None
+def is_signed(path):
+    """Return whether the SIF path has signatures. Raises ImageError if it cannot be read."""
+    return any(item.kind == DATA_SIGNATURE for item in data_objects(path))
 
 
 def signature_problem(path, command):
@@ -202,21 +144,11 @@ def signature_problem(path, command):
     Return why a signature in the SIF path does not fit its contents (str), None if all do or there is none.
 
     command (str): path of singularity or apptainer, which compares where the key is in the user's keyring; no key
-    server is asked. Where it is not, the sums in the signature are compared: a damaged image is found, one that was
-    signed anew by somebody else is not. Raises ImageError if the SIF cannot be read.
+    server is asked. Without the key nothing is said. Raises ImageError if the SIF cannot be read.
     """
-    signatures = [item for item in data_objects(path) if item.kind == DATA_SIGNATURE]
-    if not signatures:
-        return None
-    state, text = verify_signature(path, command)
+    state, text = verify_signature(path, command) if is_signed(path) else ('verified', '')
     if state == 'wrong':
         return "%s was changed after it was signed: %s. Copy or build it again" % (path, text)
-    if state == 'verified':
-        return None
-    changed = sorted(set(number for item in signatures for number in _not_as_signed(path, item)))
-    if changed:
-        return ("%s was changed after it was signed: object %s of the SIF is not as in the signature. "
-                "Copy or build it again" % (path, ', '.join(str(number) for number in changed)))
     return None
 
 
@@ -226,16 +158,15 @@ UNKNOWN_KEY = re.compile(r'unknown entity|keyring is empty|key material not prov
                          r'no key|legacy signature|signature not found')
 
 
-def verify_signature(path, command, key=None):
+def verify_signature(path, command):
     """
     Return (state, text) of what command (str, path of singularity or apptainer) says of the signatures in the SIF path.
 
-    key: path of the public key (PEM) of signatures that were made with a key file, None for the user's keyring.
-    state: 'verified', text is its output; 'unknown', the key is not at hand or the command does not run; 'wrong'.
+    state: 'verified', text is its output; 'unknown', the key is not in the user's keyring or the command does not run;
+    'wrong'.
     """
-    options = ['--key', key] if key else ['--local']
     try:
-        proc = subprocess.Popen([command, 'verify'] + options + [path], stdin=subprocess.DEVNULL,
+        proc = subprocess.Popen([command, 'verify', '--local', path], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
                                 env=dict(os.environ, LC_ALL='C'), errors='replace')
     except OSError as err:
@@ -246,58 +177,6 @@ def verify_signature(path, command, key=None):
     lines = [line for line in errors.splitlines() if line.strip()] or ["exit code %d" % proc.returncode]
     text = re.sub(r'\x1b\[[0-9;]*m|^(FATAL|ERROR): *|Failed to verify container: *|integrity: *', '', lines[-1]).strip()
     return ('unknown' if UNKNOWN_KEY.search(errors) else 'wrong'), text
-
-
-def _not_as_signed(path, signature):
-    """
-    Return the numbers (list of int) of objects that are not as in a signature (SifObject): changed, gone or added.
-
-    Of a signature in a form that is not known: []. Format: github.com/apptainer/sif, pkg/integrity: JSON with the sums
-    of the objects by their number relative to the first of the group, as clear text of a PGP message or as payload of
-    a DSSE envelope.
-    """
-    raw = read_object(path, signature).decode('utf-8', 'replace')
-    text = _clear_text(raw)
-    try:
-        if text is None:
-            text = base64.b64decode(parse_json(raw)['payload']).decode('utf-8')
-        wanted = [(int(item['relativeId']), tuple(item['objectDigest'].split(':')))
-                  for item in parse_json(text)['objects']]
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        return []
-    if any(len(one) != 2 or one[0] not in _SUMS for _, one in wanted):
-        return []
-    objects = data_objects(path)
-    group = signature.link & ~GROUP_MASK
-    if not signature.link & GROUP_MASK:  # of one object
-        group = [item.group for item in objects if item.number == signature.link][:1]
-        group = group[0] if group else 0
-    numbers = dict((item.number, item) for item in objects if item.group == group)
-    first = min(numbers or [0])
-    sums = {}  # no object is read twice
-    for relative, (algorithm, _) in wanted:
-        number = first + relative
-        if number in numbers and (number, algorithm) not in sums:
-            sums[number, algorithm] = object_digest(path, numbers[number], algorithm)
-    wrong = [first + relative for relative, (algorithm, digest) in wanted
-             if sums.get((first + relative, algorithm)) != digest]
-    if signature.link & GROUP_MASK:  # a signature of a group is one of all that is in it
-        wrong += sorted(set(numbers) - set(first + relative for relative, _ in wanted))
-    return wrong
-
-
-def _clear_text(raw):
-    """
-    Return the clear text (str) of a PGP message (RFC 4880, 7), None if raw (str) is none: what is between the empty
-    line behind its head and its signature.
-    """
-    head = raw.find('-----BEGIN PGP SIGNED MESSAGE-----')
-    lines = raw[max(head, 0):].replace('\r\n', '\n')
-    begin, end = lines.find('\n\n'), lines.find('-----BEGIN PGP SIGNATURE')
-    if head < 0 or not 0 <= begin < end:
-        return None
-    text = lines[begin + 2:end]
-    return text[:-1] if text.endswith('\n') else text
 
 
 def _labels(raw):

@@ -24,9 +24,9 @@ from osu_container.core.reading.traits import (
     plugin_release,
     provider_of_file,
 )
+from osu_container.recipes.versions import SOURCES
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import STATE, compile_library, fetched, run
-from tests.image.test_sbom import SOURCES
 
 #: Wheel (key of SOURCES) -> its libmpi, its libfabric (None: not in it) in its folder data/lib
 MPICH = {key: ('libmpi.so.12', 'mpich/libfabric.so.1') for key in SOURCES if key.startswith('mpich-')
