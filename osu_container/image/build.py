@@ -127,15 +127,15 @@ class Build:
             say("using mpi4py's ports of the benchmarks, not the C programs. For those put "
                 f"{SOURCES['osu']['file']} into {shown(options.sources)} and repeat the command")
 
-    def use(self, kind, archive=None, total=SOURCES['osu']['sha256']):
-        """Take a variant of the image; archive: of the C programs; total: its sha256."""
+    def use(self, kind, archive=None, total=None):
+        """Take a variant of the image; archive: of the C programs; total: its sha256, None for that of the release."""
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
-        self.archive_sum = total
+        self.archive_sum = total or SOURCES['osu']['sha256']
         # What is edited during a build is not in its image: the record says what the build began with.
         self.began_with = {}
         if archive:
-            real = total == SOURCES['osu']['sha256']
-            self.osu = f"{SOURCES['osu']['version']} C" if real else f"archive {total[:12]} C"
+            real = self.archive_sum == SOURCES['osu']['sha256']
+            self.osu = f"{SOURCES['osu']['version']} C" if real else f"archive {self.archive_sum[:12]} C"
         else:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 
