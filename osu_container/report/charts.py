@@ -36,9 +36,6 @@ PAGE_FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 #: Columns of the rows of a curve, see content.Curve.rows()
 CURVE = ('series', 'bytes', 'value', 'low', 'high', 'repeats', 'ratio', 'ratio_low', 'ratio_high', 'verdict')
 
-#: Regions that are shown enlarged: key -> (title, least size, largest size in bytes)
-ZOOMS = {'small': ('small messages, 1 B to 1 KiB', 1, 1024),
-         'rendezvous': ('rendezvous region, 4 KiB to 64 KiB', 4096, 65536)}
 #: A logarithmic axis tells nothing where the values are within the first factor, and has room for powers of ten only
 #: where they are beyond the second
 LINEAR_WITHIN, STEPS_WITHIN = 5, 3000
@@ -205,17 +202,15 @@ def _texts(chart):
 
 
 @functools.cache
-def specification(kind, unit, names, styles, *, region=None, scaled='decades', spread=False, margin=0.0,
-                  more_is_better=True):
+def specification(kind, unit, names, styles, *, scaled='decades', spread=False, margin=0.0, more_is_better=True):
     """
     Return the Vega-Lite specification (JSON text) of a kind of chart of the page; its legend is the page's own.
 
-    It has a parameter 'hidden' (names not shown); the chart of all sizes can be zoomed.
+    It has a parameter 'hidden' (names not shown).
 
     :param kind: 'curve' (value by size), 'ratio' (to native, by size), 'single' (benchmarks without sizes)
     :param unit: 'MB/s', 'us' or 'ms'
     :param names, styles: of the series, tuple of str and tuple of Style
-    :param region: key of ZOOMS or None for all sizes
     :param scaled: axis of the values, see scaled(): 'linear', 'steps', 'decades'; of ratios also 'fine'
     :param spread: bool, there are repeats, whose least and most are shown
     :param margin, more_is_better: of a ratio: the fraction within which values are equal, and which ratios are good
@@ -225,7 +220,7 @@ def specification(kind, unit, names, styles, *, region=None, scaled='decades', s
         if kind == 'ratio':
             chart = _ratio(names, styles, scaled=scaled, spread=spread, margin=margin, more_is_better=more_is_better)
         elif kind == 'curve':
-            chart = _curve(unit, names, styles, region=region, scaled=scaled, spread=spread)
+            chart = _curve(unit, names, styles, scaled=scaled, spread=spread)
         else:
             chart = _single(unit, names, styles, spread=spread)
         chart = chart.add_params(altair.param(name='hidden', value=[]))
@@ -237,7 +232,7 @@ def specification(kind, unit, names, styles, *, region=None, scaled='decades', s
     return json.dumps(spec, sort_keys=True, separators=(',', ':'))
 
 
-def _curve(unit, names, styles, *, scaled, spread, region=None, picture=False, below=False):
+def _curve(unit, names, styles, *, scaled, spread, picture=False, below=False):
     """
     Return the chart of values by message size; as of specification().
 
@@ -245,16 +240,13 @@ def _curve(unit, names, styles, *, scaled, spread, region=None, picture=False, b
     :param below: bool, a chart below it has the names of the message sizes
     """
     lines, marks = _colour(names, styles, picture)
-    least, most = ZOOMS[region][1:] if region else (1, 1 << 62)
-    sizes = [4 ** n for n in range(21)] if region != 'rendezvous' else [2 ** n for n in range(12, 17)]
-    axis = altair.Axis(values=sizes, labelExpr=SIZE, title=None if region or below else 'message size',
+    axis = altair.Axis(values=[4 ** n for n in range(21)], labelExpr=SIZE, title=None if below else 'message size',
                        **({'labels': False} if below else {}))
     title = axis_title(UNITS[unit], scaled)
     values = altair.Axis(labelExpr=NUMBER, title=title,
                          **({'values': TICKS[scaled]} if scaled in TICKS else {'tickCount': 6}))
     scale = altair.Scale(nice=False, padding=10, **({'type': 'log'} if scaled in TICKS else {'zero': False}))
-    base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter(
-        f'datum.bytes >= {least} && datum.bytes <= {most}')
+    base = _texts(altair.Chart(altair.NamedData('rows'))).transform_filter('datum.bytes > 0')
     sized = altair.Scale(type='log', base=2, nice=False, padding=8)
     base = base.encode(x=altair.X('bytes:Q', axis=axis, scale=sized), y=altair.Y('value:Q', axis=values, scale=scale))
     # in their place: a bar moved sideways from a steep curve looks like a value of its own. Bars that lie on each other
@@ -267,11 +259,6 @@ def _curve(unit, names, styles, *, scaled, spread, region=None, picture=False, b
     points = base.mark_point(filled=True, opacity=1).encode(
         color=lines['color'], **marks, tooltip=_tooltip(unit),
         size=altair.Size('series:O', scale=_width(names, styles, 16 if picture else 34, 7), legend=None))
-    if not picture and not region:
-        # a turn of the wheel scrolls the page, with Ctrl (a pinch on a touchpad) it zooms; a finger scrolls the page
-        points = points.add_params(altair.selection_interval(
-            name='zoom', bind='scales', zoom='wheel![event.ctrlKey]',
-            translate='[mousedown, window:mouseup] > window:mousemove!'))
     return altair.layer(*([bars] if spread else []), curve, points)
 
 

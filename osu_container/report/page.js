@@ -97,26 +97,10 @@
     chartsOf(key).forEach((chart) => drawn.get(chart).signal('hidden', hidden.get(key).slice()).runAsync());
   }
 
-  // Zoom on logarithmic axes: the middle stays where it is
-  function zoom(button) {
-    const key = button.closest('[data-card]').dataset.card, what = button.dataset.zoom;
-    chartsOf(key).filter((chart) => report.charts[chart].card + '-chart' === chart).forEach(function (chart) {
-      const view = drawn.get(chart);
-      [['x', 'zoom_bytes'], ['y', 'zoom_value']].forEach(function (axis) {
-        const domain = view.scale(axis[0]).domain().map(Math.log);
-        const factor = what === 'in' ? 0.7 : 1 / 0.7, middle = (domain[0] + domain[1]) / 2;
-        view.signal(axis[1], what === 'reset' ? null :
-          domain.map((end) => Math.exp(middle + (end - middle) * factor)));
-      });
-      view.runAsync();
-    });
-  }
-
   document.addEventListener('click', function (event) {
     const button = event.target.closest('button');
     if (!button) return;
     if (button.dataset.series !== undefined) toggle(button);
-    if (button.dataset.zoom) zoom(button);
   });
 
   // The figures of the page: medians with least and most. Every repeat is in the file of `report --csv`.

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parent
 #: Summary tables that stand open, and cases of a section up to which all groups do
 OPEN_SUMMARIES, OPEN_CASES = 12, 24
 #: Height of the charts of a case in points, by their place; 0: as many lines as series
-PLACES = {'main': 380, 'ratio': 280, 'first': 270, 'zoom': 260, 'single': 0}
+PLACES = {'main': 380, 'ratio': 280, 'first': 270, 'single': 0}
 #: Marks of Vega in a box of 34 x 12, for the legends of the page
 SHAPES = {
     'circle': 'M13.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z', 'square': 'M14 3h6v6h-6z',
@@ -79,11 +79,6 @@ class Card:
     words: list = field(default_factory=list)
     link: str = ''
 
-    @property
-    def zooms(self):
-        """Return True if it has a chart that can be zoomed."""
-        return any(chart.place == 'main' for chart in self.charts)
-
 
 @dataclass
 class Named:
@@ -109,7 +104,7 @@ def _legend(curves):
 
 
 def charts_of(view):
-    """Return the charts of a View: all sizes, and each region of charts.ZOOMS where a curve has three or more."""
+    """Return the charts of a View: values at all sizes, and their ratios to native."""
     curves = view.curves
     names, styles = tuple(curve.name for curve in curves), tuple(curve.style for curve in curves)
     hidden = [curve.name for curve in view.behind[content.SHOWN_BEHIND:]]
@@ -130,13 +125,6 @@ def charts_of(view):
     found = [Chart(view.key + '-chart', 'main', '', words, spec('curve', scaled='steps' if main == 'linear' else main),
                    rows, curves, hidden)]
     found += ratio_charts(view)
-    for region, (title, least, most) in charts.ZOOMS.items():
-        inside = [row for row in shown if least <= row[1] <= most]
-        if max(([row[0] for row in inside].count(name) for name in names), default=0) < 3:
-            continue
-        found.append(Chart(f'{view.key}-{region}', 'zoom', title[0].upper() + title[1:], f'{title}. {words}',
-                           spec('curve', region=region, scaled=charts.scaled(row[2] for row in inside)),
-                           rows, curves, hidden))
     return found
 
 

@@ -2,8 +2,6 @@
 import json
 import os
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -11,13 +9,12 @@ from osu_container.bench import BenchError, cases, measure, modules, plan, refra
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import site_words
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.results import files, references
+from osu_container.results import files
 from osu_container.results.model import Case, has_sizes
 from tests.bench.conftest import PYTHON
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, compile_library, run
-from tests.helpers.samples import one_of_each
 from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
@@ -193,12 +190,6 @@ def test_on_request_the_programs_check_their_data(tmp_path):
     assert 'exit code 1; a.txt: osu_bw received data that was not sent, at 4194304 bytes' in wrong['reason']
 
 
-def test_the_release_of_the_c_programs_is_kept_with_the_figures(tmp_path):
-    host = next(run for run in make_plan('lumi-25.03', 'quick') if run.case.buffers == 'H H')
-    found = failed_line(tmp_path, host, HOST_TABLE)  # no rank left a proof
-    assert (found['programs'], found['release'], found['checked']) == ('OSU C programs', '7.4', False)
-
-
 def test_what_native_figures_depend_on_is_the_mpi_that_the_loader_takes(tmp_path):
     """A C program is linked with the host's MPI, which lies elsewhere; only ports have one in their installation."""
     fabric = compile_libfabric(tmp_path / 'host' / 'libfabric.so.1', '1.22.0', (1, 22))
@@ -234,32 +225,6 @@ def test_the_tag_full_has_every_program_of_osu_that_prints_a_figure():
     assert min(case.nodes for case in found if '_fan_' in case.benchmark) == 2
 
 
-def test_programs_that_know_host_memory_alone_are_planned_for_nothing_else():
-    buffers = {}
-    for one in make_plan('perlmutter'):
-        buffers.setdefault(one.case.benchmark, set()).add(one.case.buffers)
-        if cases.BENCHMARKS[one.case.benchmark]['kind'] in cases.COLLECTIVE:
-            assert not re.search(' [HDM]( |$)', one.typed), 'a collective takes no words for its buffers'
-    alone = {name for name, found in buffers.items() if found == {'H H'}}
-    assert {'osu_latency_mt', 'osu_latency_mp', 'osu_ineighbor_alltoallw', 'osu_fop_latency'} <= alone
-    assert not alone & {'osu_bw', 'osu_ibcast', 'osu_get_bw', 'osu_allreduce_persistent'}
-
-
-def test_the_benchmarks_have_the_placements_and_buffers_of_the_documents():
-    found = [run.case for run in make_plan('lumi-25.03')]
-    assert {case.nodes for case in found if case.benchmark == 'osu_alltoall'} == {1, 2, 4, 8, 16, 32, 64, 128}
-    assert {case.buffers for case in found if case.benchmark == 'osu_bw'} == {'H H', 'H D', 'D H', 'D D', 'M M'}
-    assert {case.placement for case in found if case.benchmark == 'osu_bcast'} == {
-        'two nodes', 'one node', '8 ranks over 2 nodes'}
-
-
-@pytest.mark.parametrize('name', ['lumi-g-2025-03', 'alps-gh200-2025', 'hpe-libfabric-swap', 'piz-daint-sarus'])
-def test_the_tag_published_repeats_the_cases_of_the_documents(name):
-    planned = {(run.case.benchmark, run.case.buffers, run.case.nodes) for run in make_plan('lumi-25.03', 'published')}
-    published = {(case.benchmark, case.buffers, case.nodes) for case in references.get(name).cases}
-    assert published <= planned, published - planned
-
-
 def test_modules_take_turns_within_a_case_and_each_repeat_begins_with_another():
     runs = make_plan('workstation', 'demo', approaches=('native', 'pure', 'hybrid'))
     first, second = plan.rotated(runs, 1), plan.rotated(runs, 2)
@@ -275,26 +240,11 @@ def test_patterns_choose_runs_by_name(patterns, count):
     assert len(make_plan('workstation', 'demo', patterns=patterns)) == count
 
 
-def test_a_pattern_that_fits_nothing_names_some_runs():
-    with pytest.raises(BenchError, match=r'no run of tag demo fits osu_bx; its runs are named osu_bw-HH-2x1-native'):
-        make_plan('workstation', 'demo', patterns=['osu_bx'])
-
-
 def test_two_modules_of_one_approach_have_the_names_of_their_versions():
     found = [module('hybrid', 'lumi-25.03') for name in ('hybrid', 'hybrid-c')]
     found[1].name = 'osu-container/hybrid-c'
     assert plan.series_names([module(), *found]) == {
         'osu-native/9.9': 'native', 'osu-container/hybrid': 'hybrid', 'osu-container/hybrid-c': 'hybrid-c'}
-
-
-@pytest.mark.parametrize('label', ['mpi4py 4.1.2 ports, NumPy 2.4.6 buffers', '9.9 Python'])
-def test_figures_of_the_python_benchmarks_are_kept_apart_by_their_arrays(label):
-    runs = plan.make('published', [module('opensource', 'lumi-25.03', osu=label)], site_entry('lumi-25.03'), nodes=2)
-    assert {(run.case.buffers, run.case.variant) for run in runs if not run.skip} == {
-        ('H H', 'numpy'), ('D D', 'cupy')}
-    assert {run.skip for run in runs if run.case.buffers == 'H D'} == {
-        'the Python benchmarks have buffers H H or D D, not H D'}
-    assert {case.variant for case in references.get('lumi-mpi4py-2025-07').cases} == {'numpy', 'cupy'}
 
 
 def test_modules_of_two_sites_are_refused():
@@ -404,18 +354,6 @@ def test_output_that_is_no_table_is_a_failure_with_its_reason(bench, tmp_path, t
     assert says in failure.reason
 
 
-def test_messages_among_the_numbers_are_parsed_around_and_counted(bench, tmp_path):
-    message = 'srun: Job 9813899 step creation temporarily disabled, retrying (Requested nodes are busy)'
-    special(bench.root, '1', 'osu_bw',
-            f"if os.environ['SLURM_PROCID'] == '0': print('{message}\\n64   12.5srun: x')")
-    done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw-HH-2x1-1')
-    assert done.returncode == 0, done.stdout + done.stderr
-    one, = measurements(tmp_path / 'run')
-    assert one['foreign'] == [message]
-    assert one['broken'] == ['64   12.5srun: x'] and len(one['values']) == 23
-    assert '1 lines of others among the numbers, 1 mixed with a number, which is left out: raw/' in done.stdout
-
-
 def test_a_run_that_hangs_is_ended_and_recorded(bench, tmp_path, monkeypatch):
     special(bench.root, '1', 'osu_bw', 'time.sleep(300)')
     limited = (PROJECT / 'osu_container/bench/cases.py').read_text().replace('TIME_LIMIT = 600', 'TIME_LIMIT = 4')
@@ -484,15 +422,6 @@ def test_the_time_box_ends_after_a_whole_repeat(bench, tmp_path):
 
 # ---- what is wrong with the arguments --------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('arguments, says', [
-    (['--tag', 'nothing'], "invalid choice: 'nothing'"),
-    (['--repeats', '0'], "argument --repeats/-r: found '0', wanted"),
-])
-def test_wrong_arguments_are_usage_errors(bench, arguments, says):
-    done = bench(*arguments)
-    assert done.returncode == 2 and says in done.stderr
-
-
 @pytest.mark.parametrize('arguments, variables, says', [
     (['--module', 'osu-container/hybrid'], {}, '`module load osu-container/hybrid` failed'),
     ([], {'MODULEPATH': '/nonexistent'}, 'no module osu-native or osu-container is installed where Lmod looks'),
@@ -511,68 +440,9 @@ def test_what_cannot_be_run_is_said_plainly(bench, arguments, variables, says):
 SETTINGS = {'site': 'workstation', 'approach': 'native', 'programs': ['osu_bw'], 'binds': []}
 
 
-@pytest.mark.parametrize('text, says', [
-    ('', 'Expecting value'), ('[' * 100000, 'nested too deep'), ('[1]', 'it is no object'),
-    (json.dumps(dict(SETTINGS, approach='x')), "there is no approach 'x'"),
-    (json.dumps(dict(SETTINGS, approach=['x'])), "approach is \"['x']\""),
-    (json.dumps(dict(SETTINGS, site='x')), "there is no site 'x', and site_entry is not there"),
-    (json.dumps(dict(SETTINGS, site='x', site_entry={'gpu': {}})), 'site_entry lacks gpu, gpu_binding, jobs'),
-    (json.dumps(dict(SETTINGS, programs=[1])), 'programs is no list of names'),
-    (json.dumps(dict(SETTINGS, binds=[{}])), 'a bind has no path')])
-def test_damaged_settings_of_an_installation_are_named(tmp_path, text, says):
-    (tmp_path / 'settings.json').write_text(text)
-    with pytest.raises(BenchError, match=re.escape(f'{tmp_path}/settings.json is damaged: ')) as caught:
-        modules.recorded({modules.ROOT: str(tmp_path)}, modules.SETTINGS)
-    assert says in str(caught.value) and str(caught.value).endswith('Install the module again: eb ... --rebuild')
-    (tmp_path / 'settings.json').write_text(json.dumps(SETTINGS))
-    assert modules.recorded({modules.ROOT: str(tmp_path)}, modules.SETTINGS) == SETTINGS
-
-
 def test_a_run_is_never_written_over(bench, tmp_path):
     (tmp_path / 'run').mkdir()
     (tmp_path / 'run' / 'mine.txt').write_text('mine')
     done = bench(*ARGUMENTS, '-o', tmp_path / 'run')
     assert done.returncode == 1 and 'is there already and not empty' in done.stderr
     assert [path.name for path in (tmp_path / 'run').iterdir()] == ['mine.txt']
-
-
-def test_a_folder_with_a_blank_is_refused_before_anything_runs(bench, tmp_path):
-    done = bench(*ARGUMENTS, '-o', tmp_path / 'a run')
-    assert done.returncode == 1 and 'there is a blank in the path' in done.stderr
-    assert list(tmp_path.iterdir()) == [] and calls(bench.root) == []
-
-
-@pytest.mark.parametrize('site', one_of_each(
-    [name for name in SITES if site_entry(name)['jobs']['value']['account']], lambda site: 'any'))
-def test_a_site_with_accounts_wants_one(made, tmp_path, site):
-    bench_stand_in.make_native(tmp_path, '1', site)
-    env = {**bench_stand_in.environment(made), 'MODULEPATH': f'{tmp_path}/modules',
-           'OSU_CONTAINER_RESULTS': f'{tmp_path}/results'}
-    command = [PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', '--tag', 'quick']
-    done = run(command, env=env)
-    assert done.returncode == 1 and f'site {site} wants an account for a job: --account PROJECT' in done.stderr
-    shown = run([*command, '--dry-run'], env={**env, 'SLURM_ACCOUNT': 'project_1'})
-    assert shown.stdout == run([*command, '--dry-run', '--account', 'project_1'], env=env).stdout
-    jobs = site_entry(site)['jobs']['value']
-    partition = f"--partition={jobs['partition']} " if jobs['partition'] else ''
-    assert f"{partition}--account=project_1 {' '.join(jobs['options'])}" in shown.stdout
-    # a line end would begin a line of ReFrame's job script
-    for words, variables in (([*command, '--account', 'a\n#SBATCH -t 9'], {}), ([*command, '-p', 'a b'], {}),
-                             ([*command, '--dry-run'], {'SLURM_ACCOUNT': 'a\nb'})):
-        done = run(words, env={**env, **variables})
-        assert done.returncode in (1, 2) and 'wanted a name as `sinfo`' in done.stderr, done.stderr
-
-
-def test_help_names_tags_and_exit_codes():
-    done = run([PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', '--help'])
-    text = ' '.join(done.stdout.split())
-    assert done.returncode == 0 and 'Exit codes: 0 all ran; 1 a run failed' in text
-    assert all(f'{tag}: {title}' in text for tag, title in cases.TAG_TITLES.items())
-
-
-def test_the_command_says_how_to_install_what_is_missing(tmp_path):
-    done = run([sys.executable, '-I', '-S', '-c', 'import sys; sys.path.insert(0, sys.argv.pop(1)); sys.argv[1:] = '
-                '["compare"]; from osu_container.cli import main; sys.exit(main())', PROJECT])
-    assert done.returncode == 3 and 'the Python package' in done.stderr
-    assert 'pip install -r' in done.stderr and (PROJECT / 'osu_container' / 'requirements.txt').exists()
-    assert Path(done.stderr.split('-r ')[1].split(' && ')[0]).exists()

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.bench import BenchError, cli, holding, job, session
+from osu_container.bench import BenchError, holding, job, session
 from osu_container.results import files, select
-from tests.bench.test_bench import ARGUMENTS, calls, measurements, module
+from tests.bench.test_bench import ARGUMENTS, calls, measurements
 from tests.helpers.bench_stand_in import answer, special
 from tests.helpers.machine import PROJECT, STATE, run
 
@@ -113,6 +113,13 @@ def begun(folder, started, ended=False):
     return folder
 
 
+def remembered(folder, results):
+    """Link a run as bench does when it begins one with -o."""
+    done = run([sys.executable, '-c', f'from osu_container.results import select; select.remember({str(folder)!r})'],
+               env={**os.environ, select.VARIABLE: str(results), 'PYTHONPATH': str(PROJECT)})
+    assert done.returncode == 0, done.stderr
+
+
 def test_latest_goes_on_with_the_newest_run_that_has_not_ended_and_names_what_else_is_unfinished(bench, tmp_path):
     none = bench('--resume', 'latest')
     assert none.returncode == 1 and 'there is no run' in none.stderr
@@ -132,37 +139,6 @@ def test_latest_goes_on_with_the_newest_run_that_has_not_ended_and_names_what_el
     shutil.rmtree(night)
     last = bench('--resume', 'latest')
     assert last.returncode == 0 and last.stdout.endswith(f'Nor is a run of {bench.results} unfinished\n')
-
-
-def remembered(folder, results):
-    """Link a run as bench does when it begins one with -o."""
-    done = run([sys.executable, '-c', f'from osu_container.results import select; select.remember({str(folder)!r})'],
-               env={**os.environ, select.VARIABLE: str(results), 'PYTHONPATH': str(PROJECT)})
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_run_elsewhere_is_found_by_latest_and_by_its_name(tmp_path):
-    results, night = tmp_path / 'results', begun(tmp_path / 'a' / 'night', '2026-11-21T10:00:00Z')
-    other = begun(tmp_path / 'b' / 'night', '2026-11-22T10:00:00Z')
-    inside = begun(results / 'inside', '2026-11-20T10:00:00Z')
-    for one in (night, other, other, inside):
-        remembered(one, results)
-    assert {path.name: path.resolve() for path in results.iterdir()} == {
-        'night': night, 'night-2': other, 'inside': inside}
-    shutil.rmtree(night)
-    remembered(begun(tmp_path / 'c' / 'night', '2026-11-23T10:00:00Z'), results)
-    assert (results / 'night').resolve() == tmp_path / 'c' / 'night', 'a link to what is gone makes place'
-
-
-def test_the_time_that_is_foreseen_is_that_of_the_last_run(bench):
-    assert 'by a guess of 3 s each' in bench('--tag', 'quick', '--dry-run').stdout
-    folder = begun(bench.results / 'before', '2026-11-22T10:00:00Z')
-    writer = files.Writer(folder / files.NAME)
-    for ended in ('10:00:10', '10:00:16', '10:00:22', '18:00:00'):  # eight hours: it was interrupted
-        writer.add('measurement', module='osu-native/1', approach='native', case={'benchmark': 'osu_bw'}, repeat=1,
-                   status='ok', ended=f'2026-11-22T{ended}Z')
-    assert ' min, as in before (6.0 s each)\n' in bench('--tag', 'demo', '--dry-run').stdout
-    assert 'by a guess' in bench('--tag', 'quick', '--dry-run').stdout, 'another tag has other programs'
 
 
 MOMENTS = 20
@@ -235,21 +211,6 @@ def test_a_failure_that_the_end_of_the_job_made_is_no_result(bench, tmp_path):
     is_whole(folder)
 
 
-def test_a_node_that_takes_no_step_is_no_result_though_slurm_has_not_noticed(bench, tmp_path):
-    """What srun of Slurm 22.05 said after kill -9 of the slurmd of a node: squeue and sinfo know nothing of it."""
-    special(bench.root, '2', 'osu_bw', "sys.exit('srun: error: Task launch for StepId=7.5 failed on node node2: "
-            "Communication connection failure')")
-    folder = tmp_path / 'run'
-    done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
-    assert done.returncode == 1
-    assert 'node node2 takes no step: Communication connection failure\n' in done.stderr, done.stdout + done.stderr
-    assert [(one['status'], one['approach']) for one in measurements(folder)] == [('ok', '1')]
-    (bench.root / 'special' / '2-osu_bw').unlink()
-    again = bench('--resume', folder)
-    assert again.returncode == 0, again.stdout + again.stderr
-    is_whole(folder)
-
-
 @pytest.mark.parametrize('command, text, says', LOST)
 def test_slurm_is_asked_whether_the_job_is_there(made, bench, command, text, says):
     env = {'PATH': f'{made}/bin:{os.environ["PATH"]}', 'ROOT': str(made)}
@@ -258,26 +219,6 @@ def test_slurm_is_asked_whether_the_job_is_there(made, bench, command, text, say
     answer(made, command, text)
     assert job.lost(inside) == says
     assert job.lost(env) is None, 'outside of a job there is none to lose'
-
-
-def test_what_slurm_does_not_say_is_no_loss(made, bench):
-    env = {'PATH': f'{made}/bin:{os.environ["PATH"]}', 'ROOT': str(made), 'SLURM_JOB_ID': '7'}
-    answer(made, 'squeue', 'echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1')
-    assert job.lost(env) is None
-    assert job.lost(dict(env, PATH='/nonexistent')) is None
-    answer(made, 'sbatch', 'echo "sbatch: fatal: no configuration" >&2; exit 1')
-    assert job.refused(['-N2'], env) is None
-
-
-def test_a_job_that_slurm_would_never_start_is_not_waited_for(bench):
-    answer(bench.root, 'sbatch', 'echo "$*" >>"$ROOT/sbatch.calls"; '
-           'echo "allocation failure: Requested node configuration is not available" >&2; exit 1')
-    done = bench(*ARGUMENTS, '--nodes', '99')
-    assert done.returncode == 1 and calls(bench.root, 'salloc.calls') == []
-    assert 'Slurm does not take this job: Requested node configuration is not available (salloc -N99 ' in done.stderr
-    assert '--nodes, --partition, --time and --account' in done.stderr
-    assert calls(bench.root, 'sbatch.calls')[0].startswith('--test-only -N99 -n99 ')
-    assert not bench.results.exists()
 
 
 # ---- going on --------------------------------------------------------------------------------------------------------
@@ -311,16 +252,6 @@ def test_a_run_goes_on_only_with_what_it_was_begun_with(bench, kept):
     assert damaged.returncode == 1 and 'does not say what was wanted' in damaged.stderr
 
 
-def test_a_module_that_did_not_start_is_not_tried_again(tmp_path):
-    wanted = session.Wanted('demo', ['osu-native/9.9'], 2, [], 2)
-    one = session.Session(tmp_path, wanted, [module()], {}, say=print, progress=print)
-    one.writer.begin(run='x', started='now', site='workstation')
-    one.writer.add('module', name='osu-native/9.9', approach='native', container=False, problem='exit code 1')
-    one.ask_modules()
-    assert one.unusable == {'osu-native/9.9': 'exit code 1'}
-    assert len(one.left()) == 4
-
-
 # ---- two at once -----------------------------------------------------------------------------------------------------
 
 def note(folder, **changes):
@@ -347,26 +278,11 @@ def test_a_stale_note_of_who_measures_is_recognised(tmp_path, monkeypatch, chang
         assert said == ['the process that measured here before was killed'] and list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize('text', ['', '{"pid"', '[' * 100000, '[1]'])
-def test_a_damaged_note_holds_nobody_up(tmp_path, text):
-    (tmp_path / holding.NAME).write_text(text)
-    with holding.Hold(tmp_path, print):
-        pass
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_of_many_that_begin_at_once_one_measures(tmp_path):
     script = ('import sys, time; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench import BenchError, holding\n'
               'try:\n    with holding.Hold(sys.argv[2], print): time.sleep(2)\nexcept BenchError: sys.exit(3)')
     children = [subprocess.Popen([sys.executable, '-c', script, str(PROJECT), str(tmp_path)]) for _ in range(4)]
     assert sorted(child.wait(60) for child in children) == [0, 3, 3, 3]
-
-
-def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(tmp_path):
-    assert [cli._made(tmp_path / 'a' / 'run').name for _ in range(3)] == ['run', 'run-2', 'run-3']
-    (tmp_path / 'file').write_text('')
-    with pytest.raises(FileExistsError):
-        cli._made(tmp_path / 'file')
 
 
 # ---- the disk --------------------------------------------------------------------------------------------------------
@@ -386,12 +302,6 @@ def test_a_full_disk_leaves_whole_lines_only(tmp_path):
     assert path.read_bytes() == before
     writer.add('end', ended='now')
     assert len(files.lines(path)[0]) == 2
-
-
-def test_a_byte_that_is_no_text_is_kept(tmp_path):
-    writer = files.Writer(tmp_path / files.NAME)
-    writer.begin(run='x', started='now', site='workstation', command=[os.fsdecode(b'\xe4')])
-    assert files.lines(writer.path)[0][0][1]['command'] == ['\udce4']
 
 
 # ---- the real Slurm --------------------------------------------------------------------------------------------------
@@ -444,17 +354,3 @@ def test_a_rank_that_dies_is_a_result_and_too_many_nodes_are_refused(bench, real
     failure, = files.read(tmp_path / 'run').failures
     assert failure.name == '1' and failure.reason.startswith('exit code 137')
     assert files.read(tmp_path / 'run').problems == []
-
-
-@pytest.mark.slurm
-@pytest.mark.parametrize('prolog', [False, True])
-def test_under_slurm_one_rank_says_that_no_proof_is_written(real, tmp_path, prolog):
-    (tmp_path / 'file').write_text('')
-    program, env = ['sh', '-c', 'sleep 1; echo ran'], {**os.environ, **real, 'OSU_PROOF': f'{tmp_path}/file/x'}
-    if prolog:
-        env['SLURM_TASK_PROLOG'] = str(PROJECT / 'osu_container' / 'proof' / 'task-prolog')
-    else:
-        program = [PROJECT / 'osu_container' / 'rank-proof', '--asked', *program]
-    done = run(['srun', '-N2', '-n2', *program], env=env, timeout=60)
-    assert (done.returncode, done.stdout) == (0, 'ran\nran\n')
-    assert re.findall('Nothing is proved: (.*?)/file', done.stderr) == [str(tmp_path)]

@@ -7,7 +7,6 @@ import pty
 import re
 import statistics
 import subprocess
-import time
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from osu_container import cli as command_line
 from osu_container import demo_table
 from osu_container.compare import CompareError, against_native, compare_datasets, compare_series, text, troubles
 from osu_container.compare import statistics as method
-from osu_container.compare.cli import collect
 from osu_container.compare.thresholds import DEGREES, MARGINS, degree_of, margin_row
 from osu_container.report import content, tables
 from osu_container.results import files, ratios, references
@@ -192,33 +190,11 @@ def test_verdicts(a, b, expected):
         assert back.verdict == OPPOSITE[expected] and times.verdict == OPPOSITE[expected]
 
 
-@pytest.mark.filterwarnings('error')
-def test_repeats_without_spread_give_no_warning():
-    assert compare_series(one_size(BW, 'a', 2.0, 2.0, 2.0), one_size(BW, 'b', 2.0, 2.0, 2.0)).verdict == 'same'
-
-
 def test_single_values_are_said_to_be_single():
     comparison = compare_series(one_size(BW, 'a', 100), one_size(BW, 'b', 100))
     assert comparison.method.startswith('no repeats: threshold only') and 'Benjamini' not in comparison.method
     point = comparison.points[0]
     assert (point.low, point.high, point.p, point.repeats) == (None, None, None, (1, 1))
-
-
-def test_repeats_of_one_run_are_paired_by_their_numbers():
-    a = Series(BW, 'a', {8: {1: 100.0, 2: 50.0, 3: 99.0, 5: 98.0}})
-    b = Series(BW, 'b', {8: {2: 50.5, 3: 100.0, 1: 101.0, 4: 10.0}})
-    point = compare_series(a, b, paired=True).points[0]
-    assert (point.method, point.repeats) == ('paired', (3, 3)) and point.high < 1.01
-
-
-def test_sizes_of_one_side_alone_are_left_out_and_named():
-    a = Series(BW, 'a', {1: {1: 1.0}, 2: {1: 2.0}, 64: {1: 9.0}})
-    b = Series(BW, 'b', {2: {1: 2.0}, 64: {1: 9.0}, 128: {1: 9.0}})
-    comparison = compare_series(a, b)
-    assert ([point.size for point in comparison.points], comparison.only_a, comparison.only_b) == ([2, 64], [1], [128])
-    assert comparison.notes == ['1 size only in a, left out: 1 B', '1 size only in b, left out: 128 B']
-    a.values[32] = {1: 4.0}
-    assert compare_series(a, b).notes[0] == '2 sizes only in a, left out: 1 B, 32 B'
 
 
 def test_what_cannot_be_compared_is_refused():
@@ -255,13 +231,6 @@ def test_few_repeats_are_not_said_firmly(paired):
     assert [float(one) for one in found.groups()] == pytest.approx([point.low, point.high], rel=0.05)
     faster = compare_series(native, slow, paired=paired)
     assert re.match(r'probably much better at 8 B: 3\.9 times faster \(2\.\d to 6\.\d, by 2 repeats\)', faster.words)
-
-
-@pytest.mark.parametrize('repeats', [5, 22])
-def test_of_enough_repeats_nothing_is_probable(repeats):
-    slow = several('a', *(39.0 + number / 100 for number in range(repeats)))
-    enough = compare_series(slow, several('native', *(10.0 + number / 100 for number in range(repeats))), paired=True)
-    assert enough.few_repeats is None and enough.words == 'much worse at 8 B: 3.9 times slower; same above'
 
 
 def test_the_command_says_how_to_be_sure(tmp_path, capsys):
@@ -358,12 +327,6 @@ def test_a_slow_down_of_a_fifth_is_found(paired):
 def test_same_is_said_in_quiet_runs_and_seldom_of_what_differs():
     assert rate(4, 'same', noise=0.005) >= 0.95
     assert rate(5, 'same', noise=0.005, gain=lambda size: 1 / 1.05) <= method.ALPHA
-
-
-def test_pairs_bear_a_machine_that_is_slow_for_some_repeats():
-    """Whole repeats at half the speed, both sides alike, as on a busy virtual machine."""
-    assert rate(6, 'same', noise=0.005, together=0.35, paired=True) >= 0.95
-    assert rate(6, 'same', noise=0.005, together=0.35, paired=False) == 0
 
 
 @pytest.mark.parametrize('paired', [True, False], ids=['paired', 'Welch'])
@@ -473,14 +436,6 @@ def test_unknown_placement_fits_only_if_asked():
 def test_no_name_in_common_says_how_to_choose():
     with pytest.raises(CompareError, match='b:NAME'):
         compare_datasets(dataset('a', (BW, 'p'), (BW, 'q')), dataset('b', (BW, 'r'), (BW, 's')))
-
-
-def test_different_programs_are_said_not_to_compare_strictly():
-    a, b = one_size(BW, 'a', 100), one_size(BW, 'b', 100)
-    a.programs, b.programs = 'OSU C programs', 'mpi4py 4.1.2 ports'
-    assert any('do not compare strictly' in note and 'mpi4py' in note for note in compare_series(a, b).notes)
-    b.programs = 'OSU C programs'
-    assert compare_series(a, b).notes == []
 
 
 def test_repeats_are_paired_in_one_run_and_in_no_other(tmp_path):
@@ -593,25 +548,6 @@ def test_where_tcp_is_promised_nothing_is_a_trouble(tmp_path):
         assert {trouble.name for _, shapes in troubles.of_dataset(at[site]) for trouble in shapes} == {'tcp'}
 
 
-@pytest.mark.parametrize('rule', troubles.RULES, ids=lambda rule: rule.trouble.name)
-def test_a_trouble_says_what_why_and_what_to_do(rule):
-    trouble = rule.trouble
-    assert trouble.title and trouble.text and trouble.remedy and 'BitBulldozersLab' in trouble.source
-    assert rule.benchmarks <= {'osu_bw', 'osu_bibw', 'osu_get_bw', 'osu_put_bw', 'osu_put_bibw', 'osu_latency',
-                               'osu_multi_lat', 'osu_xccl_bw', 'osu_xccl_bibw', 'osu_xccl_latency'}
-
-
-@pytest.mark.parametrize('limit', [0.96, 1.04])
-@pytest.mark.parametrize('name', ['SLOWEST_FAST', 'SLOWEST_TCP', 'SLOWEST_RCCL', 'DROP_LATENCY', 'DROP_BANDWIDTH',
-                                  'DIP', 'FLAT', 'TCP_LATENCY', 'STEP'])
-def test_no_published_curve_is_near_a_limit(monkeypatch, name, limit):
-    whole = getattr(troubles, name)
-    monkeypatch.setattr(troubles, name, (whole[0] * limit, *whole[1:]) if isinstance(whole, tuple) else whole * limit)
-    for one in references.published():
-        found = {id(series): {trouble.name for trouble in shapes} for series, shapes in troubles.of_dataset(one)}
-        assert all(found.get(id(series), set()) == expected_troubles(one.name, series) for series in one.series)
-
-
 def test_advice_is_for_the_users_own_run(tmp_path, monkeypatch, capsys):
     """On a laptop over TCP, compare named variables of Slingshot for the shape of the published curve."""
     monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path))
@@ -624,16 +560,6 @@ def test_advice_is_for_the_users_own_run(tmp_path, monkeypatch, capsys):
     assert told and not any(one['advice'] for one in told)
     markdown = call(capsys, 'laptop', 'lumi-g-2025-03', '--markdown')[1]
     assert 'not your own, look like' in markdown and 'FI_CXI' not in markdown
-
-
-def test_a_trouble_names_the_run_that_it_is_in(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path))
-    made = {'site': 'lumi-25.03', 'approaches': ('native', 'hybrid'), 'sizes': SIZES, 'cases': CASES}
-    make_run(tmp_path / 'before', **made, run='before')
-    make_run(tmp_path / 'after', **made, run='after', scale={'hybrid': 0.15})
-    _, out, _ = call(capsys, 'after', 'before')
-    card = out[out.index('Looks like TCP'):]
-    assert 'after:hybrid, ' in card and 'before:' not in card and 'remedy:' in card
 
 
 # --- the statements of the documents, by the real command -----------------------------------------
@@ -656,15 +582,6 @@ MPI = [(benchmark, buffers) for benchmark in ('osu_bw', 'osu_latency') for buffe
 
 def ratios_of(entry, least=0, most=1 << 40):
     return {row['size']: row['ratio'] for row in entry['sizes'] if least <= row['size'] <= most}
-
-
-@pytest.mark.parametrize('case', MPI, ids=' '.join)
-def test_bind_is_on_par_with_native(statements, case):
-    """"The bandwidth and latency numbers of the normal OSU benchmarks seem to be on par": no size is worse."""
-    entry = statements['bind'][1][case]
-    assert entry['summary']['worse'] == 0 and all(0.9 < value < 1.11 for value in ratios_of(entry).values())
-    if case == ('osu_latency', 'D D'):  # "better for direct GPU to GPU communication"
-        assert all(value < 1 for value in ratios_of(entry).values())
 
 
 @pytest.mark.parametrize('case', MPI, ids=' '.join)
@@ -692,18 +609,6 @@ def test_hybrid_is_near_native_but_for_the_bump_and_small_messages_of_the_host(s
             assert all(1.6 < value[size] < 1.76 for size in (8192, 16384))
         else:
             assert min(value.values()) > (0.77 if case[1] == 'H H' else 0.82)
-
-
-def test_hybrid_rccl_is_four_times_slower(statements):
-    """"RCCL performs poorly": 3 GB/s in place of 13."""
-    code, cases, told = statements['hybrid']
-    entry = cases['osu_xccl_bw', 'D D']
-    assert code == 1 and entry['verdict'] == 'worse'
-    assert all(4.0 < 1 / value < 4.5 for value in ratios_of(entry, 1 << 20).values())
-    assert 3000 < max(row['a'] for row in entry['sizes']) < 3500
-    assert 'up to 4.4 times slower' in entry['words']
-    assert [series['case']['benchmark'] for trouble in told['troubles'] if trouble['name'] == 'rccl-sockets'
-            for series in trouble['series']] == ['osu_xccl_bw', 'osu_xccl_latency']
 
 
 def test_opensource_small_device_messages_are_eight_times_slower(statements):
@@ -754,13 +659,6 @@ def test_what_cannot_be_compared_has_an_exit_code_of_its_own(results, capsys, ar
     assert (code, out) == (3, '') and err.startswith('osu-container compare: error: ') and says in err
 
 
-def test_broken_results_are_no_verdict(results, capsys):
-    (results / 'broken').mkdir()
-    (results / 'broken' / files.NAME).write_text('{"kind": "run"')
-    code, out, err = call(capsys, results / 'broken')
-    assert (code, out) == (3, '') and files.NAME in err and 'Traceback' not in err
-
-
 @pytest.mark.parametrize('arguments', [
     [], ['latest', '--threshold', 'osu_bw'], ['latest', '--threshold', 'osu_bw=-1'],
     ['latest', '--threshold', 'bw=0.1'],
@@ -769,13 +667,6 @@ def test_wrong_usage_is_2(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
         call(capsys, *arguments)
     assert caught.value.code == 2
-
-
-def test_a_threshold_changes_the_verdict(results, capsys):
-    wide = [part for name in ('osu_bw', 'osu_latency') for part in ('--threshold', f'{name}=0.3')]
-    assert call(capsys, f'{results / "slow"}:hybrid')[0] == 1
-    assert call(capsys, f'{results / "slow"}:hybrid', *wide)[0] == 0
-    assert call(capsys, results / 'quiet', '--threshold', 'osu_*=0.0001')[1].count('same') < 5
 
 
 def test_one_approach_of_a_run_is_compared_with_native_of_that_run(results, capsys):
@@ -790,13 +681,6 @@ def test_a_failed_case_counts_as_worse_and_a_skipped_one_does_not(results, capsy
         code, out, _ = call(capsys, folder)
         assert code == expected and (reason in out) == bool(expected)
         assert 'hybrid osu_latency H H, two nodes' in out or 'hybrid: osu_latency H H, two nodes' in out or not expected
-
-
-def test_curves_without_a_counterpart_are_named(results, capsys):
-    folder = make_run(results / 'more', cases=MORE_CASES, approaches=('native', 'hybrid'),
-                      failures=[('native', case, 'skipped: not built') for case in MORE_CASES[4:]])
-    out = ' '.join(call(capsys, folder)[1].split())
-    assert f'{len(MORE_CASES) - 4} curves of' in out and 'not compared, as native has no such: hybrid osu_bibw' in out
 
 
 @pytest.mark.parametrize('arguments', [
@@ -865,17 +749,6 @@ def test_colour_only_on_a_terminal_and_never_without_the_word():
     assert re.sub(r'\033\[\d*m', '', coloured).replace('\r\n', '\n') == plain
 
 
-def test_a_run_of_100_000_values_is_compared_in_seconds(tmp_path):
-    cases = [Case('osu_bw', 'H H', nodes, 2) for nodes in range(2, 240)]
-    folder = make_run(tmp_path / 'large', approaches=('native', 'hybrid'), cases=cases, repeats=10, tag='full')
-    one = files.read(folder)
-    assert sum(len(found) for series in one.series for found in series.values.values()) >= 100_000
-    start = time.process_time()
-    result = collect(str(folder))
-    text.plain(result, sizes=True)
-    assert len(result['comparisons']) == len(cases) and time.process_time() - start < 10
-
-
 # --- the page -------------------------------------------------------------------------------------
 
 def table_after(mark):
@@ -905,13 +778,6 @@ def test_the_degrees_are_on_the_page_and_in_the_help(capsys):
         assert f'{least:g} times' in said and re.search(rf'{word}: {least:g} ', told)
 
 
-def test_the_troubles_on_the_page_are_those_of_the_data():
-    assert table_after('troubles') == [
-        [f'`{rule.trouble.name}`', rule.trouble.title, rule.trouble.text, rule.trouble.remedy,
-         rule.trouble.source.replace(troubles.DEIC, '[1]')] for rule in troubles.RULES]
-    assert f'\n[1] {troubles.DEIC}\n' in PAGE.read_text()
-
-
 def shown():
     """Return [(arguments, output)] of the commands that the page shows with their output."""
     blocks = re.findall(r'^    \$ bin/osu-container compare (.*)\n((?:    .*\n|\n(?=    ))*)', PAGE.read_text(), re.M)
@@ -923,12 +789,3 @@ def test_output_on_the_page_is_what_the_command_prints(typed, output):
     done = run(['bash', '-c', f'bin/osu-container compare {typed}; echo "exit code $?"'], cwd=PROJECT,
                env={**os.environ, 'COLUMNS': '100'})  # the width of the page
     assert done.stdout.strip().splitlines() == output.strip().splitlines()
-
-
-def test_the_page_explains_every_option_and_exit_code(capsys):
-    with pytest.raises(SystemExit):
-        call(capsys, '--help')
-    page, shown_help = PAGE.read_text(), capsys.readouterr().out
-    for option in re.findall(r'(--[a-z-]+)', shown_help.split('Exit codes')[0]):
-        assert f'`{option}' in page or option in ('--help', '--no-sizes'), option
-    assert all(len(line) <= 100 for line in shown_help.splitlines())

@@ -8,7 +8,6 @@ HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothin
 import html
 import os
 import re
-import sysconfig
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,6 @@ from tests.helpers.samples import one_of_each
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
-SITE_PACKAGES = sysconfig.get_path('purelib')
 OTHER_RUN = '20261120T131244Z'
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 

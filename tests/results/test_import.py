@@ -7,7 +7,7 @@ import pytest
 
 from osu_container import cli as command_line
 from osu_container.compare.cli import collect
-from osu_container.results import files, imported, outputs, references
+from osu_container.results import files, imported, outputs
 from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT
 
@@ -60,11 +60,6 @@ def test_a_public_output_carries_over_figure_by_figure(tmp_path, sample):
     assert {key: getattr(table, key) for key in said} == said
     assert table.checked == sample.get('checked', False) and not table.broken
     assert set(table.unknown) >= {key for key, value in said.items() if value is None}
-
-
-def test_there_are_twenty_public_outputs_of_many_kinds():
-    assert len({sample['source'] for sample in PUBLIC}) >= 20
-    assert len({sample['benchmark'] for sample in PUBLIC}) >= 12
 
 
 MANY = f'''srun: job 99 queued and waiting for resources
@@ -202,26 +197,11 @@ def test_a_file_without_figures_is_named_with_its_line_and_what_was_wanted(tmp_p
     assert not (tmp_path / 'run').exists() and os.listdir(tmp_path) == ['odd.txt']
 
 
-def test_a_huge_file_is_refused_before_it_is_in_memory(tmp_path, capsys):
-    path = tmp_path / 'huge.txt'
-    with open(path, 'wb') as handle:
-        handle.truncate(1 << 30)  # takes no room on the disk
-    code, _, err = call(capsys, 'compare', path, 'lumi-g-2025-03')
-    assert code == 3 and 'line 1 has more than 1048576 bytes' in err
-
-
 @pytest.mark.parametrize('last, kept', [('4194304  240', False), ('4194304', False), ('4194304  24005.74', True)])
 def test_a_cut_off_last_line_is_left_out_and_named(tmp_path, last, kept):
     output = outputs.read(write(tmp_path / 'cut.txt', BANDWIDTH + '1  1.47\n1048576  23935.47\n' + last))
     assert (4194304 in output.tables[0].values) == kept
     assert bool(output.notes) != kept and all('cut off' in note for note in output.notes)
-
-
-def test_the_program_of_figures_without_a_title_can_be_said(tmp_path, capsys):
-    path = write(tmp_path / 'bare.txt', 'srun: hello\n1 2.00\n2 4.00\n')
-    code, out, _ = call(capsys, 'import', path, '-o', tmp_path / 'run', '--benchmark', 'osu_bw')
-    assert code == 0 and 'programs, release, nodes' in out
-    assert files.read(tmp_path / 'run').series[0].values == {1: {1: 2.0}, 2: {1: 4.0}}
 
 
 def test_buffers_that_nobody_has_said_are_in_no_comparison_with_those_of_a_device(tmp_path, capsys):
@@ -248,14 +228,3 @@ def test_what_contradicts_is_refused(tmp_path, capsys):
 HEAD = ('job_completion_time|display_name|num_tasks|num_tasks_per_node|device_buffers|message_size|result|'
         'bandwidth_value|bandwidth_unit|bandwidth_ref|bandwidth_lower_thres|bandwidth_upper_thres')
 NAME = 'EESSI_OSU_Micro_Benchmarks_pt2pt %benchmark_info=mpi.pt2pt.osu_bw %scale=1_cpn_2_nodes'
-
-
-def test_an_output_is_no_reference_before_it_is_a_run(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
-    path = write(tmp_path / 'native.txt', BANDWIDTH + '1 2.00\n')
-    code, _, err = call(capsys, 'reference', 'add', path, '--name', 'mine')
-    assert code == 1 and 'osu-container import native=' in err and 'mine' not in references.names()
-    assert call(capsys, 'import', f'native={path}', '-o', tmp_path / 'run', '--site', 'alps')[0] == 0
-    assert call(capsys, 'reference', 'add', tmp_path / 'run', '--name', 'mine')[0] == 0
-    kept = references.get('mine').facts
-    assert (kept['site'], kept['date']) == ('alps', 'not known')  # not the day of the import

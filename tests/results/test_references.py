@@ -1,24 +1,17 @@
 """Published figures, references that are added, what a selection means, and `osu-container reference`."""
-import csv
 import hashlib
-import io
 import json
 import os
 import re
 import shutil
 import signal
-import sys
-import time
-from decimal import Decimal
 
 import pytest
 
 from osu_container import cli
 from osu_container.core.data.sites import SITES
 from osu_container.results import files, model, references, select
-from osu_container.results.example_runs import CASES, MORE_CASES, RUN, make_run
-from osu_container.results.model import Case
-from tests.helpers.machine import PROJECT, run
+from osu_container.results.example_runs import CASES, RUN, make_run
 
 #: Published dataset -> (curves, points, sha256 of everything that was published in it, see fingerprint())
 PUBLISHED = {
@@ -95,29 +88,6 @@ def test_every_published_point_is_there_with_its_digits(name):
     assert fingerprint(references.get(name)) == PUBLISHED[name]
 
 
-def test_the_transcribed_curves_hold_12712_points():
-    assert sum(points for name, (_, points, _) in PUBLISHED.items() if name != 'lumi-checks') == 12712
-
-
-#: Values that were read in the documents by eye: (dataset, series, case, size, value)
-READ = [
-    ('lumi-g-2025-03', 'pure', Case('osu_bw', 'H H', 2, 2), 1, 0.19),
-    ('alps-gh200-2025', 'openmpi-5-cxi', Case('osu_bw', 'H H', 2, 2), 4194304, 24005.74),
-    ('alps-gh200-2025', 'openmpi-5-cxi', Case('osu_alltoall', 'D D', 2, 8), 1048576, 482.51),
-    ('piz-daint-sarus', 'sarus-mpich-3.1.4', Case('osu_latency', 'H H', 2, 2), 0, 1.11),
-    ('hpe-libfabric-swap', 'libfabric-swap', Case('osu_get_bw', 'H H', 2, 2), 8192, 7563.77),
-    ('lumi-mpi4py-2025-07', 'lumi-g-cupy-extmpich-1.22.0', Case('osu_bw', 'H H', 1, 2, 'numpy'), 4194304, 9286.42),
-    ('lumi-native-2026-03', 'openmpi-5-ob1', Case('osu_bibw', 'D D', 1, 2, 'multiple buffers'), 4194304, 1413.20),
-    ('lumi-native-2026-03', 'cray-mpich-9.0.1-hardware', Case('osu_allgather', 'H H', 16, 128), 1, 27.54),
-]
-
-
-@pytest.mark.parametrize('name, series, case, size, value', READ)
-def test_values_are_those_of_the_documents(name, series, case, size, value):
-    one, = references.get(name).of(case, series)
-    assert one.values[size] == {1: value}
-
-
 @pytest.mark.parametrize('dataset', references.published(), ids=lambda dataset: dataset.name)
 def test_published_datasets_say_where_they_come_from(dataset):
     assert dataset.kind == 'published' and 10 < len(dataset.title) <= 48  # fits into a line of `reference list`
@@ -141,70 +111,6 @@ def test_published_series_are_cases_of_the_model(dataset):
         assert one.programs == dataset.facts['programs']
         assert one.facts['about'], f'{one.name} is described nowhere'
         assert one.values and all(set(found) == {1} and found[1] > 0 for found in one.values.values())
-
-
-@pytest.mark.parametrize('dataset', references.published(), ids=lambda dataset: dataset.name)
-def test_names_of_published_series_can_be_typed(dataset):
-    for name in dataset.names:
-        assert re.fullmatch(r'[a-z0-9][a-z0-9.-]*', name)
-
-
-def test_variants_keep_apart_what_does_not_compare():
-    numpy = {one.case for one in references.get('lumi-mpi4py-2025-07').series}
-    others = {one.case for dataset in references.published() if dataset.name != 'lumi-mpi4py-2025-07'
-              for one in dataset.series}
-    assert not numpy & others, "OSU's Python programs never compare with the C programs"
-    assert {case.variant for case in numpy} == {'numpy', 'cupy'}
-    assert all((case.variant == 'cupy') == (case.buffers == 'D D') for case in numpy)
-
-
-def test_the_published_approaches_have_the_same_cases():
-    dataset = references.get('lumi-g-2025-03')
-    assert dataset.names == ['native', 'pure', 'bind', 'hybrid', 'opensource']
-    assert all({one.case for one in dataset.of(name=name)} == set(dataset.cases) for name in dataset.names)
-    assert {case.placement for case in dataset.cases} == {'two nodes'}
-
-
-def test_ob1_is_what_has_no_receive_matching():
-    dataset = references.get('lumi-native-2026-03')
-    without = [one for one in dataset.series if 'rx_match_mode' not in one.facts]
-    assert {one.name for one in without} == {'openmpi-5-ob1'} and sum(len(one.sizes) for one in without) == 214
-    assert {one.case.nodes for one in without} == {1}
-    assert any('214 points' in note for note in dataset.facts['notes'])
-
-
-def test_checks_that_round_a_curve_agree_with_it():
-    curves = references.get('lumi-native-2026-03')
-    rounded = [one for one in references.get('lumi-checks').series
-               if 'curve in lumi-native-2026-03' in one.facts['note']]
-    assert len(rounded) == 13
-    for one in rounded:
-        job = one.facts['source'].split()[-1]
-        for size, found in one.values.items():
-            given = Decimal(str(found[1])).normalize()
-            digits = len(given.as_tuple().digits)
-            exact = [curve.values[size][1] for curve in curves.of(one.case) if curve.facts['job'] == job]
-            assert float(given) in [float(f'{value:.{digits}g}') for value in exact], (one.case.title, size, exact)
-
-
-def test_every_check_names_its_source_and_what_it_is():
-    for one in references.get('lumi-checks').series:
-        assert one.facts['source'] and one.facts['note']
-        assert one.facts['kind'] in ('reference', 'measured', 'threshold', 'sign of trouble')
-
-
-def test_loading_all_is_quick_and_importing_reads_nothing():
-    program = ("import builtins, time; import osu_container.results.references as r; from pathlib import Path\n"
-               "assert not r.described.cache_info().currsize and not r._published.cache_info().currsize\n"
-               "start = time.perf_counter(); n = len(r.published()); print(n, time.perf_counter() - start)")
-    done = run([sys.executable, '-c', program], cwd=PROJECT)
-    assert done.returncode == 0, done.stderr
-    count, seconds = done.stdout.split()
-    assert int(count) == len(PUBLISHED) and float(seconds) < 1
-
-
-def test_published_datasets_are_read_once():
-    assert references.get('lumi-g-2025-03') is references.get('lumi-g-2025-03')
 
 
 # Which references suit a site
@@ -261,21 +167,6 @@ def test_an_added_reference_says_source_date_stack_and_node_type(native):
     assert facts['evidence'] == 'measured, repeats: 3'
 
 
-def test_any_approach_can_be_kept(native):
-    references.add(native, 'slow', series='pure')
-    dataset = references.get('slow')
-    assert dataset.names == ['pure'] and dataset.facts['native'] == 'pure'
-    assert 'MPICH 4.2.3 (image)' in dataset.facts['stack']
-
-
-def test_failures_and_other_approaches_stay_behind(tmp_path):
-    run_ = make_run(tmp_path / 'r', cases=MORE_CASES, repeats=1, failures=[('native', LATENCY, 'broken')])
-    references.add(run_, 'mine')
-    dataset = references.get('mine')
-    assert dataset.names == ['native'] and dataset.failures == [] and LATENCY not in dataset.cases
-    assert len(dataset.cases) == len(MORE_CASES) - 1
-
-
 def test_a_run_without_native_is_refused(tmp_path, places):
     run_ = make_run(tmp_path / 'r', approaches=('pure', 'hybrid'), repeats=1)
     with pytest.raises(references.ReferenceFailure) as caught:
@@ -283,20 +174,6 @@ def test_a_run_without_native_is_refused(tmp_path, places):
     assert str(caught.value) == (f"{run_ / files.NAME} has no measurement of native, only of: pure, hybrid. Measure "
                                  "it, or choose another with --series")
     assert not places['user'].exists()
-
-
-def test_a_run_whose_native_failed_is_refused(tmp_path):
-    run_ = make_run(tmp_path / 'r', approaches=('native',), repeats=1,
-                    failures=[('native', case, 'no mpicc') for case in CASES])
-    with pytest.raises(references.ReferenceFailure, match='has no measurement of native, only of: nothing'):
-        references.add(run_, 'mine')
-
-
-def test_an_unfinished_run_is_kept_and_says_so(tmp_path):
-    run_ = make_run(tmp_path / 'r', repeats=1, ended=False)
-    references.add(run_, 'mine')
-    dataset = references.get('mine')
-    assert 'has not ended' in dataset.facts['incomplete'][0] and dataset.problems == []
 
 
 @pytest.mark.parametrize('name', ['', '.', '..', '../x', 'a/b', '-x', '.hidden', 'a b', 'a:b', 'µ'])
@@ -312,12 +189,6 @@ def test_published_names_are_taken(name, native):
             references.add(native, name, force=force)
 
 
-@pytest.mark.parametrize('name', references.RESERVED)
-def test_words_of_selections_are_refused(name, native):
-    with pytest.raises(references.ReferenceFailure, match=f'{name} means something else where a reference is typed'):
-        references.add(native, name)
-
-
 def test_nothing_is_replaced_without_force(native, tmp_path, places):
     folder = references.add(native, 'mine')
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -328,17 +199,6 @@ def test_nothing_is_replaced_without_force(native, tmp_path, places):
     references.add(other, 'mine', force=True)
     assert references.get('mine').facts['source'] == f'run {RUN}, {other / files.NAME}'
     assert os.listdir(places['user']) == ['mine'], 'no leftovers'
-
-
-def test_a_broken_run_leaves_the_old_reference_as_it_is(native, tmp_path, places):
-    references.add(native, 'mine')
-    other = make_run(tmp_path / 'other', repeats=1)
-    text = (other / files.NAME).read_text()
-    (other / files.NAME).write_text(text.replace('"4194304": ', '"4194304": -', 1))
-    with pytest.raises(files.ResultsError, match='wanted a number above 0'):
-        references.add(other, 'mine', force=True)
-    assert references.get('mine').facts['source'] == f'run {RUN}, {native / files.NAME}'
-    assert os.listdir(places['user']) == ['mine']
 
 
 def _full(*_):
@@ -387,13 +247,6 @@ def test_the_sites_references_are_read_from_first_to_last(native, site, tmp_path
     assert references.get('far').path == second / 'far' / files.NAME
 
 
-def test_the_users_reference_stands_before_the_sites(native, site, places):
-    references.add(native, 'both', system=True)
-    references.add(native, 'both', series='pure')
-    assert references.get('both').names == ['pure'] and references.get('both').path.parent.parent == places['user']
-    assert [dataset.name for dataset in references.for_site('workstation')] == ['both']
-
-
 def test_system_without_a_site_folder_is_refused(native):
     with pytest.raises(references.ReferenceFailure, match=r'\$OSU_CONTAINER_REFERENCES is not set'):
         references.add(native, 'mine', system=True)
@@ -435,13 +288,6 @@ def test_a_damaged_description_is_refused(text, message, native):
     (references.add(native, 'mine') / references.NAME).write_text(text)
     with pytest.raises(references.ReferenceFailure, match=message):
         references.get('mine')
-
-
-def test_a_missing_reference_names_those_that_there_are(native):
-    references.add(native, 'mine')
-    with pytest.raises(references.ReferenceNotFound) as caught:
-        references.get('lumi')
-    assert str(caught.value) == f"there is no reference lumi; there are: mine, {', '.join(PUBLISHED)}"
 
 
 @pytest.mark.parametrize('value, below', [('/data', '/data'), ('relative', '~/.local/share'), ('', '~/.local/share')])
@@ -507,11 +353,6 @@ def test_a_selection_means_what_the_head_of_select_says(typed, name, series, run
     assert all(module['approach'] in series + ['opensource'] for module in dataset.modules.values())
 
 
-def test_a_run_that_cannot_be_read_is_passed_over_and_named(runs):
-    dataset = select.resolve('osu-container/pure')
-    assert any('passed over' in problem and str(runs[1]) in problem for problem in dataset.problems)
-
-
 #: (what is typed, what the message must say)
 NOT_SELECTED = [
     ('nonsense', 'nonsense is neither a run, nor a module, nor a reference'),
@@ -539,22 +380,6 @@ def test_what_means_nothing_is_refused_with_what_there_is(typed, message, runs, 
 def test_without_runs_latest_says_how_to_get_one(places):
     with pytest.raises(select.SelectError, match=f"no run in {places['results']}. Measure first: osu-container bench"):
         select.resolve('latest')
-
-
-def test_a_damaged_run_is_refused_where_it_is_named(runs):
-    with pytest.raises(files.ResultsError, match='is no complete JSON'):
-        select.resolve(str(runs[1]))
-
-
-def test_a_path_may_have_a_colon(native, tmp_path):
-    native.rename(tmp_path / 'a:b')
-    assert select.resolve('a:b').names == ['native', 'pure']
-    assert select.resolve('a:b:pure').names == ['pure']
-
-
-def test_an_added_reference_can_be_selected(native):
-    references.add(native, 'mine')
-    assert select.resolve('mine').kind == select.resolve('mine:native').kind == 'reference'
 
 
 def test_the_results_folder_follows_the_variable_then_the_clone_then_the_users(monkeypatch, tmp_path):
@@ -585,12 +410,6 @@ def test_list_shows_every_reference_in_100_columns(native, site, command):
         assert re.search(rf'\bpublished\b.* {points}  \S', line)
 
 
-def test_list_warns_of_a_damaged_reference(native, command):
-    (references.add(native, 'mine') / references.NAME).write_text('{')
-    code, out, err = command('list')
-    assert code == 0 and 'lumi-checks' in out and 'warning' in err and 'mine/reference.json cannot be read' in err
-
-
 @pytest.mark.parametrize('name', PUBLISHED)
 def test_show_prints_facts_notes_series_and_every_case(name, command):
     code, out, err = command('show', name)
@@ -603,35 +422,6 @@ def test_show_prints_facts_notes_series_and_every_case(name, command):
     for case in dataset.cases:
         assert re.search(rf'^{re.escape(case.title)}  ', out, re.M)
     assert all(f' {series} ' in flat for series in dataset.names)
-
-
-def test_show_of_one_series_prints_its_first_value_and_its_peak(command):
-    out = command('show', 'lumi-g-2025-03:native')[1]
-    one, = references.get('lumi-g-2025-03').of(Case('osu_bw', 'D D', 2, 2), 'native')
-    first, peak = one.median(1), max(one.medians().values())
-    assert re.search(rf'^osu_bw D D, two nodes +1  1 B\.\.4 MiB +{first:.2f} +{peak:.0f}  MB/s$', out, re.M)
-    one, = references.get('lumi-g-2025-03').of(Case('osu_latency', 'H H', 2, 2), 'native')
-    assert re.search(rf'^osu_latency H H, two nodes .* {one.median(1):.2f} +{one.median(4194304):.0f}  us$', out, re.M)
-    assert 'opensource' not in out.partition('\n\n')[2]
-
-
-@pytest.mark.parametrize('name', PUBLISHED)
-def test_show_csv_prints_every_point(name, command):
-    code, out, _ = command('show', name, '--csv')
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert code == 0 and len(rows) == PUBLISHED[name][1]
-    dataset = references.get(name)
-    for row in rows[::97]:
-        one, = dataset.of(Case(row['benchmark'], row['buffers'], int(row['nodes']), int(row['ranks']), row['variant']),
-                          row['series'])
-        assert one.values[int(row['bytes'])][int(row['repeat'])] == float(row['value'])
-        assert row['unit'] == one.case.unit and row['reference'] == name
-
-
-@pytest.mark.parametrize('name', ['nothing', 'latest', 'osu-native', 'nothing:native'])
-def test_show_refuses_what_is_no_reference(name, runs, command):
-    code, out, err = command('show', name)
-    assert code == 1 and out == '' and 'there is no reference' in err and 'Traceback' not in err
 
 
 def test_add_show_and_remove_by_command(runs, command, places):
@@ -649,17 +439,3 @@ def test_add_show_and_remove_by_command(runs, command, places):
     assert code == 0 and 'removed' in out and 'mine' not in references.names()
     code, _, err = command('remove', 'mine')
     assert code == 1 and 'there is no reference mine' in err
-
-
-def test_add_warns_of_an_unfinished_run(places, command):
-    make_run(places['results'] / 'one', repeats=1, ended=False)
-    code, _, err = command('add', 'one', '--name', 'mine')
-    assert code == 0 and 'warning' in err and 'has not ended' in err
-    assert 'has not ended' in ' '.join(command('show', 'mine')[1].split())
-
-
-def test_the_installed_command_lists_references_quickly(places):
-    start = time.perf_counter()
-    done = run([PROJECT / 'bin' / 'osu-container', 'reference', 'list'])
-    assert done.returncode == 0 and 'lumi-native-2026-03' in done.stdout and done.stderr == ''
-    assert time.perf_counter() - start < 5
