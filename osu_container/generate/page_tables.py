@@ -6,9 +6,7 @@ docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -
 how sure; <!-- what-works -->: what is known of each approach on each site (what_works.py).
 docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
-<!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen;
-docs/pairs.md, <!-- pairs-classes -->, <!-- pairs-unknown -->, <!-- pairs-grid -->: the same of random pairs that were
-run here (stand-in/pairs.json).
+<!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
 docs/compare.md, <!-- degrees -->, <!-- margins --> and <!-- troubles -->: when a curve counts as worse and how it is
 said by how much, and which shapes are recognised.
@@ -43,7 +41,6 @@ from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask, said
-from osu_container.generate import pairs_page as pairs
 from osu_container.generate import picture, what_works
 from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
@@ -381,8 +378,6 @@ TABLES = {
     PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
     PROJECT / 'docs' / 'examination.md': {
         'examination': examination_table, 'prediction': prediction_table},
-    PROJECT / 'docs' / 'pairs.md': {
-        'pairs-classes': pairs.by_class, 'pairs-unknown': pairs.left_unknown, 'pairs-grid': pairs.over_every_libfabric},
     PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
     PROJECT / 'docs' / 'contribute.md': {
         'places': places_table, 'contribution-differences': lambda: differences.listed() + '\n'},

@@ -200,7 +200,7 @@ COMMANDS = [
     Rule('modules', r'srun -N1 (bin/)?osu-container discover -o node\.py'),
     Rule('batch', r'mpiexec -launcher pbs -n 2 apptainer exec FILE\.sif /opt/osu/bin/osu_latency', 'add-a-site'),
     # Pairs
-    Rule('long', r'stand-in/pairs( --all --count 300| --kept| --grid)?'),
+    Rule('long', r'stand-in/pairs( --all --count 300| --kept)?'),
     Rule('run', r'stand-in/pairs --seed 17 --count 1 --list'),
     # Benchmarks
     Rule('LUMI', r'osu-container bench .*--account .*'),

@@ -8,7 +8,6 @@ import pytest
 from osu_container.core.deciding import verdict as verdict_rules
 from osu_container.core.deciding.rules.finding import Finding, finding, rule
 from osu_container.core.deciding.verdict import Verdict
-from osu_container.generate import pairs_page
 from osu_container.stand_in.pairs import cases, cli, parts, running, shrinking
 from osu_container.stand_in.tree import StandInError
 from tests.helpers.machine import PROJECT, run
@@ -237,31 +236,8 @@ def test_a_cause_counts_only_where_the_run_names_it(said, output, named):
 
 # What is kept
 
-def test_what_was_recorded_is_right_and_rarely_unknown():
-    random, grid = (pairs_page.read()[name]['pairs'] for name in ('random', 'grid'))
-    assert len(random) >= 300 and len(grid) >= 100
-    counts = dict(zip(cli.WORDS, pairs_page._counts(random)))
-    assert counts['wrong'] == 0 and counts['unknown'] <= 0.05 * len(random), counts
-    assert not [pair['name'] for pair in grid if pair['agrees'] == 'wrong']
-
-
-def test_what_was_recorded_is_what_the_seeds_draw():
-    random = pairs_page.read()['random']['pairs']
-    first = int(random[0]['name'].split()[1])
-    drawn = cases.draws(first, len(random))
-    assert [(f'seed {seed}', cli.odd(case)) for seed, case in drawn.items()] == [
-        (pair['name'], pair['case']) for pair in random], 'record anew: stand-in/pairs --all --count 300 --record'
-
-
-def test_many_run_and_many_fail_and_for_more_than_one_cause():
-    random = pairs_page.read()['random']['pairs']
-    failed = [pair for pair in random if pair['happened'] == 'fails']
-    assert 0.15 * len(random) < len(failed) < 0.6 * len(random)
-    assert len({pair['rules'][0] for pair in failed if pair['rules']}) >= 5
-
-
 def test_no_path_of_the_machine_is_recorded():
-    text = cli.RECORD.read_text() + cli.KEPT.read_text()
+    text = cli.KEPT.read_text()
     for path in (str(PROJECT), parts.STATE.name, '/tmp/', '/root/', '/home/'):
         assert path not in text, path
 
@@ -271,13 +247,11 @@ def test_no_path_of_the_machine_is_recorded():
 @pytest.mark.parametrize('arguments, code, said', [
     (['--list', '--count', '3', '--seed', '5'], 0, 'seed 5: '),
     (['--list', '--kept'], 0, 'all plain'),
-    (['--list', '--grid'], 0, 'mpich-4.2.3 over bookworm'),
     (['--list', '--case', '{"mpi": "mpich-5.0.0"}'], 0, 'mpi mpich-5.0.0'),
     (['--case', '{"mpi": "mpich-9"}'], 2, "no such value: mpi 'mpich-9'"),
     (['--case', '{"colour": "red"}'], 2, 'Wanted is a JSON object with fields of: approach'),
     (['--case', 'red'], 2, 'Wanted is a JSON object'),
     (['--count', '0'], 2, '--count 0: at least 1 is wanted'),
-    (['--record', '--kept'], 2, '--record keeps what was drawn'),
 ])
 def test_the_command_lists_and_refuses(arguments, code, said):
     done = run([PROGRAM, *arguments])

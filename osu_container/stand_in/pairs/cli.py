@@ -4,10 +4,8 @@ Draw pairs of an image and a host at random, run each on two nodes, and put besi
     stand-in/pairs                          30 pairs, of the parts that `make test` uses; exit code 1 if one is wrong
     stand-in/pairs --all --count 300        of all parts, as the nightly does (a gigabyte of downloads)
     stand-in/pairs --seed 4711 --count 1    that pair again
-    stand-in/pairs --grid                   every MPI over every libfabric, all else plain
     stand-in/pairs --list ...               say what would run; nothing is made
     stand-in/pairs --kept                   the cases that once were wrong (stand-in/kept.json)
-    stand-in/pairs --all --record           also keep what happened in stand-in/pairs.json, for docs/pairs.md
 
 A pair is an image (an MPI, its libfabric, a Debian, how its program finds them, what its scripts set) and a host (its
 libfabric, its MPI) with an approach. The settings are those of the module that would be installed, failing ones
@@ -24,29 +22,17 @@ import json
 import signal
 import sys
 
-from osu_container import record
 from osu_container.core.deciding.facts import FactsError
 from osu_container.core.deciding.site_choice import SettingsError
-from osu_container.generate.pairs_page import RECORD, WORDS
 from osu_container.image import ImageError as BuildError
 from osu_container.places import PROJECT
-from osu_container.stand_in.pairs import cases, parts, running, shrinking
+from osu_container.stand_in.pairs import cases, running, shrinking
 from osu_container.stand_in.tree import StandInError, run
 
 say = functools.partial(print, file=sys.stderr, flush=True)
 KEPT = PROJECT / 'stand-in' / 'kept.json'
 COUNT = 10
-
-
-def grid():
-    """Return every MPI over every libfabric of a host by approach hybrid, all else plain (dict: name -> Case)."""
-    found = {}
-    for mpi in cases.CHOICES['mpi']:
-        for host in cases.CHOICES['host']:
-            base = host if host in parts.SUITES else cases.PLAIN.base  # its libfabric needs that C library
-            case = cases.sensible(cases.PLAIN._replace(mpi=mpi, host=host, base=base))
-            found[f'{mpi} over {host}'] = case
-    return {name: case for name, case in found.items() if case.approach == 'hybrid'}
+WORDS = ('right', 'unknown', 'wrong')
 
 
 def kept():
@@ -77,33 +63,6 @@ def line(name, one):
     return text + (f"\n        {one.why}" if one.why else '')
 
 
-def as_record(results):
-    """Return what is kept of results (dict: name -> Tried): plain data without paths of this machine."""
-    machine, versions = record.machine(), record.versions(running.usual_environment())
-    return {
-        'date': record.now()[:10],
-        'machine': {**{key: machine[key] for key in ('system', 'kernel', 'architecture', 'cpu', 'cores')},
-                    'runtime': versions['runtime'], 'slurm': versions['slurm'],
-                    'network': 'tcp, two nodes of a Slurm on one machine'},
-        'pairs': [{'name': name, **running.as_data(one), 'case': odd(one.case)} for name, one in results.items()],
-    }
-
-
-def keep(results, which):
-    """Write results (dict: name -> Tried) to the file as which (str: 'random' or 'grid'), a pair a line."""
-    try:
-        everything = json.loads(RECORD.read_text())
-    except FileNotFoundError:
-        everything = {}
-    everything[which] = as_record(results)
-    text = []
-    for name, one in sorted(everything.items()):
-        pairs = ',\n'.join('  ' + json.dumps(pair, ensure_ascii=False) for pair in one['pairs'])
-        head = ''.join(f' "{key}": {json.dumps(one[key])},\n' for key in ('date', 'machine'))
-        text.append(f'"{name}": {{\n{head} "pairs": [\n{pairs}]}}')
-    RECORD.write_text('{' + ',\n'.join(text) + '}\n')
-
-
 def parse(arguments):
     """Return the settings of the command line."""
     parser = argparse.ArgumentParser(prog='stand-in/pairs', description=__doc__,
@@ -112,25 +71,19 @@ def parse(arguments):
     parser.add_argument('--seed', type=int, default=1, metavar='N', help="the first seed; default: 1; with 0 the date")
     parser.add_argument('--all', action='store_true', help="of all parts")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument('--grid', action='store_true', help="every MPI over every libfabric of a host instead")
     which.add_argument('--kept', action='store_true', help="the cases that once were wrong instead")
     which.add_argument('--case', metavar='JSON', help="this case instead: {\"field\": \"value\", ...}, the rest plain")
     parser.add_argument('--list', action='store_true', help="say what would run")
     parser.add_argument('--json', action='store_true', help="a line of JSON for each pair, the output of the run too")
     parser.add_argument('--no-shrink', action='store_true', help="leave what is wrong as it was drawn")
-    parser.add_argument('--record', action='store_true', help=f"keep what happened in {RECORD.name}")
     options = parser.parse_args(arguments)
     if options.count < 1:
         parser.error(f"--count {options.count}: at least 1 is wanted")
-    if options.record and (options.kept or options.case):
-        parser.error("--record keeps what was drawn, or the grid")
     return options
 
 
 def chosen(options):
     """Return the cases (dict: name -> Case) that options name. Raises StandInError."""
-    if options.grid:
-        return grid()
     if options.kept:
         return kept()
     if options.case:
@@ -168,8 +121,6 @@ def main():
                 smallest = shrink(case)
                 say(f"    the smallest: --case '{json.dumps(odd(smallest.case), ensure_ascii=False)}'\n"
                     f"    {smallest.why}")
-        if options.record:
-            keep(results, 'grid' if options.grid else 'random')
     except (StandInError, BuildError, FactsError, SettingsError, OSError) as err:
         print(f"stand-in/pairs: error: {err}", file=sys.stderr)
         return 2
