@@ -3,6 +3,7 @@ import contextlib
 import functools
 import os
 import signal
+import subprocess
 import time
 
 #: Signals that end this program
@@ -23,6 +24,26 @@ def signals_held():
         yield functools.partial(signal.pthread_sigmask, signal.SIG_SETMASK, before)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def started(command, also=None, **options):
+    """
+    Start command (list of str) as the leader of a process group of its own; give its Popen.
+
+    If the block is left by an error or an interruption, it is ended with all that it started. Raises OSError if it
+    cannot be started. also: function that the command calls before it begins; options: of Popen
+    """
+    child = None
+    try:
+        with signals_held() as release:
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
+                                     preexec_fn=lambda: (release(), also and also()), **options)
+        yield child
+    except BaseException:
+        if child is not None:
+            end_group(child)
+        raise
 
 
 def group_runs(group):

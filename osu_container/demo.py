@@ -12,18 +12,15 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from osu_container import demo_table, record
-from osu_container.arguments import seconds
+from osu_container import demo_table, record, streams
 from osu_container.bench import BenchError
 from osu_container.bench import modules as bench_modules
-from osu_container.children import end_group, signals_held
+from osu_container.children import started
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
@@ -35,8 +32,16 @@ MODULES = [('native', 'osu-native.eb', 'osu-native')] + [
     (name, f'osu-container-{name}.eb', f'osu-container/{name}') for name in ('pure', 'bind', 'hybrid', 'opensource')]
 #: The tag of `osu-container bench`
 TAG = 'demo'
+#: How often each benchmark is measured, after one start of each module that is not
+REPEATS = 2
 #: Lines of a log that a failing step shows
 TAIL = 15
+#: What the end says
+NEXT = """Next, in this shell:
+    . ./env.sh
+    module load osu-container/hybrid
+    srun osu_bw H H
+    make stop     # ends the private Slurm"""
 
 
 class StepError(Exception):
@@ -47,78 +52,17 @@ class StepError(Exception):
         self.log = log
 
 
-class Terminal:
-    """What the user sees. A terminal gets one line that is rewritten; a file or CI log gets a line now and then."""
-
-    EVERY = 10.0  # seconds between two lines in a CI log
-
-    def __init__(self):
-        self.live = sys.stdout.isatty()
-        self.width = shutil.get_terminal_size().columns
-        self.last = time.monotonic()
-
-    def line(self, text=''):
-        """Print a line that stays."""
-        self._clear()
-        print(text, flush=True)
-        self.last = time.monotonic()
-
-    def progress(self, text):
-        """Show text as the state of a long step."""
-        if self.live:
-            self._clear()
-            sys.stdout.write('    ' + text[:self.width - 5])
-            sys.stdout.flush()
-        elif time.monotonic() - self.last >= self.EVERY:
-            print('    ' + text[:120], flush=True)
-            self.last = time.monotonic()
-
-    def _clear(self):
-        """Wipe the line that progress() rewrites."""
-        if self.live:
-            sys.stdout.write('\r\033[K')
-
-
-def duration(seconds):
-    """Return seconds as text: '4 s', '2 min 05 s'."""
-    seconds = int(round(seconds))
-    return f'{seconds} s' if seconds < 60 else f'{seconds // 60} min {seconds % 60:02d} s'
-
-
-class Children:
-    """Starts commands in process groups of their own and ends the one that runs when the demo is interrupted."""
-
-    def __init__(self):
-        self.running = None
-
-    def start(self, command, **options):
-        """Start command (list of str) in a session of its own: Ctrl-C reaches the demo alone, which calls end()."""
-        with signals_held() as release:
-            self.running = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
-                                            preexec_fn=release, **options)
-        return self.running
-
-    def end(self):
-        """End the running command with all it started."""
-        child, self.running = self.running, None
-        if child is not None and child.poll() is None:
-            end_group(child)
-
-
 class Demo:
     """The steps and what they share."""
 
-    def __init__(self, project=PROJECT, work=None, *, terminal=None, repeats=5, budget=240.0, rerun=False):
+    def __init__(self, project=PROJECT, *, rerun=False):
         """
-        :param project: Path, root of the repository; work: Path, where everything is made
-        :param repeats: int, how often each benchmark is measured; budget: seconds after which no new repeat starts
+        :param project: Path, root of the repository
         :param rerun: bool, measure although fitting results are there
         """
-        self.project, self.work = Path(project), Path(work or Path(project) / '.workstation')
+        self.project, self.work, self.rerun = Path(project), Path(project) / '.workstation', rerun
         self.osu_container = [str(self.project / 'bin/osu-container')]
-        self.terminal = terminal or Terminal()
-        self.repeats, self.budget, self.rerun = repeats, budget, rerun
-        self.children = Children()
+        self.screen = streams.Screen()
         self.result = None  # Path of the run that belongs to what is installed
 
     STEPS = [
@@ -127,8 +71,7 @@ class Demo:
         ('host-mpi', "the host's MPI"),
         ('install', 'five modules, installed by EasyBuild'),
         ('run', 'benchmarks on two nodes'),
-        ('table', 'table'),
-        ('report', 'report'),
+        ('report', 'table and report'),
     ]
 
     # ---- running things ----------------------------------------------------------------------------------------------
@@ -138,7 +81,7 @@ class Demo:
         load = f'module load {shlex.quote(module)}; ' if module else ''
         return ['bash', '--norc', '-c', f'set -e; . {shlex.quote(str(self.project / "env.sh"))}; {load}exec {command}']
 
-    def run(self, step, command, *, what, echo=False, env=None):
+    def run(self, step, command, *, what, echo=False):
         """
         Run command (list of str) with its output appended to the log of step; show its last line meanwhile.
 
@@ -148,36 +91,32 @@ class Demo:
         """
         log = self.work / 'log' / f'{step}.log'
         log.parent.mkdir(parents=True, exist_ok=True)
-        start, state, shown = time.monotonic(), what, 0
         # The child writes into the log itself: a daemon that it leaves behind would keep a pipe open for ever.
         with open(log, 'a', encoding='utf-8') as out, open(log, encoding='utf-8', errors='replace') as reader:
             out.write(f'--- {record.now()} {shlex.join(command)}\n')
             out.flush()
             reader.seek(0, os.SEEK_END)
-            child = self.children.start(command, cwd=self.project, stdout=out, stderr=subprocess.STDOUT, env=env)
-            ended = False
-            while not ended:
-                try:
-                    code = child.wait(timeout=0.2)
-                    ended = True
-                except subprocess.TimeoutExpired:
-                    pass
-                for line in reader.read().splitlines():
-                    if line.strip():
-                        state = f'{what}: {line.strip()}'
-                    if echo:
-                        self.terminal.line('    ' + line)
-                shown = self.show_progress(start, shown, state)
+            with started(command, cwd=self.project, stdout=out, stderr=subprocess.STDOUT) as child:
+                code = self.follow(child, reader, what, echo)
         if code:
             how = f'exit code {code}' if code > 0 else f'ended by signal {-code}'
             raise StepError(f'{what} failed ({how})', log)
 
-    def show_progress(self, start, shown, state):
-        """Show state (str) once a second, with the time since start; return the second, the next call's shown."""
-        second = int(time.monotonic() - start)
-        if second > shown:
-            self.terminal.progress(f'{duration(second)}: {state}')
-        return second
+    def follow(self, child, reader, what, echo):
+        """Show what child (Popen) writes into the file that reader (file) reads; return its exit code at its end."""
+        state, code = what, None
+        while code is None:
+            try:
+                code = child.wait(timeout=0.2)
+            except subprocess.TimeoutExpired:
+                pass
+            for line in filter(str.strip, reader.read().splitlines()):
+                state = f'{what}: {line.strip()}'
+                if echo:
+                    self.screen.say('    ' + line)
+            if self.screen.live() or not echo:
+                self.screen.progress(state)
+        return code
 
     def go(self, first=None):
         """
@@ -191,8 +130,8 @@ class Demo:
         for number, (name, title) in enumerate(self.STEPS, 1):
             if number <= start:
                 continue
-            self.terminal.line(f'[{number}/{len(self.STEPS)}] {title}')
-            step_begin = time.monotonic()
+            self.screen.say(f'[{number}/{len(self.STEPS)}] {title}')
+            step_begin = self.screen.begin = time.monotonic()
             log = self.work / 'log' / f'{name}.log'
             log.unlink(missing_ok=True)
             try:
@@ -200,13 +139,13 @@ class Demo:
             except (StepError, BenchError, files.ResultsError, demo_table.TableError, OSError) as err:
                 self.failed(number, name, err, getattr(err, 'log', None) or (log if log.exists() else None))
                 return 1
-            self.terminal.line(f'      {note}, {duration(time.monotonic() - step_begin)}')
-        self.terminal.line(f'All done in {duration(time.monotonic() - begin)}.')
+            self.screen.say(f'      {note}, {time.monotonic() - step_begin:.0f} s')
+        self.screen.say(f'All done in {time.monotonic() - begin:.0f} s.\n{NEXT}')
         return 0
 
     def failed(self, number, name, err, log):
         """Say on stderr which step failed, why, and how to go on."""
-        self.terminal.line()
+        self.screen.say()
         lines = [f'demo: step {number}/{len(self.STEPS)} ({name}) failed: {err}']
         if log:
             try:
@@ -306,7 +245,7 @@ class Demo:
             path = self.module_file(module, module_path)
             newer = path and self.newer(path, self.install_inputs(easyconfig))
             if path and not newer:
-                self.terminal.line(f'      {module}: skipped, {path} is there')
+                self.screen.say(f'      {module}: skipped, {path} is there')
                 continue
             # eb does nothing when the module file exists, so a stale one is made anew.
             command = ['eb', easyconfig, '-r'] + (['--rebuild'] if newer else [])
@@ -316,7 +255,7 @@ class Demo:
             if self.module_file(module, self.environment().get('MODULEPATH', '')) is None:
                 raise StepError(f'`{shlex.join(command)}` ended without an error, but there is no module {module} on '
                                 'MODULEPATH', self.work / 'log' / 'install.log')
-            self.terminal.line(f'      {shlex.join(command)}{why}: {duration(time.monotonic() - begin)}')
+            self.screen.say(f'      {shlex.join(command)}{why}: {time.monotonic() - begin:.0f} s')
             installed += 1
         return f'{installed} installed, {len(MODULES) - installed} skipped'
 
@@ -333,7 +272,7 @@ class Demo:
             try:
                 entries, _ = files.lines(path)
             except files.ResultsError as err:
-                self.terminal.line(f'      left out: {err}')
+                self.screen.say(f'      left out: {err}')
                 continue
             if entries[0][1].get('tag') == TAG and entries[-1][1]['kind'] == 'end' and not entries[-1][1]['failed']:
                 return path.parent
@@ -348,44 +287,31 @@ class Demo:
             if not changed:
                 self.result = newest
                 return f'skipped: {newest.name} measured exactly this (`make demo RERUN=1` measures again)'
-            self.terminal.line(f"      measuring again, because these changed: {', '.join(changed)}")
+            self.screen.say(f"      measuring again, because these changed: {', '.join(changed)}")
         folder = self.work / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
         command = [*self.osu_container, 'bench', '--tag', TAG, '--output', str(folder),
-                   '--repeats', str(self.repeats), '--budget', str(self.budget)]
+                   '--repeats', str(REPEATS)]
         command += [word for _, _, module in MODULES for word in ('--module', module)]
         self.run('run', self.shell(shlex.join(command)), what='osu-container bench')
         self.result = folder
         counts = files.lines(folder)[0][-1][1]
         return f"{counts['ok']} runs of {len(MODULES)} modules, kept in {folder}"
 
-    def step_table(self):
-        """Print the table of the results that belong to what is installed."""
+    def step_report(self):
+        """Print the table of the results that belong to what is installed, and write their page beside them."""
         self.result = self.result or self.stored()
         if self.result is None:
             raise StepError(f"there are no results in {self.work / 'results'}; begin with the step run")
         run = files.read(self.result)
         text = demo_table.plain(run)
         (self.result / 'table.txt').write_text(text)
-        (self.result / 'table.md').write_text(demo_table.markdown(run))
-        self.terminal.line()
-        for line in text.splitlines():
-            self.terminal.line(line)
-        self.terminal.line()
-        self.terminal.line(f"Measured {run.facts['started']}. Measure again: `make demo RERUN=1`.")
-        self.terminal.line(f'Raw output, what each rank loaded, and all that is needed to repeat it: {self.result}')
-        return 'printed'
-
-    def step_report(self):
-        """Write the page of these results beside them."""
-        if self.result is None:
-            self.result = self.stored()
-        if self.result is None:
-            raise StepError(f"there are no results in {self.work / 'results'}; begin with the step run")
+        self.screen.say(f'\n{text}')
+        self.screen.say(f"Measured {run.facts['started']}. Measure again: `make demo RERUN=1`.")
+        self.screen.say(f'Raw output, what each rank loaded, and all that is needed to repeat it: {self.result}')
         page = self.result / 'report.html'
-        if page.is_file() and not self.newer(page, [self.result / files.NAME]):
-            return f'skipped: open {page} in a browser'
-        self.run('report', [*self.osu_container, 'report', str(self.result), '--force', '--output', str(page)],
-                 what='osu-container report')
+        if not page.is_file() or self.newer(page, [self.result / files.NAME]):
+            self.run('report', [*self.osu_container, 'report', str(self.result), '--force', '--output', str(page)],
+                     what='osu-container report')
         return f'open {page} in a browser'
 
 
@@ -396,32 +322,20 @@ def arguments(argv):
     parser.add_argument('--from', dest='first', choices=[name for name, _ in Demo.STEPS], metavar='STEP',
                         help='begin with this step: ' + ', '.join(name for name, _ in Demo.STEPS))
     parser.add_argument('--rerun', action='store_true', help='measure again, although fitting results are there')
-    parser.add_argument('--repeats', type=int, default=5, metavar='N', help='how often each benchmark is measured (5)')
-    parser.add_argument('--budget', type=seconds, default=240.0, metavar='SECONDS',
-                        help='start no repeat that would end later than this after the first one began (240)')
-    settings = parser.parse_args(argv)
-    if settings.repeats < 1:
-        parser.error(f'--repeats {settings.repeats}: at least 1 wanted')
-    return settings
+    return parser.parse_args(argv)
 
 
 def main(argv=None):
-    """Make the demo; return the exit code: 0, 1 (a step failed), 130 (interrupted) or 143 (ended)."""
+    """Make the demo; return the exit code: 0, 1 (a step failed), 130 (interrupted) or that of the signal."""
     settings = arguments(argv)
-    demo = Demo(repeats=settings.repeats, budget=settings.budget, rerun=settings.rerun)
-
-    def ended(number, frame):
-        raise SystemExit(128 + number)
-
-    signal.signal(signal.SIGTERM, ended)
+    demo = Demo(rerun=settings.rerun)
+    streams.end_when_asked()
     try:
         return demo.go(settings.first)
     except KeyboardInterrupt:
-        demo.terminal.line()
+        demo.screen.say()
         print('demo: interrupted. `make demo` goes on where it stopped.', file=sys.stderr)
         return 130
-    finally:
-        demo.children.end()
 
 
 if __name__ == '__main__':

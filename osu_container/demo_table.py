@@ -1,5 +1,5 @@
 """
-The table of a run: one row a module, as plain text for a terminal and as Markdown for notes.
+The table of a run: one row a module, as plain text for a terminal.
 
 A module that failed, or did not run what it promises, has no row: check() raises TableError, and whoever prints has no
 table to show.
@@ -187,14 +187,3 @@ def _numbers(cells, title):
     most = max(len(part) for _, part in cells)
     texts = [title, *(f'{value} {part.rjust(most)}' for value, part in cells)]
     return [text.rjust(max(map(len, texts))) for text in texts]
-
-
-def markdown(run):
-    """Return the table of a run (model.Dataset) as Markdown. Raises TableError."""
-    kinds = {'osu_bw': 'MB/s', 'osu_latency': 'µs'}
-    titles = ['approach'] + [f"{kinds[benchmark]} at {title}" for benchmark, _, title in COLUMNS] + ['MPI', 'libfabric']
-    lines = ['| ' + ' | '.join(titles) + ' |', '|' + '---|' + '--:|' * len(COLUMNS) + '---|---|']
-    for name, cells, libmpi, libfabric in rows(run):
-        texts = [f"{value} ({part})" for value, part in cells]
-        lines.append('| ' + ' | '.join([name] + texts + [libmpi, libfabric]) + ' |')
-    return '\n'.join(lines + [''] + [f"* {note}" for note in notes(run)]) + '\n'

@@ -129,9 +129,59 @@ def guarded(prog, function):
     return 1
 
 
+class Screen:
+    """
+    What a long command says: lines that stay, and how far it is.
+
+    On a terminal the latter is one line that is written over. A file gets it where it has changed, and now and then.
+    """
+
+    EVERY = 10.0  # seconds between two lines in a file
+
+    def __init__(self, name='stdout'):
+        """:param name: str, of the stream in sys"""
+        self.name, self.begin, self.last, self.told, self.shown = name, time.monotonic(), time.monotonic(), None, False
+
+    def live(self):
+        """Return whether it is a terminal (bool)."""
+        stream = getattr(sys, self.name)
+        return stream is not None and stream.isatty()
+
+    def stamped(self, text):
+        """Return text (str) behind the seconds since the beginning."""
+        return '[%4.0f s] %s' % (time.monotonic() - self.begin, text)
+
+    def say(self, text=''):
+        """Print a line that stays."""
+        self.clear()
+        print(text, file=getattr(sys, self.name), flush=True)
+        self.last = time.monotonic()
+
+    def progress(self, text):
+        """Say how far it is."""
+        line = self.stamped(one_line(text))
+        if self.live():
+            self._write('\r\033[K' + line[:columns.width() - 1])
+            self.shown = True
+        elif text != self.told and time.monotonic() - self.last >= self.EVERY:
+            self.say(line)
+            self.told = text
+
+    def clear(self):
+        """Take the line away that is written over."""
+        if self.shown:
+            self._write('\r\033[K')
+            self.shown = False
+
+    def _write(self, text):
+        stream = getattr(sys, self.name)
+        getattr(stream, 'obeyed', stream.write)(text)
+        stream.flush()
+
+
 class Progress:
     """
-    Says on a terminal what is being done, in a line that is written over, once it takes longer than people wait.
+    Says on a terminal what is being done, by itself, once it takes longer than people wait.
 
     As a context manager: the line is gone at its end, or when stop() is called before something is printed. Only where
     stderr is a terminal: a file has no use for it.
@@ -141,7 +191,7 @@ class Progress:
 
     def __init__(self, text):
         """text: str, what is being done; calling it changes that."""
-        self.text, self.begin, self.ended, self.thread = text, time.monotonic(), threading.Event(), None
+        self.text, self.screen, self.ended, self.thread = text, Screen('stderr'), threading.Event(), None
 
     def __call__(self, text):
         """Take text (str) for what is being done from now on."""
@@ -149,8 +199,8 @@ class Progress:
 
     def __enter__(self):
         """Begin."""
-        if sys.stderr is not None and sys.stderr.isatty():
-            self.thread = threading.Thread(target=self._show, args=(sys.stderr,), daemon=True)
+        if self.screen.live():
+            self.thread = threading.Thread(target=self._show, daemon=True)
             self.thread.start()
         return self
 
@@ -164,18 +214,13 @@ class Progress:
         if self.thread:
             self.thread.join()
 
-    def _show(self, stream):
-        """Write the line to stream until the end comes."""
-        write = getattr(stream, 'obeyed', stream.write)
-        wait, shown = self.QUIET, False
-        while not self.ended.wait(wait):
-            line = '[%3.0f s] %s' % (time.monotonic() - self.begin, one_line(self.text))
-            try:
-                write('\r\033[K' + line[:columns.width() - 1])
-                stream.flush()
-            except (OSError, ValueError):  # the terminal is gone
-                return
-            wait, shown = self.EVERY, True
-        if shown:
-            write('\r\033[K')
-            stream.flush()
+    def _show(self):
+        """Write the line until the end comes."""
+        wait = self.QUIET
+        try:
+            while not self.ended.wait(wait):
+                self.screen.progress(self.text)
+                wait = self.EVERY
+            self.screen.clear()
+        except (OSError, ValueError):  # the terminal is gone
+            pass

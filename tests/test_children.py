@@ -45,19 +45,20 @@ def test_a_signal_that_comes_while_a_command_starts_finds_it_noted():
     """Without signals_held() the handler runs before the assignment, and the command stays."""
     program = '''
 import os, signal, subprocess, sys
-from osu_container.children import end_group, signals_held
-child = None
-def ended(number, frame):
-    sys.exit(0 if child is not None else 1)
-signal.signal(signal.SIGTERM, ended)
+from osu_container import children
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+children.Popen = children.subprocess.Popen
+def early(*words, **options):
+    global child
+    os.kill(os.getpid(), signal.SIGTERM)
+    child = children.Popen(*words, **options)
+    return child
+children.subprocess.Popen = early
 try:
-    with signals_held() as release:
-        os.kill(os.getpid(), signal.SIGTERM)
-        child = subprocess.Popen(['sleep', '60'], start_new_session=True, preexec_fn=release)
+    with children.started(['sleep', '60']):
+        pass
 finally:
-    print(child.pid, flush=True)
-    end_group(child)
-    print(child.returncode)
+    print(child.pid, child.returncode)
 '''
     done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -93,22 +93,6 @@ def test_the_whole_text(run):
     assert table.plain(run) == TEXT
 
 
-def test_it_fits_into_100_columns_with_wide_numbers(run):
-    for one in run.series:
-        for size in (65536, 4194304):
-            if size in one.values:
-                one.values[size] = dict.fromkeys(one.values[size], 98765.4)
-    assert max(len(line) for line in table.plain(run).splitlines()) <= 100
-
-
-def test_markdown_has_the_same_cells(run):
-    lines = table.markdown(run).splitlines()
-    assert lines[0].startswith('| approach | MB/s at 1 B | MB/s at 64 KiB |')
-    assert lines[3] == ('| pure | 1.27 (0.50) | 5003 (0.50) | 5986 (0.50) | 3.66 (0.50) | 25.4 (0.50) | 4.2.3 image '
-                        '| 1.22.0 image |')
-    assert len({line.count('|') for line in lines[:7]}) == 1
-
-
 def test_without_native_there_is_no_ratio(run):
     assert table.rows(run.only('pure'))[0][1][0] == ('1.27', '-')
 
@@ -118,12 +102,6 @@ def test_a_ratio_is_taken_within_a_repeat(run):
     of(run, 'native').values[1] = {1: 4.0, 2: 2.0, 3: 4.0}
     of(run, 'pure').values[1] = {1: 4.0, 2: 2.0, 3: 2.0}
     assert table.rows(run)[1][1][0] == ('2.00', '1.00')
-
-
-def test_c_programs_are_not_called_ports():
-    run = Dataset('x', 'run', 'run x')
-    add(run, 'native', programs='OSU C programs')
-    assert 'Programs: OSU C programs.' in table.plain(run) and 'ports' not in table.plain(run)
 
 
 def test_providers_that_differ_are_listed_by_approach(run):
@@ -155,11 +133,6 @@ def test_a_failure_is_an_error_with_its_reason(run):
     run.failures.append(Failure(Case('osu_bw', 'H H', 2, 2), 'bind', 1, 'it did not run what it promises: rank 0 ...'))
     with pytest.raises(TableError, match='bind osu_bw H H, two nodes: it did not run what it promises: rank 0'):
         table.plain(run)
-
-
-def test_what_was_left_out_is_no_error(run):
-    run.failures.append(Failure(Case('osu_init', '', 2, 2), 'bind', 1, 'the module has no osu_init', skipped=True))
-    assert table.plain(run) == TEXT
 
 
 def test_a_module_that_does_not_run_is_an_error(run):

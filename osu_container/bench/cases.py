@@ -96,8 +96,8 @@ _SARUS = 'CSCS, Sarus and the OSU Micro-Benchmarks on Piz Daint'
 #: options are arguments of the program; the largest message (-m) bounds the time of a run.
 TAGS = {
     'demo': [
-        ('osu_bw', ('H H',), 'two-nodes', ('-m', '4194304'), 'the table of `make demo`'),
-        ('osu_latency', ('H H',), 'two-nodes', ('-m', '65536'),
+        ('osu_bw', ('H H',), 'two-nodes', ('-m', '4194304', '-i', '10', '-x', '1'), 'the table of `make demo`'),
+        ('osu_latency', ('H H',), 'two-nodes', ('-m', '65536', '-i', '200', '-x', '10'),
          'larger messages would take most of the time, and the table ends at 64 KiB'),
     ],
     'quick': [
@@ -142,7 +142,7 @@ TAG_TITLES = {
     'demo': 'the two benchmarks of `make demo`',
 }
 #: Repeats of a tag unless --repeats says otherwise: with fewer than five, compare can hardly tell anything
-REPEATS = {'demo': 5, 'quick': 2, 'published': 5, 'sarus': 5, 'alps': 5, 'full': 3, 'run': 5}
+REPEATS = {'demo': 2, 'quick': 2, 'published': 5, 'sarus': 5, 'alps': 5, 'full': 3, 'run': 5}
 #: Seconds that a run takes, a guess for the first lines of progress: programs in a container start in about a second
 GUESS = 3.0
 #: Seconds after which a run is given up: MPI that waits for a lost peer never ends

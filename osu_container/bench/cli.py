@@ -13,10 +13,11 @@ import sys
 import time
 from pathlib import Path
 
-from osu_container.core.writing import shell, terminal
+from osu_container.core.writing import shell
 from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
+from .. import streams
 from ..arguments import seconds, slurm_name
 from ..results import files, model, select
 from . import BenchError, cases, holding, job, modules, plan, reframe_settings
@@ -90,33 +91,6 @@ def _count(text):
     if not re.fullmatch('0*[1-9][0-9]{0,8}', text):
         raise argparse.ArgumentTypeError(f"found '{text}', wanted a whole number from 1 to 999999999")
     return int(text)
-
-
-class Screen:
-    """What the user sees: lines that stay, and one that is rewritten; in a log a line now and then in its place."""
-
-    EVERY = 10.0  # seconds between two lines of progress in a log
-
-    def __init__(self):
-        self.live, self.width = sys.stdout.isatty(), shutil.get_terminal_size().columns
-        self.last, self.begin = 0.0, time.monotonic()
-
-    def say(self, text=''):
-        """Print a line that stays."""
-        if self.live:
-            terminal.obeyed('\r\033[K')
-        print(text, flush=True)
-
-    def progress(self, text):
-        """Show how far it is."""
-        line = f'[{time.monotonic() - self.begin:4.0f} s] {text}'
-        if self.live:
-            terminal.obeyed('\r\033[K')
-            sys.stdout.write(terminal.one_line(line)[:self.width - 1])
-            sys.stdout.flush()
-        elif time.monotonic() - self.last >= self.EVERY:
-            print(line, flush=True)
-            self.last = time.monotonic()
 
 
 def main(options):
@@ -417,7 +391,7 @@ def _made(folder):
 
 def _measure(options, wanted, found, base, folder):
     """Measure in this job; return the exit code."""
-    screen = Screen()
+    screen = streams.Screen()
     if not options.output and not options.resume:
         folder = _made(folder)
     with holding.Hold(folder, screen.say):

@@ -24,7 +24,7 @@ from osu_container.core.reading.files import read_json
 from osu_container.proof import judging
 
 from .. import osu_output, record
-from ..children import end_group, signals_held
+from ..children import end_group, started
 from ..image.progress import write_file
 from ..results import files
 from . import BenchError, cases, holding, job, measure, modules, plan, reframe_settings
@@ -140,9 +140,9 @@ class Session:
         for run in self.runs:
             if run.skip and (run.name, 1) not in done:
                 self.writer.add('measurement', **_without_numbers(run, 1, 'skipped', run.skip))
-        begin, measured, in_time = time.monotonic(), 0, True
+        self.before, self.measuring, measured, in_time = len(self.done()), time.monotonic(), 0, True
         for repeat in range(1, self.wanted.repeats + 1):
-            so_far = time.monotonic() - begin
+            so_far = time.monotonic() - self.measuring
             if self.wanted.budget and measured and so_far * (measured + 1) / measured > self.wanted.budget:
                 self.say(f"{repeat - 1} of {self.wanted.repeats} repeats: the next would pass "
                          f"{self.wanted.budget:.0f} s")
@@ -260,20 +260,23 @@ class Session:
 
     def follow(self, child, number, runs):
         """Show how far the session is until it ends."""
-        already = len(self.done())
-        total = sum(not run.skip for run in self.runs) * self.wanted.repeats
-        begin, size = time.monotonic(), -1
+        already, size = len(self.done()), -1
         while child.poll() is None:
             time.sleep(0.2)
             here = self.writer.path.stat().st_size
             if here == size:
                 continue
-            size, here = here, min(len(self.done()) - already, len(runs) - 1)
-            each = (time.monotonic() - begin) / here if here else cases.GUESS
-            left = each * (total - (number - 1) * total / self.wanted.repeats - here)
-            run = runs[here]
+            size, done = here, len(self.done())
+            here = min(done - already, len(runs) - 1)
             self.progress(f"repeat {number} of {self.wanted.repeats}, run {here + 1} of {len(runs)}: "
-                          f"{run.case.title} {run.series}; about {_time(left)} left")
+                          f"{runs[here].case.title} {runs[here].series}{self.time_left(done)}")
+
+    def time_left(self, done):
+        """Return about how long it takes yet (str), by what this session measured; done: int, runs in the file."""
+        new, left = done - self.before, len(self.left())
+        if not new:
+            return ''
+        return f"; about {_time((time.monotonic() - self.measuring) / new * left)} left"
 
     def errors_of(self, number, runs):
         """Return the files (list of Path) for what runs (list of plan.Run) of a repeat (int) say on stderr."""
@@ -341,17 +344,8 @@ def _run_into(out, err, command, environment, limit):
     Raises subprocess.TimeoutExpired after limit (s); then, and when this program is interrupted, it is ended.
     """
     with open(out, 'w') as stdout, open(err, 'w') as stderr:
-        child = None
-        try:
-            with signals_held() as release:
-                child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=stdout,
-                                         stderr=stderr, start_new_session=True,
-                                         preexec_fn=lambda: (release(), holding.end_with_parent()))
+        with started(command, holding.end_with_parent, env=environment, stdout=stdout, stderr=stderr) as child:
             return child.wait(timeout=limit)
-        except BaseException:
-            if child is not None:
-                end_group(child)
-            raise
 
 
 def _network_said(text, proofs):

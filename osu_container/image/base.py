@@ -74,7 +74,7 @@ def _open_to_all():
                      "root needs it. Name a folder that they can enter: export TMPDIR=FOLDER")
 
 
-def make(kind, words, work, log, alive=None):
+def make(kind, words, work, log):
     """Return the folder with Debian and Python 3, made if it is not there yet.
 
     It serves all images until the work folder is cleared. Raises ImageError.
@@ -87,14 +87,14 @@ def make(kind, words, work, log, alive=None):
         root, archive = Path(temporary) / 'root', Path(temporary) / 'base.tar'
         root.mkdir()
         if kind == 'mmdebstrap':
-            run('making the base', [*words[:-1], archive, *address], log, alive=alive,
+            run('making the base', [*words[:-1], archive, *address], log,
                 env={**os.environ, 'TMPDIR': _open_to_all()})
         else:
             made = Path(temporary) / 'made'
-            run('making the base', [*words[:-1], made, *address], log, alive=alive)
-            run('packing the base', ['tar', '-C', made, '-cf', archive, '.'], log, alive=alive)
+            run('making the base', [*words[:-1], made, *address], log)
+            run('packing the base', ['tar', '-C', made, '-cf', archive, '.'], log)
         run('unpacking the base', ['tar', '-C', root, *(f'--exclude={path}' for path in NOT_UNPACKED), '-xf', archive],
-            log, alive=alive)
+            log)
         with contextlib.suppress(OSError):  # another build was faster: its base is as good
             os.rename(root, base)
     return base

@@ -356,7 +356,7 @@ class Build:
         parts = self.stages(self.default_arguments())
         titles = ['sources', *(['base'] if 'debian' in start else []),
                   *(f'stage {stage.name}' for stage in parts), 'sum']
-        self.steps = Steps(self.name, titles, self.options.work / 'times.json', self.entry['minutes'] * 60)
+        self.steps = Steps(titles)
         self.get_sources()
         arguments = self.start_from()
         context = temporary / 'context'
@@ -418,7 +418,7 @@ class Build:
             self.steps.skip('base', f"Debian {start['debian']}, kept from before")
         else:
             self.steps.begin('base', f"(Debian {start['debian']} by {kind})")
-            base.make(kind, words, self.options.work, self.log, self.steps.alive)
+            base.make(kind, words, self.options.work, self.log)
             self.steps.end()
         self.base = folder.name
         return {'BOOTSTRAP': 'localimage', 'BASE': str(self.named(folder, start['debian'])), **arguments}
@@ -504,7 +504,7 @@ class Build:
 
     def command(self, what, words, cwd=None):
         """Run a command of this build with its output in the log."""
-        run(what, words, self.log, cwd=cwd, env=engines.environment(self.options.work)[0], alive=self.steps.alive)
+        run(what, words, self.log, cwd=cwd, env=engines.environment(self.options.work)[0])
 
 
 def put_into_place(new, sif, total, record, text):
@@ -555,7 +555,7 @@ def clean(work, everything=False):
     """Remove kept stages, with everything bases too, and what a killed build left; return the freed bytes."""
     work = Path(work)
     patterns = [f'{STAGES}/*', f'{BELOW}/*', 'build-*',
-                *(['base-*', 'times.json', engines.CACHE] if everything else [])]
+                *(['base-*', engines.CACHE] if everything else [])]
     freed = 0
     for path in (path for pattern in patterns for path in work.glob(pattern)):
         if path.is_dir():

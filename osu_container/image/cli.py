@@ -64,7 +64,7 @@ def add_arguments(parser):
     below.add_argument('--json', action='store_true', help="the same for programs")
 
     below = command('clean', clean,
-                    "remove kept stages; with --all bases, times and what was pulled, too. SIFs and sources stay")
+                    "remove kept stages; with --all bases and what was pulled, too. SIFs and sources stay")
     below.add_argument('--all', action='store_true', help="bases too: the next build makes them anew")
     _add_work(below)
 

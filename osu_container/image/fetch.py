@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -16,7 +15,7 @@ from osu_container.places import PROJECT, STATE
 
 from . import ImageError
 from .catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, sha256_of, shown
-from .progress import SIGN_OF_LIFE, run, say
+from .progress import SCREEN, run, say
 
 # Folders below a source path in which EasyBuild looks for the sources of our easyconfigs.
 EASYBUILD_FOLDERS = ('', 'o/osu-native', 'osu-native', 'o/osu-container', 'osu-container', 'o/OSU-Micro-Benchmarks')
@@ -152,12 +151,9 @@ def _receive(url, part):
 
 def _copy(answer, stream, total):
     """Write an answer to a file, and say from time to time how far it is. total: bytes, 0 if unknown."""
-    last = time.monotonic()
     for block in iter(lambda: answer.read(1 << 18), b''):
         stream.write(block)
-        if time.monotonic() - last >= SIGN_OF_LIFE:
-            last = time.monotonic()
-            say(f"  ... {stream.tell() / 1e6:.1f} MB{f' of {total / 1e6:.1f} MB' if total else ''}")
+        SCREEN.progress(f"  {stream.tell() / 1e6:.1f} MB{f' of {total / 1e6:.1f} MB' if total else ''}")
 
 
 def find_archive(folders):

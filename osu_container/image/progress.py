@@ -1,24 +1,24 @@
-"""Programs that run for long: their output in a log, a sign of life on the screen, and the time that is left."""
+"""Programs that run for long: their output in a log, and how far they are on the screen."""
 import contextlib
 import errno
-import json
 import os
 import subprocess
 import time
 from pathlib import Path
 
-from osu_container.children import end_group, signals_held
-from osu_container.core.reading.files import not_replaced, read_json
+from osu_container.children import started
+from osu_container.core.reading.files import not_replaced
+from osu_container.streams import Screen
 
 from . import ImageError
 
-SIGN_OF_LIFE = 10  # seconds between two lines of a long step
-BEGIN = time.monotonic()
+#: The first line of a build begins its time
+SCREEN = Screen()
 
 
 def say(text):
     """Print one line of progress with the seconds since the start."""
-    print(f"[{time.monotonic() - BEGIN:4.0f} s] {text}", flush=True)
+    SCREEN.say(SCREEN.stamped(text))
 
 
 def duration(seconds):
@@ -30,68 +30,31 @@ def duration(seconds):
 
 
 class Steps:
-    """The steps of one build: says which one runs and about how long the rest takes, by what they took before."""
+    """The steps of one build: says which one runs, and remembers how long each took."""
 
-    def __init__(self, name, titles, history, estimate):
-        """name: of what is built. titles: of all steps (list of str). history: JSON file with seconds by name and title
-        of earlier builds. estimate: seconds of all steps, for those that are not in it."""
-        self.name, self.titles, self.history = name, titles, Path(history)
-        self.known = self._read()
-        self.unknown = estimate / len(titles)
-        self.done, self.current, self.begun, self.took = 0, None, 0.0, {}
-
-    def _read(self):
-        """Return seconds by title of earlier builds, {} if there are none or the file is damaged."""
-        return {title: float(seconds) for title, seconds in self._all().get(self.name, {}).items()}
-
-    def _all(self):
-        """Return what the file of times says of all images."""
-        try:
-            known = read_json(self.history)
-        except (OSError, ValueError):
-            return {}
-        return known if isinstance(known, dict) else {}
-
-    def left(self):
-        """Return about how many seconds the current step and those behind it will take."""
-        rest = self.titles[self.done:]
-        seconds = sum(self.known.get(title, self.unknown) for title in rest)
-        spent = time.monotonic() - self.begun if self.current else 0
-        return seconds - min(spent, self.known.get(self.current, self.unknown))
+    def __init__(self, titles):
+        """titles: of all steps (list of str)."""
+        self.titles, self.current, self.begun, self.took = titles, None, 0.0, {}
 
     def begin(self, title, note=''):
         """Say that a step begins. Steps come in the order of the titles; what was left out is passed over."""
         self.end()
-        self.done = self.titles.index(title)
         self.current, self.begun = title, time.monotonic()
-        say(f"step {self.done + 1} of {len(self.titles)}: {title}{note and ' ' + note}; "
-            f"about {duration(self.left())} left")
+        self._say(title, note and ' ' + note)
 
     def skip(self, title, why):
         """Say that a step needs no work."""
         self.end()
-        self.done = self.titles.index(title)
-        say(f"step {self.done + 1} of {len(self.titles)}: {title}: {why}")
-        self.done += 1
+        self._say(title, f": {why}")
 
     def end(self):
         """Remember how long the current step took."""
-        if self.current is None:
-            return
-        self.took[self.current] = round(time.monotonic() - self.begun, 1)
-        self.done += 1
-        self.current = None
-        with contextlib.suppress(OSError):
-            known = self._all()
-            known[self.name] = {**known.get(self.name, {}), **self.took}
-            write_file(self.history, json.dumps(known, indent=1, sort_keys=True) + '\n')
+        if self.current is not None:
+            self.took[self.current] = round(time.monotonic() - self.begun, 1)
+            self.current = None
 
-    def alive(self, line):
-        """Say that the current step still runs, with the last line of its output."""
-        spent, meant = time.monotonic() - self.begun, self.known.get(self.current, self.unknown)
-        time_left = f"about {duration(self.left())} left" if spent <= meant else \
-            f"this step runs for {duration(spent)}, longer than expected"
-        say(f"  ... {time_left} | {line[:90]}")
+    def _say(self, title, note):
+        say(f"step {self.titles.index(title) + 1} of {len(self.titles)}: {title}{note}")
 
 
 def write_file(path, text):
@@ -110,29 +73,21 @@ def write_file(path, text):
         raise
 
 
-def run(what, command, log, cwd=None, env=None, alive=None):
-    """Run a command with its output in the log file.
+def run(what, command, log, cwd=None, env=None):
+    """Run a command with its output in the log file; the last line of that is its progress. what: for the message.
 
-    what: the step, for the message. alive: called every SIGN_OF_LIFE seconds with the last line of the output.
     Raises ImageError with the exit code, the end of the output and the log's name if it fails.
     """
+    command = [str(word) for word in command]
     with open(log, 'ab') as stream:
-        stream.write(f"\n$ {' '.join(map(str, command))}\n".encode())
+        stream.write(f"\n$ {' '.join(command)}\n".encode())
         stream.flush()
         start = stream.tell()
-        child = None
         try:
-            with signals_held() as release:
-                child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
-                                         stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
-                                         preexec_fn=release)
-            _wait(child, log, alive or (lambda line: say(f"  ... {line[:100]}")))
-        except BaseException as err:  # interrupted: end what was started, with its children
-            if child is not None:
-                end_group(child)
-            elif isinstance(err, OSError):
-                raise ImageError(f"{what}: {command[0]} cannot be started: {err.strerror}") from err
-            raise
+            with started(command, cwd=cwd, env=env, stdout=stream, stderr=subprocess.STDOUT) as child:
+                _wait(child, what, log)
+        except FileNotFoundError as err:
+            raise ImageError(f"{what}: {command[0]} cannot be started: {err.strerror}") from err
     if child.returncode:
         with open(log, 'rb') as stream:
             stream.seek(start)
@@ -141,14 +96,15 @@ def run(what, command, log, cwd=None, env=None, alive=None):
                          + '\n'.join(f"    {line}" for line in end) + f"\nThe whole output is in {log}")
 
 
-def _wait(child, log, alive):
-    """Wait for the child and report its last line of output from time to time."""
+def _wait(child, what, log):
+    """Wait for the child and show its last line of output."""
     while True:
         try:
-            child.wait(timeout=SIGN_OF_LIFE)
+            child.wait(timeout=1)
+            SCREEN.clear()
             return
         except subprocess.TimeoutExpired:
             with open(log, 'rb') as stream:
                 stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2000))
                 lines = stream.read().decode(errors='replace').replace('\r', '\n').split('\n')
-            alive(next((line.strip() for line in reversed(lines) if line.strip()), ''))
+            SCREEN.progress(f"  {what}: {next((line.strip() for line in reversed(lines) if line.strip()), '')[:90]}")

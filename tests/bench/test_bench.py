@@ -311,7 +311,7 @@ def test_a_run_keeps_output_proof_and_everything_needed_to_repeat_it(bench, tmp_
         rank, = one['proof']
         assert rank['ranks'] == [0, 1] and rank['nodes'] == ['node1', 'node2']
         assert rank['libraries']['libmpi']['release'] == '5.0.2' and rank['variables']['FI_PROVIDER'] == 'tcp'
-    assert lines[0]['typed'] == 'srun -N2 -n2 --ntasks-per-node=1 osu_bw -m 4194304 H H'
+    assert lines[0]['typed'] == 'srun -N2 -n2 --ntasks-per-node=1 osu_bw -m 4194304 -i 10 -x 1 H H'
     assert lines[0]['command'].startswith('module load osu-native/1; srun -N2 -n2 --ntasks-per-node=1 ')
 
 

@@ -29,7 +29,7 @@ import pytest
 from osu_container.core.reading.sif import read_sif
 from osu_container.image import ImageError, base, catalogue, engines, fetch, stages
 from osu_container.image import build as image_build
-from osu_container.image.progress import Steps, duration
+from osu_container.image.progress import duration
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, interruptible, run
 from tests.helpers.osu_archive import PROGRAMS as C_PROGRAMS
 from tests.helpers.osu_archive import RELEASE, make_archive
@@ -214,30 +214,6 @@ def test_file_that_a_stage_copies_must_be_there(tmp_path):
     build.files[0] = 'sources/' + catalogue.SOURCES['osu']['file']  # known, but not put there
     with pytest.raises(ImageError, match="Its entry in osu_container/recipes/images.py must name it under 'sources'"):
         build.key(tmp_path, 'base', {})
-
-
-# Time that is left
-
-def test_time_left_comes_from_earlier_builds_else_from_the_estimate(tmp_path, capsys):
-    history = tmp_path / 'times.json'
-    history.write_text(json.dumps({'x': {'one': 100, 'two': 20}, 'other': {'three': 9000}}))
-    steps = Steps('x', ['one', 'two', 'three'], history, 90)
-    assert steps.left() == 100 + 20 + 30
-    steps.skip('one', 'kept from before')
-    assert steps.left() == 50
-    steps.begin('two')
-    steps.end()
-    assert 29 < steps.left() <= 30
-    kept = json.loads(history.read_text())
-    assert kept['x']['two'] < 5 and kept['x']['one'] == 100 and kept['other'] == {'three': 9000}
-    out = capsys.readouterr().out
-    assert 'step 1 of 3: one: kept from before' in out and re.search(r'step 2 of 3: two; about 50 s left', out)
-    steps.begin('three')
-    steps.alive('CC x.c')
-    assert re.search(r'\.\.\. about (30|29) s left \| CC x\.c$', capsys.readouterr().out, re.M)
-    steps.begun -= 400
-    steps.alive('CC y.c')
-    assert '... this step runs for 7 min, longer than expected | CC y.c' in capsys.readouterr().out
 
 
 RECORD = {'inputs': {'recipe': 'x.def', 'recipe-sha256': '', 'recipe-version': '1', 'osu': 'C', 'sources': {}},
@@ -681,7 +657,7 @@ def tiny(tiny_project):
 def test_build_writes_image_sum_record_and_log(tiny):
     code, output = tiny('build', 'osu-tiny-a')
     assert code == 0, output
-    assert re.search(r'^\[ *\d+ s\] step 2 of 4: stage build; about \d+ s left$', output, re.MULTILINE), output
+    assert re.search(r'^\[ *\d+ s\] step 2 of 4: stage build$', output, re.MULTILINE), output
     total = hashlib.sha256(tiny.sif().read_bytes()).hexdigest()
     assert Path(f'{tiny.sif()}.sha256').read_text() == f'{total}  osu-tiny-a.sif\n'
     record = json.loads(Path(f'{tiny.sif()}.json').read_text())
