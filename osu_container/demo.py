@@ -329,9 +329,9 @@ def main(argv=None):
     """Make the demo; return the exit code: 0, 1 (a step failed), 130 (interrupted) or that of the signal."""
     settings = arguments(argv)
     demo = Demo(rerun=settings.rerun)
-    streams.end_when_asked()
     try:
-        return demo.go(settings.first)
+        with streams.ending_when_asked():
+            return demo.go(settings.first)
     except KeyboardInterrupt:
         demo.screen.say()
         print('demo: interrupted. `make demo` goes on where it stopped.', file=sys.stderr)

@@ -60,7 +60,7 @@ fi
 one_at_a_time
 # An environment holds absolute paths and a link to its Python: after a move or an upgrade it is made again.
 stamp=$folder/made-from
-wanted="$folder $("$python" -c 'import sys; print(sys.executable, sys.version)') $wanted"
+wanted="$(realpath -m "$folder") $("$python" -c 'import sys; print(sys.executable, sys.version)') $wanted"
 if [[ ! -f $stamp || $(cat "$stamp") != "$wanted" ]] || ! "$folder/bin/python" -c 'import easybuild.main' 2>/dev/null; then
     run_logged "$name" "$text" make_environment "$folder" "$python" "${packages[@]}"
     printf '%s\n' "$wanted" >"$stamp"
