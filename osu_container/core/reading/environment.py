@@ -52,16 +52,14 @@ _SOMETHING = object()
 _NO_FUNCTIONS = frozenset(['echo', ':', 'true', 'false', 'printf', 'mkdir', 'grep', 'sed', 'awk', 'cat', 'ls'])
 #: Scripts within scripts
 _DEEPEST = 20
-#: Turns of loops in all, so that a check ends
-_TURNS = 2000
 #: Characters of a script that is followed. The largest seen has 60 KB (Spack's, of 400 packages)
 _MOST_TEXT = 1 << 18
 #: Characters of a value: execve(2) takes no longer string (MAX_ARG_STRLEN)
 _LONGEST = 1 << 17
-#: The same of one from which a pattern cuts, which takes the square of it in time
-_LONGEST_CUT = 4096
-#: Work for one environment: characters of scripts, statements that run, variables that are compared. Those of real
-#: images take 50,000 at most; so many take some seconds at most
+#: The same of one that a pattern is looked for in, and stars of that pattern: both decide how long it takes
+_LONGEST_MATCHED, _MOST_STARS = 4096, 2
+#: Work for one environment: characters of scripts, statements that run or are passed over. Those of real images take
+#: 50,000 at most; so many take some seconds at most
 _MOST_STEPS = 500000
 #: Why nothing is known of what the scripts set from there on
 _TOO_LONG = "the scripts of the image are too long, or call each other too often, to be followed"
@@ -88,10 +86,9 @@ class _Shell(object):
         self.files, self.functions = files, {}
         self.variables = dict(_NO_APP)
         self.lost, self.ends, self.allexport, self.doubt = None, None, False, None
-        self.fixed = set()  # names that are read-only; '*' for any
+        self.fixed = False  # some variables are read-only
         self.called = []    # names of functions that are looked into
-        self.nounset = None  # (line, text) of the `set -u` that is in force
-        self.file, self.depth, self.turns, self.steps = '', 0, 0, 0
+        self.file, self.depth, self.steps = '', 0, 0
 
     def tick(self, steps=1):
         """Count steps (int) of work. Raises _TooMuch where it is too much for any image that works."""
@@ -129,10 +126,6 @@ class _Shell(object):
             return True
         return None if self.allexport is None or old and old.exported is None else False
 
-    def weakly(self, name):
-        """Return as is_exported() does for ${NAME:=...} and for, which in mvdan.cc/sh take export away."""
-        return None if self.is_exported(name) is not False else False
-
     def spoil(self, name, line, why):
         """Make the variable name (str) unknown, and whether it is exported."""
         self.variables[name] = Variable(None, None, self.at(line), why, '')
@@ -146,24 +139,15 @@ class _Shell(object):
         """Keep that the program may not be started."""
         self.ends = self.ends or (False, self.at(line), why)
 
-    def may_end_by(self, option, more=''):
-        """The same, for an option (line, text) of set."""
-        self.may_end(option[0], 'set %s ends the start where a command fails or a variable is not set%s'
-                     % (option[1], more))
-
     # Words
 
     def expand(self, word, line):
-        """
-        Return [(text (str or None), quoted, (why it is unknown, where), whether it is from a variable)] of a word.
-        """
+        """Return [(text (str or None), quoted, (why it is unknown, where), whether it is of a variable)] of a word."""
         found = []
         for part in word:
             if part.kind == 'text':
                 found.append((part.value, part.quoted, None, False))
             elif part.kind == 'unknown':
-                if self.nounset:  # what is in it may be a variable that is not set
-                    self.may_end_by(self.nounset)
                 found.append((None, part.quoted, (part.value, self.at(line)), True))
             else:
                 found += [(value, part.quoted or quoted, why, True)
@@ -174,43 +158,29 @@ class _Shell(object):
     def parameter(self, part, line):
         """Return as expand() does for a Part that is a variable."""
         variable, operator = self.get(part.value), part.operator
-        is_set = variable is not None
-        if self.nounset and operator.lstrip(':') not in ('-', '=', '+', '?') and not (
-                is_set and (variable.value is not None or variable.head)):
-            self.may_end_by(self.nounset, ': $%s may not be' % part.value)
-        value, why = (variable.value, (variable.why, variable.at or self.at(line))) if is_set else ('', None)
-        sure = is_set and value is None and variable.head  # not empty, although it is not known
-        if is_set and value is None and (operator == '' or sure and operator.lstrip(':') in ('-', '=', '?')):
-            return [(variable.head, True, None, True), (None, part.quoted, why, True)]
-        if is_set and value is None and not (sure and operator == ':+'):
-            if operator in ('?', ':?'):
+        if variable is not None and variable.value is None:
+            why = (variable.why, variable.at or self.at(line))
+            if operator[-1:] == '?':
                 self.may_end(line, '${%s%s} where it is unknown' % (part.value, operator))
-            if operator in ('=', ':='):
+            if operator[-1:] == '=':
                 self.spoil(part.value, line, why)
-            return [(None, part.quoted, why, True)]
-        if operator.lstrip(':') in ('-', '=', '+', '?') and operator:
-            there = is_set and (sure or value != '' or operator[0] != ':')
-            if operator[-1] == '+':
-                return self.expand(part.word, line) if there else [('', part.quoted, None, True)]
-            if not there and operator[-1] == '?':
-                self.leave(line, '${%s%s}, and it is not set' % (part.value, operator))
-            if not there:
-                default = self.expand(part.word, line)
-                if operator[-1] == '=':
-                    text, why, head = self.joined(default)
-                    self.put(part.value, text, line, why, self.weakly(part.value), head)
-                return default
-        elif operator == 'length':
-            value = str(len(value))
-        elif operator:
-            pattern, why = self.pattern(part.word, line, True)
-            if pattern is None:
-                return [(None, part.quoted, why, True)]
-            if len(value) > _LONGEST_CUT:
-                why = ('a pattern on more than %d characters' % _LONGEST_CUT, self.at(line))
-                return [(None, part.quoted, why, True)]
-            value = _cut(value, pattern, operator)
-        return [(value, part.quoted, why, True)]
+            head = variable.head if operator[-1:] != '+' else ''
+            return ([(head, part.quoted, None, True)] if head else []) + [(None, part.quoted, why, True)]
+        if not operator:
+            return [(variable.value if variable else '', part.quoted, None, True)]
+        there = variable is not None and (variable.value != '' or operator[0] != ':')
+        if operator[-1] == '+':
+            return self.expand(part.word, line) if there else [('', part.quoted, None, True)]
+        if there:
+            return [(variable.value, part.quoted, None, True)]
+        if operator[-1] == '?':
+            self.leave(line, '${%s%s}, and it is not set' % (part.value, operator))
+        default = self.expand(part.word, line)
+        if operator[-1] == '=':
+            text, why, head = self.joined(default)
+            # in mvdan.cc/sh this takes export away
+            self.put(part.value, text, line, why, None if self.is_exported(part.value) is not False else False, head)
+        return default
 
     @staticmethod
     def joined(expanded):
@@ -228,23 +198,6 @@ class _Shell(object):
         """Return as joined() does for a word that is not split: that of an assignment, of case."""
         return self.joined(self.expand(word, line))
 
-    def pattern(self, word, line, cut=False):
-        """Return (regular expression or None, why it is unknown) of a pattern; cut: bool, that of ${NAME#...}."""
-        found = ''
-        for value, quoted, why, _ in self.expand(word, line):
-            if value is None:
-                return None, why
-            # fnmatch knows no \ and takes ! in [ ] as the shell does
-            if quoted and cut and re.search(r'[*?\[]', value):
-                # mvdan.cc/sh takes them for patterns all the same
-                return None, ('a pattern with quotes', self.at(line))
-            if len(found) + len(value) > _LONGEST_CUT:
-                return None, ('a pattern with more than %d characters' % _LONGEST_CUT, self.at(line))
-            found += ''.join('[%s]' % char if char in '*?[' else char for char in value) if quoted else value
-        if re.search(r'\[\^|\[\[:|[@!+*?]\(', found):
-            return None, ('a pattern', self.at(line))
-        return _compiled(found), None
-
     def fields(self, words, line):
         """
         Return the fields (list) of words, None where their number is not known.
@@ -253,29 +206,16 @@ class _Shell(object):
         """
         found = []
         for word in words:
-            now, begun = [''], False
-            for value, quoted, _, of_variable in self.expand(word, line):
-                if value is None and not quoted:
-                    return None
-                if value is None:
-                    now[-1], begun = _SOMETHING if now[-1] else None, True
-                    continue
-                if not quoted and (re.search(r'[*?\[]', value) or not of_variable and re.search(r'\{.*\}', value)):
-                    return None  # names of files; {a,b} of bash
-                if quoted or not of_variable:
-                    now[-1] = _added(now[-1], value)
-                    begun = begun or quoted or bool(value)
-                    continue
-                if 'IFS' in self.variables:
-                    return None
-                for number, piece in enumerate(re.split(r'[ \t\n]+', value)):
-                    if number:
-                        now += [''] if begun else []
-                        begun = False
-                    if piece:
-                        now[-1], begun = _added(now[-1], piece), True
-            found += now if begun else now[:-1]
-            self.tick(len(now))
+            expanded = self.expand(word, line)
+            value, _, head = self.joined(expanded)
+            for piece, quoted, _, of_variable in expanded:
+                if not quoted and (piece is None or re.search(r'[*?\[]' + r'|\s' * of_variable, piece) or
+                                   not of_variable and '{' in piece):
+                    return None  # it may be several words, or names of files; {a,b} of bash
+            if value != '' or any(quoted for _, quoted, _, _ in expanded):
+                found.append(_SOMETHING if value is None and head else value)
+        if 'IFS' in self.variables:
+            return None
         return found
 
     # Statements. Each returns whether it succeeds: True, False, None where that is not known
@@ -286,16 +226,13 @@ class _Shell(object):
         for one in statements:
             self.tick()
             if self.doubt:  # a return before it may have been meant
-                self.spoil_all([one], self.doubt)
-                status = None
+                status = self.spoil_all([one], self.doubt)
             else:
                 status = getattr(self, '_' + type(one).__name__.lower())(one)
         return status
 
     def spoil_all(self, statements, why):
         """Make unknown what statements (list) may change, which may be run or not, once or often."""
-        if self.nounset:
-            self.may_end_by(self.nounset)
         for line, name in list(syntax.names_in(statements)):
             self.tick()
             if name is None:
@@ -306,20 +243,17 @@ class _Shell(object):
                 self.spoil_function(name[1:], line, why)
             elif name[1:] in self.called:
                 self.may_end(line, 'the function %s calls itself, perhaps without end' % name[1:])
-            elif name in ('!exit', '!exec'):
+            elif name in ('!exit', '!exec', '!shift', '!set'):
                 self.may_end(line, name[1:])
+                self.allexport = None if name == '!set' else self.allexport
             elif name == '!return':
-                self.doubt = self.doubt or why
+                self.doubt = self.doubt or 'a return that may be reached or not (%s)' % self.at(line)
             elif name in ('!readonly', '!declare', '!typeset'):
-                self.fixed.add('*')
-            elif name in ('!set', '!shift'):
-                self.may_end(line, name[1:])
-                self.allexport = None
+                self.fixed = True
 
     def spoil_function(self, name, line, why):
         """The same for a function (str), which may call itself."""
-        body = self.functions.pop(name)
-        doubt = self.doubt
+        body, doubt = self.functions.pop(name), self.doubt
         self.called.append(name)
         self.spoil_all(body, why)
         self.called.remove(name)
@@ -330,38 +264,11 @@ class _Shell(object):
         self.ends = (True, self.at(line), why)
         raise _Exit()
 
-    def maybe(self, line, statements, why='what comes before it cannot be followed'):
-        """Run statements (list) of which it is not known whether they are reached."""
-        self.tick(len(self.variables) + len(self.functions))
-        before, functions, lost = dict(self.variables), dict(self.functions), self.lost
-        allexport, ends, nounset = self.allexport, self.ends, self.nounset
-        try:
-            self.run(statements)
-        except _Return:
-            self.doubt = self.doubt or 'a return that may be reached or not (%s)' % self.at(line)
-        except _Exit:
-            self.ends = ends or (False,) + self.ends[1:]
-        self.functions.update(functions)
-        self.merge_nounset([nounset, self.nounset])
-        self.allexport = allexport if self.allexport == allexport else None
-        after, self.variables = self.variables, {}
-        if lost or self.lost:
-            self.lost = lost or self.lost
-            before, after = ({name: value for name, value in each.items() if name in before and name in after}
-                             for each in (before, after))
-        for name in set(before) | set(after):
-            old, new = before.get(name), after.get(name)
-            if name in before and name in after and _same(old, new):
-                self.variables[name] = old
-            elif not _same(old, new):
-                self.variables[name] = _either(old, new, why)
-
     def _andor(self, one):
         """Run an AndOr."""
         status = self.run([one.first])
         if status is None:
-            self.maybe(one.line, [one.second])
-            return None
+            return self.spoil_all([one.second], 'what comes before it cannot be followed')
         return self.run([one.second]) if status == (one.word == '&&') else status
 
     def _not(self, one):
@@ -376,91 +283,42 @@ class _Shell(object):
             if status:
                 return self.run(body)
             if status is None:
-                why = 'it depends on a condition that cannot be followed (%s)' % self.at(one.line)
-                rest = one.branches[number + 1:]
-                other = [syntax.If(one.line, rest, one.other)] if rest else one.other
-                self.either(one.line, [body, other], why)
-                return None
+                rest = syntax.If(one.line, [([], body)] + one.branches[number + 1:], one.other)
+                return self.spoil_all([rest], 'it depends on a condition that cannot be followed (%s)'
+                                      % self.at(one.line))
         return self.run(one.other)
-
-    def either(self, line, bodies, why):
-        """Run one of bodies (list of lists of statements), and it is not known which."""
-        if self.lost:  # what one of them sets and the other does not is lost
-            for body in bodies:
-                self.maybe(line, body, why)
-            return
-        start, ends, functions = (dict(self.variables), dict(self.functions), self.allexport), [], {}
-        allexport, nounset, each = set(), self.nounset, []
-        for body in bodies:
-            self.tick(len(start[0]) + sum(map(len, start[1].values())))
-            self.variables, self.functions, self.allexport = dict(start[0]), dict(start[1]), start[2]
-            self.nounset = nounset
-            try:
-                self.run(body)
-                ends.append(self.variables)
-            except _Return:
-                self.doubt = self.doubt or why
-                ends.append(self.variables)
-            except _Exit:
-                self.ends = (False,) + self.ends[1:]
-            for name, statements in self.functions.items():
-                functions[name] = functions.get(name, []) + [one for one in statements
-                                                             if one not in functions.get(name, [])]
-            allexport.add(self.allexport)
-            each.append(self.nounset)
-        self.merge_nounset(each)
-        self.functions, self.allexport = functions, allexport.pop() if len(allexport) == 1 else None
-        if not ends:
-            self.leave(line, 'exit')
-        self.variables = ends[0]
-        if self.lost:  # what is not in all of them is lost
-            self.variables = {name: one for name, one in ends[0].items()
-                              if all(name in other and _same(one, other[name]) for other in ends)}
-            return
-        for other in ends[1:]:
-            for name in set(self.variables) | set(other):
-                old, new = self.variables.get(name), other.get(name)
-                if not _same(old, new):
-                    self.variables[name] = _either(old, new, why)
-
-    def merge_nounset(self, options):
-        """Go on with `set -u` where one of options (list, of each way that may have been taken) has it."""
-        found = [one for one in options if one]
-        self.nounset = found[0] if found else None
 
     def _case(self, one):
         """Run a Case."""
         value, why, _ = self.value(one.word, one.line)
         for number, (patterns, body) in enumerate(one.cases):
             for word in patterns:
-                pattern, reason = self.pattern(word, one.line)
-                if value is None or pattern is None:
-                    reason = 'it depends on a case that cannot be followed (%s): %s' % (self.at(one.line),
-                                                                                        (why or reason)[0])
-                    self.either(one.line, [body for _, body in one.cases[number:]] + [[]], reason)
-                    return None
+                pattern = None if value is None else self.pattern(word, value, one.line)
+                if pattern is None:
+                    rest = [body for _, body in one.cases[number:]]
+                    return self.spoil_all([syntax.Group(one.line, sum(rest, []))],
+                                          'it depends on a case that cannot be followed (%s): %s'
+                                          % (self.at(one.line), why[0] if why else 'a pattern'))
                 if pattern.match(value):
                     return self.run(body)
         return True
 
-    def _for(self, one):
-        """Run a For."""
-        words = None if one.words is None else self.fields(one.words, one.line)
-        left = any(name in ('!break', '!continue') for _, name in syntax.names_in(one.body))
-        if words is None or left or self.turns + len(words) > _TURNS:
-            self.spoil_all([one], 'it is set in a loop that cannot be followed')
+    def pattern(self, word, value, line):
+        """Return the regular expression of a pattern (a word) for value (str), None where it cannot be told."""
+        found = ''
+        for text, quoted, _, _ in self.expand(word, line):
+            if text is None:
+                return None
+            # fnmatch knows no \ and takes ! in [ ] as the shell does
+            found += ''.join('[%s]' % char if char in '*?[' else char for char in text) if quoted else text
+        if len(value) + len(found) > _LONGEST_MATCHED or found.count('*') - found.count('[*]') > _MOST_STARS or \
+                re.search(r'\[\^|\[\[:|[@!+*?]\(', found):
             return None
-        status = True
-        for word in words:
-            self.turns += 1
-            self.put(one.name, word if isinstance(word, str) else None, one.line, 'a word of a loop',
-                     self.weakly(one.name))
-            status = self.run(one.body)
-        return status
+        return re.compile(fnmatch.translate(found))
 
     def _loop(self, one):
         """Pass over a Loop."""
-        self.spoil_all([one], 'it is set in a loop, or through a pipe, that cannot be followed')
+        return self.spoil_all([one], 'it is set in a loop, or through a pipe, that cannot be followed')
 
     def _group(self, one):
         """Run a Group."""
@@ -474,67 +332,37 @@ class _Shell(object):
         self.functions[one.name] = one.body
         return True
 
-    def _bracket(self, one):
-        """Test as [[ ]] does: nothing is split, and what is right of = is a pattern."""
-        words = list(one.words)
-        turn = bool(words) and syntax.plain_name(words[0]) == '!'
-        words = words[1:] if turn else words
-        if len(words) == 3 and syntax.plain_name(words[1]) in ('=', '==', '!='):
-            value, pattern = self.value(words[0], one.line)[0], self.pattern(words[2], one.line)[0]
-            if value is None or pattern is None:
-                return None
-            status = bool(pattern.match(value)) == (syntax.plain_name(words[1]) != '!=')
-            return status != turn
-        if len(words) > 2 or any(part.kind == 'unknown' for word in words for part in word):
-            return None
-        status = self.test([self.value(word, one.line)[0] for word in words])
-        return None if status is None else status != turn
-
     def _simple(self, one):
         """Run a Simple."""
         command = syntax.plain_name(one.words[0]) if one.words else ''
         if one.redirected or one.assigns and one.words:
-            self.spoil_all([one], 'it is set by a command that may fail, or for one command')
-            return None
-        if '[' in command[1:] if command else False:
-            self.spoil_all([one], 'an array')
-            return None
+            return self.spoil_all([one], 'it is set by a command that may fail, or for one command')
         for name, more, word in one.assigns:
             self.assign(name, more, word, one.line)
         if not one.words:
             return None if any(_has_unknown(word) for _, _, word in one.assigns) else True
-        if command is None:
-            self.lose(one.line, 'a command whose name is not known')
-            return None
         if command in self.functions:
-            self.spoil_function(command, one.line, 'it is set by the function %s' % command)
-            return None
+            return self.spoil_function(command, one.line, 'it is set by the function %s' % command)
         method = _BUILTINS.get(command)
         if method:
             return method(self, one)
         for word in one.words[1:]:
             self.value(word, one.line)  # ${X:=...} in it
-        if self.lost and '/' not in command and command not in _NO_FUNCTIONS:
+        if self.lost and command and '/' not in command and command not in _NO_FUNCTIONS:
             self.variables = dict(_NO_APP)  # what could not be followed may have made it a function
-        if command in syntax.UNBOUNDED or command in syntax.NAMING:
-            fixed = set(self.fixed)
-            self.spoil_all([one], '%s cannot be followed' % command)
-            if '*' in self.fixed - fixed:
-                self.fixed = fixed | set(name for _, name in syntax.names_in([one]))
+        if command is None or '[' in command[1:] or command in syntax.UNBOUNDED or command in syntax.NAMING:
+            self.spoil_all([one], '%s cannot be followed' % (command or 'a command whose name is not known'))
         return True if command in ('echo', ':', 'true') else False if command == 'false' else None
 
     def assign(self, name, more, word, line, exported=_AS_BEFORE):
         """Run NAME=VALUE; more: bool, it is NAME+=VALUE."""
         value, why, head = self.value(word, line)
-        if more:
-            old = self.get(name)
-            if old and old.value is None:
-                value, why, head = None, (old.why, old.at), old.head
-            elif value is not None and old:
-                value = old.value + value
-            elif old:
-                head = old.value + head
-        if _FOREIGN.match(name) or self.fixed & {name, '*'}:  # it may be read-only: what follows is then not run
+        old = self.get(name) if more else None
+        if old and old.value is None:
+            value, why, head = None, (old.why, old.at), old.head
+        elif old:
+            value, head = None if value is None else old.value + value, old.value + head
+        if _FOREIGN.match(name) or self.fixed:  # it may be read-only: what follows is then not run
             why = '%s may be read-only' % name
             self.lose(line, why)
             value = None
@@ -547,16 +375,15 @@ class _Shell(object):
             if name:
                 self.assign(name, more, value, one.line, True)
                 continue
-            if all(part.quoted for part in word):  # "NAME=VALUE"
-                name, (value, why, _) = syntax.name_of(word), self.value(word, one.line)
-                if name and not _FOREIGN.match(name) and not self.fixed & {name, '*'}:
-                    self.put(name, value and value.partition('=')[2], one.line, why, True)
-                    continue
+            name = syntax.name_of(word)
+            if name and all(part.quoted for part in word) and not _FOREIGN.match(name) and not self.fixed:
+                value, why, _ = self.value(word, one.line)  # "NAME=VALUE"
+                self.put(name, value and value.partition('=')[2], one.line, why, True)
+                continue
             name = syntax.plain_name(word)
             if name is None or not re.match(r'[A-Za-z_]\w*$', name):
                 # an option, or a name that is none: the runtime then passes over the whole script
-                self.lose(one.line, 'export of what is no plain name')
-                return None
+                return self.lose(one.line, 'export of what is no plain name')
             if self.variables.get(name):
                 self.variables[name] = self.variables[name]._replace(exported=True)
             elif self.get(name) is None:
@@ -567,63 +394,48 @@ class _Shell(object):
     def unset(self, one):
         """Run unset."""
         for field in self.fields(one.words[1:], one.line) or [None]:
-            if not isinstance(field, str):
+            if not isinstance(field, str) or field.startswith('-') or self.fixed:
                 self.lose(one.line, 'unset of a name that is not known')
-            elif field == '-f':
-                return True
-            elif field != '-v':
+            else:
                 self.variables[field] = None
         return True
 
     def set(self, one):
-        """Run set: of its options only a (allexport) changes what is set, e and u may end all."""
+        """Run set: of its options only a (allexport) changes what is set, e, u and the like may end all."""
         for field in self.fields(one.words[1:], one.line) or [None]:
             if not isinstance(field, str) or not re.match(r'[-+][a-zA-Z]+$', field):
                 self.leave(one.line, 'set gives other arguments, so that another program is started')
-            if 'o' in field:
-                self.may_end(one.line, 'set -o')
             if 'a' in field:
                 self.allexport = field[0] == '-'
-            if field[0] == '-' and set(field) & set('en'):
-                self.may_end_by((one.line, field))
-            if 'u' in field:
-                self.nounset = (one.line, field) if field[0] == '-' else None
+            if 'o' in field or field[0] == '-' and set(field) & set('enu'):
+                self.may_end(one.line, 'set %s ends the start where a command fails or a variable is not set' % field)
         return True
 
     def source(self, one):
         """Run . FILE."""
         path = (self.fields(one.words[1:2], one.line) or [None])[0]
         if not isinstance(path, str) or not path.startswith('/'):
-            self.lose(one.line, 'it reads a script whose path is not known')
-            return None
+            return self.lose(one.line, 'it reads a script whose path is not known')
         if self.is_file(path) is False:
             return False  # a message; the runtime goes on
         text = self.files.script(path) if self.is_file(path) else None
         if text is None:
-            self.lose(one.line, 'it reads %s, which cannot be read here' % path)
-            return None
+            return self.lose(one.line, 'it reads %s, which cannot be read here' % path)
         return self.script(path, text, one.line)
 
     def script(self, path, text, line=1):
         """Run the text (str) of the script path (str)."""
         if self.depth >= _DEEPEST:
-            self.lose(line, 'scripts that read each other')
-            return None
+            return self.lose(line, 'scripts that read each other')
         if len(text) > _MOST_TEXT:
-            self.lose(line, '%s has more than %d characters, and is not followed' % (path, _MOST_TEXT))
-            return None
+            return self.lose(line, '%s has more than %d characters, and is not followed' % (path, _MOST_TEXT))
         self.tick(100 + len(text))
-        try:
-            statements = syntax.parse(text)
-        except syntax.SyntaxProblem as err:
-            self.file, before = path, self.file
-            self.lose(err.line, 'the script cannot be followed from there: %s' % err)
-            self.file = before
-            return None
         kept, self.file, self.doubt = (self.file, self.doubt), path, None
         self.depth += 1
         try:
-            return self.run(statements)
+            return self.run(syntax.parse(text))
+        except syntax.SyntaxProblem as err:
+            self.lose(err.line, 'the script cannot be followed from there: %s' % err)
         except _Return:
             return None
         finally:
@@ -631,18 +443,16 @@ class _Shell(object):
             self.file, self.doubt = kept
 
     def leaves(self, one):
-        """Run return, exit or exec."""
+        """Run return, exit, exec or shift, which takes away the program that is to be started."""
         command = syntax.plain_name(one.words[0])
         if command == 'return':
             raise _Return()
-        if command == 'shift':
-            command = 'shift takes away the program that is to be started'
         if command == 'exec' and len(one.words) == 1:
             return True
         self.leave(one.line, command)
 
     def jumps(self, one):
-        """Run break or continue outside of a loop that is followed."""
+        """Run break or continue outside of a loop."""
         self.lose(one.line, syntax.plain_name(one.words[0]))
 
     # Tests
@@ -650,16 +460,12 @@ class _Shell(object):
     def tests(self, one):
         """Run test or [."""
         fields = self.fields(one.words[1:], one.line)
-        if fields is None:
-            return None
-        if syntax.plain_name(one.words[0]) == '[':
-            if not fields or fields[-1] != ']':
-                return None
-            fields = fields[:-1]
-        return self.test(fields)
+        if fields is not None and syntax.plain_name(one.words[0]) == '[':
+            fields = fields[:-1] if fields[-1:] == [']'] else None
+        return None if fields is None else self.test(fields)
 
     def test(self, fields):
-        """Return whether a test holds. fields: list of str, None for one that is not known."""
+        """Return whether a test holds. fields: as fields() gives them."""
         if len(fields) > 1 and fields[0] == '!':
             status = self.test(fields[1:])
             return None if status is None else not status
@@ -668,43 +474,31 @@ class _Shell(object):
         if _SOMETHING in fields:
             sure = {('-n',): True, ('-z',): False, (): True}
             return sure.get(tuple(fields[:-1])) if fields[-1] is _SOMETHING else None
+        if None in fields:
+            return None
         if len(fields) == 1:
-            return None if fields[0] is None or fields[0] in ('!', '(') else fields[0] != ''
+            return None if fields[0] in ('!', '(') else fields[0] != ''
         if len(fields) == 2:
             return self.test_one(*fields)
-        if len(fields) != 3 or None in fields:
-            return None
-        left, operator, right = fields
-        if operator in ('=', '==', '!=') and left not in ('!', '(', ')') and right not in ('!', '(', ')'):
-            return (left == right) == (operator != '!=')
-        if operator in _NUMBERS and re.match(r'-?\d{1,15}$', left) and re.match(r'-?\d{1,15}$', right):
-            return _NUMBERS[operator](int(left), int(right))
+        if len(fields) == 3 and fields[1] in ('=', '==', '!=') and not set(fields[::2]) & {'!', '(', ')'}:
+            return (fields[0] == fields[2]) == (fields[1] != '!=')
         return None
 
     def test_one(self, operator, operand):
         """Return whether a test with one operand holds."""
-        if operand is None:
+        if operator in ('-z', '-n'):
+            return (operand == '') == (operator == '-z')
+        if operator not in ('-d', '-e', '-f', '-r', '-s', '-x'):
             return None
-        if operator == '-z':
-            return operand == ''
-        if operator == '-n':
-            return operand != ''
-        if operator == '-v' and re.match(r'\w+$', operand):
-            variable = self.get(operand)
-            return None if variable and variable.value is None else variable is not None
-        if operand == '':
-            return False if operator in ('-d', '-e', '-f', '-r', '-s', '-x') else None
-        if operator == '-f':
-            return self.is_file(operand)
-        there = self.kind(operand)
-        if operator in ('-d', '-e'):
-            return None if there is None else there == 'd' if operator == '-d' else there != ''
-        if there == '' and operator in ('-r', '-s', '-w', '-x'):
-            return False
-        if operator in ('-x', '-r') and there:
-            bits = self.files.mode(operand)[{'-x': 2, '-r': 0}[operator]::3]
-            return None if len(set(bits)) > 1 or there == 'd' else bits[0] != '-'
-        return None
+        there = self.kind(operand) if operand else ''
+        if not there:  # nothing is there, or it is not known
+            return None if there is None else False
+        if operator in ('-d', '-e', '-f'):
+            return {'-d': there == 'd', '-e': True, '-f': there == '-'}[operator]
+        if operator == '-s' or there == 'd':
+            return None
+        bits = set(self.files.mode(operand)[{'-x': 2, '-r': 0}[operator]::3])
+        return None if len(bits) > 1 else bits != {'-'}
 
     def kind(self, path):
         """Return the type letter (str) of what path leads to in a container, '' for nothing, None where unknown."""
@@ -726,63 +520,11 @@ _BUILTINS = {'export': _Shell.export, 'unset': _Shell.unset, 'set': _Shell.set, 
              'source': _Shell.source, '[': _Shell.tests, 'test': _Shell.tests, 'return': _Shell.leaves,
              'exit': _Shell.leaves, 'exec': _Shell.leaves, 'shift': _Shell.leaves,
              'break': _Shell.jumps, 'continue': _Shell.jumps}
-_NUMBERS = {'-eq': lambda a, b: a == b, '-ne': lambda a, b: a != b, '-lt': lambda a, b: a < b,
-            '-le': lambda a, b: a <= b, '-gt': lambda a, b: a > b, '-ge': lambda a, b: a >= b}
-
-
-def _same(one, other):
-    """Return whether two Variables, None for one that is not set, are alike."""
-    return one == other or bool(one and other and one[:2] == other[:2])
-
-
-def _either(one, other, why):
-    """Return the Variable that is one or the other (Variables that differ, None for one that is not set)."""
-    told = other or one
-    exported = one.exported if one and other and one.exported == other.exported else None
-    return Variable(None, exported, told.at, told.why or why, '')
-
-
-def _added(field, text):
-    """Return a field (as in _Shell.fields()) with text (str) behind it."""
-    return field + text if isinstance(field, str) else _SOMETHING if text else field
 
 
 def _has_unknown(word):
     """Return whether something in a word is a command, or cannot be followed."""
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
-
-
-def _compiled(pattern):
-    """
-    Return the regular expression (compiled) of a pattern (str) as of fnmatch, in a form that takes no more time than
-    the length of both: what stands behind a * is looked for once, at the first place where it fits (as fnmatch does
-    itself since Python 3.9).
-    """
-    parts, place = [''], 0
-    while place < len(pattern):
-        end = place
-        if pattern[place] == '*':
-            parts.append('')
-        else:
-            if pattern[place] == '[':
-                first = place + 1 + (pattern[place + 1:place + 2] == '!')
-                end = max(place, pattern.find(']', first + 1))
-            parts[-1] += pattern[place:end + 1]
-        place = end + 1
-    texts = [fnmatch.translate(part) for part in parts]
-    texts = [text[len('(?s:'):text.rindex(')')] for text in texts]
-    middle = ''.join('(?=(?P<g%d>.*?%s))(?P=g%d)' % (number, text, number) for number, text in enumerate(texts[1:-1]))
-    return re.compile('(?s)%s%s%s\\Z' % (texts[0], middle, '.*' + texts[-1] if texts[1:] else ''))
-
-
-def _cut(value, pattern, operator):
-    """Return value (str) without what pattern matches: ${NAME#...} and the like."""
-    lengths = range(len(value) + 1) if len(operator) == 1 else range(len(value), -1, -1)
-    for length in lengths:
-        piece = value[:length] if operator[0] == '#' else value[len(value) - length:]
-        if pattern.match(piece):
-            return value[length:] if operator[0] == '#' else value[:len(value) - length]
-    return value
 
 
 def evaluate(files, given=()):
@@ -836,8 +578,6 @@ def _run_all(shell, given, state):
             shell.script(path, text)
         except (_TooMuch, RecursionError) as err:
             shell.lose(1, str(err) if isinstance(err, _TooMuch) else 'it is too deeply nested to be followed')
-        if shell.nounset:  # the runtime's own lines come under it
-            shell.may_end_by(shell.nounset)
 
     if shell.files.kind(FOLDER) == 'd':
         for name in shell.files.names(FOLDER):

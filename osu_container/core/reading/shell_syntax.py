@@ -1,8 +1,8 @@
 """
 The syntax of shell scripts, as far as the environment scripts of images use it: text -> tree of statements.
 
-What is parsed is the common part of POSIX (Shell Command Language, 2.10) and bash, which is what the runtimes' own
-interpreter takes (mvdan.cc/sh). Nothing is run. What is not known ends in SyntaxProblem, never in another reading.
+What is parsed is a part of POSIX (Shell Command Language, 2.10) and bash, which is what the runtimes' own interpreter
+takes (mvdan.cc/sh). Nothing is run. What is not known ends in SyntaxProblem, never in another reading.
 """
 import re
 from collections import namedtuple
@@ -10,8 +10,6 @@ from collections import namedtuple
 #: Statements. line: int, first is 1. A word is a list of Part; a body is a list of statements
 #: assigns: list of (name, True for +=, word); words: list of words; redirected: bool, to somewhere else than /dev/null
 Simple = namedtuple('Simple', 'line assigns words redirected')
-#: words between [[ and ]]
-Bracket = namedtuple('Bracket', 'line words')
 #: first, second: statements; word: '&&' or '||'
 AndOr = namedtuple('AndOr', 'line first word second')
 Not = namedtuple('Not', 'line body')
@@ -19,23 +17,40 @@ Not = namedtuple('Not', 'line body')
 If = namedtuple('If', 'line branches other')
 #: cases: list of (list of words, body)
 Case = namedtuple('Case', 'line word cases')
-#: words: list of words, None for "$@"
-For = namedtuple('For', 'line name words body')
-#: while and until, whose number of turns is never known
-Loop = namedtuple('Loop', 'line body')
+#: What runs an unknown number of times, or ends unknown: for (names: list with its variable), while, until, [[ ]], the
+#: end of a pipe, what is redirected; words: list of words that are expanded
+Loop = namedtuple('Loop', 'line names words body')
 Function = namedtuple('Function', 'line name body')
 Group = namedtuple('Group', 'line body')
-#: in a process of its own: ( ), a pipe's parts but the last, &
+#: in a process of its own: ( ), &
 Apart = namedtuple('Apart', 'line body')
 
-#: kind: 'text' (value: str), 'variable' (value: name; operator: '' or one of _OPERATORS or 'length'; word: what follows
-#: the operator) or 'unknown' (value: str, what it is); quoted: bool, no field is split, nothing in it is a pattern
+#: kind: 'text' (value: str), 'variable' (value: name; operator: '', or - + = ? with or without a colon; word: what
+#: follows the operator) or 'unknown' (value: str, what it is); quoted: bool, no field is split, nothing is a pattern
 Part = namedtuple('Part', 'kind value quoted operator word')
 
-_OPERATORS = re.compile(r':?[-+=?]|##?|%%?')
+# What a word is made of. No text fits two of the alternatives, so that nothing is tried twice.
+_BACKTICKS = r'`(?:[^`\\]|\\.)*`'
+_COMMAND = r"""\$\((?!\()(?:[^()"'`\\]|"[^"`\\]*"|'[^']*'|\([^()"'`\\]*\))*\)"""
+_ARITHMETIC = r'\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)'
+_PLAIN_BRACES = r'\$\{(?:[^{}`$\\]|\\.|\$(?![{(]))*\}'
+_INNER_BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _PLAIN_BRACES))
+_BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _INNER_BRACES))
+_DOUBLE = r'"(?:[^"`$\\]|\\.|\$(?![{(])|%s)*"' % '|'.join((_BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES))
+_PIECES = (r"(?P<escape>\\.)|(?P<single>'[^']*')|(?P<double>%s)|(?P<command>%s|%s)|(?P<arithmetic>%s)|(?P<braces>%s)|"
+           r"\$(?P<name>[A-Za-z_]\w*|[0-9@*#?$!-])|(?P<odd>\$'(?:[^'\\]|\\.)*')|(?P<plain>%%s)"
+           % (_DOUBLE, _BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES))
+_PIECE = re.compile(_PIECES % r"""\$(?![{('"])|[^\\'"`$]""", re.S)
+_TOKEN = re.compile(r'(?P<blank>(?:[ \t]|\\\n)+|#[^\n]*)|(?P<to>(?:\d+|&)?(?:>>|>\||>&|<&|<>|[<>]))|'
+                    r'(?P<end>\n|&&|\|\||;;|\(\(|[;&|()])|(?P<word>(?:%s)+)'
+                    % re.sub(r'\?P<\w+>', '?:', _PIECES % r"""\$(?![{('"])|[^\s;&|<>()\\'"`$]"""), re.S)
+
+_EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+=?])(.*))?$', re.S)
 _NAME = re.compile(r'[A-Za-z_]\w*')
 _ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)(\+?)=')
-_ENDS = frozenset(['then', 'else', 'elif', 'fi', 'do', 'done', 'esac', '}'])
+#: Words that begin no command of their own, and those of what is not parsed
+_NO_COMMAND = frozenset(['then', 'else', 'elif', 'fi', 'do', 'done', 'esac', '}', ']]', 'in', 'select', 'coproc',
+                         'time', 'function'])
 
 
 class SyntaxProblem(Exception):
@@ -53,419 +68,295 @@ def text(value, quoted=False):
 
 def parse(script):
     """Return the statements (list) of a script (str). Raises SyntaxProblem."""
-    parser = _Parser(script.replace('\r\n', '\n'))  # as mvdan.cc/sh does
-    if '\r' in parser.script or '\0' in script:
+    script = script.replace('\r\n', '\n')  # as mvdan.cc/sh does
+    if '\r' in script or '\0' in script:
         raise SyntaxProblem(1, 'it is no text')
+    parser = _Parser(_tokens(script))
     try:
-        found = parser.body()
-        return found if parser.at == len(parser.script) else parser.fail('%s here' % (parser.reserved() or ';;'))
+        return parser.body(('',))
     except RecursionError:
         raise SyntaxProblem(parser.line(), 'too deeply nested')
+
+
+def _tokens(script):
+    """Return [(kind: 'end', 'to' or 'word', text, line)] of a script (str), the last one '' with the last line."""
+    found, at, line = [], 0, 1
+    while at < len(script):
+        token = _TOKEN.match(script, at)
+        if not token or token.lastgroup == 'blank' and token.group().startswith('#') and token.group()[-1] == '\\':
+            raise SyntaxProblem(line, 'what begins with %s' % script[at:at + 20].split('\n')[0])
+        if token.lastgroup != 'blank':
+            found.append((token.lastgroup, token.group(), line))
+        at, line = token.end(), line + token.group().count('\n')
+    return found + [('end', '', line)]
 
 
 class _Parser(object):
     """The state of one parse()."""
 
-    def __init__(self, script):
-        """See parse()."""
-        self.script, self.at, self.here, self.counted = script, 0, [], (0, 1)
+    def __init__(self, tokens):
+        """tokens: as _tokens() gives them."""
+        self.tokens, self.at = tokens, 0
 
     def line(self):
         """Return the number (int) of the line that is read."""
-        place, number = self.counted
-        # from where it was counted last: from the begin a script of n lines takes n * n
-        number += self.script.count('\n', place, self.at) - self.script.count('\n', self.at, place)
-        self.counted = self.at, number
-        return number
+        return self.tokens[self.at][2]
 
-    def fail(self, what):
+    def next(self):
+        """Return the text (str) of the next token, '' at the end."""
+        return self.tokens[self.at][1]
+
+    def fail(self):
         """Raise SyntaxProblem."""
-        raise SyntaxProblem(self.line(), what)
+        raise SyntaxProblem(self.line(), '%s here' % (self.next().strip() or 'the end'))
 
-    def next(self, several=1):
-        """Return the next characters (str, '' at the end)."""
-        return self.script[self.at:self.at + several]
-
-    def take(self, expected):
-        """Go past expected (str). Raises SyntaxProblem if it is not there."""
-        if not self.script.startswith(expected, self.at):
-            self.fail('%s is missing' % expected)
-        self.at += len(expected)
-
-    def blank(self):
-        """Go past blanks, continued lines and a comment."""
-        self.at = re.compile(r'(?:[ \t]|\\\n)*(?:#[^\n]*)?').match(self.script, self.at).end()
-        if self.script[self.at - 1:self.at] == '\\':  # mvdan.cc/sh goes on with the next line
-            self.fail('a comment that ends in \\')
-
-    def newline(self):
-        """Go past the end of a line and the here-documents that begin there."""
+    def take(self, *expected):
+        """Go past the next token and return it (str), which is one of expected. Raises SyntaxProblem if it is not."""
+        if self.next() not in expected:
+            self.fail()
         self.at += 1
-        for end, stripped in self.here:
-            found = re.compile(r'^%s%s$' % ('\t*' if stripped else '', re.escape(end)), re.M).search(
-                self.script, self.at)
-            if not found:
-                self.fail('a here-document without end')
-            self.at = found.end() + 1
-        self.here = []
+        return self.tokens[self.at - 1][1]
 
-    def gap(self):
-        """Go past blanks and ends of lines."""
-        self.blank()
+    def newlines(self):
+        """Go past ends of lines."""
         while self.next() == '\n':
-            self.newline()
-            self.blank()
+            self.at += 1
 
-    def reserved(self):
-        """Return the plain word (str) that is next, without going past it; '' where there is none."""
-        found = re.compile(r'[A-Za-z_!{}\[\]]+(?=[\s;&|()<>]|$)').match(self.script, self.at)
-        return found.group() if found else ''
-
-    def body(self, end=''):
-        """Return statements (list) up to the end of the script, a reserved word or the character end (str)."""
+    def body(self, ends, empty=True):
+        """Return statements (list) up to one of ends (tuple of str), which stays. Raises SyntaxProblem."""
         found = []
-        while True:
-            self.gap()
-            if not self.next() or self.next() == end or self.next(2) == ';;' or self.reserved() in _ENDS:
-                if not self.next() and end:
-                    self.fail('%s is missing' % end)
-                return found
+        self.newlines()
+        while self.next() not in ends:
             line, one = self.line(), self.and_or()
-            self.blank()
-            if self.next(2) not in (';;', '&&') and self.next() in (';', '&'):
-                one = Apart(line, [one]) if self.next() == '&' else one
-                self.at += 1
-            elif self.next() not in ('', '\n', end) and self.next(2) != ';;':
-                self.fail('%s here' % self.next())
-            found.append(one)
-
-    def full_body(self):
-        """Return as body() does, what must not be empty."""
-        return self.body() or self.fail('a statement is missing')
+            found.append(Apart(line, [one]) if self.next() == '&' else one)
+            if self.next() not in ends:
+                self.take(';', '&', '\n')
+            self.newlines()
+        return found if found or empty else self.fail()
 
     def and_or(self):
         """Return a statement with all that && and || add to it."""
         found = self.pipeline()
-        while True:
-            self.blank()
-            word, line = self.next(2), self.line()
-            if word not in ('&&', '||'):
-                return found
-            self.at += 2
-            self.gap()
+        while self.next() in ('&&', '||'):
+            line, word = self.line(), self.take('&&', '||')
+            self.newlines()
             found = AndOr(line, found, word, self.pipeline())
+        return found
 
     def pipeline(self):
-        """Return a command, or a pipe of several."""
+        """Return a command, or what stands for a pipe: its last one, as the others are in processes of their own."""
         line, negated = self.line(), False
-        while self.reserved() == '!':
-            self.take('!')
-            self.blank()
+        while self.next() == '!':
+            self.at += 1
             negated = not negated
         found = self.command()
-        self.blank()
-        while self.next() == '|' and self.next(2) != '||':
-            self.at += 2 if self.next(2) == '|&' else 1
-            self.gap()
-            # the status is that of the last, which is not followed: what comes through the pipe is not known
-            found = Group(line, [Apart(line, [found]), Loop(line, [self.command()])])
-            self.blank()
+        while self.next() == '|':
+            self.at += 1
+            self.newlines()
+            found = Loop(line, [], [], [self.command()])
         return Not(line, found) if negated else found
 
     def command(self):
         """Return a command."""
-        word, line = self.reserved(), self.line()
-        if word in _ENDS:
-            self.fail('%s here' % word)
-        if self.next(2) == '((' or word in ('select', 'coproc', 'time'):
-            self.fail('(( or %s' % (word or 'an expression'))
+        line = self.line()
         compound = {'if': self.if_, 'case': self.case, 'for': self.for_, 'while': self.loop, 'until': self.loop,
-                    '{': self.group, '[[': self.bracket, 'function': self.function}.get(word)
-        if self.next() == '(':
-            compound = self.apart
+                    '{': self.group, '[[': self.bracket, '(': self.apart}.get(self.next())
         if not compound:
             return self.simple(line)
-        found = compound(line)
-        self.blank()
-        return Loop(line, [found]) if self.redirections() else found  # whether it can be opened is not known
+        self.at += 1
+        found, to = compound(line), self.redirections()
+        return found if to is None else Loop(line, [], [], [found])  # whether it can be opened is not known
 
     def if_(self, line):
         """Return an If."""
-        branches, other = [], []
-        self.take('if')
-        while True:
-            condition = self.full_body()
+        branches, other, word = [], [], 'elif'
+        while word == 'elif':
+            condition = self.body(('then',), False)
             self.take('then')
-            branches.append((condition, self.full_body()))
-            if self.reserved() != 'elif':
-                break
-            self.take('elif')
-        if self.reserved() == 'else':
-            self.take('else')
-            other = self.full_body()
-        self.take('fi')
+            branches.append((condition, self.body(('elif', 'else', 'fi'), False)))
+            word = self.take('elif', 'else', 'fi')
+        if word == 'else':
+            other = self.body(('fi',), False)
+            self.take('fi')
         return If(line, branches, other)
 
     def case(self, line):
         """Return a Case."""
-        self.take('case')
-        self.blank()
         word, cases = self.word(), []
-        self.gap()
+        self.newlines()
         self.take('in')
-        self.gap()
-        while self.reserved() != 'esac':
+        self.newlines()
+        while self.next() != 'esac':
             if self.next() == '(':
                 self.at += 1
-            patterns = []
-            while True:
-                self.blank()
-                patterns.append(self.word() or self.fail('a pattern is missing'))
-                self.blank()
-                if self.next() != '|':
-                    break
-                self.at += 1
-            self.take(')')
-            body = self.body()
-            cases.append((patterns, body))
-            if self.next(3) in (';;&',) or self.next(2) == ';&':
-                self.fail(';& in case')
-            if self.reserved() != 'esac':
+            patterns = [self.word()]
+            while self.take('|', ')') == '|':
+                patterns.append(self.word())
+            cases.append((patterns, self.body((';;', 'esac'))))
+            if self.next() != 'esac':
                 self.take(';;')
-                self.gap()
+                self.newlines()
         self.take('esac')
         return Case(line, word, cases)
 
     def for_(self, line):
-        """Return a For."""
-        self.take('for')
-        self.blank()
-        name = _NAME.match(self.script, self.at)
-        if not name:
-            self.fail('for without a name')
-        self.at, words = name.end(), None
-        self.gap()
-        if self.reserved() == 'in':
-            self.take('in')
-            self.blank()
-            words = []
-            while self.next() not in ('', '\n', ';'):
-                words.append(self.word() or self.fail('%s here' % self.next()))
-                self.blank()
+        """Return the Loop of a for."""
+        name, words = self.next(), []
+        if not _NAME.match(name):
+            self.fail()
+        self.at += 1
+        self.newlines()
+        if self.next() == 'in':
+            self.at += 1
+            while self.next() not in (';', '\n'):
+                words.append(self.word())
         if self.next() == ';':
             self.at += 1
-        self.gap()
-        return For(line, name.group(), words, self.do())
-
-    def do(self):
-        """Return the body between do and done."""
+        self.newlines()
         self.take('do')
-        body = self.full_body()
+        return Loop(line, [name], words, self.done())
+
+    def done(self):
+        """Return the body up to done, and go past it."""
+        body = self.body(('done',), False)
         self.take('done')
         return body
 
     def loop(self, line):
-        """Return a Loop."""
-        self.take(self.reserved())
-        return Loop(line, self.full_body() + self.do())
+        """Return the Loop of a while or until."""
+        condition = self.body(('do',), False)
+        self.take('do')
+        return Loop(line, [], [], condition + self.done())
 
     def group(self, line):
         """Return a Group."""
-        self.take('{')
-        body = self.full_body()
+        body = self.body(('}',), False)
         self.take('}')
         return Group(line, body)
 
     def apart(self, line):
         """Return the Apart of ( )."""
-        self.take('(')
-        body = self.body(')')
+        body = self.body((')',), False)
         self.take(')')
         return Apart(line, body)
 
     def bracket(self, line):
-        """Return a Bracket."""
-        self.take('[[')
+        """Return what stands for [[ ]]: whether it holds is not known."""
         words = []
-        while True:
-            self.gap()
-            if self.reserved() == ']]':
-                self.take(']]')
-                return Bracket(line, words)
-            found = re.compile(r'&&|\|\||[()<>]').match(self.script, self.at)
-            if found:
-                self.at = found.end()
-                words.append([Part('unknown', 'an operator in [[ ]]', False, '', None)])
+        while self.next() != ']]':
+            if self.tokens[self.at][0] == 'word':
+                words.append(self.word())
             else:
-                words.append(self.word() or self.fail('%s here' % (self.next() or 'the end')))
-
-    def function(self, line):
-        """Return a Function of bash's spelling."""
-        self.take('function')
-        self.blank()
-        name = self.word()
-        return self.function_body(line, ''.join(part.value for part in name or []))
-
-    def function_body(self, line, name):
-        """Return the Function name (str)."""
-        self.blank()
-        if self.next() == '(':
-            self.take('(')
-            self.blank()
-            self.take(')')
-        self.gap()
-        return Function(line, name, [self.command()])
+                self.take('&&', '||', '(', ')', '<', '>', '\n')
+        self.at += 1
+        return Loop(line, [], words, [])
 
     def redirections(self):
-        """Go past redirections; return whether there was one whose file may fail to open."""
-        found = False
-        while True:
-            self.blank()
-            operator = re.compile(r'(?:\d*|&)(?:>>|>\||>&|<&|<<<|<<-?|<>|[<>])').match(self.script, self.at)
-            if not operator:
-                return found
-            if self.next(2) in ('<(', '>('):
-                self.fail('a process as a file')
-            self.at = operator.end()
-            self.blank()
-            target = self.word() or self.fail('a file is missing')
-            name = ''.join(part.value if part.kind == 'text' else '?' for part in target)
-            kind = operator.group().lstrip('0123456789&')
-            if kind in ('<<', '<<-'):
-                self.here.append((name, kind == '<<-'))
-            elif kind != '<<<' and name != '/dev/null' and not (kind in ('>&', '<&') and re.match(r'\d+$|-$', name)):
-                found = True
+        """Go past redirections; return whether there was one whose file may fail to open (bool), None without any."""
+        found = None
+        while self.tokens[self.at][0] == 'to':
+            kind = self.next().lstrip('0123456789')
+            self.at += 1
+            name = plain_name(self.word())
+            plain = name == '/dev/null' or kind in ('>&', '<&') and re.match(r'\d+$|-$', name or '')
+            found = bool(found) or not plain
+        return found
 
     def simple(self, line):
         """Return a Simple, or a Function."""
-        assigns, words, redirected = [], [], False
-        while True:
-            redirected = self.redirections() or redirected
+        assigns, words, redirected, begin = [], [], False, self.at
+        if self.next() in _NO_COMMAND:
+            self.fail()
+        while self.tokens[self.at][0] != 'end':
+            if self.tokens[self.at][0] == 'to':
+                redirected = self.redirections() or redirected
+                continue
             word = self.word()
-            if not word:
-                if not (words or assigns or redirected) and self.next() not in ('<', '>'):
-                    self.fail('%s here' % (self.next() or 'the end'))
-                return Simple(line, assigns, words, redirected)
             name, more, value = split_assignment(word)
             if name and not words:
                 assigns.append((name, more, value))
+                if not value and self.next() == '(':  # an array
+                    self.fail()
                 continue
             words.append(word)
-            self.blank()
-            if self.next() == '(' and len(words) == 1 and not assigns:
-                return self.function_body(line, ''.join(part.value for part in word))
+            if self.next() == '(' and self.at == begin + 1:
+                return self.function(line, plain_name(word))
+        return Simple(line, assigns, words, redirected) if self.at > begin else self.fail()
+
+    def function(self, line, name):
+        """Return the Function name (str or None), whose name is read."""
+        self.take('(')
+        self.take(')')
+        self.newlines()
+        return Function(line, name, [self.command()])
 
     def word(self):
-        """Return the word (list of Part) that is next, [] where there is none."""
-        return self.parts(' \t\n;&|<>()', False)
-
-    def parts(self, stop, quoted, brace=False):
-        """
-        Return the parts (list of Part) up to a character of stop (str), which stays.
-
-        quoted: bool, within double quotes; brace: bool, within ${ }, where quotes in quotes are taken off.
-        """
-        found, plain = [], not quoted and not brace
-        while self.next() and self.next() not in stop:
-            char = self.next()
-            if char == '\\':
-                following = self.script[self.at + 1:self.at + 2]
-                keep = quoted and following not in ('$', '`', '"', '\\', '\n') and not (brace and following == '}')
-                self.at += 2
-                if following != '\n' and not quoted:  # mvdan.cc/sh keeps it in some places
-                    found.append(Part('unknown', 'a backslash outside of quotes', False, '', None))
-                elif following != '\n':
-                    found.append(text(char + following if keep else following, True))
-            elif char == "'" and not quoted:
-                end = self.script.find("'", self.at + 1)
-                if end < 0:
-                    self.fail("' is missing")
-                found.append(text(self.script[self.at + 1:end], True))
-                self.at = end + 1
-            elif char == "'" and brace:  # POSIX keeps the quote, mvdan.cc/sh takes it off
-                found.append(Part('unknown', "' within double quotes", quoted, '', None))
-                self.at += 1
-            elif char == '"':
-                self.at += 1
-                found += self.parts('"', True) or [text('', True)]
-                self.take('"')
-            elif char == '$':
-                found.append(self.dollar(quoted))
-            elif char == '`':
-                end = re.compile(r'`(?:[^`\\]|\\.)*`', re.S).match(self.script, self.at)
-                self.at = end.end() if end else self.fail('` is missing')
-                found.append(Part('unknown', 'the output of a command', quoted, '', None))
-            elif char == '~' and not quoted and (not found or found[-1].kind == 'text' and not found[-1].quoted and
-                                                 found[-1].value[-1:] in ('=', ':')):
-                self.at += 1
-                found.append(Part('unknown', '~', False, '', None))
-            else:
-                found.append(text(char, quoted))
-                self.at += 1
-            # letter after letter would be a long list
-            if len(found) > 1 and found[-1].kind == found[-2].kind == 'text' and found[-1].quoted == found[-2].quoted:
-                found[-2:] = [text(found[-2].value + found[-1].value, found[-1].quoted)]
-            if plain and char == '=' and self.next() == '(' and len(found) == 1 and _ASSIGNMENT.match(_plain(found)):
-                found.append(self.array())
-        return found
-
-    def array(self):
-        """Go past (...) behind NAME=."""
+        """Return the word (list of Part) that is next. Raises SyntaxProblem where there is none."""
+        kind, raw, line = self.tokens[self.at]
+        if kind != 'word':
+            self.fail()
         self.at += 1
-        while True:
-            self.gap()
-            if self.next() == ')':
-                self.at += 1
-                return Part('unknown', 'an array', False, '', None)
-            if not self.word():
-                self.fail('%s in an array' % (self.next() or 'the end'))
+        return _parts(raw, False, line)
 
-    def dollar(self, quoted):
-        """Return the Part that begins with $."""
-        self.at += 1
-        name = re.compile(r'[A-Za-z_]\w*|[0-9@*#?$!-]').match(self.script, self.at)
-        if name:
-            self.at = name.end()
-            return Part('variable', name.group(), quoted, '', None)
-        if self.next() == '(':
-            arithmetic = self.next(2) == '(('
-            self.at += 2 if arithmetic else 1
-            if arithmetic:
-                depth = 2
-                while depth:
-                    depth += {'(': 1, ')': -1, '': 0}.get(self.next(), 0) if self.next() else self.fail(')) is missing')
-                    self.at += 1
-            else:
-                self.body(')')
-                self.take(')')
-            return Part('unknown', 'an expression' if arithmetic else 'the output of a command', quoted, '', None)
-        if self.next() == '{':
-            return self.braces(quoted)
-        if self.next() == "'" and not quoted:
-            end = re.compile(r"'(?:[^'\\]|\\.)*'", re.S).match(self.script, self.at)
-            self.at = end.end() if end else self.fail("' is missing")
-            return Part('unknown', "$'...'", True, '', None)
-        return text('$' if self.next() != '"' or quoted else '', quoted)
 
-    def braces(self, quoted):
-        """Return the Part of ${ }."""
-        found = re.compile(r'\{(#?)([A-Za-z_]\w*|[0-9]+|[@*?$!-])').match(self.script, self.at)
-        if found:
-            end = found.end()
-            operator = _OPERATORS.match(self.script, end)
-            if self.script[end:end + 1] == '}':
-                self.at = end + 1
-                return Part('variable', found.group(2), quoted, 'length' if found.group(1) else '', None)
-            if operator and not found.group(1):
-                self.at = operator.end()
-                # in a pattern quotes within quotes count anew
-                word = self.parts('}', quoted and operator.group()[0] not in '#%', True)
-                self.take('}')
-                return Part('variable', found.group(2), quoted, operator.group(), word)
-        self.at += 1
-        self.parts('}', quoted, True)
-        self.take('}')
-        return Part('unknown', '${ } of bash', quoted, '', None)
+def _parts(raw, quoted, line, brace=False):
+    """
+    Return the parts (list of Part) of a piece of a script (raw: str).
+
+    quoted: bool, within double quotes; brace: bool, within ${ }, where quotes in quotes are taken off.
+    """
+    found = []
+    for piece in _PIECE.finditer(raw) if not quoted or brace else _QUOTED_PIECE.finditer(raw):
+        kind, value = piece.lastgroup, piece.group()
+        if kind == 'plain' and value == '~' and not quoted and _plain(found[-1:])[-1:] in ('', '=', ':'):
+            found.append(Part('unknown', '~', False, '', None))
+        elif kind == 'plain':
+            found.append(text(value, quoted))
+        elif kind == 'escape':
+            found += _escaped(value[1], quoted, brace)
+        elif kind == 'single':
+            found.append(text(value[1:-1], True))
+        elif kind == 'double':
+            found += _parts(value[1:-1], True, line) or [text('', True)]
+        elif kind == 'name':
+            found.append(Part('variable', value[1:], quoted, '', None))
+        elif kind == 'braces':
+            found.append(_expansion(value[2:-1], quoted, line))
+        else:
+            what = {'command': 'the output of a command', 'arithmetic': 'an expression'}.get(kind, "$'...'")
+            if kind == 'command' and re.search(r'\bcase\b|#|<<', value):  # where that ends is not known
+                raise SyntaxProblem(line, what)
+            found.append(Part('unknown', what, quoted, '', None))
+        # letter after letter would be a long list
+        if len(found) > 1 and found[-1].kind == found[-2].kind == 'text' and found[-1].quoted == found[-2].quoted:
+            found[-2:] = [text(found[-2].value + found[-1].value, found[-1].quoted)]
+    return found
+
+
+#: Within double quotes single ones, and ~, are as any other letter
+_QUOTED_PIECE = re.compile(_PIECES.replace("(?P<single>'[^']*')|", '').replace(r"(?P<odd>\$'(?:[^'\\]|\\.)*')|", '')
+                           % r"""\$(?![{(])|[^\\"`$]""", re.S)
+
+
+def _escaped(letter, quoted, brace):
+    """Return the Parts of a backslash and the letter (str) behind it; arguments: as of _parts()."""
+    if letter == '\n':
+        return []
+    if not quoted:  # mvdan.cc/sh keeps it in some places
+        return [Part('unknown', 'a backslash outside of quotes', False, '', None)]
+    taken_off = letter in '$`"\\' or brace and letter == '}'
+    return [text(letter if taken_off else '\\' + letter, True)]
+
+
+def _expansion(content, quoted, line):
+    """Return the Part of ${content}. Raises SyntaxProblem where quotes may mean that it ends elsewhere."""
+    found = _EXPANSION.match(content)
+    if "'" in content or content.count('"') % 2 or not found and '=' in content:
+        raise SyntaxProblem(line, '${%s}' % content)
+    if not found:
+        return Part('unknown', '${ } of other kinds', quoted, '', None)
+    name, operator, word = found.groups()
+    return Part('variable', name, quoted, operator or '', _parts(word, quoted, line, True) if operator else None)
 
 
 def _plain(word):
@@ -504,11 +395,11 @@ def names_in(statements):
             for item in _names_of_simple(one):
                 yield item
             continue
-        if isinstance(one, For):
-            yield one.line, one.name
         if isinstance(one, Function):  # what it is called for later is not kept
             yield one.line, None
-        for word in _words(one):
+        for name in getattr(one, 'names', ()):
+            yield one.line, name
+        for word in [one.word] if isinstance(one, Case) else getattr(one, 'words', ()):
             for name in _defaults(word):
                 yield one.line, name
         for body in _bodies(one):
@@ -526,12 +417,7 @@ def _bodies(one):
         return [body for _, body in one.cases]
     if isinstance(one, Not):
         return [[one.body]]
-    return [one.body] if isinstance(one, (For, Loop, Group)) else []
-
-
-def _words(one):
-    """Return the words (list) that belong to a compound statement itself."""
-    return [one.word] if isinstance(one, Case) else list(getattr(one, 'words', None) or [])
+    return [one.body] if isinstance(one, (Loop, Group)) else []
 
 
 def _defaults(word):
@@ -544,11 +430,10 @@ def _defaults(word):
 
 
 #: Commands that change nothing but what their arguments name
-NAMING = frozenset(['export', 'readonly', 'declare', 'typeset', 'local', 'unset', 'read', 'getopts', 'printf',
-                    'mapfile', 'readarray', 'let'])
-#: Commands that may change anything
+NAMING = frozenset(['export', 'local', 'unset', 'read', 'getopts', 'printf', 'mapfile', 'readarray', 'let'])
+#: Commands that may change anything, or how it is changed
 UNBOUNDED = frozenset(['eval', '.', 'source', 'alias', 'unalias', 'command', 'builtin', 'exec', 'set', 'shopt',
-                       'enable', 'trap'])
+                       'enable', 'trap', 'readonly', 'declare', 'typeset'])
 
 
 def _names_of_simple(one):
@@ -563,16 +448,12 @@ def _names_of_simple(one):
     command = plain_name(one.words[0])
     if command == 'command' and len(one.words) > 1 and plain_name(one.words[1]) in ('-v', '-V'):
         return
-    if command is None or command in UNBOUNDED:
+    if command is None or command in UNBOUNDED or '[' in command[1:]:  # NAME[0]=...
         yield one.line, None
     elif command in NAMING:
         for word in one.words[1:]:
             name = name_of(word) or plain_name(word)
-            if name is None:
-                yield one.line, None
-            elif _NAME.match(name):
-                yield one.line, re.match(r'\w+', name).group()
-    elif '[' in command and _NAME.match(command):  # NAME[0]=...
-        yield one.line, re.match(r'\w+', command).group()
+            if name is None or _NAME.match(name):
+                yield one.line, name and _NAME.match(name).group()
     if command:
         yield one.line, '!' + command
