@@ -318,6 +318,7 @@ def real(bench, tmp_path):
 
 
 @pytest.mark.slurm
+@pytest.mark.full
 def test_a_real_job_that_ends_leaves_a_run_that_goes_on(bench, real, tmp_path):
     env = {**os.environ, **real}
     waits = f"while os.path.exists('{tmp_path}/hold'): time.sleep(0.05)"

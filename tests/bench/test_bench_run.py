@@ -12,8 +12,8 @@ from tests.runs.test_approaches import MODULES
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 
-#: Native, libraries of the host in front, another MPI and netmod; bench does the same with the others
-NAMES = ['native', 'bind', 'openmpi']
+#: Native, and another MPI in a container; bench does the same with the others
+NAMES = ['native', 'openmpi']
 
 
 @pytest.fixture(scope='module')

@@ -89,7 +89,7 @@ def build_words(python, folder, *more):
 
 
 @needs_root
-@pytest.mark.long
+@pytest.mark.full
 def test_an_ordinary_user_builds_with_proot(workstation, nobody):
     done = nobody(*build_words('/usr/bin/python3', workstation), SINGULARITY_BIND='/pfs,/scratch', SLURM_JOB_ID='7',
                   SLURM_NODELIST='nid000001', SLURM_NNODES='1', SLURM_TASKS_PER_NODE='2', FI_PROVIDER='cxi')
@@ -244,7 +244,7 @@ def test_job_and_binds_of_the_caller_do_not_reach_the_build(tmp_path):
 
 
 @needs_root
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize('closed', ['sources', 'work', 'log'])
 def test_folder_that_is_closed_to_the_user_is_said_at_once(workstation, nobody, closed):
     folder = workstation / f'closed-{closed}'
@@ -255,5 +255,3 @@ def test_folder_that_is_closed_to_the_user_is_said_at_once(workstation, nobody, 
     assert done.returncode == 1 and done.stdout == ''
     assert f'you may not write in {folder}. Name another place: {option}' in done.stderr
     assert list(folder.iterdir()) == []
-
-

@@ -45,7 +45,7 @@ def line_of(text, pattern):
 @pytest.mark.parametrize('kind, program, more', [
     ('openmpi', 'ring', ''),
     # Debian's name of MPICH, a link beside it for those that ask for the ABI's, and UCX in place of libfabric
-    ('debian', 'ring-renamed', '--program /usr/local/bin/ring-renamed')])
+    pytest.param('debian', 'ring-renamed', '--program /usr/local/bin/ring-renamed', marks=pytest.mark.full)])
 def test_somebody_runs_an_image_of_their_own(typed, apptainer, tmp_path, kind, program, more):
     (tmp_path / 'rings.sif').symlink_to(foreign_images.make(kind, apptainer))
     if more:
@@ -106,6 +106,7 @@ def test_somebody_brings_a_machine_that_is_in_no_data(typed, tmp_path):
     assert re.search(r'^ *64 +\d+\.\d+', measured.stdout, re.M)
 
 
+@pytest.mark.full
 def test_a_night_is_interrupted_and_goes_on(typed, tmp_path):
     modules = f'--module {MODULES["native"]} --module {MODULES["pure"]}'
     measured = 'night/results.jsonl'

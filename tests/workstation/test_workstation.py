@@ -700,6 +700,7 @@ def test_kills_of_srun_and_of_daemons_at_20_moments_of_chance_leave_a_slurm_that
 
 
 @pytest.mark.slurm
+@pytest.mark.full
 def test_slurm_of_a_clone_that_was_removed_is_ended_by_a_new_clone_at_its_place(tree, start_slurm):
     assert start_slurm(tree).returncode == 0
     left = daemons(tree)
@@ -732,6 +733,7 @@ def test_slurm_names_the_daemon_that_failed_and_leaves_none_running(tree, tmp_pa
 
 
 @pytest.mark.slurm
+@pytest.mark.full
 def test_slurm_works_where_the_path_is_too_long_for_sockets(tmp_path, start_slurm):
     tree = copy_project(tmp_path / ('long' * 30) / 'project')
     done = start_slurm(tree)
