@@ -1,6 +1,5 @@
 """The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a state of its own."""
 import os
-import pwd
 import random
 import re
 import shutil
