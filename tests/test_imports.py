@@ -13,7 +13,7 @@ TRACKED = run(['git', '-C', PROJECT, 'ls-files', '-co', '--exclude-standard']).s
 MODULES = sorted(re.sub(r'(/__init__)?\.py$', '', name).replace('/', '.') for name in TRACKED
                  if name.startswith('osu_container/') and name.endswith('.py') and (PROJECT / name).exists())
 #: Started as programs of their own, so that nobody has set a search path for them
-SCRIPTS = {'bin/osu-container', 'stand-in/make', 'stand-in/pairs', 'easyblocks/generic/mpicontainer.py',
+SCRIPTS = {'bin/osu-container', 'tests/stand_in/make', 'easyblocks/generic/mpicontainer.py',
            'easyblocks/generic/mpinative.py',
            'osu_container/bench/checks.py',  # by ReFrame
            'easyconfigs/o/osu-container/osu-explain', 'osu_container/proof/osu-proof',
@@ -22,7 +22,7 @@ SCRIPTS = {'bin/osu-container', 'stand-in/make', 'stand-in/pairs', 'easyblocks/g
            *(name for name in TRACKED if re.match(r'container-recipes/\w+\.py$', name))}  # by HPCCM
 #: They need what is on a path of their own, which is no package of this project
 OTHERS = {'easyconfigs/o/osu-native/osu-port', 'container-recipes/mpi4py/osu-python',
-          'stand-in/files/says.py'}
+          'tests/stand_in/files/says.py'}
 #: Import every module that is named, each in a process of its own that has imported nothing of ours yet
 FORKED = """
 import os, sys, traceback

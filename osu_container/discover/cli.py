@@ -30,8 +30,7 @@ def add_arguments(parser):
                         "JSON, for `osu-container check --facts` on another machine")
     parser.add_argument('--force', action='store_true', help="replace FILE")
     parser.add_argument('--name', help="name of the site; default: that of the Slurm cluster, else of the node")
-    parser.add_argument('--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for / "
-                        "(stand-in/make makes such)")
+    parser.add_argument('--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for /")
     parser.add_argument('--json', action='store_true', help="everything, for programs and for --compare")
     parser.add_argument('--compare', nargs='+', metavar='A', help="how two looks differ: two files of this command, "
                         "one and this node now, or an installed module (name or folder) and this node now")
@@ -75,7 +74,8 @@ def main(options):
     if options.name and not re.match(r'[A-Za-z0-9][\w.-]*$', options.name):
         return refuse("--name %s: wanted letters, digits, '.', '_' and '-', such as frontier-2026" % options.name)
     if options.sysroot and not os.path.isdir(options.sysroot):
-        return refuse("--sysroot %s: there is no such folder; stand-in/make makes one" % options.sysroot)
+        return refuse("--sysroot %s: there is no such folder. Name the one that stands for the system's /" %
+                      options.sysroot)
     if options.sysroot and not os.access(options.sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
         return refuse("--sysroot: the folder %s may not be read by you. Ask for that, or name another one" %
                       options.sysroot)

@@ -38,7 +38,7 @@ INSTALL, HOST = '@INSTALL@', '@HOST@'
 FIRST_LINE = ("-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, "
               "BYTES and TIME.\n")
 STAND_IN_LINE = ("-- Which host libraries there are, their releases and the list of programs are those of a stand-in, "
-                 "not of the system: see stand-in/README.md\n")
+                 "not of the system: see tests/stand_in/README.md\n")
 #: What only a warning of `module load` and the full check of an installation need. A stand-in's would be read as the
 #: system's.
 NOT_OF_THE_SYSTEM = {'size': 0, 'mtime': 0, 'sha256': None, 'build_id': None}
@@ -181,7 +181,7 @@ def easyconfigs(site):
 def record_stand_in(eb, site, scratch):
     """Install the modules of site (str) from a stand-in made in scratch (Path), and record their facts."""
     tree, prefix = Path(scratch) / f'{site}-tree', Path(scratch) / f'{site}-prefix'
-    subprocess.run([PROJECT / 'stand-in' / 'make', site, tree], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([PROJECT / 'tests' / 'stand_in' / 'make', site, tree], check=True, stdout=subprocess.DEVNULL)
     environment = eb_environment(eb, prefix)
     environment['EASYBUILD_INCLUDE_EASYBLOCKS'] += f',{tree}/_mpicontainer_local.py'
     environment['EASYBUILD_SOURCEPATH'] = str(PROJECT / 'sources')

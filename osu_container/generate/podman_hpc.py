@@ -56,7 +56,8 @@ def render(site, approach, facts, others=()):
     lines = [
         f'# {approach} on site {site}: {settings.title}',
         '# For podman-hpc; rendered by osu_container/generate/podman_hpc.py, never edit it.',
-        '# Rendered for reading. Host libraries are those of a stand-in, not of the system: see stand-in/README.md',
+        '# Rendered for reading. Host libraries are those of a stand-in, not of the system: '
+        'see tests/stand_in/README.md',
         f'# Untested: nobody has run it there. Start it with: srun --mpi={settings.pmi} ... podman-hpc run --rm '
         f'--{flag(approach)} IMAGE PROGRAM',
         *[f'# Programs are in {folder} of the image, those built in C below /opt/osu/libexec/osu-micro-benchmarks/mpi.'

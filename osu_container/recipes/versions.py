@@ -128,7 +128,7 @@ SOURCES = {
         'name': 'mpi4py', 'version': '4.1.2', 'url': 'PyPI', 'licence': 'BSD-3-Clause', 'file': 'mpi4py-4.1.2.tar.gz',
         'sha256': '56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02',
     },
-    # stand-in/make puts 3.4.3 and 4.1.3 to where Cray MPICH is on LUMI, too.
+    # The stand-ins of the tests have 3.4.3 and 4.1.3 to where Cray MPICH is on LUMI, too.
     'mpich-3.4.3': _mpich('3.4.3', '6a256b7d5f54565631dc92e83d40bd3b148e7e77a1ac23aa2d5aca0358a463d0'),
     'mpich-4.0.3': _mpich('4.0.3', 'a01201f0e9cc50a95a521d3e0ab510169f7ac925a10b45ef26616da17444d596'),
     'mpich-4.1.3': _mpich('4.1.3', 'd7e53f367fbc20315660cf76d7c12a7d9c003a37ae8a2754798ed6c4b8cc3ddb'),

@@ -328,7 +328,7 @@ def test_each_fact_of_libfabric_and_mpi_counts_where_the_verdict_rests_on_it(tmp
 def test_discover_writes_facts_of_a_tree_by_which_check_says_what_it_says_of_the_tree(tmp_path, parts):
     """A stand-in with the paths of a system, and images of several kinds: both commands as people call them."""
     tree = tmp_path / 'tree'
-    done = run([PROJECT / 'stand-in' / 'make', 'lumi-25.03', tree, '--facts-only'])
+    done = run([PROJECT / 'tests' / 'stand_in' / 'make', 'lumi-25.03', tree, '--facts-only'])
     assert done.returncode == 0, done.stderr
     file = tmp_path / 'facts.json'
     done = run([COMMAND, 'discover', '--sysroot', tree, '--facts', file])

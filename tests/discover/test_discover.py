@@ -21,13 +21,13 @@ from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_
 from osu_container.discover import differ, entry, mpi, survey, write
 from osu_container.discover.host import Host
 from osu_container.recipes.images import IMAGES
-from osu_container.stand_in.systems import HOSTS
 from tests.core.data.test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
 from tests.helpers.machine import PROJECT, PYTHON_36, STATE, clean_shell, compile_library, modules_say, run
+from tests.stand_in.systems import HOSTS
 
 pytestmark = pytest.mark.long
 
-MAKE, COMMAND = PROJECT / 'stand-in' / 'make', PROJECT / 'bin' / 'osu-container'
+MAKE, COMMAND = PROJECT / 'tests' / 'stand_in' / 'make', PROJECT / 'bin' / 'osu-container'
 TREES = ['lumi-25.03', 'lumi-c-25.03', 'frontier', 'setonix', 'perlmutter', 'alps']
 ONE = 'frontier'
 MODULES = 'opt/cray/pe/lmod/modulefiles'

@@ -61,7 +61,7 @@ def workstation(tmp_path_factory):
 def frontier(tmp_path):
     """A machine on which a tree of Frontier is the host."""
     tree = tmp_path / 'tree'
-    done = run([PROJECT / 'stand-in' / 'make', 'frontier', tree])
+    done = run([PROJECT / 'tests' / 'stand_in' / 'make', 'frontier', tree])
     assert done.returncode == 0, done.stderr
     machine = Machine(tmp_path, tree / 'usr/bin')
     machine.tree = tree
@@ -123,7 +123,7 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
             library['path'] for library in facts['host']['injected']]
     # the host gets a newer libfabric
     assert frontier.discover('--compare', 'osu-container/hybrid').returncode == 0
-    done = run([PROJECT / 'stand-in' / 'make', 'frontier', frontier.tree, '--update', 'libfabric=2.4.0'])
+    done = run([PROJECT / 'tests' / 'stand_in' / 'make', 'frontier', frontier.tree, '--update', 'libfabric=2.4.0'])
     assert done.returncode == 0, done.stderr
     changed = frontier.discover('--compare', 'osu-container/hybrid')
     said = ' '.join(changed.stdout.split())

@@ -76,7 +76,7 @@ BEFORE = {
         'bin/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
     r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
     r'(FILE|\w)\.sif .*--facts host\.json': '[ -e host.json ] || osu-container discover --facts host.json >facts.txt',
-    r'discover --sysroot frontier': '[ -e frontier ] || stand-in/make frontier frontier --facts-only >made.txt',
+    r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
     r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
     r'(--compare |--site-file |=)site\.py': 'osu-container discover -o site.py >out.txt; cp site.py node.py',
 }
@@ -193,15 +193,12 @@ COMMANDS = [
     Rule('modules', r'grep -E .* proof/rank-0\.json'),
     Rule('run', r'(\$ )?osu-container why (--list|slurm-\d+\.out( slurm-\d+\.out)?)'),
     # Discover
-    Rule('run', r'stand-in/make frontier frontier --facts-only'),
+    Rule('run', r'tests/stand_in/make frontier frontier --facts-only'),
     Rule('run', r'(\$ )?(bin/)?osu-container discover( -o site\.py| --sysroot frontier| --facts host\.json)?'),
     Rule('run', r'(bin/)?osu-container discover --compare (login\.json node\.json|site\.py( node\.py)?)', codes=(0, 1)),
     Rule('modules', r'(\$ )?osu-container discover --compare osu-container/hybrid'),
     Rule('modules', r'srun -N1 (bin/)?osu-container discover -o node\.py'),
     Rule('batch', r'mpiexec -launcher pbs -n 2 apptainer exec FILE\.sif /opt/osu/bin/osu_latency', 'add-a-site'),
-    # Pairs
-    Rule('long', r'stand-in/pairs( --all --count 300| --kept)?'),
-    Rule('run', r'stand-in/pairs --seed 17 --count 1 --list'),
     # Benchmarks
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),

@@ -1,4 +1,4 @@
-"""The native build of every site with Cray's programming environment, from a tree of stand-in/make."""
+"""The native build of every site with Cray's programming environment, from a tree of tests/stand_in/make."""
 import json
 import re
 
@@ -133,7 +133,7 @@ def modulepath(tmp_path_factory):
     def make(site):
         if site not in made:
             tree = tmp_path_factory.mktemp('modules') / site
-            done = run([PROJECT / 'stand-in' / 'make', site, tree])
+            done = run([PROJECT / 'tests' / 'stand_in' / 'make', site, tree])
             assert done.returncode == 0, done.stderr
             made[site] = f'{tree}/opt/cray/pe/lmod/modulefiles'
         return made[site]

@@ -237,11 +237,11 @@ def modules_say(site):
 
 
 class StandIn:
-    """A tree with LUMI's paths for one site (stand-in/README.md), and an EasyBuild that installs from it."""
+    """A tree with LUMI's paths for one site (tests/stand_in/README.md), and an EasyBuild that installs from it."""
 
     def __init__(self, site, folder, version='newest'):
         self.site, self.tree = site, folder / 'tree'
-        done = run([PROJECT / 'stand-in' / 'make', site, self.tree])
+        done = run([PROJECT / 'tests' / 'stand_in' / 'make', site, self.tree])
         assert done.returncode == 0, done.stderr
         self.eb = EasyBuild(version, folder / 'prefix')
         self.eb.local((self.tree / '_mpicontainer_local.py').read_text())

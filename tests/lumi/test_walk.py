@@ -2,8 +2,8 @@
 docs/install-lumi.md from its first command to its last, as a reader types it, on stand-ins of LUMI's stacks.
 
 What is LUMI's is played: the modules LUMI, partition and EasyBuild-user set what EasyBuild-config/25.01.lua of
-LUMI-SoftwareStack 241114ba sets, the trees have the paths of each stack (stand-in/README.md), and srun drops what no
-workstation has (account, partition, GPUs). Clone, links, EasyBuild, Lmod, the runtime, Slurm and the ranks are real.
+LUMI-SoftwareStack 241114ba sets, the trees have the paths of each stack (tests/stand_in/README.md), and srun drops what
+no workstation has (account, partition, GPUs). Clone, links, EasyBuild, Lmod, the runtime, Slurm and the ranks are real.
 """
 import os
 import re

@@ -3,10 +3,10 @@ import re
 
 import pytest
 
-from osu_container.stand_in.pairs import making, running
 from tests.helpers.elf_folder import ElfFolder, good_image
 from tests.helpers.machine import PROJECT, STATE, folded, run
 from tests.runs.test_approaches import table
+from tests.stand_in.pairs import making, running
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
 

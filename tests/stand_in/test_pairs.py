@@ -1,6 +1,5 @@
-"""stand-in/pairs: what it draws, how it judges, and pairs for real: 10 in each run of the tests, 300 in the nightly."""
+"""Random pairs of an image and a host: check is asked, then they run. 10 in each run of the tests, 300 each night."""
 import datetime
-import json
 import re
 
 import pytest
@@ -8,11 +7,10 @@ import pytest
 from osu_container.core.deciding import verdict as verdict_rules
 from osu_container.core.deciding.rules.finding import Finding, finding, rule
 from osu_container.core.deciding.verdict import Verdict
-from osu_container.stand_in.pairs import cases, cli, parts, running, shrinking
-from osu_container.stand_in.tree import StandInError
 from tests.helpers.machine import PROJECT, run
+from tests.stand_in.pairs import cases, parts, running
+from tests.stand_in.tree import StandInError
 
-PROGRAM = PROJECT / 'stand-in' / 'pairs'
 #: Drawn anew each night; the name of the test tells the seed
 TONIGHT = int(datetime.date.today().strftime('%Y%m%d')) * 1000
 
@@ -26,8 +24,7 @@ def slurm():
 
 def told(one):
     """Return what a test that fails should say (str) of a Tried."""
-    return f"{cases.title(one.case)}\n{one.why}\n{one.because}\n" \
-           f"stand-in/pairs --case '{json.dumps(cli.odd(one.case), ensure_ascii=False)}'\n{one.outcome.output}"
+    return f"{cases.odd(one.case)}\n{one.why}\n{one.because}\n{one.outcome.output}"
 
 
 # For real
@@ -35,7 +32,7 @@ def told(one):
 @pytest.mark.apptainer
 @pytest.mark.slurm
 @pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
-                                  cases.draws(1, cli.COUNT, few=True).items()])
+                                  cases.draws(1, 10, few=True).items()])
 def test_a_random_pair_is_judged_as_it_runs(case, slurm):
     one = running.tried(case)
     assert one.agrees != 'wrong', told(one)
@@ -54,9 +51,9 @@ def test_a_random_pair_of_tonight(case, slurm):
 @pytest.mark.apptainer
 @pytest.mark.slurm
 @pytest.mark.full
-@pytest.mark.parametrize('about', cli.kept())
-def test_what_was_wrong_once_is_right_or_unknown(about, slurm):
-    one = running.tried(cli.kept()[about])
+@pytest.mark.parametrize('case', cases.KEPT, ids=lambda case: ', '.join(cases.odd(case).values()))
+def test_what_was_wrong_once_is_right_or_unknown(case, slurm):
+    one = running.tried(case)
     assert one.agrees != 'wrong', told(one)
 
 
@@ -143,24 +140,6 @@ def test_every_part_of_a_choice_is_known():
         assert re.fullmatch('[0-9a-f]{64}', source['sha256']) and source['file'].endswith('.whl')
 
 
-# The smallest case
-
-@pytest.mark.parametrize('needed', [{}, {'form': 'sif'}, {'mpi': 'mpich-5.0.0', 'setting': 'netmod ucx'},
-                                    {'found': 'environment', 'spelling': 'loop'}])
-def test_a_case_shrinks_to_what_is_needed(needed):
-    start = cases.Case(**{**cases.draw(3)._asdict(), 'approach': 'hybrid', 'mpi': 'mpich-4.0.3', 'form': 'sif',
-                          'found': 'environment', 'spelling': 'loop', 'cache': 'stale', **needed,
-                          **({'setting': 'LD_BIND_NOW'} if 'setting' not in needed else {})})
-    asked = []
-
-    def differs(case):
-        asked.append(case)
-        return all(getattr(case, field) == value for field, value in needed.items())
-    smallest = shrinking.shrunk(start, differs)
-    assert cli.odd(smallest) == needed
-    assert len(asked) == len(set(asked)) <= 40
-
-
 # How it judges
 
 RANKS = ''.join(f'LOADED {rank} {{mpi}}\nLOADED {rank} {{fabric}}\n'
@@ -212,48 +191,3 @@ RUNS, FAILS = running.happened(GOOD, HYBRID), running.happened('Segmentation fau
 ])
 def test_a_verdict_is_right_if_it_runs_as_said(said, outcome, agrees):
     assert running.agreement(said, outcome)[0] == agrees
-
-
-SAYS_FABRIC = ('symbol version', 'image:/lib/libmpi.so.12 needs FABRIC_1.7, FABRIC_1.8 of libfabric.so.1, but /x ends')
-SAYS_MISSING = ('missing library', '/lib/libfabric.so.1 needs libefa.so.1, which neither the host nor the image has')
-SAYS_SYMBOL = ('undefined symbol', '/lib/liba.so.1 of the host needs efadv_query@EFA_1.1, other, which no library has')
-
-
-@pytest.mark.parametrize('said, output, named', [
-    (SAYS_FABRIC, "libfabric.so.1: version `FABRIC_1.7' not found (required by x)", True),
-    (SAYS_FABRIC, "libfabric.so.1: version `FABRIC_1.9' not found (required by x)", False),
-    (SAYS_FABRIC, 'Segmentation fault', False),
-    (SAYS_MISSING, 'libefa.so.1: cannot open shared object file: No such file or directory', True),
-    (SAYS_MISSING, 'libnuma.so.1: cannot open shared object file: No such file or directory', False),
-    (SAYS_SYMBOL, 'symbol lookup error: /x: undefined symbol: efadv_query, version EFA_1.1', True),
-    (SAYS_SYMBOL, 'symbol lookup error: /x: undefined symbol: another', False),
-    (('musl', 'no text for this'), 'whatever', None),
-])
-def test_a_cause_counts_only_where_the_run_names_it(said, output, named):
-    outcome = running.happened(output, HYBRID)
-    assert running.cause(verdict('fails', findings=[said]).findings, outcome) is named
-
-
-# What is kept
-
-def test_no_path_of_the_machine_is_recorded():
-    text = cli.KEPT.read_text()
-    for path in (str(PROJECT), parts.STATE.name, '/tmp/', '/root/', '/home/'):
-        assert path not in text, path
-
-
-# The command
-
-@pytest.mark.parametrize('arguments, code, said', [
-    (['--list', '--count', '3', '--seed', '5'], 0, 'seed 5: '),
-    (['--list', '--kept'], 0, 'all plain'),
-    (['--list', '--case', '{"mpi": "mpich-5.0.0"}'], 0, 'mpi mpich-5.0.0'),
-    (['--case', '{"mpi": "mpich-9"}'], 2, "no such value: mpi 'mpich-9'"),
-    (['--case', '{"colour": "red"}'], 2, 'Wanted is a JSON object with fields of: approach'),
-    (['--case', 'red'], 2, 'Wanted is a JSON object'),
-    (['--count', '0'], 2, '--count 0: at least 1 is wanted'),
-])
-def test_the_command_lists_and_refuses(arguments, code, said):
-    done = run([PROGRAM, *arguments])
-    assert done.returncode == code and said in done.stdout + done.stderr, done.stdout + done.stderr
-    assert 'Traceback' not in done.stderr

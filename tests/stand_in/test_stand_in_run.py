@@ -1,5 +1,5 @@
 """
-The modules of every LUMI site, installed from a stand-in (stand-in/README.md) and run on two nodes.
+The modules of every LUMI site, installed from a stand-in (tests/stand_in/README.md) and run on two nodes.
 
 What a rank has loaded is read from /proc/<pid>/maps by osu_container/proof/ while it runs.
 """
@@ -210,7 +210,7 @@ def test_a_host_library_that_is_gone_since_the_installation_is_told(own_stack):
 @pytest.mark.slurm
 def test_libfabric_replaced_by_a_newer_one_is_told_and_a_corrected_path_repairs_it(own_stack, tmp_path):
     this = own_stack('lumi-25.03', 'hybrid')
-    done = run([PROJECT / 'stand-in' / 'make', this.site, this.tree, '--update', 'libfabric=2.3.1'])
+    done = run([PROJECT / 'tests' / 'stand_in' / 'make', this.site, this.tree, '--update', 'libfabric=2.3.1'])
     assert done.returncode == 0, done.stderr
     assert f"{this.host('libfabric')} is gone" in folded(this.shell('module load osu-container/hybrid').stderr)
     stale = this.install('hybrid', options=['--rebuild'])

@@ -14,12 +14,12 @@ from osu_container.core.installing.site_image import image_folders
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.libraries import read_library
-from osu_container.stand_in.systems import HOSTS
 from tests.helpers.machine import PROJECT, STATE, clean_shell, run
+from tests.stand_in.systems import HOSTS
 
 pytestmark = pytest.mark.long
 
-MAKE = PROJECT / 'stand-in' / 'make'
+MAKE = PROJECT / 'tests' / 'stand_in' / 'make'
 
 LUMI = sorted(name for name in SITES if name.startswith('lumi'))
 OTHERS = sorted(set(SITES) - {*LUMI, 'workstation'})
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 
 
 def make(*arguments, **kwargs):
-    """Run stand-in/make and return the CompletedProcess."""
+    """Run tests/stand_in/make and return the CompletedProcess."""
     return run([MAKE, *arguments], **kwargs)
 
 
@@ -353,7 +353,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     for target in ('mine', 'link', 'mine/file', 'tree'):
         for options in ([], ['--force'], ['--update', 'libfabric=2.3.1']):
             done = make(ONE, tmp_path / target, *options)
-            assert (done.returncode, done.stdout) == (1, '') and 'was not made by stand-in/make' in done.stderr
+            assert (done.returncode, done.stdout) == (1, '') and 'was not made by tests/stand_in/make' in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ['link', 'mine', 'tree.old']
     assert (folder / 'file').read_text() == (tmp_path / 'tree.old' / 'file').read_text() == 'mine'
 

@@ -1,8 +1,8 @@
 """
 Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published recipes and engines.
 
-Nobody of this project has been there. The trees of stand-in/make stand in for the systems; the last part installs from
-them and runs ranks on two nodes.
+Nobody of this project has been there. The trees of tests/stand_in/make stand in for the systems; the last part installs
+from them and runs ranks on two nodes.
 """
 import os
 import re
@@ -68,7 +68,7 @@ def trees(tmp_path_factory):
     def make(site):
         if site not in made:
             made[site] = tmp_path_factory.mktemp('trees') / site
-            done = run([PROJECT / 'stand-in' / 'make', site, made[site], '--facts-only'])
+            done = run([PROJECT / 'tests' / 'stand_in' / 'make', site, made[site], '--facts-only'])
             assert done.returncode == 0, done.stderr
         return made[site]
     return make

@@ -134,7 +134,7 @@ def _plugins(trial, value, ours):
     FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image and the same provider
     in libfabric itself the newer one is taken (ofi_register_provider() of libfabric's src/fabric.c): where that is its
     own, all is well. Of newer plug-ins that load, those of 1.18 end in "Function not implemented" in libfabric 1.17,
-    and all run in 1.11 (stand-in/pairs, Intel MPI 2021.2 to 2021.18 over libfabric 1.11 to 2.5.1, 2026-11-23).
+    and all run in 1.11 (random pairs, Intel MPI 2021.2 to 2021.18 over libfabric 1.11 to 2.5.1, 2026-11-23).
     """
     fabric = trial.fabric or {}
     both = set(parts_of(provider_of(trial) or '')) & set(fabric.get('files', {}))
@@ -151,7 +151,7 @@ def _fabrics(trial, value, ours):
     """
     I_MPI_FABRICS: libfabric between nodes, with or without shared memory within one. Shared memory alone is what
     Intel MPI 2021.6 to 2021.16 take it for; 2021.2 and 2021.4, 2021.18 and 2021.19 go on between nodes by libfabric
-    (stand-in/pairs, each of 11 releases over libfabric of MPICH 5.0.2 and over its own, 2026-11-23).
+    (random pairs, each of 11 releases over libfabric of MPICH 5.0.2 and over its own, 2026-11-23).
     """
     found = release((trial.mpi or {}).get('release'))[:2]
     if value == 'shm' and (2021, 6) <= found <= (2021, 16):
@@ -181,14 +181,14 @@ def _prefix(trial, value, ours):
 
 
 #: Variable -> function of (Trial, value of the image, that of the module or None): _Choice, None where nothing tells.
-#: Measured by stand-in/pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
+#: Measured by random pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
 _CHOICES = {'MPIR_CVAR_CH4_NETMOD': _netmod, 'MPIR_CVAR_OFI_USE_PROVIDER': _of_provider, 'FI_PROVIDER_PATH': _plugins,
             'I_MPI_FABRICS': _fabrics, 'OMPI_MCA_pml': _pml, 'OMPI_MCA_btl': _btl, 'OPAL_PREFIX': _prefix,
             'I_MPI_OFI_PROVIDER': lambda trial, value, ours: _RIGHT if value == provider_of(trial) else None}
 
 
 @rule("image's variables", source='action script of Apptainer 1.4.5: what the image sets wins over the host; '
-                                  'stand-in/pairs')
+                                  'random pairs')
 def image_variables(trial):
     """Variables of the image win over those of the module: what they choose is what runs."""
     ours, family = module_value(trial), (trial.mpi or {}).get('family')
@@ -238,7 +238,7 @@ def _left(trial, one):
 def _by_ethernet(trial, parts):
     """
     Return whether a provider by its parts (list of str) reaches another node over Ethernet: where it goes through
-    another one (tcp;ofi_rxm), if both are in a libfabric of 1.22 or newer (stand-in/pairs; Intel's 1.18, which has them
+    another one (tcp;ofi_rxm), if both are in a libfabric of 1.22 or newer (random pairs; Intel's 1.18, which has them
     as files of their own, says "No data available").
     """
     fabric = trial.fabric or {}
@@ -258,14 +258,14 @@ def _is_told_another(trial):
     """
     Return the provider (str) that Open MPI is told to take, if libfabric is asked for another; else None.
 
-    A word of its list is the beginning of a name: tcp also allows tcp;ofi_rxm (stand-in/pairs, Open MPI 4.1.8 and
+    A word of its list is the beginning of a name: tcp also allows tcp;ofi_rxm (random pairs, Open MPI 4.1.8 and
     5.0.11, 2026-11-23).
     """
     wanted = _is_told(trial)
     return wanted if wanted and not (provider_of(trial) or wanted).startswith(wanted) else None
 
 
-@rule('provider of the image', source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; stand-in/pairs')
+@rule('provider of the image', source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; random pairs')
 def image_provider(trial):
     """FI_PROVIDER of the image wins over the module's."""
     if layer(trial) != LIBFABRIC:

@@ -116,7 +116,7 @@ def python_mpi(trial):
                           'in the image, which makes it ask ld.so')
 
 
-@rule('mpi4py', source='mpi4py 4.1.2, _mpiabi.py; stand-in/pairs, programs of Python, 2026-11-23')
+@rule('mpi4py', source='mpi4py 4.1.2, _mpiabi.py; random pairs, programs of Python, 2026-11-23')
 def mpi4py_finds(trial):
     """The wheels of mpi4py need an MPI library beside their Python, or one that ld.so finds by one of three names."""
     image = trial.image

@@ -15,7 +15,7 @@ def _looks_at_host(text):
     return bool(text and re.search(r'/host\b', text))
 
 
-@rule('interpreter', source='execve(2), Interpreter scripts; stand-in/pairs: an entrypoint of bash in an image without')
+@rule('interpreter', source='execve(2), Interpreter scripts; random pairs: an entrypoint of bash in an image without')
 def interpreter(trial):
     """A script that is started needs the interpreter that its first line names."""
     image, scripts = trial.image, []

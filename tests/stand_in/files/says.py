@@ -1,4 +1,4 @@
-# The program of images whose programs are Python's, of stand-in/pairs: what says.c does, by mpi4py. It asks the kernel
+# The program of images whose programs are Python's, of the pairs: what says.c does, by mpi4py. It asks the kernel
 # (/proc/self/maps), nothing of this project.
 import importlib
 import os

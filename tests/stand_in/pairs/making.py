@@ -10,8 +10,8 @@ from pathlib import Path
 
 from osu_container.core.reading.elf import ElfError, elf_facts
 from osu_container.places import PROJECT
-from osu_container.stand_in.pairs import parts
-from osu_container.stand_in.pairs.cases import (
+from tests.stand_in.pairs import parts
+from tests.stand_in.pairs.cases import (
     BESIDE,
     DEBIANS_MPI,
     FILES,
@@ -22,12 +22,12 @@ from osu_container.stand_in.pairs.cases import (
     SPELLINGS,
     family,
 )
-from osu_container.stand_in.tree import StandInError, patchelf, run
+from tests.stand_in.tree import StandInError, patchelf, run
 
 PROGRAM = '/opt/osu/bin/osu_latency'
 #: Where the images of this project have theirs
 ENTRYPOINT = '/opt/entrypoint'
-CODE = PROJECT / 'stand-in' / 'files' / 'says.c'
+CODE = PROJECT / 'tests' / 'stand_in' / 'files' / 'says.c'
 #: Whose mpi.h the program is compiled with, and which library it is linked with: the first MPICH with all of MPI 4
 COMPILED_WITH = {'MPICH': ('mpich-4.1.3', 'libmpi.so.12'), 'Intel MPI': ('mpich-4.1.3', 'libmpi.so.12'),
                  'Open MPI': ('openmpi-5.0.11', 'libmpi.so.40')}

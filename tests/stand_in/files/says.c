@@ -1,5 +1,5 @@
 /*
- * The program of the images of stand-in/pairs: two ranks exchange messages, then each says on one line which MPI it has
+ * The program of the images of the pairs: two ranks exchange messages, then each says on one line which MPI it has
  * and which libraries it has loaded. It asks the kernel (/proc/self/maps), nothing of this project.
  *
  * -DMPI4  calls, behind a condition that never holds, a function that came with MPI 4

@@ -2,10 +2,10 @@
 Make a folder that has the host paths of a site (LUMI, one software stack; Frontier, Setonix, Perlmutter, Alps), out of
 real libraries where there are any.
 
-    stand-in/make lumi-25.03 DIR                             make the tree
-    stand-in/make lumi-25.03 DIR --force --without rocm      make it anew, as a host that lost ROCm
-    stand-in/make lumi-25.03 DIR --update libfabric=2.3.1    change it as an update of the system would
-    stand-in/make frontier DIR --facts-only                  only names, releases and providers: nothing in it runs
+    tests/stand_in/make lumi-25.03 DIR                             make the tree
+    tests/stand_in/make lumi-25.03 DIR --force --without rocm      make it anew, as a host that lost ROCm
+    tests/stand_in/make lumi-25.03 DIR --update libfabric=2.3.1    change it as an update of the system would
+    tests/stand_in/make frontier DIR --facts-only                  only names and releases: nothing in it runs
 
 `eb --sysroot=DIR --try-amend=site=SITE ...` then installs the modules of the site, and `osu-container discover
 --sysroot DIR` finds it. README.md beside this file says which file plays which part, and what such a tree cannot show.
@@ -21,7 +21,6 @@ import os
 import platform
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -36,12 +35,12 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.files import read_json
 from osu_container.places import PROJECT, STATE
 from osu_container.recipes.versions import SOURCES
-from osu_container.stand_in.systems import HOSTS
+from tests.stand_in.systems import HOSTS
 
 #: Whose trees can be made
 NAMES = sorted(HOSTS)
 #: In every tree, and says that it is one: only such a folder is ever replaced.
-MARKER, MADE_BY = '.stand-in.json', 'stand-in/make'
+MARKER, MADE_BY = '.stand-in.json', 'tests/stand_in/make'
 #: Time stamp of all files, s since 1970 (2026-01-01): modules record it, and two trees of the same files are alike.
 TIME_STAMP = 1767225600
 
@@ -95,7 +94,7 @@ DEBIAN_PACKAGES = {
 #: The Debian release that they come from, that of the images for a workstation: libraries of the host may not need a
 #: newer C library than an image has. A machine with a newer one fetches them from there, whatever it has itself.
 DEBIAN_RELEASE, DEBIAN_GLIBC = 'bookworm', (2, 36)
-STAND_IN = PROJECT / 'stand-in'
+STAND_IN = PROJECT / 'tests' / 'stand_in'
 DOWNLOADS = STATE / 'stand-in'
 MACHINE_FOLDERS = site_entry('workstation')['library_folders']['value']
 
@@ -233,10 +232,10 @@ def debian_closure(soname):
 # The tree
 
 class Tree:
-    """A tree that is being made at `root` (Path) and will be used at `final` (Path) for a site (dict)."""
+    """A tree at `root` (Path) for a site (dict)."""
 
-    def __init__(self, site, root, final):
-        self.site, self.root, self.final, self.host = site, root, final, HOSTS[site['name']]
+    def __init__(self, site, root):
+        self.site, self.root, self.host = site, root, HOSTS[site['name']]
         self.libraries = {name: fact['value'] for name, fact in site['libraries'].items() if fact}
         folders = site['library_folders']['value']
         #: The folder of libraries that have none of their own, and that of libdrm
@@ -478,19 +477,19 @@ class Tree:
         libfabric = Path(self.libfabric())
         used = [path for path in self.site['library_folders']['value'] if self.rocm is None or self.rocm not in path]
         values = {
-            'TREE': self.final,
-            'MPICH_DIR': f'{self.final}{self.mpich}',
-            'MPICH_ROOT': f'{self.final}{self.mpich_root}',
-            'GTL': f"{self.final}{Path(self.libraries.get(self.gtl, '')).parent}",
+            'TREE': self.root,
+            'MPICH_DIR': f'{self.root}{self.mpich}',
+            'MPICH_ROOT': f'{self.root}{self.mpich_root}',
+            'GTL': f"{self.root}{Path(self.libraries.get(self.gtl, '')).parent}",
             'GTL_NAME': (self.gtl or '')[len('lib'):],
-            'LIBFABRIC': f'{self.final}{libfabric.parent}',
-            'ROCM': f'{self.final}{self.rocm}',
-            'CUDA': f'{self.final}{self.cuda}',
-            'FOLDERS': ':'.join(f'{self.final}{path}' for path in used if any(self(path).glob('*.so*'))),
+            'LIBFABRIC': f'{self.root}{libfabric.parent}',
+            'ROCM': f'{self.root}{self.rocm}',
+            'CUDA': f'{self.root}{self.cuda}',
+            'FOLDERS': ':'.join(f'{self.root}{path}' for path in used if any(self(path).glob('*.so*'))),
         }
         package = self(libfabric).parent / 'pkgconfig' / 'libfabric.pc'
         package.parent.mkdir(exist_ok=True)
-        package.write_text(f'prefix={self.final}{libfabric.parents[1]}\nlibdir=${{prefix}}/{libfabric.parent.name}\n'
+        package.write_text(f'prefix={self.root}{libfabric.parents[1]}\nlibdir=${{prefix}}/{libfabric.parent.name}\n'
                            f'Name: libfabric\nDescription: stand-in\nVersion: {libfabric.parts[-3]}\n'
                            'Libs: -L${libdir} -lfabric\n')
         os.utime(package, (TIME_STAMP, TIME_STAMP))
@@ -584,7 +583,7 @@ def read_marker(folder):
             return found
         raise ValueError
     except (OSError, ValueError, KeyError, TypeError):
-        raise StandInError(f"{folder} was not made by stand-in/make (no {MARKER} in it), so it is left as it is. "
+        raise StandInError(f"{folder} was not made by tests/stand_in/make (no {MARKER} in it), so it is left as it is. "
                            "Choose another folder, or remove it yourself") from None
 
 
@@ -601,38 +600,27 @@ def is_something(path):
 
 def make(site, target, force, without, facts_only=False):
     """Make a tree at target (Path), whole or not at all. Raises StandInError."""
-    if is_something(target):
-        made = read_marker(target)
-        if not force:
-            raise StandInError(f"{target} is there already (a tree of {made['site']}). To make it anew: --force")
-    new, old = target.with_name(target.name + '.new'), target.with_name(target.name + '.old')
-    for left in (new, old):
-        if is_something(left):
-            read_marker(left)  # else it was not left by a run of this command that was killed
-            shutil.rmtree(left)
-    tree = Tree(site_entry(site), new, target)
+    tree = Tree(site_entry(site), target)
     unknown = [name for name in without if name not in tree.parts()]
     if unknown:
         raise StandInError(f"--without {' '.join(unknown)}: site '{site}' has no such part. It has: "
                            f"{', '.join(sorted(tree.parts()))}")
-    new.mkdir(parents=True, exist_ok=True)
+    if is_something(target):
+        made = read_marker(target)
+        if not force:
+            raise StandInError(f"{target} is there already (a tree of {made['site']}). To make it anew: --force")
+        shutil.rmtree(target)
+    target.mkdir(parents=True, exist_ok=True)
     try:
-        write_marker(new, site, without, None)
+        write_marker(target, site, without, None)
         tree.fill(without, facts_only)
-        for path in new.rglob('*'):
+        for path in target.rglob('*'):
             if path.is_file() and not path.is_symlink():
                 os.utime(path, (TIME_STAMP, TIME_STAMP))
-        write_marker(new, site, without, tree.libfabric())
-        if is_something(target):
-            target.rename(old)
-        new.rename(target)
-    except BaseException:  # also Ctrl-C: what was there before is there again
-        if is_something(old) and not target.exists():
-            old.rename(target)
+        write_marker(target, site, without, tree.libfabric())
+    except BaseException:  # also Ctrl-C
+        shutil.rmtree(target, ignore_errors=True)
         raise
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
     say(f"{target}: a tree of {site}" + (f" without {', '.join(without)}" if without else ''))
 
 
@@ -642,22 +630,12 @@ def update(site, target, what):
     if not version:
         raise StandInError(f"--update {what}: wanted libfabric=VERSION, such as libfabric=2.3.1")
     made = read_marker(target)
-    if made['site'] != site:
-        raise StandInError(f"{target} is a tree of {made['site']}, not of {site}")
-    tree = Tree(site_entry(site), target, target)
+    tree = Tree(site_entry(site), target)
     before = Path(tree.libfabric())
     after = before.parents[2] / version.group(1) / before.parent.name / before.name
-    if after == before:
-        raise StandInError(f"{target} has {before} already")
     wheel, = fetch(MPICH_WITH_NEWER_LIBFABRIC)
     say(f"libfabric of {wheel.name} as {after}; {before.parents[1]} goes")
-    new = before.parents[2] / (version.group(1) + '.new')
-    try:
-        shutil.rmtree(tree(new), ignore_errors=True)
-        tree.make_libfabric(wheel, new / before.parent.name / before.name)
-        tree(new).rename(tree(after.parents[1]))
-    finally:
-        shutil.rmtree(tree(new), ignore_errors=True)
+    tree.make_libfabric(wheel, after)
     shutil.rmtree(tree(before.parents[1]))
     tree.make_modules()
     write_marker(target, site, made['without'], str(after))
@@ -687,7 +665,6 @@ def parse(arguments):
 def main():
     """Make or change a tree; turn an expected failure into a message and exit code 1."""
     settings = parse(sys.argv[1:])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     # The last part is not resolved: a link that is there is refused, not what it leads to.
     target = settings.folder.absolute()
     target = target.parent.resolve() / target.name
@@ -702,9 +679,9 @@ def main():
         else:
             make(settings.site, target, settings.force, settings.without, settings.facts_only)
     except (StandInError, ElfError, OSError, zipfile.BadZipFile) as err:
-        sys.exit(f"stand-in/make: error: {err}")
+        sys.exit(f"tests/stand_in/make: error: {err}")
     except KeyboardInterrupt:
-        sys.exit("stand-in/make: interrupted; repeat it")
+        sys.exit("tests/stand_in/make: interrupted; repeat it")
 
 
 if __name__ == '__main__':

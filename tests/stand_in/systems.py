@@ -1,5 +1,5 @@
 """
-What stand-in/make plants that the site data do not say: for every tree what commands and /sys say there. Data only.
+What a tree has that the site data do not say: what commands and /sys say there. Data only.
 
 HOSTS     name of the site -> dict with
               os            PRETTY_NAME of /etc/os-release

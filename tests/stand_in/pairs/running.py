@@ -17,9 +17,9 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import ImageError
 from osu_container.places import STATE
-from osu_container.stand_in.pairs import making, parts
-from osu_container.stand_in.tree import StandInError
 from osu_container.why import search
+from tests.stand_in.pairs import making, parts
+from tests.stand_in.tree import StandInError
 
 SITE = site_entry('workstation')
 #: Where the host of the site has its libmpi and its libfabric
@@ -209,32 +209,6 @@ def _message(output):
 
 # Whether they agree
 
-#: Rule of a failing verdict -> function: its reason (str) -> regular expressions, one of which a run must have printed
-SAME_CAUSE = {
-    'symbol version': lambda reason: [f"version `{re.escape(name)}' not found" for name in re.search(
-        r' needs (.*?) of ', reason).group(1).split(', ')],
-    'missing library': lambda reason: [re.escape(name) + ': cannot open shared object file'
-                                       for name in re.findall(r'needs ([^\s,]+)', reason)],
-    'undefined symbol': lambda reason: ['undefined symbol: ' + re.escape(name.partition('@')[0]) for name in re.search(
-        r' needs (.*?),? which ', reason).group(1).split(', ')],
-    'injection defeated': lambda reason: [r'ran with lib\w+ of'],
-    'libfabric API': lambda reason: ['Requested version is newer than library'],
-    'no provider': lambda reason: ['No data available', r'getinfo\(?\)? failed', 'no such provider'],
-    'PMI': lambda reason: ['each rank is alone'],
-}
-
-
-def cause(findings, outcome):
-    """Return whether a run names a cause that findings (list of Finding) foresaw (bool), None if none says one."""
-    text, told = f'{outcome.text}\n{outcome.output}', False
-    for finding in findings:
-        patterns = SAME_CAUSE.get(finding.rule, lambda reason: [])(finding.reason) if finding.level == 'fails' else []
-        told = told or bool(patterns)
-        if any(re.search(pattern, text) for pattern in patterns):
-            return True
-    return False if told else None
-
-
 def agreement(verdict, outcome, wanted_provider=SITE['provider']['value']):
     """
     Return ('right' | 'unknown' | 'wrong', why) for a Verdict and an Outcome.
@@ -274,14 +248,5 @@ def tried(case):
 
         def plain(text):
             return text.replace(str(image), 'image').replace(str(root), '').replace(str(folder), '')
-        found = Tried(case, verdict.level, [one.rule for one in findings], [plain(one.reason) for one in findings],
-                      outcome._replace(text=plain(outcome.text), output=plain(outcome.output)), agrees, plain(reason))
-        if outcome.happened == 'fails' and verdict.level == 'fails' and cause(verdict.findings, outcome) is False:
-            found = found._replace(why='another cause than foreseen')
-        return found
-
-
-def as_data(one):
-    """Return a Tried as plain data (dict): the case by what is not plain."""
-    return {'case': one.case._asdict(), 'verdict': one.verdict, 'rules': one.rules, 'because': one.because[:1],
-            'happened': one.outcome.happened, 'text': one.outcome.text, 'agrees': one.agrees, 'why': one.why}
+        return Tried(case, verdict.level, [one.rule for one in findings], [plain(one.reason) for one in findings],
+                     outcome._replace(text=plain(outcome.text), output=plain(outcome.output)), agrees, plain(reason))

@@ -1,1 +1,0 @@
-"""The stand-in: folders with the paths of a system, filled with real MPI and libfabric (stand-in/README.md)."""
