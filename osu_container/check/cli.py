@@ -57,8 +57,12 @@ def main(options):
         if useless:
             options.parser.error("--published has its own images and hosts: leave %s out, or --published"
                                  % ', '.join(useless))
+        site = options.site or examination.THEN
+        if site not in examination.HOSTS:
+            raise CheckError("--published: site %s is not described; described are %s"
+                             % (site, ', '.join(sorted(examination.HOSTS))))
         with streams.Progress("judging the published combinations") as progress:
-            return examination.main(options, progress)
+            return examination.main(site, options.json, progress)
     if not options.image:
         options.parser.error("no image named: osu-container check IMAGE.sif (or --published)")
     if options.sysroot and not os.path.isdir(options.sysroot):

@@ -164,20 +164,16 @@ def as_data(cell):
             'rules': [finding.rule for finding in cell.verdict.findings if finding.level != NOTE]}
 
 
-def main(options, progress):
+def main(site, as_json, progress):
     """
-    Print a line a cell, the scores and the counts; return 0, or 1 if a prediction was wrong.
+    Print a line a cell of a site (str, of HOSTS), the scores and the counts; return 0, or 1 if a prediction was wrong.
 
     progress: streams.Progress, which ends before something is printed
     """
-    site = options.site or THEN
-    if site not in HOSTS:
-        from .cli import CheckError
-        raise CheckError("--published: site %s is not described; described are %s" % (site, ', '.join(sorted(HOSTS))))
     cells = examination(site)
     progress.stop()
     count = {word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')}
-    if options.json:
+    if as_json:
         print(json.dumps({'site': site, 'measured': site == THEN, 'counts': count,
                           'scores': {name: list(pair) for name, pair in scores(cells).items()},
                           'cells': [as_data(cell) for cell in cells]}, indent=1))

@@ -1,4 +1,4 @@
--- Modules of a stand-in tree. osu_container/stand_in/tree.py writes each part into a file of its own, with the paths
+-- Modules of a stand-in tree. tests/stand_in/tree.py writes each part into a file of its own, with the paths
 -- of the tree for @NAME@.
 
 -- ---- PrgEnv

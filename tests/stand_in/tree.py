@@ -322,7 +322,7 @@ class Tree:
             made.add(name)
             if name not in FAKES:
                 raise StandInError(f"site '{self.site['name']}' has {name} ({self.libraries[name]}), and nothing "
-                                   "stands in for it: add it to FAKES of osu_container/stand_in/tree.py")
+                                   "stands in for it: add it to FAKES of tests/stand_in/tree.py")
             with tempfile.TemporaryDirectory(prefix='stand-in-') as scratch:
                 code = Path(scratch) / f'{name}.c'
                 code.write_text(f'/* {FAKES[name]} */\nconst char osu_container_stand_in_{name[len("lib"):]}[] = '
