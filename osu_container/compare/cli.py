@@ -23,8 +23,8 @@ ERRORS = (CompareError, select.SelectError, references.ReferenceFailure, files.R
 
 EPILOG = f"""
 A and B are runs (a folder, a results.jsonl, or latest), modules (osu-container/hybrid: its newest
-run), published figures and kept references (osu-container reference list), or outputs of programs
-(OSU, IMB, ReFrame: osu-container import --help). :NAME behind a run or reference takes one approach
+run), published figures and kept references (osu-container reference list), or outputs of OSU's
+programs (osu-container import --help). :NAME behind a run or reference takes one approach
 or series of it.
 A alone: every approach of a run against its native. With B: what both measured, A against each B.
 
@@ -61,9 +61,7 @@ def add_arguments(parser):
              "counts)")
     add('--fail-on', choices=sorted(FAILS), default='worse',
         help="what gives exit code 1: worse (default), noisy (worse, or cannot be told), never")
-    layout = parser.add_mutually_exclusive_group()
-    layout.add_argument('--json', action='store_true', help="all of it for programs")
-    layout.add_argument('--markdown', action='store_true', help="tables for notes and papers")
+    add('--json', action='store_true', help="all of it for programs")
     parser.set_defaults(function=compare, prog='osu-container compare', errors=ERRORS,
                         after_interrupt="nothing was written")
 
@@ -96,8 +94,6 @@ def compare(options):
     if options.json:
         json.dump(text.as_json(result), sys.stdout, indent=1, allow_nan=False)
         sys.stdout.write('\n')
-    elif options.markdown:
-        sys.stdout.write(text.markdown(result, sizes=options.sizes))
     else:
         colour = sys.stdout.isatty() and not os.environ.get('NO_COLOR') and os.environ.get('TERM') != 'dumb'
         terminal.obeyed(text.plain(result, sizes=options.sizes, colour=colour))

@@ -247,37 +247,6 @@ def _end(result):
     return f"{len(comparisons)} curve{'s' if len(comparisons) > 1 else ''}: {text}{failed}."
 
 
-def markdown(result, *, sizes=None):
-    """Return a result of cli.collect() as Markdown; parameters as for plain()."""
-    comparisons = result['comparisons']
-    lines = []
-    for heading, entries in _groups(comparisons):
-        lines += [f'**{heading}**', '', '| | ' + ' | '.join(_HEADS) + ' |',
-                  '|---|---|' + '--:|' * (len(_HEADS) - 2) + '---|']
-        lines += ['| ' + ' | '.join([label, *_cells(one)]) + ' |' for label, one in entries] + ['']
-    if sizes or (sizes is None and len(comparisons) <= 2):
-        for one in comparisons:
-            lines += [f'**{one.case.title}, {one.title}**, {one.case.unit}', '',
-                      f'| size | {one.a.name} | {one.b.name} | ratio | 90 % interval | verdict |',
-                      '|--:|--:|--:|--:|---|---|']
-            for point in one.points:
-                lines.append(f'| {one.label(point.size)} | {point.a:.2f} | {point.b:.2f} | {ratio(point.ratio)} | '
-                             f'{_interval(point)} | {point.verdict} |')
-            lines.append('')
-    told = [one for one in comparisons if one.verdict not in ('same', NOT_JUDGED)]
-    for heading, entries in _groups(told) if told else []:
-        lines += [f'* {heading}: {label}: {one.words}.{_advice(one)}' for label, one in entries]
-    for entry in result['troubles']:
-        trouble, curves = entry['trouble'], ' / '.join(entry['curves'])
-        if entry['advice']:
-            lines.append(f"* Looks like {trouble.title} ({curves}). {trouble.text} Remedy: {trouble.remedy} Source: "
-                         f"{trouble.source}.")
-        else:
-            lines.append(f"* {NOT_YOURS.format(trouble.title)} ({curves}).")
-    lines += [f'* failed, {name}: {case.title}: {reason}' for name, case, reason in result['failed']]
-    return '\n'.join(lines + [f'* {note}' for note in result['notes'] + [_end(result)]]) + '\n'
-
-
 def _case(case):
     return {'benchmark': case.benchmark, 'buffers': case.buffers, 'nodes': case.nodes, 'ranks': case.ranks,
             'variant': case.variant}

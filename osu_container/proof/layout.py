@@ -1,5 +1,5 @@
 """
-The layout of the file of a rank: what each key holds (docs/results-format.md).
+The layout of the file of a rank: what each key holds.
 
 A file may be damaged, or made by somebody else: who reads it finds each key with a value of its type, or None.
 

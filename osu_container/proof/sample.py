@@ -23,7 +23,7 @@ import time
 
 from . import loaded, network
 
-#: Version of the layout of the files (docs/results-format.md)
+#: Version of the layout of the files (layout.py)
 FORMAT = 1
 
 LOOK_EVERY = 0.03   # seconds between two looks

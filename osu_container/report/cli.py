@@ -18,8 +18,8 @@ from . import ReportError
 STDOUT = Path('-')
 EPILOG = """
 RUN is the folder of a run, its name, latest, latest:hybrid, a module, the name of a published reference
-(osu-container reference list), or an output of OSU, IMB or ReFrame (osu-container
-import --help). Several runs are shown in the same charts. The page is one file that asks nothing of the
+(osu-container reference list), or an output of OSU's programs
+(osu-container import --help). Several runs are shown in the same charts. The page is one file that asks nothing of the
 network.
 """
 

@@ -1,7 +1,6 @@
 """osu-container reference ...: published figures, and the references of the user and the site."""
 from __future__ import annotations
 
-import csv
 import dataclasses
 import json
 import sys
@@ -17,8 +16,6 @@ EPILOG = """
 NAME is the name of a reference (osu-container reference list); NAME:SERIES is one of its series, which can be a
 pattern such as 'openmpi-5-*'. RUN is the folder of a run, its name, or `latest`.
 """
-#: Columns of --csv
-POINT = ('reference', 'series', 'benchmark', 'buffers', 'nodes', 'ranks', 'variant', 'bytes', 'repeat', 'value', 'unit')
 #: Facts of a dataset that `show` prints, in this order: (key, title)
 FACTS = (('kind', 'kind'), ('source', 'source'), ('url', 'address'), ('licence', 'licence'), ('site', 'site'),
          ('date', 'date'), ('node_type', 'nodes'), ('stack', 'stack'), ('programs', 'programs'),
@@ -41,9 +38,7 @@ def add_arguments(parser):
 
     below = command('show', show, "show what a reference is, its cases and its values")
     below.add_argument('name', metavar='NAME[:SERIES]')
-    layout = below.add_mutually_exclusive_group()
-    layout.add_argument('--csv', action='store_true', help="print every point instead, as CSV")
-    layout.add_argument('--json', action='store_true', help="the same for programs, with every point")
+    below.add_argument('--json', action='store_true', help="the same for programs, with every point")
 
     below = command('add', add, "keep a native run as a reference, to compare later runs with it")
     below.add_argument('run', metavar='RUN')
@@ -98,10 +93,8 @@ def _get(text):
 
 
 def show(options):
-    """Print what a reference is, its series and its cases; or all of its points."""
+    """Print what a reference is, its series and its cases."""
     dataset = _get(options.name)
-    if options.csv:
-        return _print_points(dataset)
     if options.json:
         return _print_json(dataset)
     print(f"{dataset.name}: {dataset.title}")
@@ -172,19 +165,6 @@ def _print_json(dataset):
                       'curves': [{'series': one.name, 'case': dataclasses.asdict(one.case), 'unit': one.case.unit,
                                   'facts': one.facts, 'values': {size: one.values[size] for size in one.sizes}}
                                  for one in dataset.series]}, indent=1, default=str))
-    return 0
-
-
-def _print_points(dataset):
-    """Print every point of a dataset as CSV, by series and size."""
-    writer = csv.writer(sys.stdout, lineterminator='\n')
-    writer.writerow(POINT)
-    for one in dataset.series:
-        case = one.case
-        for size in one.sizes:
-            for repeat, value in sorted(one.values[size].items()):
-                writer.writerow([dataset.name, one.name, case.benchmark, case.buffers, case.nodes, case.ranks,
-                                 case.variant, size, repeat, value, case.unit])
     return 0
 
 

@@ -558,8 +558,6 @@ def test_advice_is_for_the_users_own_run(tmp_path, monkeypatch, capsys):
     assert 'remedy' not in out and 'FI_CXI' not in out
     told = json.loads(call(capsys, 'laptop', 'lumi-g-2025-03', '--json')[1])['troubles']
     assert told and not any(one['advice'] for one in told)
-    markdown = call(capsys, 'laptop', 'lumi-g-2025-03', '--markdown')[1]
-    assert 'not your own, look like' in markdown and 'FI_CXI' not in markdown
 
 
 # --- the statements of the documents, by the real command -----------------------------------------
@@ -662,7 +660,7 @@ def test_what_cannot_be_compared_has_an_exit_code_of_its_own(results, capsys, ar
 @pytest.mark.parametrize('arguments', [
     [], ['latest', '--threshold', 'osu_bw'], ['latest', '--threshold', 'osu_bw=-1'],
     ['latest', '--threshold', 'bw=0.1'],
-    ['latest', '--threshold', 'osu_bw=nan'], ['latest', '--json', '--markdown'], ['latest', '--fail-on', 'same']])
+    ['latest', '--threshold', 'osu_bw=nan'], ['latest', '--fail-on', 'same']])
 def test_wrong_usage_is_2(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
         call(capsys, *arguments)
@@ -716,13 +714,6 @@ def test_json_holds_all_of_it(results, capsys):
     for one, comparison in zip(told['comparisons'], expected):
         assert [row['ratio'] for row in one['sizes']] == [point.ratio for point in comparison.points]
         assert all(row['low'] <= row['high'] for row in one['sizes'])
-
-
-def test_markdown_has_a_table_of_every_curve(results, capsys):
-    out = call(capsys, 'slow', '--markdown')[1]
-    rows = [line for line in out.splitlines() if line.startswith('| osu_')]
-    assert len(rows) == 4 and all(row.count('|') == 7 for row in rows) and '* osu_' not in out.split('\n')[0]
-    assert out.count('**pure against native**') == 1
 
 
 def on_terminal(*arguments, **environment):
