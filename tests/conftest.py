@@ -8,7 +8,7 @@ from osu_container.core.data.approaches import APPROACHES
 
 pytest.register_assert_rewrite('tests.helpers')
 
-from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run  # noqa: E402
+from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run, tool  # noqa: E402
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -115,8 +115,7 @@ def shell(tmp_path_factory):
 def chromium():
     """A running headless Chromium; one for all tests, because Playwright runs once in a process."""
     from playwright.sync_api import sync_playwright
-    path = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
-    assert path, 'no chromium: `make test` sets it up'
+    path = tool('chromium', 'chromium-browser', 'google-chrome')
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=['--no-sandbox'])
         yield browser

@@ -1,7 +1,9 @@
 #!/bin/bash
-# Installs what a Linux machine lacks for `make demo`: prerequisites.sh [--check] [--tests]
+# Installs what a Linux machine lacks for `make demo`: prerequisites.sh [--check] [--tests|--fast]
 #
-# --check only says what is missing (exit 1 if something is); --tests: also what only the tests use.
+# First it looks at all that can stop the set-up, and changes nothing if something does. --check only says what is missing
+# or in the way (exit 1 if something is). --tests: also what the tests use; --fast: what those use that need neither
+# container nor Slurm. For tests an ordinary user without sudo goes on without the rest, and is told.
 # Debian and Ubuntu: missing packages by apt-get, as root or by sudo; Apptainer from the distribution where it
 # has a fitting package, else unpacked from Debian unstable into .workstation/apptainer, which needs no root.
 # Elsewhere: lists what is missing and how to get it; exit 0 if nothing is.
@@ -12,50 +14,49 @@ set -euo pipefail
 # shellcheck source=workstation/debian.sh
 . "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
-check_only=0 with_tests=0
+check_only=0 kinds='b d' must='b d'
 for argument in "$@"; do
     case $argument in
         --check) check_only=1 ;;
-        --tests) with_tests=1 ;;
-        *) die "usage: prerequisites.sh [--check] [--tests], got: $*" ;;
+        --tests) kinds='b f d t' must='b f' ;;
+        --fast) kinds='b f' must='b f' ;;
+        *) die "usage: prerequisites.sh [--check] [--tests|--fast], got: $*" ;;
     esac
 done
 os_release=${OS_RELEASE:-/etc/os-release}
 apptainer_prefix=$work/apptainer
 
-# Debian package | Fedora or EPEL package | what must be there (one of: command, /file) | why
-needs='
-ca-certificates|ca-certificates|/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem|pip checks whom it downloads from
-python3|python3|@python|EasyBuild, the recipes and the tests (3.9 or newer)
-python3-venv|python3|@venv|an environment of its own for EasyBuild
-lmod|Lmod|@lmod|the module command that EasyBuild writes modules for
-gcc|gcc|gcc|compiles the OSU Micro-Benchmarks
-g++|gcc-c++|g++|their configure asks for it; brings the C headers
-make|make|make|compiles the OSU Micro-Benchmarks
-binutils|binutils|readelf|recipes find with it programs that keep to their own libraries
-mmdebstrap|mmdebstrap|mmdebstrap debootstrap|makes the base folder of the image
-debian-archive-keyring|debian-keyring|@keyring|checks the signature of what the image is made from
-squashfs-tools|squashfs-tools|mksquashfs|Apptainer packs the image with it
-squashfuse|squashfuse|squashfuse_ll squashfuse|Apptainer mounts the image with it
-uidmap|shadow-utils|newuidmap|lets an ordinary user make an image with several user ids in it
-slurm-wlm|slurm slurm-slurmctld slurm-slurmd|@slurm|two nodes of a private Slurm
-libpmix-dev|pmix-devel|@pmix|has libpmix.so, which the PMIx plugin of Slurm opens: it starts ranks of Open MPI
-munge|munge|@munge|the private Slurm signs its messages with it
-patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
-'
+containers() { [[ $kinds == *d* ]]; }
 
-# The same, for the tests only
-test_needs='
-git|git|git|lets tests make clones, and read what an older state of the project made
-pkg-config|pkgconf-pkg-config|pkg-config|says of a loaded module what discover asks it
-proot|proot|proot|plays root for an ordinary user who builds an image, as on LUMI
-buildah|buildah|buildah|builds an image from its Dockerfile
-xz-utils|xz|xz|packs and unpacks what goes to a machine with a GPU
-mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
-chromium|chromium|chromium|opens the report and the documentation as a reader would
-musl|musl-libc|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the simulated one is compared with
+# Kind | Debian package | Fedora or EPEL package | what must be there (one of: command, /file) | why
+# b: for all; d: for the demo, and tests with containers and Slurm; f: for the fast tests; t: for single other tests
+needs='
+b|ca-certificates|ca-certificates|/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem|pip checks whom it downloads from
+b|python3|python3|@python|EasyBuild, the recipes and the tests (3.9 or newer)
+b|python3-venv|python3|@venv|an environment of its own for EasyBuild
+b|lmod|Lmod|@lmod|the module command that EasyBuild writes modules for
+b|gcc|gcc|gcc|compiles the OSU Micro-Benchmarks
+b|make|make|make|compiles the OSU Micro-Benchmarks
+b|binutils|binutils|readelf|recipes find with it programs that keep to their own libraries
+b|debian-archive-keyring|debian-keyring|@keyring|checks the signature of what the image is made from
+b|squashfs-tools|squashfs-tools|mksquashfs|Apptainer packs the image with it
+d|g++|gcc-c++|g++|configure of the OSU Micro-Benchmarks asks for it; brings the C headers
+d|mmdebstrap|mmdebstrap|mmdebstrap debootstrap|makes the base folder of the image
+d|squashfuse|squashfuse|squashfuse_ll squashfuse|Apptainer mounts the image with it
+d|uidmap|shadow-utils|newuidmap|lets an ordinary user make an image with several user ids in it
+d|slurm-wlm|slurm slurm-slurmctld slurm-slurmd|@slurm|two nodes of a private Slurm
+d|libpmix-dev|pmix-devel|@pmix|has libpmix.so, which the PMIx plugin of Slurm opens: it starts ranks of Open MPI
+d|munge|munge|@munge|the private Slurm signs its messages with it
+d|patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
+f|git|git|git|lets tests make clones, and read what an older state of the project made
+f|pkg-config|pkgconf-pkg-config|pkg-config|says of a loaded module what discover asks it
+f|xz-utils|xz|xz|packs and unpacks what goes to a machine with a GPU
+f|mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
+t|proot|proot|proot|plays root for an ordinary user who builds an image, as on LUMI
+t|buildah|buildah|buildah|builds an image from its Dockerfile
+t|chromium|chromium|chromium|opens the report and the documentation as a reader would
+t|musl|musl-libc|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the simulated one is compared with
 '
-(( with_tests )) && needs+=$test_needs
 
 # --- what is there -------------------------------------------------------------------------------------------
 
@@ -96,13 +97,13 @@ there() {
     return 1
 }
 
-# Sets missing (Debian packages) and missing_lines (one line each, for people).
+# find_missing KINDS: sets missing (Debian packages) and missing_lines (one line each, for people).
 # shellcheck disable=SC2086,SC2206  # both are lists of words
 find_missing() {
-    local package other what why
+    local kind package other what why
     missing=() missing_other=() missing_lines=()
-    while IFS='|' read -r package other what why; do
-        [[ -n $package ]] || continue
+    while IFS='|' read -r kind package other what why; do
+        [[ -n $kind && " $1 " == *" $kind "* ]] || continue
         there $what && continue
         missing+=("$package")
         missing_other+=($other)
@@ -116,6 +117,7 @@ find_missing() {
 # lacks CAP_SYS_RESOURCE (bit 24), as in many containers: Apptainer then builds with --fakeroot.
 have_subids() {
     local user capabilities
+    containers || return 0
     user=$(id -un)
     if (( EUID == 0 )); then
         capabilities=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
@@ -124,21 +126,58 @@ have_subids() {
     grep -qs "^$user:" /etc/subuid && grep -qs "^$user:" /etc/subgid
 }
 
-# First id behind all that are handed out already, at least 100000, as useradd would choose.
-next_subid() {
+# Ids behind all that are handed out already, at least 100000, as useradd would choose.
+subids() {
     cat /etc/subuid /etc/subgid 2>/dev/null |
-        awk -F: 'BEGIN { next_id = 100000 } $2 + $3 > next_id { next_id = $2 + $3 } END { print next_id }'
+        awk -F: 'BEGIN { first = 100000 } $2 + $3 > first { first = $2 + $3 } END { print first "-" first + 65535 }'
 }
 
 add_subids() {
-    local first range
-    first=$(next_subid)
-    range=$first-$(( first + 65535 ))
+    local range
+    range=$(subids)
     touch_file() { [[ -e $1 ]] || "${as_root[@]}" touch "$1"; }
     touch_file /etc/subuid
     touch_file /etc/subgid
     "${as_root[@]}" usermod --add-subuids "$range" --add-subgids "$range" "$(id -un)"
     printf 'usermod --del-subuids %s --del-subgids %s %s\n' "$range" "$range" "$(id -un)" >>"$work/undo-as-root.txt"
+}
+
+# --- what no package changes: one line each, with its remedy ---------------------------------------------------------
+
+obstacles() {
+    local free memory
+    [[ $(uname -m) == x86_64 ]] || echo "the image and the wheel of MPICH are for x86_64, this machine is $(uname -m): take another one"
+    free=$(df -k --output=avail "$project" | tail -n 1)
+    (( free > 2000000 )) || echo "the disk of $project has $(( free / 1000 )) MB free, and the set-up takes 2000: make room, or clone to another disk"
+    memory=$(awk '/^MemAvailable:/ { print int($2 / 1000) }' /proc/meminfo)
+    (( memory > 1000 )) || echo "$memory MB of memory are free, and the set-up takes 1000: end other programs, or take a larger machine"
+    no_namespaces
+    # A setuid program mounts by the kernel
+    if (( EUID != 0 )) && ! (exec 3<>/dev/fuse) 2>/dev/null && ! compgen -G '/usr/libexec/apptainer/bin/starter-suid' >/dev/null; then
+        echo "you may not open /dev/fuse ($(stat -c '%A %U:%G' /dev/fuse 2>/dev/null || echo 'it is not there')), by which" \
+            "Apptainer mounts an image: have root type modprobe fuse; chmod 666 /dev/fuse"
+    fi
+    (( ${#as_root[@]} )) || have_subids || echo "$(id -un) has no line in /etc/subuid and /etc/subgid, from which an image gets" \
+        "its user ids: have root type usermod --add-subuids $(subids) --add-subgids $(subids) $(id -un)"
+}
+
+# Says why Apptainer cannot make the namespaces that a container runs in.
+no_namespaces() {
+    local as_user=(--user --map-root-user) setting
+    command -v unshare >/dev/null || return 0
+    (( EUID )) || as_user=()
+    unshare "${as_user[@]}" --mount true 2>/dev/null && return
+    for setting in user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0; do
+        case $(cat "/proc/sys/$(tr . / <<<"${setting%=*}")" 2>/dev/null)/$setting in
+            0/*=1*) ;;
+            1/*=0) [[ -z $apptainer || $private_apptainer == yes ]] || return 0 ;; # a package has a profile that lets it
+            *) continue ;;
+        esac
+        echo "this system lets you make no user namespace, which a container runs in: have root type sysctl $setting"
+        return
+    done
+    echo "this system lets you make no namespace, which a container runs in: if it is a container itself, start it with" \
+        "--privileged, else take another machine"
 }
 
 # --- Debian and Ubuntu -----------------------------------------------------------------------------------------------
@@ -214,33 +253,16 @@ switch_off_services() {
 
 install_on_debian() {
     local how=
-    if (( EUID == 0 )); then
-        as_root=(env)
-    elif command -v sudo >/dev/null; then
-        as_root=(sudo)
-        how=' (by sudo)'
-    else
-        as_root=()
-    fi
-
-    local need_root=no
-    (( ${#missing[@]} == 0 )) && have_subids || need_root=yes
-    if [[ $need_root == yes && ${#as_root[@]} == 0 ]]; then
-        (( ${#missing[@]} )) && warn "missing packages, to be installed by root: apt-get install --no-install-recommends ${missing[*]}"
-        have_subids || warn "$(id -un) has no line in /etc/subuid and /etc/subgid; root adds it with:" \
-            "usermod --add-subuids $(next_subid)-$(( $(next_subid) + 65535 )) --add-subgids $(next_subid)-$(( $(next_subid) + 65535 )) $(id -un)"
-        die "neither root nor sudo here: have this done, then type the same command again."
-    fi
-
-    if (( ${#missing[@]} )) || { [[ $apptainer == '' ]] && (( ${#as_root[@]} )); }; then
+    [[ ${as_root[*]:-} != sudo ]] || how=' (by sudo)'
+    if (( ${#missing[@]} )) || { [[ $private_apptainer == yes ]] && (( ${#as_root[@]} )); }; then
         # A fresh machine may have no package lists, and then no package has a version to install.
         (( EUID == 0 )) || say "sudo may ask for your password now: package lists are read, then packages installed"
         "${as_root[@]}" true
         run_logged apt-update "reading the package lists of this machine (apt-get update)$how" "${as_root[@]}" apt-get update
     fi
-    if [[ -z $apptainer ]] && (( ${#as_root[@]} )) && distribution_has_apptainer; then
+    if [[ $private_apptainer == yes ]] && (( ${#as_root[@]} )) && distribution_has_apptainer; then
         private_apptainer=no
-        find_missing
+        find_missing "$kinds"
         missing+=(apptainer)
         missing_lines+=("$(printf '%-22s %s' apptainer 'runs the image')")
     fi
@@ -286,19 +308,6 @@ add-apt-repository ppa:apptainer/ppa; apt-get install apptainer), then type the 
     note "Apptainer $(cat "$apptainer_prefix/VERSION")"
 }
 
-# --- hints for what no package changes ---------------------------------------------------------------------------
-
-hints() {
-    if (( EUID != 0 )) && [[ ! -w /dev/fuse || ! -r /dev/fuse ]]; then
-        warn "hint: you may not open /dev/fuse ($(stat -c '%A %U:%G' /dev/fuse 2>/dev/null || echo 'it is not there'))." \
-            "Apptainer cannot mount an image without it. As root: modprobe fuse; chmod 666 /dev/fuse"
-    fi
-    if (( EUID != 0 )) && [[ $(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null) == 1 ]]; then
-        warn "hint: AppArmor forbids user namespaces to ordinary users here, which Apptainer needs." \
-            "As root: sysctl kernel.apparmor_restrict_unprivileged_userns=0"
-    fi
-}
-
 # The private Apptainer gets the plain name; the folder is on PATH after `. ./env.sh`.
 link_private_apptainer() {
     [[ $apptainer == "$apptainer_prefix"/* ]] || return 0
@@ -308,37 +317,66 @@ link_private_apptainer() {
 
 # --- main ----------------------------------------------------------------------------------------------------------
 
-apptainer=$(find_apptainer) || true
-private_apptainer=no
-[[ -n $apptainer ]] || private_apptainer=yes
+# look KINDS: sets kinds and what is missing of them.
+look() {
+    kinds=$1 private_apptainer=no in_the_way=()
+    ! containers || [[ -n $apptainer ]] || private_apptainer=yes
+    find_missing "$kinds"
+    ! containers || mapfile -t in_the_way < <(obstacles)
+}
+
+ready() { (( ${#missing[@]} + ${#in_the_way[@]} == 0 )) && [[ $private_apptainer == no ]] && have_subids; }
+
+# Says what is missing, and what is in the way, one line each.
+say_missing() {
+    (( ${#missing_lines[@]} == 0 )) || printf 'missing: %s\n' "${missing_lines[@]}"
+    [[ $private_apptainer == no ]] || echo 'missing: apptainer (or singularity), 1.1 or newer'
+    have_subids || (( ${#in_the_way[@]} )) || echo "missing: a line for $(id -un) in /etc/subuid and /etc/subgid"
+    (( ${#in_the_way[@]} == 0 )) || printf 'in the way: %s\n' "${in_the_way[@]}"
+}
+
+as_root=()
+if (( EUID == 0 )); then
+    as_root=(env)
+elif command -v sudo >/dev/null; then
+    as_root=(sudo)
+fi
 # shellcheck source=/dev/null
 distribution=$(. "$os_release" 2>/dev/null && echo " ${ID:-} ${ID_LIKE:-} ") || distribution=' unknown '
-find_missing
+can_install=no
+[[ ! $distribution =~ \ (debian|ubuntu)\  ]] || (( ${#as_root[@]} == 0 )) || can_install=yes
+apptainer=$(find_apptainer) || true
+look "$kinds"
 
-if (( ${#missing[@]} == 0 )) && [[ -n $apptainer ]] && have_subids; then
-    say "prerequisites: all there ($("$apptainer" --version 2>/dev/null))"
-elif (( check_only )); then
-    (( ${#missing_lines[@]} )) && printf 'missing: %s\n' "${missing_lines[@]}"
-    [[ -n $apptainer ]] || echo 'missing: apptainer (or singularity)'
-    have_subids || echo "missing: a line for $(id -un) in /etc/subuid and /etc/subgid"
-    exit 1
-elif [[ $distribution =~ \ (debian|ubuntu)\  ]]; then
-    install_on_debian
-    apptainer=$(find_apptainer) || die "no apptainer runs after it was installed; see $work/log"
-    find_missing
-    (( ${#missing[@]} == 0 )) || die "still missing after installation: ${missing[*]}; see $work/log/apt-install.log"
-else
-    {
-        echo "This is not Debian or Ubuntu ($os_release:$distribution), so nothing is installed for you. Missing, by Debian's names:"
-        (( ${#missing_lines[@]} )) && printf '    %s\n' "${missing_lines[@]}"
-        [[ -n $apptainer ]] || printf '    %-22s %s\n' apptainer 'runs the image (or SingularityCE); 1.1 or newer'
-        have_subids || echo "    a line for $(id -un) in /etc/subuid and /etc/subgid (usermod --add-subuids, --add-subgids)"
-        echo "On Fedora, or RHEL and its kin with EPEL (names not tried by us):"
-        [[ -n $apptainer ]] || missing_other+=(apptainer)
-        echo "    dnf install ${missing_other[*]}"
-        echo "Then type the same command again."
-    } >&2
-    exit 1
+if (( check_only )); then
+    ready || { say_missing; exit 1; }
 fi
-link_private_apptainer
-hints
+# Tests go on without what only root can change.
+if ! ready && [[ $kinds != "$must" ]] && { (( ${#in_the_way[@]} )) || [[ $can_install == no ]]; }; then
+    say "tests that need what is missing here are left out:"
+    say_missing | sed 's/^/    /'
+    (( ${#missing[@]} == 0 )) || note "To have them, as root: apt-get install --no-install-recommends ${missing[*]}"
+    look "$must"
+fi
+if (( ${#in_the_way[@]} )); then
+    say_missing >&2
+    die "nothing was changed: have this done, then type the same command again"
+elif ! ready && [[ $can_install == no ]] && (( ${#missing[@]} )); then
+    say_missing >&2
+    if [[ $distribution =~ \ (debian|ubuntu)\  ]]; then
+        die "neither root nor sudo here. Have root type: apt-get install --no-install-recommends ${missing[*]}; then type" \
+            "the same command again"
+    fi
+    [[ $private_apptainer == no ]] || missing_other+=(apptainer)
+    die "this is not Debian or Ubuntu ($os_release:$distribution), so nothing is installed for you. On Fedora, or RHEL and its" \
+        "kin with EPEL (names not tried by us): dnf install ${missing_other[*]}; then type the same command again"
+elif ! ready; then
+    install_on_debian
+    find_missing "$kinds"
+    (( ${#missing[@]} == 0 )) || die "still missing after installation: ${missing[*]}; see $work/log/apt-install.log"
+fi
+if containers; then
+    apptainer=$(find_apptainer) || die "no apptainer runs after it was installed; see $work/log"
+    link_private_apptainer
+fi
+say "prerequisites: all there$(! containers || echo " ($("$apptainer" --version 2>/dev/null))")"

@@ -1,8 +1,9 @@
 #!/bin/bash
-# Makes the Python environments: python_env.sh [EASYBUILD_VERSION]
+# Makes the Python environments: python_env.sh [--tests|EASYBUILD_VERSION]
 #
 # Without an argument: .workstation/venv from requirements.txt, and the commands eb, osu-container and reframe in .workstation/bin.
-# With one (the tests use 4.9.4 and 5.1.2): .workstation/easybuild/<version>, with nothing but that EasyBuild.
+# --tests: also what the tests, checks and pages need, from requirements-tests.txt.
+# With a version (the tests use 4.9.4 and 5.1.2): .workstation/easybuild/<version>, with nothing but that EasyBuild.
 # A second run does nothing unless the packages wanted, the Python or the place of this folder changed.
 set -euo pipefail
 # shellcheck source=workstation/common.sh
@@ -39,15 +40,17 @@ make_environment() {
     "$folder/bin/python" -m pip --disable-pip-version-check install --no-compile "$@"
 }
 
-if (( $# == 0 )); then
+if (( $# == 0 )) || [[ $* == --tests ]]; then
     folder=$work/venv
+    # Once there, they are kept where the environment is made anew
+    [[ ! -e $folder/made-from-tests ]] || set -- --tests
     name="python-env"
-    text="Python environment with EasyBuild, HPCCM and pytest, from PyPI"
+    text="Python environment with EasyBuild, HPCCM and ReFrame, from PyPI"
     packages=(-r "$project/workstation/requirements.txt")
     wanted=$(cat "$project/workstation/requirements.txt" "$project/osu_container/requirements.txt")
     python=$(choose_python) || die "no Python 3.9 or newer with venv found. Run workstation/prerequisites.sh first."
 else
-    [[ $# == 1 && $1 =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "usage: python_env.sh [EASYBUILD_VERSION], got: $*"
+    [[ $# == 1 && $1 =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "usage: python_env.sh [--tests|EASYBUILD_VERSION], got: $*"
     folder=$work/easybuild/$1
     name=easybuild-$1
     packages=("easybuild-framework==$1" "easybuild-easyblocks==$1")
@@ -66,7 +69,15 @@ if [[ ! -f $stamp || $(cat "$stamp") != "$wanted" ]] || ! "$folder/bin/python" -
     printf '%s\n' "$wanted" >"$stamp"
 fi
 
-if (( $# == 0 )); then
+if [[ $* == --tests ]]; then
+    requirements=$project/workstation/requirements-tests.txt
+    if ! cmp -s "$requirements" "$folder/made-from-tests"; then
+        run_logged python-env-tests "packages for tests, checks and pages, from PyPI" \
+            "$folder/bin/python" -m pip --disable-pip-version-check install --no-compile -r "$requirements"
+        cp "$requirements" "$folder/made-from-tests"
+    fi
+fi
+if [[ $folder == "$work/venv" ]]; then
     mkdir -p "$work/bin"
     # eb takes the first python3 on PATH, unless EB_PYTHON says which one.
     printf '#!/bin/sh\nEB_PYTHON=%q exec %q "$@"\n' "$folder/bin/python" "$folder/bin/eb" >"$work/bin/.eb.new"

@@ -9,6 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
 
@@ -26,6 +28,14 @@ LASTING = 'H H -m 4194304 -i 50 -x 2'
 VERSIONS = ['newest', '5.1.2', '4.9.4']
 #: `make test` has the newest, `make test-all` each of them
 EASYBUILD_VERSIONS = one_of_each(VERSIONS)
+
+
+def tool(*names):
+    """Return the path of a program that root installs for a few tests; without root and it the test is left out."""
+    path = next(filter(None, map(shutil.which, names)), None)
+    if not path:
+        pytest.skip(f'no {names[0]}, which `make test` installs by root or sudo')
+    return path
 
 
 def run(command, **kwargs):

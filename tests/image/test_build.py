@@ -30,7 +30,7 @@ from osu_container.core.reading.sif import read_sif
 from osu_container.image import ImageError, base, catalogue, engines, fetch, stages
 from osu_container.image import build as image_build
 from osu_container.image.progress import duration
-from tests.helpers.machine import PROJECT, PYTHON_36, folded, interruptible, run
+from tests.helpers.machine import PROJECT, PYTHON_36, folded, interruptible, run, tool
 from tests.helpers.osu_archive import PROGRAMS as C_PROGRAMS
 from tests.helpers.osu_archive import RELEASE, make_archive
 
@@ -894,6 +894,7 @@ def test_definition_file_is_built_by_hand_as_its_head_says(apptainer, tmp_path):
 @pytest.mark.apptainer
 def test_dockerfile_is_built_by_buildah_from_the_same_base(tmp_path):
     sif = tmp_path / f'{NAME}.sif'
+    tool('buildah')
     done = command('build', NAME, '--engine', 'buildah', '--osu', 'mpi4py', '--output', sif,
                    XDG_DATA_HOME=str(tmp_path / 'data'))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -21,7 +21,7 @@ from osu_container.recipes.common import PACKED
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.render import file_names, render
 from osu_container.recipes.versions import SOURCES
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT, run, tool
 
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 LUMI = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'
@@ -45,7 +45,7 @@ def _as_nobody(folder):
     programs.mkdir()
     (programs / 'singularity').symlink_to(folder / 'project' / 'tests' / 'helpers' / 'singularity-ce')
     # a script, as Debian's program needs a library that no image has
-    (programs / 'proot').write_text('#!/bin/sh\nexec /usr/bin/proot "$@"\n')
+    (programs / 'proot').write_text(f'#!/bin/sh\nexec {tool("proot")} "$@"\n')
     (programs / 'proot').chmod(0o755)
     for name in ('bin', 'osu_container', 'easyblocks', 'container-recipes', 'tests/helpers'):
         shutil.copytree(PROJECT / name, folder / 'project' / name, ignore=shutil.ignore_patterns('__pycache__'))

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.long
 NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
          'SLURM_CONF', 'SLURM_JOB_NUM_NODES', 'SLURM_NTASKS', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
 #: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every distribution
-BASICS = ['awk', 'bash', 'cat', 'chmod', 'cut', 'dirname', 'env', 'find', 'grep', 'head', 'id', 'ln', 'mkdir', 'mv',
-          'paste', 'rm', 'sed', 'sleep', 'sort', 'stat', 'tail', 'timeout', 'touch', 'tr', 'true', 'uname']
+BASICS = ['awk', 'bash', 'cat', 'chmod', 'cut', 'df', 'dirname', 'env', 'find', 'grep', 'head', 'id', 'ln', 'mkdir',
+          'mv', 'paste', 'rm', 'sed', 'sleep', 'sort', 'stat', 'tail', 'timeout', 'touch', 'tr', 'true', 'uname']
 
 
 def copy_project(folder):
@@ -191,10 +191,42 @@ def test_other_distribution_lists_what_is_missing_and_installs_nothing(tree, tmp
     done = script(tree, 'prerequisites.sh', OS_RELEASE=other_distribution, PATH=basic_commands(tmp_path / 'bin'))
     assert done.returncode == 1
     for package in ('gcc', 'make', 'mmdebstrap', 'squashfuse', 'apptainer'):
-        assert f'\n    {package} ' in done.stdout, package
+        assert f'missing: {package} ' in done.stdout, package
     assert 'not Debian or Ubuntu' in done.stdout
     assert 'dnf install ' in done.stdout
     assert not (tree / '.workstation').exists()
+
+
+@pytest.mark.parametrize(('command', 'text', 'says'), [
+    ('df', 'echo Avail; echo 1999999', 'has 1999 MB free, and the set-up takes 2000: make room'),
+    ('uname', 'echo aarch64', 'for x86_64, this machine is aarch64: take another one'),
+    ('unshare', 'exit 1', 'you make no namespace, which a container runs in: if it is a container itself, start')])
+def test_what_can_stop_it_is_said_before_anything_is_changed(tree, tmp_path, debian, command, text, says):
+    (debian / command).unlink(missing_ok=True)
+    fake_command(debian, command, text)
+    done = script(tree, 'prerequisites.sh', PATH=debian, OS_RELEASE=tmp_path / 'os-release')
+    assert done.returncode == 1 and 'nothing was changed: have this done' in done.stdout
+    assert says in done.stdout or os.getuid() and 'no user namespace' in done.stdout
+    assert not (tree / '.workstation').exists() and (tmp_path / 'calls').read_text() == ''
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason='only root starts a command as somebody else')
+def test_an_ordinary_user_is_told_what_root_has_to_do_and_fast_tests_want_none_of_it(tree):
+    for path in (tree, *list(tree.parents)[:-1]):
+        path.chmod(path.stat().st_mode | 0o755)
+
+    def as_nobody(*arguments):
+        return run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'bash',
+                    tree / 'workstation/prerequisites.sh', *arguments], stderr=subprocess.STDOUT)
+    done = as_nobody('--check')
+    assert done.returncode == 1
+    assert 'no line in /etc/subuid and /etc/subgid, from which an image gets its user ids: have root type usermod' in \
+        done.stdout
+    assert ('you may not open /dev/fuse (' in done.stdout) != (Path('/dev/fuse').stat().st_mode & 0o006 == 0o006)
+    fast = as_nobody('--fast')
+    assert (fast.returncode, fast.stdout) == (0, '==> prerequisites: all there\n')
+    tests = as_nobody('--tests')
+    assert tests.returncode == 0 and 'tests that need what is missing here are left out:\n' in tests.stdout
 
 
 @pytest.mark.parametrize(('answer', 'taken'), [
