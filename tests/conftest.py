@@ -105,6 +105,7 @@ def shell(tmp_path_factory):
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
 
+    call.prefix = folder / 'prefix'
     names = [f'osu-container-{approach}.eb' for approach, entry in APPROACHES.items() if entry['container']]
     done = call(f"eb osu-native.eb {' '.join(names)} -r", timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr

@@ -294,8 +294,8 @@ def those(*ways):
 
 
 def kind(line):
-    """Return of which kind a line is for samples: in the README each is its own, on other pages those of one way."""
-    return line.page, line.command if line.page == 'README.md' else line.rule().how
+    """Return of which kind a line is for samples: in the README each is its own, on other pages those of one rule."""
+    return line.command if line.page == 'README.md' else line.rule()
 
 
 def test_every_command_is_classified():
@@ -346,18 +346,12 @@ def scratch(tmp_path_factory):
 
 
 @pytest.fixture(scope='session')
-def installed(scratch):
-    """The same, with every module installed from the pages' own easyconfigs, and Slurm."""
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
-    names = sorted(path.name for path in (PROJECT / 'easyconfigs/o').glob('osu-container/*.eb'))
-    names += ['osu-native.eb']
-    done = scratch(f"eb {' '.join(names)} -r", timeout=600)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    return scratch
+def installed(scratch, shell):
+    """The same, with every module installed, and Slurm."""
+    return lambda script, timeout=120: scratch(script, timeout, EASYBUILD_PREFIX=str(shell.prefix))
 
 
-@pytest.mark.parametrize('line', those('run', 'shell'))
+@pytest.mark.parametrize('line', one_of_each(those('run', 'shell'), kind))
 def test_command_runs(scratch, line):
     done = scratch(line.script())
     assert done.returncode in line.rule().codes, done.stdout[-3000:] + done.stderr[-3000:]
@@ -390,7 +384,7 @@ def test_easybuild_takes_the_options(scratch, line):
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize('line', those('install'))
+@pytest.mark.parametrize('line', one_of_each(those('install'), kind))
 def test_command_installs_a_module(scratch, tmp_path, line):
     done = scratch(line.script(), timeout=300, EASYBUILD_PREFIX=str(tmp_path))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
