@@ -103,30 +103,6 @@
     if (button.dataset.series !== undefined) toggle(button);
   });
 
-  // The figures of the page: medians with least and most. Every repeat is in the file of `report --csv`.
-  function csv() {
-    const lines = [['dataset', 'series', 'case', 'size', 'median', 'least', 'most', 'repeats', 'unit', 'ratio', 'verdict']];
-    Object.keys(report.cards).forEach(function (key) {
-      const card = report.cards[key];
-      if (card.part) return;
-      const from = Object.fromEntries(card.curves);
-      rowsOf(card).forEach((row) => lines.push([from[row.series], row.series, card.title, row.bytes, row.value, row.low,
-        row.high, row.repeats, card.unit, row.ratio, row.verdict]));
-    });
-    return lines.map((line) => line.map(function (value) {
-      const text = value === null || value === undefined ? '' : String(value);
-      return /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
-    }).join(',')).join('\n') + '\n';
-  }
-
-  document.getElementById('download').addEventListener('click', function () {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([csv()], { type: 'text/csv' }));
-    link.download = 'report.csv';
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  });
-
   let opened = [];
   document.getElementById('print').addEventListener('click', function () {
     drawAll().then(() => window.print());
@@ -147,5 +123,5 @@
   window.addEventListener('hashchange', reveal);
   if (location.hash) reveal();
 
-  window.osuReport = { drawAll: drawAll, draw: draw, views: drawn, csv: csv, count: plots.length };
+  window.osuReport = { drawAll: drawAll, draw: draw, views: drawn, count: plots.length };
 })();

@@ -210,10 +210,8 @@ def _data(cards, colour_names):
             spec = specs.setdefault(chart.spec, f's{len(specs)}')
             if card.key not in figures:
                 curves = [[curve.name, curve.dataset.name] for curve in chart.curves]
-                case = chart.curves[0].series.case
                 figures[card.key] = {
-                    'title': card.title, 'part': bool(card.link),
-                    'unit': charts.UNITS[case.unit], 'curves': curves, 'hidden': card.hidden,
+                    'curves': curves, 'hidden': card.hidden,
                     'rows': _compact(chart, {name: index for index, name in enumerate(names)}),
                     'colours': [colour_names[curve.style] for curve in chart.curves],
                     'shapes': [curve.style.shape for curve in chart.curves]}

@@ -172,18 +172,6 @@ def test_of_several_cray_mpich_the_loaded_or_the_newest_is_taken_and_the_choice_
     assert '/8.1.31/' in chosen['value'] and 'cray-mpich-abi' in chosen['source']
 
 
-def test_of_several_libfabric_and_rocm_the_newest_is_taken(own):
-    shutil.copytree(own / 'opt/cray/libfabric/2.3.1', own / 'opt/cray/libfabric/1.20.1')
-    shutil.copytree(own / 'opt/rocm-6.4.2', own / 'opt/rocm-10.0.0')
-    site = found(own)['site']
-    assert '/2.3.1/' in site['libraries']['libfabric']['value']
-    assert 'the newest of 2.3.1, 1.20.1' in site['libraries']['libfabric']['source']
-    assert '/rocm-10.0.0/' in site['libraries']['libhsa-runtime64']['value']
-    (own / 'opt/rocm').symlink_to('rocm-6.4.2')
-    site = found(own)['site']
-    assert site['one_build']['value'] == ['/opt/rocm-6.4.2/lib'] and 'rocm-6.4.2' in str(site['libraries'])
-
-
 def test_dependencies_in_a_folder_of_the_loaded_modules_are_reached(own):
     compiler = compile_library(own / 'opt/vendor/lib/libvendor.so.1')
     libmpi = own / 'opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12'
@@ -220,11 +208,6 @@ WITHOUT = {
     'kernel_config': None,
     'libhsa-runtime64': ('ROCm', 'buffers in GPU memory'),
 }
-
-
-def test_every_part_of_a_tree_has_its_consequence(tmp_path):
-    done = run([MAKE, ONE, tmp_path / 'tree', '--without', 'nothing'])
-    assert set(re.search(r'It has: (.*)', done.stderr).group(1).split(', ')) == set(WITHOUT)
 
 
 @pytest.mark.parametrize('part', sorted(part for part in WITHOUT if WITHOUT[part]))
@@ -264,17 +247,6 @@ def test_libfabric_without_the_provider_of_the_cards_makes_the_site_tcp(own):
     assert result['site']['provider']['value'] == 'tcp' and result['site']['default_approach']['value'] == 'pure'
     assert 'cannot reach the cards cxi0' in lacking(result, 'provider cxi')['consequence']
     assert 'is not known' in lacking(result, 'providers of libfabric')['consequence']
-
-
-def test_a_machine_without_a_vendors_anything(tmp_path):
-    (tmp_path / 'usr/bin').mkdir(parents=True)
-    result = found(tmp_path, PATH='/nowhere')
-    assert result['site']['provider']['value'] == 'tcp' and result['site']['libraries'] == {}
-    for what in ('libmpi.so.12', 'libfabric.so.1', 'network interfaces'):
-        assert lacking(result, what)['matters']
-    for what in ('libcxi.so.1', 'libpmi.so.0', 'libpals.so.0', 'ROCm', 'GPUs', "Slingshot's cards"):
-        assert not lacking(result, what)['matters'], 'nobody misses it here'
-    assert all(dict(result['approaches']).values()), 'nothing can be installed: no PMI, no runtime'
 
 
 # Odd files
@@ -362,14 +334,6 @@ def test_lists_of_srun_are_read_in_every_form(text, kinds):
     assert mpi.mpi_kinds(text) == kinds
 
 
-def test_a_spool_folder_with_the_nodes_name_is_bound_by_the_folder_above(own):
-    command = own / 'usr/bin/scontrol'
-    command.write_text(command.read_text().replace('/var/spool/slurmd', '/var/spool/slurm/%n'))
-    result = found(own)
-    assert result['facts']['slurm.spool']['value'] == '/var/spool/slurm/%n'
-    assert result['site']['files']['slurm_spool']['value'] == ['/var/spool/slurm']
-
-
 @pytest.mark.parametrize('tmpfs, wanted', [
     ('/local/%n', '/local/{SLURMD_NODENAME}'), ('/tmp', '{tmpfs}'), (None, '{tmpfs}'),
 ])
@@ -386,28 +350,6 @@ def test_where_ranks_of_open_mpi_meet_is_found_where_slurm_has_pmix(own, tmpfs, 
     assert files['pmix_ranks']['value'][0].rpartition('/')[0] == wanted and files['pmix_ranks']['bound'] == 'step'
     assert files['pmix_server']['value'] == ['{PMIX_SERVER_TMPDIR}']
     assert result['site']['lnx_links']['value'].startswith('shm+cxi:cxi0|shm+cxi:cxi1')
-
-
-def test_file_systems_of_one_folder_are_bound_together_and_home_is_not(own):
-    (own / 'proc/mounts').write_text(''.join(
-        f'server:/x {path} {kind} rw 0 0\n' for path, kind in (
-            ('/pfs/lustrep1', 'lustre'), ('/pfs/lustrep2', 'lustre'), ('/home', 'nfs4'), ('/usr/shared', 'nfs'),
-            ('/data', 'gpfs'), ('/tmp2', 'tmpfs'), ('/with\\040blank', 'nfs'))))
-    (own / 'pfs/lustrep1').mkdir(parents=True)
-    (own / 'scratch').symlink_to('pfs/lustrep1')
-    result = found(own)
-    assert result['site']['files']['file_systems']['value'] == ['/data', '/pfs', '/scratch']
-    assert any('/home, /usr/shared' in remark for remark in result['remarks'])
-
-
-def test_fi_info_counts_where_it_is_of_the_same_libfabric(own, tmp_path):
-    said = 'if [[ $* == -l ]]; then printf "cxi:\\n    version: 0.1\\nofi_rxm;x:\\n    version: 121.0\\n"; fi'
-    script(own / 'opt/cray/libfabric/2.3.1/bin', 'fi_info', said)
-    script(tmp_path / 'bin', 'fi_info', said)
-    of_it = found(own, PATH=f"{own}/opt/cray/libfabric/2.3.1/bin:{BARE['PATH']}")['facts']['providers']
-    assert (of_it['value'], of_it['source'], of_it['evidence']) == (['cxi', 'ofi_rxm;x'], '`fi_info -l`', 'measured')
-    other = found(own, PATH=f"{tmp_path}/bin:{BARE['PATH']}")['facts']['providers']
-    assert 'tcp' in other['value'] and other['evidence'] == 'derived'
 
 
 def test_gpus_of_another_make_and_cards_of_an_unknown_kind_are_told(own, tmp_path):
@@ -432,14 +374,6 @@ def test_an_open_mpi_is_named_as_what_is_in_the_way(own, tmp_path):
     result = found(own, PATH=f"{tmp_path}/bin:{BARE['PATH']}")
     assert result['site']['libraries']['libmpi']['value'] == '/opt/openmpi/lib/libmpi.so.12'
     assert result['site']['libraries']['libmpi']['source'].startswith('`mpicc -show`')
-
-
-def test_modules_that_bind_are_conflicts(own, tmp_path):
-    script(tmp_path / 'bin', 'lmod', 'printf "/modules:\\nsingularity-bindings/24.03\\nPrgEnv-gnu/\\nPrgEnv-gnu/8.6\\n'
-           'apptainer-enable-mpi\\nlumi-container-wrapper/0.4.2\\nsingularity/4.1\\nsingularity/4.1.0-mpi\\n" >&2')
-    site = found(own, LMOD_CMD=str(tmp_path / 'bin/lmod'))['site']
-    assert site['conflicts']['value'] == ['apptainer-enable-mpi', 'singularity-bindings', 'singularity/4.1.0-mpi']
-    assert site['wrapper_modules']['value'] == ['lumi-container-wrapper']
 
 
 # The file
@@ -498,12 +432,6 @@ def test_the_file_is_a_site_in_readable_python(tree, name, tmp_path):
     check_site(file.SITES['here'], 'here')
 
 
-def test_the_file_of_a_bare_machine_is_a_site_too(tmp_path):
-    (tmp_path / 'usr').mkdir()
-    result = found(tmp_path, '--name', 'bare', PATH='/nowhere')
-    check_site(result['site'], 'bare')
-
-
 def test_easybuild_renders_modules_from_the_file(any_eb, tree, tmp_path):
     output = tmp_path / 'site.py'
     done = clean_shell(f"module use {tree(ONE)}/{MODULES}; module load PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.4.2\n"
@@ -538,16 +466,6 @@ def test_a_file_is_replaced_with_force_only_and_whole_or_not_at_all(tree, tmp_pa
     with pytest.raises(write.WriteError, match='--force'):
         write.write_file(str(output), 'x', False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ['site.py'], 'nothing is left beside it'
-
-
-@pytest.mark.skipif(not Path('/dev/full').exists(), reason="needs a full disk")
-def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, 'No space left on device')
-    monkeypatch.setattr(write.os, 'fsync', full)
-    with pytest.raises(write.WriteError, match='No space left'):
-        write.write_file(str(tmp_path / 'site.py'), 'x', False)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize('value', [
@@ -591,12 +509,6 @@ def test_a_site_file_that_is_none_is_refused_by_name(tmp_path, text, says):
     assert str(path) in str(caught.value)
 
 
-def test_easybuild_refuses_a_site_file_that_is_none(eb, tmp_path):
-    done = eb('osu-container-pure.eb', f'--try-amend=site={tmp_path}/no.py')
-    assert done.returncode != 0 and f'the site file {tmp_path}/no.py cannot be read' in done.stdout
-    assert eb.left_behind() == []
-
-
 @pytest.mark.parametrize('rocm, libfabric, plain, opensource', [
     ('/opt/rocm-6.0.3', '1.15.2.0', '6.0.3-mpich-4.2.3-libfabric-1.15.2', '6.0.3-mpich-4.2.3-libfabric-1.22.0-libcxi'),
     ('/opt/rocm-6.4.2', '2.3.1', '6.3.4-mpich-4.2.3-libfabric-1.22.0', '6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi'),
@@ -626,11 +538,6 @@ def test_a_machine_of_another_architecture_is_told_that_there_is_no_image(tree):
     assert [each for each in seen.missing if each['what'] == 'images for aarch64' and each['matters']]
 
 
-def test_names_of_images_for_any_machine_are_those_of_recipes():
-    for name in (entry.ANY_MACHINE, entry.ANY_OPENMPI, entry.ALPS):
-        assert name[:-len('.sif')] in IMAGES
-
-
 # Comparing
 
 def look(root, path, *arguments):
@@ -638,14 +545,6 @@ def look(root, path, *arguments):
     done = discover(root, '-o', path, *arguments)
     assert done.returncode == 0, done.stderr
     return path
-
-
-@pytest.mark.parametrize('form', ['site.py', 'site.json'])
-def test_the_same_system_does_not_differ(tree, tmp_path, form):
-    path = look(tree(ONE), tmp_path / form)
-    for others in ([], [path]):
-        done = discover(None, '--compare', path, *others)
-        assert (done.returncode, done.stderr) == (0, '') and 'No difference.' in done.stdout
 
 
 def test_what_is_injected_comes_first_and_says_what_to_do(own, tmp_path):
@@ -713,13 +612,6 @@ def test_an_installed_module_is_compared_with_the_files_of_today(own, tmp_path):
 
 
 # Where it runs
-
-@pytest.mark.parametrize('path', [*(PROJECT / 'osu_container/discover').glob('*.py'),
-                                  PROJECT / 'osu_container/core/deciding/site_choice.py'],
-                         ids=lambda path: path.name)
-def test_it_needs_no_newer_python_than_3_6(path):
-    ast.parse(path.read_text(), feature_version=(3, 6))
-
 
 @pytest.mark.skipif(not PYTHON_36, reason="no python3.6 on PATH")
 def test_it_runs_on_python_3_6(tree, tmp_path):

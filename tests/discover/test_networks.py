@@ -2,7 +2,6 @@
 Networks and launchers that none of the known sites has: discover tells them by their cards, guesses no PMI, calls
 installable what eb takes, and the commands that it prints run.
 """
-import contextlib
 import json
 import re
 import shlex
@@ -11,24 +10,15 @@ import sys
 
 import pytest
 
-from osu_container.check.described import our_image
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.networks import BEST_FIRST, NETWORKS
+from osu_container.core.data.networks import NETWORKS
 from osu_container.core.deciding.conditions import network_of
-from osu_container.core.deciding.layers import parts_of
 from osu_container.core.deciding.settings import approach_entry, check_approach, image_of
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, site_entry
-from osu_container.core.deciding.trial import Host
-from osu_container.core.deciding.verdict import ask
-from osu_container.core.reading.image import Image
-from osu_container.core.reading.traits import PROVIDERS
 from osu_container.discover.entry import ANY_MACHINE
-from osu_container.recipes.images import IMAGES
-from tests.core.data.test_data import EVIDENCE
 from tests.discover.test_discover import check_site
 from tests.helpers import networks
 from tests.helpers.machine import PROJECT, STATE, run
-from tests.helpers.samples import one_of_each
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 #: Every network once, and every launcher on one of them
@@ -59,24 +49,6 @@ def found(root, tmp_path):
 
 
 # The data
-
-def test_every_network_says_why_and_whence():
-    assert sorted(NETWORKS) == sorted(BEST_FIRST) and BEST_FIRST[-1] == 'Ethernet'
-    for network in NETWORKS.values():
-        assert set(network) == {'providers', 'ucx', 'drivers'}
-        for fact in [*network['providers'], network['ucx']]:
-            assert set(fact) - {'since'} == {'value', 'why', 'source', 'date', 'evidence'}
-            assert len(fact['why']) > 10 and len(fact['source']) > 5 and fact['evidence'] in EVIDENCE
-        # a name that core/reading/traits.py can find in a file; mlx is Intel's own
-        names = {part for fact in network['providers'] for part in parts_of(fact['value'])}
-        assert names - {'mlx'} <= set(PROVIDERS)
-
-
-def test_a_site_of_an_unknown_network_is_refused_by_its_name():
-    site = dict(site_entry('workstation'), network={'value': {'kind': 'Myrinet', 'drivers': []}})
-    with pytest.raises(SettingsError, match="kind 'Myrinet'; known: EFA, Ethernet"):
-        network_of(site)
-
 
 # Cards
 
@@ -130,23 +102,6 @@ def test_what_discover_calls_installable_eb_takes_and_nothing_else(tmp_path, nam
     site = check_site(result['site'], 'here')
     assert {approach for approach, why in result['approaches'] if why is None} == {
         approach for approach in APPROACHES if refusal(approach, site) is None}
-
-
-@pytest.mark.parametrize('name, launcher', one_of_each(SYSTEMS, lambda name, launcher: name))
-def test_the_image_that_the_site_names_is_not_refused_either(tmp_path, name, launcher):
-    """The real judgement, by which eb goes on or not: on the image itself where it is here, else on its description."""
-    root = networks.plant(tmp_path / 'root', name, launcher)
-    result = found(root, tmp_path)
-    site = site_entry('here', {'here': result['site']})
-    for approach, why in result['approaches']:
-        if why is None and APPROACHES[approach]['container']:
-            file = image_of('osu-container', approach_entry(approach), site)
-            path = PROJECT / 'sources' / file
-            with Image(str(path), 'osu_') if path.exists() else contextlib.nullcontext(our_image(file)) as image:
-                verdict = ask(approach_entry(approach), site, image, Host(str(root)))
-            assert verdict.level in ('works', 'works slowly'), (approach, verdict.findings)
-            slow = networks.NETWORKS[name][2] != 'Ethernet'
-            assert (verdict.level == 'works slowly') == slow, (approach, verdict.findings)
 
 
 @pytest.mark.parametrize('launcher', [name for name in networks.LAUNCHERS if not networks.LAUNCHERS[name][2]])
@@ -216,11 +171,6 @@ def test_eb_installs_with_the_pmi_that_the_user_writes_as_the_file_says(eb, tmp_
              f"--try-amend=facts={PROJECT / 'modules/workstation/facts.json'}")
     assert ran.returncode == 0, ran.stdout
     assert re.search(r'"SLURM_MPI_TYPE".*"pmi2"', eb.module('osu-container/pure').read_text())
-
-
-def test_the_image_that_a_site_names_is_one_of_ours(tmp_path):
-    site = found(networks.plant(tmp_path / 'root', 'InfiniBand HDR'), tmp_path)['site']
-    assert {image[:-len('.sif')] for image in site['images']['value'].values()} <= set(IMAGES)
 
 
 @pytest.mark.apptainer

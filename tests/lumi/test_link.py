@@ -71,13 +71,6 @@ def test_every_file_is_linked_by_itself_and_nothing_else(link, tree):
     assert 'module load LUMI/25.03 partition/container EasyBuild-user; eb osu-container-hybrid.eb -r' in done.stdout
 
 
-def test_linking_twice_changes_nothing(link, tree):
-    link()
-    before = everything(tree)
-    done = link()
-    assert done.returncode == 0 and 'already' in done.stdout and everything(tree) == before
-
-
 def test_links_of_an_older_clone_are_replaced_and_named(link, other_clone, tree):
     (other_clone / 'easyblocks/generic/_mpicontainer_old.py').write_text('')
     link(clone=other_clone)
@@ -131,13 +124,6 @@ def test_a_folder_that_is_linked_to_a_clone_is_refused(link, tree):
     assert everything(tree) == before
 
 
-def test_a_folder_that_cannot_be_made_is_named(link, prefix):
-    prefix.parent.mkdir()
-    prefix.write_text('')
-    done = link()
-    assert done.returncode != 0 and 'cannot make the folder' in done.stderr and str(prefix) in done.stderr
-
-
 # ---- removing
 
 def test_removing_leaves_what_was_there_before(link, prefix, tree):
@@ -152,24 +138,6 @@ def test_removing_leaves_what_was_there_before(link, prefix, tree):
     assert link('--remove').returncode == 0
     assert everything(prefix) == before
     assert 'nothing to do' in link('--remove').stdout
-
-
-def test_removing_takes_away_dangling_links_but_not_those_of_another_clone(link, other_clone, tree):
-    link(clone=other_clone)
-    path = other_clone / 'easyconfigs/o/osu-container/osu-container-pure.eb'
-    path.unlink()
-    assert 'nothing to do' in link('--remove').stdout  # of PROJECT, which is not linked
-    assert (tree / 'easyblocks/generic/mpicontainer.py').is_symlink()
-    assert link('--remove', clone=other_clone).returncode == 0
-    assert not tree.exists()
-
-
-def test_make_targets_call_the_script(prefix, tree):
-    environment = dict(os.environ, EBU_USER_PREFIX=str(prefix))
-    assert run(['make', '-C', PROJECT, 'lumi'], env=environment).returncode == 0
-    assert sorted(path for path, target in everything(tree).items() if target) == linkable(PROJECT)
-    assert run(['make', '-C', PROJECT, 'unlumi'], env=environment).returncode == 0
-    assert not tree.exists()
 
 
 # ---- EasyBuild, as LUMI's module EasyBuild-user sets it up
@@ -247,36 +215,3 @@ def test_every_easybuild_installs_through_the_links(lumi_eb, image_of_lumi, tree
     module = (lumi_eb.prefix / f'modules/container/osu-container/{APPROACH}.lua').read_text()
     assert 'on site lumi-25.03' in module
     assert 'SINGULARITY' in module and 'APPTAINER' not in module
-
-
-@pytest.mark.apptainer
-@pytest.mark.full
-def test_after_an_update_of_the_clone_eb_needs_the_path_of_the_easyconfig(other_clone, link, lumi_eb, tree,
-                                                                          image_of_lumi):
-    """EasyBuild takes the easyconfig of the last installation first: see docs/install-lumi.md, section "Update"."""
-    assert link(clone=other_clone).returncode == 0
-    arguments = (*INSTALL[1:], '--try-amend=site=lumi-25.03')
-    assert lumi_eb(INSTALL[0], *arguments).returncode == 0
-    folder = other_clone / 'easyconfigs/o/osu-container'
-    old = sha256_of(folder / 'run-in-container')
-    (folder / 'run-in-container').write_text((folder / 'run-in-container').read_text() + '# newer\n')
-    easyconfig = folder / INSTALL[0]
-    easyconfig.write_text(easyconfig.read_text().replace(old, sha256_of(folder / 'run-in-container')))
-    by_name = lumi_eb(INSTALL[0], '--rebuild', *arguments)
-    assert by_name.returncode != 0 and 'Checksum verification for' in folded(by_name.stdout)
-    by_path = lumi_eb(tree / 'easyconfigs/o/osu-container' / INSTALL[0], '--rebuild', *arguments)
-    assert by_path.returncode == 0, by_path.stdout[-3000:]
-
-
-@pytest.mark.apptainer
-@pytest.mark.full
-def test_a_second_stack_has_a_module_of_its_own(lumi_eb, image_of_lumi):
-    second = image_of_lumi.with_name(site_entry('lumi-25.09')['images']['value'][APPROACH])
-    second.symlink_to(image_of_lumi)
-    second.with_name(second.name + '.sha256').write_text(f'{sha256_of(image_of_lumi)}  {second.name}\n')
-    assert lumi_eb(*INSTALL, '--try-amend=site=lumi-25.03').returncode == 0
-    done = lumi_eb(*INSTALL, '--try-amend=site=lumi-25.09', '--try-amend=versionsuffix=-25.09')
-    assert done.returncode == 0, done.stdout[-3000:]
-    modules = lumi_eb.prefix / 'modules/container/osu-container'
-    for name, site in ((f'{APPROACH}.lua', 'lumi-25.03'), (f'{APPROACH}-25.09.lua', 'lumi-25.09')):
-        assert f'on site {site}' in (modules / name).read_text()

@@ -1,12 +1,9 @@
 """The page of osu-container report in a browser: drawn, legible, reachable by keyboard, and silent on the network."""
-import csv
-import io
 import json
 import re
 
 import pytest
 
-from osu_container.results import files
 from osu_container.results.example_runs import CASES, MORE_CASES, make_run
 from tests.report.test_report import APPROACHES, FAILURES, Tables, hostile_run, key, nobody_else, report  # noqa: F401, a fixture
 
@@ -105,7 +102,7 @@ def test_every_chart_is_drawn_in_the_window_and_the_page_asks_for_nothing(opened
     assert '<script>' in page.page.locator('table.failures').inner_text()
 
 
-def test_a_name_of_the_legend_hides_a_curve_and_the_csv_has_the_figures(opened, run_page):
+def test_a_name_of_the_legend_hides_a_curve(opened, run_page):
     page = opened(run_page)
     page.draw_all()
     before = page.marks()
@@ -116,14 +113,6 @@ def test_a_name_of_the_legend_hides_a_curve_and_the_csv_has_the_figures(opened, 
     hidden = page.marks()
     assert {name for name in before if hidden[name] != before[name]} == {
         f'{key(CASES[0])}-{part}' for part in ('chart', 'ratio')}
-    with page.page.expect_download() as waiting:
-        page.page.locator('#download').click()
-    rows = list(csv.DictReader(io.StringIO(open(waiting.value.path()).read())))
-    dataset = files.read(run_page.parent / 'run')
-    found = {(row['series'], row['case'], int(row['size'])): row for row in rows if row['dataset'] == dataset.name}
-    one = dataset.of(CASES[0], 'pure')[0]
-    for size in one.sizes:
-        assert float(found['pure', CASES[0].title, size]['median']) == one.median(size)
 
 
 def test_without_scripts_and_on_paper_the_tables_are_there(opened, run_page):

@@ -19,7 +19,7 @@ from osu_container import cli as command_line
 from osu_container import compare
 from osu_container.core.writing import terminal
 from osu_container.generate.results_pages import PICTURES
-from osu_container.report import ReportError, charts, content, details, export, first, page, tables
+from osu_container.report import charts, content, export, first, page, tables
 from osu_container.report import cli as report_cli
 from osu_container.results import files, references
 from osu_container.results.example_runs import CASES, MORE_CASES, make_run
@@ -206,23 +206,6 @@ def test_foreign_text_cannot_leave_the_data_of_the_page(tmp_path):
     assert 'b' not in parsed.tags and 'x' not in [attrs.get('src') for _, attrs in parsed.attributes]
 
 
-def test_data_of_the_page_hold_every_curve_once(made, dataset):
-    text = (made / 'report.html').read_text()
-    data = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.S).group(1))
-    for case in MORE_CASES:
-        card = data['cards'][key(case)]
-        rows = {}
-        for number, size, median, *_ in card['rows']:
-            name = card['curves'][number][0]
-            assert (name, size) not in rows
-            rows[name, size] = median
-        for name in dataset.names:
-            for series in dataset.of(case, name):
-                for size in series.sizes:
-                    if size or case.benchmark in ('osu_barrier', 'osu_init'):  # a logarithmic axis has no zero
-                        assert rows[name, size] == series.median(size)
-
-
 def test_tables_have_captions_and_scopes(shown):
     assert len(shown.tables) > 30
     for name, table in shown.tables.items():
@@ -333,19 +316,6 @@ def test_run_without_native_says_so_and_has_no_ratios(tmp_path):
         assert all(len(values) <= 1 for row in table['rows'] for _, values in row)
 
 
-def test_run_of_failures_alone_has_a_page(tmp_path):
-    folder = make_run(tmp_path / 'run', approaches=('hybrid',), cases=CASES[:1], repeats=1,
-                      failures=[('hybrid', CASES[0], 'no such module')])
-    assert report(folder, '-o', tmp_path / 'r.html') == 0
-    assert 'no such module' in (tmp_path / 'r.html').read_text()
-
-
-def test_run_that_measured_nothing_is_refused(tmp_path, capsys):
-    folder = make_run(tmp_path / 'run', cases=(), repeats=1)
-    assert report(folder, '-o', tmp_path / 'r.html') == 1
-    assert 'nothing to show' in capsys.readouterr().err
-
-
 def test_series_of_several_runs_carry_the_name_of_their_run_where_they_collide(tmp_path):
     one = make_run(tmp_path / 'one', approaches=('native', 'pure'), cases=CASES, repeats=2)
     two = make_run(tmp_path / 'two', approaches=('native', 'hybrid'), cases=CASES, repeats=2, seed=2,
@@ -375,19 +345,6 @@ def test_a_reference_of_the_user_stands_behind_and_can_be_shown_itself(folder, t
     row = next(row for row in Tables(text).tables['sources']['rows'] if row[0][0] == 'mine-2026')
     assert str(folder) in row[2][0]
     assert report('mine-2026', '-o', tmp_path / 'itself.html') == 0
-
-
-def test_one_approach_of_a_run_is_shown_alone(folder, tmp_path):
-    assert report(f'{folder}:pure', '--csv', tmp_path / 'r.csv', '-o', tmp_path / 'r.html') == 0
-    assert {row['series'] for row in csv.DictReader((tmp_path / 'r.csv').open())} == {'pure'}
-    assert 'module load osu-container/hybrid' not in (tmp_path / 'r.html').read_text()
-
-
-def test_run_that_was_interrupted_says_so(tmp_path):
-    folder = make_run(tmp_path / 'run', cases=CASES, repeats=1, ended=False)
-    assert report(folder, '-o', tmp_path / 'r.html') == 0
-    text = (tmp_path / 'r.html').read_text()
-    assert 'the run has not ended' in text and '--resume' in text
 
 
 def rewrite(folder, change):
@@ -423,16 +380,6 @@ def test_a_promised_library_that_no_rank_loaded_is_a_broken_promise(tmp_path):
     assert report(folder, '-o', tmp_path / 'r.html') == 0
     rows = Tables((tmp_path / 'r.html').read_text()).tables['20261121t131244z-proof']['rows']
     assert ['not loaded', 'BROKEN: promised that of the image'] in [[text for text, _ in row[-5:-3]] for row in rows]
-
-
-def test_proof_says_release_origin_and_ranks(dataset):
-    table = tables.proof(dataset, details.of(dataset))
-    rows = {(row[0].text, row[1].text): [cell.text for cell in row[2:]] for row in table.rows}
-    hybrid = rows['osu-container/hybrid', 'libfabric']
-    assert hybrid[0] == 'libfabric 2.5.1, host' and hybrid[1] == 'as promised'
-    assert hybrid[4] == 'ranks 0 to 7 on node1, node2'
-    assert rows['osu-native', 'the process'][0] == 'without a container'
-    assert len(rows['osu-native', 'libmpi'][3]) == 12
 
 
 def test_measurements_without_proof_and_foreign_lines_are_counted(tmp_path):
@@ -521,46 +468,6 @@ def test_ratios_of_a_chart_are_those_of_compare_with_their_spread(dataset):
             assert found[curve.name, size] == pytest.approx((point.ratio, min(within), max(within)), rel=1e-3)
 
 
-def test_a_single_value_has_a_ratio_without_spread(published):
-    chart = page.ratio_charts(published.sections[0].views[0])[0]
-    assert {row[7:9] for row in chart.rows} == {(None, None)} and all(row[6] > 0 for row in chart.rows)
-    assert 'bars' not in chart.title
-
-
-def bars(count):
-    """Return where the bars of count series at one message size stand (list of factors of the size), ascending."""
-    names = [f'series {number}' for number in range(count)]
-    text = charts._beside(names, [charts.style_of(name, number) for number, name in enumerate(names)])
-    return sorted(2 ** place for place in json.loads(re.search(r'\{.*\}', text).group()).values())
-
-
-@pytest.mark.parametrize('count', [1, 2, 5, 10, 14])
-def test_bars_of_many_curves_stand_beside_each_other_and_within_their_message_size(count):
-    places = bars(count)
-    assert len(set(places)) == count
-    assert places[0] > 2 ** -0.5 and places[-1] < 2 ** 0.5  # nearer to their own size than to its neighbours
-
-
-def test_an_axis_says_its_scale(published):
-    for view in published.views:
-        for chart in page.charts_of(view):
-            if view.sized:
-                for scale, title in axes_of(json.loads(chart.spec)):
-                    assert ('(log)' in title) == (scale == 'log') and ('(linear)' in title) == (scale != 'log')
-
-
-def axes_of(spec):
-    """Return {(type of the scale, title)} of the axes of values of a specification that have a title."""
-    found = set()
-    for layer in spec['layer']:
-        y = layer.get('encoding', {}).get('y', {})
-        title = y.get('title') or (y.get('axis') or {}).get('title')
-        if title:
-            found.add((y['scale'].get('type'), title))
-    assert found
-    return found
-
-
 def test_what_an_output_does_not_say_is_not_made_up(tmp_path):
     output = tmp_path / 'out.txt'
     output.write_text('# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1 2.5\n2 5.1\n4 10.0\n')
@@ -597,11 +504,6 @@ def test_a_picture_is_as_wide_as_a_column_and_has_its_caption(kind, folder, tmp_
                                          (22.44, '22.4'), (347.6, '348'), (22181.3, '22\u202f181')])
 def test_numbers_have_the_digits_that_mean_something(value, text):
     assert tables.number(value) == text
-
-
-@pytest.mark.parametrize('values, axis', [([1, 4.9], 'linear'), ([1, 100], 'steps'), ([0.1, 20000], 'decades')])
-def test_axis_suits_the_values(values, axis):
-    assert charts.scaled(values) == axis
 
 
 def luminance(colour):
@@ -648,12 +550,6 @@ def test_many_series_are_cut_into_tables_that_fit_a_page():
     assert [cell.value for table in found for cell in table.rows[0][1:]] == [1.0 + n for n in range(14)]
 
 
-def test_a_dataset_is_shown_once():
-    dataset = references.get('lumi-g-2025-03')
-    with pytest.raises(ReportError, match='named twice'):
-        content.section('x', [dataset, dataset])
-
-
 # ---- published figures -----------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
@@ -671,11 +567,6 @@ def test_published_report_shows_every_published_point(published):
     assert sum(row['dataset'] != 'lumi-checks' for row in rows) == points == 12712
 
 
-def test_charts_that_look_alike_share_a_specification(published):
-    found = [chart for view in published.views for chart in page.charts_of(view)]
-    assert len(found) > 300 and len({chart.spec for chart in found}) < len(found) / 3
-
-
 def test_every_specification_keeps_to_the_schema_of_vega_lite(published, monkeypatch):
     """Altair raises where one does not; without its look, which takes most of a report's time, they are the same."""
     def drawn():
@@ -687,14 +578,6 @@ def test_every_specification_keeps_to_the_schema_of_vega_lite(published, monkeyp
     monkeypatch.setattr(charts, 'NUMBER', 7)  # an expression is text
     with pytest.raises(altair.utils.schemapi.SchemaValidationError):
         drawn()
-
-
-def test_published_approaches_have_native_of_2026_behind_them(published):
-    section = published.sections[0]
-    assert section.names == list(APPROACHES)
-    assert 'lumi-native-2026-03' in [one.name for one in section.behind]
-    latency = next(view for view in section.views if view.case == Case('osu_latency', 'D D', 2, 2))
-    assert [curve.series.name for curve in latency.behind][:1] == ['cray-mpich-9.0.1-hardware']
 
 
 def test_a_trouble_is_named_with_its_run_and_advice_is_for_the_users_own(tmp_path):
@@ -710,13 +593,6 @@ def test_a_trouble_is_named_with_its_run_and_advice_is_for_the_users_own(tmp_pat
     assert 'FI_PROVIDER=cxi' in text and 'unset CXI' not in text
     alone = content.section('x', [references.get('lumi-g-2025-03')])
     assert all(called.advice for called in alone.troubles())
-
-
-def test_every_published_figure_has_its_source(published):
-    table = tables.sources(published)
-    assert [row[0].text for row in table.rows] == [one.name for one in published.datasets]
-    for row in table.rows:
-        assert all(cell.text and cell.text != 'not known' for cell in row[:4])
 
 
 RESULTS = PROJECT / 'docs' / 'results'
