@@ -156,7 +156,7 @@ def test_it_guesses_on_the_python_of_compute_nodes_too():
 FACTS = {
     'check': ['osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'frontier'],
     'discover': ['--sysroot', 'host'], 'why': ['--list'], 'image list': [], 'image show': ['workstation'],
-    'reference list': [], 'reference show': ['lumi-g-2025-03'],
+    'reference list': [],
     'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run'],
 }
 #: Of these the tests of theirs look at it: they need modules

@@ -62,8 +62,7 @@ def test_streams_pass_on_what_is_shown_and_are_as_before_afterwards(monkeypatch)
     assert (sys.stdout, sys.stderr) == (out, error)
 
 
-@pytest.mark.parametrize('command', ['check', 'new', 'proof', 'image verify', 'compare', 'discover --facts',
-                                     'reference show'])
+@pytest.mark.parametrize('command', ['check', 'new', 'proof', 'image verify', 'compare', 'discover --facts'])
 def test_a_file_name_is_shown_by_every_command(tmp_path, command):
     name = 'x\x1b]0;title\x07\u202e.sif'
     (tmp_path / name).write_bytes(b'x: undefined symbol: f\x1b[31m\n')
