@@ -69,7 +69,7 @@ class DescribedImage(object):
     partial = True
     programs = {}
     labels = {}
-    unread = ()
+    overlaid = False
 
     def __init__(self, path, files, traits, mpi, plugin, variables, rocm, cuda=None):
         """

@@ -24,7 +24,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.helpers.sif import pack, write_sif
-from tests.helpers.verdict_cases import CPU, GPU, PLAIN, World, for_another_machine, overlay
+from tests.helpers.verdict_cases import CPU, GPU, PLAIN, for_another_machine
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 #: The images here have no entrypoint, so swap is not among what is looked at unless it is asked for
@@ -719,17 +719,6 @@ def test_every_encoding_can_show_every_name(tmp_path, place, parts, environment)
             done = subprocess.run([COMMAND, 'check', *map(str, place.here(image)), *options], capture_output=True,
                                   env={**os.environ, **environment})
             assert (done.returncode, done.stderr) == (0, b''), done.stderr
-
-
-def test_an_overlay_of_squashfs_is_read_with_the_image(tmp_path, parts):
-    """What it hides is gone, what it adds is there: the same as Apptainer shows in a container."""
-    world = World(tmp_path, parts)
-    overlay(1, ['!/opt/mpich/lib/libmpi.so.12', '/opt/added', '/usr/lib/libcxi.so.1'])(world)
-    image, _ = world.opened()
-    with image:
-        assert (image.mpis(), image.unread) == ([], [])
-        assert image.exists('/opt/added') and image.exists('/usr/lib/libfabric.so.1')
-        assert image.content('/usr/lib/libcxi.so.1') == b''
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(place):

@@ -12,7 +12,6 @@ import posixpath
 import re
 from collections import OrderedDict, namedtuple
 
-from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
@@ -29,7 +28,6 @@ from osu_container.core.reading.traits import (
     PROVIDERS,
     fabric_traits,
     mpi_traits,
-    plugin_release,
     provider_of_file,
 )
 
@@ -448,13 +446,13 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
     """
     Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
 
-    'inside': those in the library itself. 'files': {name: release of libfabric that the image's file is built with, or
-    None}; a file and the same provider inside: the newer one is taken, and the host's libfabric may not take it. Those
-    of the host's libfabric are not injected, so they count for nothing.
+    'inside': those in the library itself; 'files': those (set) that files of the image have. A file and the same
+    provider inside: the newer one is taken, and the host's libfabric may not take it. Files of the host's libfabric are
+    not injected, so they count for nothing.
     A plug-in that does not load, as one that needs a version of symbols which libfabric lacks, is left out by libfabric
     without a word.
     """
-    fabric, usable = of_name(process, 'libfabric.so.1'), {}
+    fabric, usable = of_name(process, 'libfabric.so.1'), set()
     if not traits or container.image.partial:
         return traits
     traits = dict(traits, inside=traits['providers'])
@@ -462,37 +460,9 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
         whole = load(starts, container, library_path, [path])
         if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
                 of_name(whole, path) and len(version_problems(whole)) <= len(version_problems(process)):
-            usable[provider_of_file(path)] = path
-    files = dict((name, _release_of_plugin(container, path)) for name, path in usable.items())
+            usable.add(provider_of_file(path))
     own = usable if fabric.origin == 'image' else ()
-    return dict(traits, files=files, providers=sorted(set(traits['providers']).union(own)))
-
-
-#: The newest of these versions that a plug-in of libfabric needs -> the last release that it can have been built with
-#: (rules/network.py, _LAST_WITH: fi_dupinfo(), which providers call, has carried them)
-_BUILT_WITH = [('FABRIC_1.8', '2.4'), ('FABRIC_1.7', '1.22'), ('FABRIC_1.3', '1.19')]
-
-
-def _release_of_plugin(container, path):
-    """
-    Return the newest release (str) of libfabric that a plug-in of the image (path) can be of, None where nothing tells:
-    what it says itself, or else that of the libfabric beside or above it, or the last one that its needs allow.
-    """
-    image, (_, facts) = container.image, container.facts([path])[path]
-    own = image.traits(path, plugin_release)
-    if own:
-        return own
-    needed = facts.verneed.get('libfabric.so.1', ())
-    found = [last for name, last in _BUILT_WITH if name in needed][:1]
-    folder = posixpath.dirname(path)
-    for one in (folder, posixpath.dirname(folder)):
-        if image.exists(one + '/libfabric.so.1'):
-            try:
-                found.append(image.traits(one + '/libfabric.so.1', fabric_traits)['release'])
-            except ImageError:  # damaged, and this process does not use it
-                pass
-            break
-    return min(filter(None, found), key=release) if any(found) else None
+    return dict(traits, files=usable, providers=sorted(set(traits['providers']).union(own)))
 
 
 def _plugin_files(fabric, traits, container, library_path, environment):

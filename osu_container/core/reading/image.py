@@ -31,8 +31,8 @@ from osu_container.core.reading.environment import (
     folders,
     known,
 )
-from osu_container.core.reading.files import MOST, open_plain, read_plain
-from osu_container.core.reading.sif import SQUASHFS, ImageError, NoRoomError, overlays, read_sif
+from osu_container.core.reading.files import MOST, read_plain
+from osu_container.core.reading.sif import ImageError, NoRoomError, has_overlay, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 
 #: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the record of Debian's
@@ -344,56 +344,6 @@ class Squashfs(Tree):
             raise NoRoomError(problem)
 
 
-class Overlaid(Tree):
-    """A tree below layers that lie above it, as the runtime mounts a SIF with overlays in it."""
-
-    def __init__(self, layers):
-        """layers: list of Tree, the lowest first: in those above it a device 0, 0 hides what has its name."""
-        super(Overlaid, self).__init__(layers[0].path)
-        self._from = {}
-        for layer in layers:
-            for path, entry in sorted(layer.entries.items()):
-                below = self.entries.get(path)
-                if below and (entry[0] != 'd' or below[0] != 'd'):
-                    for name in [name for name in self.entries if name == path or name.startswith(path + '/')]:
-                        del self.entries[name]
-                if entry[0] != 'c' or layer is layers[0]:
-                    self.entries[path], self._from[path] = entry, layer
-
-    def copies(self, paths, folder):
-        """See Tree."""
-        real, found = self._real(paths), {}
-        for layer in set(self._from[path] for path in real.values()):
-            mine = [path for path in real.values() if self._from[path] is layer]
-            place = os.path.join(folder, 'layer%d' % id(layer))
-            if not os.path.isdir(place):
-                os.mkdir(place)
-            found.update(layer.copies(mine, place))
-        return dict((path, found[real[path]]) for path in paths)
-
-
-#: A squashfs says at this byte where its extended attributes are; all bits set: it has none
-_ATTRIBUTES = 56
-
-
-def _overlay_of(path, system, offset):
-    """
-    Return (Tree or None, why its content is not known (str) or None) of an overlay in the SIF path.
-
-    system: file system type, as of sif.overlays(); offset: bytes. A Tree is one that changes something.
-    """
-    if system == SQUASHFS:
-        tree = Squashfs(path, offset)
-        with open_plain(path) as handle:
-            handle.seek(offset + _ATTRIBUTES)
-            plain = handle.read(8) == b'\xff' * 8
-        if any(posixpath.basename(name).startswith('.wh.') for name in tree.entries) or not plain:
-            return tree, 'it may hide whole folders of the image'
-        return tree, None
-    return None, ("it is none of squashfs but of ext3 or another kind, which is not read, and which an ordinary user "
-                  "may not be able to mount (Apptainer without setuid needs fuse2fs)")
-
-
 class Folder(Tree):
     """An unpacked image: what `apptainer build --sandbox` makes."""
 
@@ -496,8 +446,8 @@ class Image(object):
     One image, opened for reading its facts. Use it in a with statement: extracted files lie in a temporary folder.
 
     labels: dict of str; libraries: {soname: path in the image} that its ld.so finds by default; programs: {name: folder
-    in the image}; partial: False, so what is not found in it is not there; unread: list of str, why what overlays of
-    the SIF change is not known.
+    in the image}; partial: False, so what is not found in it is not there; overlaid: bool, an overlay in the SIF
+    may add, hide and change any file.
     """
 
     partial = False
@@ -509,18 +459,13 @@ class Image(object):
         program_prefix: str, how the names of its programs begin, '' for none; programs: list of str, others by name or
         path. Raises ImageError if the image cannot be read or has not these.
         """
-        self.path, self.unread = path, []
+        self.path, self.overlaid = path, False
         touch(path)
         if os.path.isdir(path):
             self.labels, self.tree = {}, Folder(path)
         else:
             offset, self.labels = read_sif(path)
-            layers = [Squashfs(path, offset)]
-            for system, offset, _ in overlays(path):
-                layer, why = _overlay_of(path, system, offset)
-                layers += [layer] if layer else []
-                self.unread += [why] if why else []
-            self.tree = Overlaid(layers) if layers[1:] else layers[0]
+            self.tree, self.overlaid = Squashfs(path, offset), has_overlay(path)
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, {}, None

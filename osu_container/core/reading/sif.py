@@ -102,19 +102,17 @@ def read_sif(path):
     return _system_partition(path, objects).offset, labels
 
 
-def overlays(path):
+def has_overlay(path):
     """
-    Return [(file system type (int: SQUASHFS or another), offset, size in bytes)] of the overlays in the SIF path.
+    Return whether the SIF path has an overlay in it (bool). Raises ImageError as read_sif().
 
-    The runtime lays each of them above the squashfs, in the order of the objects, if it is in the group of the system
-    partition: one that was added without --groupid it passes over (seen with Apptainer 1.4.5). Raises ImageError as
-    read_sif().
+    The runtime lays it above the squashfs if it is in the group of the system partition: one that was added without
+    --groupid it passes over (seen with Apptainer 1.4.5).
     """
     objects = data_objects(path)
     group = _system_partition(path, objects).group
-    found = [(PARTITION.unpack(item.extra[:PARTITION.size]), item) for item in objects
-             if item.kind == DATA_PARTITION and item.group == group]
-    return [(system, item.offset, item.size) for (system, kind), item in found if kind == OVERLAY]
+    return any(item.kind == DATA_PARTITION and item.group == group and
+               PARTITION.unpack(item.extra[:PARTITION.size])[1] == OVERLAY for item in objects)
 
 
 def _system_partition(path, objects):

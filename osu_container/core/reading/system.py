@@ -8,7 +8,6 @@ sysdeps/generic/dl-cache.h. musl: ldso/dynlink.c.
 
 Works on Python 3.6 with the standard library only.
 """
-import itertools
 import os
 import platform
 import posixpath
@@ -39,7 +38,6 @@ _LEVELS = [
 ]
 #: What an Intel processor needs to be called haswell by glibc (sysdeps/x86/cpu-features.c)
 _HASWELL = 'avx2 bmi1 bmi2 abm movbe popcnt fma'
-_AVX512_1 = 'avx512cd avx512bw avx512dq avx512vl'
 
 
 def processor():
@@ -70,53 +68,26 @@ def platform_of(here):
 
 def subfolders(loader, here):
     """
-    Return the folders (list of str) that a glibc looks into below each one of a path, the first first.
+    Return the folders (list of str) of glibc-hwcaps (glibc 2.33) that are looked into below each one of a path.
 
     :param loader: bytes, content of its loader; here: as processor() has it
-    Those of glibc-hwcaps came with 2.33; the older ones, of which each is a choice of words, went with 2.37.
+    The older ones (tls, haswell), which went with 2.37 and which no distribution's MPI used, are not looked into.
     """
-    machine, maker, flags = here
+    machine, _, flags = here
     found = []
     if machine == 'x86_64' and b'x86-64-v' in loader:
-        left = None
         for name, needed in reversed(_LEVELS):  # each level needs those below it
             if not set(needed.split()) <= flags:
                 break
-            left = name
-        names = [name for name, _ in _LEVELS]
-        found = ['glibc-hwcaps/' + name for name in names[names.index(left):]] if left else []
-    if b'\0tls\0' in loader:
-        words = ['tls', platform_of(here)]
-        if machine == 'x86_64':
-            if maker == 'GenuineIntel' and words[1] != 'xeon_phi' and set(_AVX512_1.split()) <= flags:
-                words.append('avx512_1')
-            words.append('x86_64')
-        for choice in itertools.product((True, False), repeat=len(words)):
-            name = '/'.join(word for word, taken in zip(words, choice) if taken)
-            if name and name not in found:
-                found.append(name)
+            found.insert(0, 'glibc-hwcaps/' + name)
     return found
 
 
-def older_bits(loader, here):
-    """
-    Return the bits (int) that an entry of a cache may have for copies in the older kind of folders; 0 from 2.37 on.
-
-    :param loader, here: as for subfolders()
-    The bits are those of glibc 2.36, sysdeps/x86/dl-procinfo.c and elf/dl-hwcaps.c: x86_64, avx512_1, haswell,
-    xeon_phi, tls.
-    """
-    words = set('/'.join(subfolders(loader, here)).split('/'))
-    bits = {'x86_64': 1 << 1, 'avx512_1': 1 << 2, 'haswell': 1 << 48, 'xeon_phi': 1 << 49, 'tls': 1 << 63}
-    return sum(bit for word, bit in bits.items() if word in words) if 'tls' in words else 0
-
-
-def read_cache(data, machine, levels=(), older=0):
+def read_cache(data, machine, levels=()):
     """
     Return {name: path} of the entries of an ld.so.cache (data: bytes) for machine (str, as in ElfFacts).
 
-    levels: list of str, folders of glibc-hwcaps for this processor, the first first: their copies come before others;
-    older: as older_bits() has it.
+    levels: list of str, folders of glibc-hwcaps for this processor, the first first: their copies come before others.
     {} for a damaged cache, which ld.so does not use either.
     """
     start = 0
@@ -142,7 +113,7 @@ def read_cache(data, machine, levels=(), older=0):
                 if number >= len(names) or names[number] not in levels:
                     continue
                 level = levels.index(names[number])
-            elif hwcap & ~older:
+            elif hwcap:
                 continue
             name, path = _text(data, start + key), _text(data, start + value)
             if name not in found or level < rank[name]:
@@ -264,9 +235,8 @@ def system_of(interpreter, machine, exists, content, folder_names, here=None):
     def cached(name, machine):
         """See System."""
         if machine not in known:
-            levels = [sub[len('glibc-hwcaps/'):] for sub in subfolders(loader, here) if sub.startswith('glibc-hwcaps/')]
-            known[machine] = read_cache(content(path), machine, levels,
-                                        older_bits(loader, here)) if exists(path) else {}
+            levels = [sub[len('glibc-hwcaps/'):] for sub in subfolders(loader, here)]
+            known[machine] = read_cache(content(path), machine, levels) if exists(path) else {}
         return known[machine].get(name)
     return System(interpreter, folders, meaning_of_lib(folders), below=below, cached=cached, here=here,
                   machine=machine)

@@ -9,7 +9,6 @@ mark is derived from the names of the functions in libfabric's prov/cxi/src.
 """
 import posixpath
 import re
-import struct
 
 from osu_container.core.reading.libraries import Elf, libfabric_number, version_of
 
@@ -160,24 +159,6 @@ def provider_of_file(path):
     """Return the provider (str) whose file path (str) is by its name, None if it is none."""
     found = re.match(PLUGIN + '$', posixpath.basename(path))
     return PLUGIN_NAMES.get(found.group(1), found.group(1)) if found else None
-
-
-#: What begins struct fi_provider of libfabric (rdma/providers/fi_prov.h): the version of the provider, which is that of
-#: the libfabric it is built with (OFI_VERSION_DEF_PROV of ofi_util.h: 100 * major + minor, 10 * revision), and the API
-_PROVIDER_STRUCT = re.compile(br'(?=(..)(.)\0([\0-\x63])\0([\1\2])\0)', re.S)
-
-
-def plugin_release(data):
-    """
-    Return the release (str) of libfabric that a provider in a file of its own is built with (data: its content, bytes),
-    None where it does not say, or says several. The same as fi_prov_ini() of Intel MPI's plug-ins, 2021.2 to 2021.18.
-    """
-    found = set()
-    for match in _PROVIDER_STRUCT.finditer(data):
-        revision, version, minor, major = struct.unpack('<H3B', b''.join(match.groups()))
-        if version == 100 * major + minor and revision < 100 and match.start() % 4 == 0:
-            found.add('%d.%d.%d' % (major, minor, revision // 10))
-    return found.pop() if len(found) == 1 else None
 
 
 def fabric_traits(data):

@@ -21,7 +21,6 @@ from osu_container.core.reading.traits import (
     asked_of_libfabric,
     fabric_traits,
     mpi_traits,
-    plugin_release,
     provider_of_file,
 )
 from osu_container.recipes.versions import SOURCES
@@ -72,24 +71,6 @@ static void nothing(void) { }
 static struct provider own = { %d, %d, { NULL }, "%s", none, none, nothing };
 struct provider *fi_prov_ini(void) { return &own; }
 '''
-INI = '''
-import ctypes, sys
-begin = ctypes.CDLL(sys.argv[1]).fi_prov_ini
-begin.restype = ctypes.c_void_p
-print(*(ctypes.c_uint32 * 2).from_address(begin()))
-'''
-
-
-@pytest.mark.parametrize('release', ['1.11.0', '1.18.1', '1.22.0', '2.1.0', '2.5.1'])
-def test_release_of_a_plug_in_is_what_it_says_when_libfabric_opens_it(tmp_path, release):
-    major, minor, revision = map(int, release.split('.'))
-    library = compile_library(tmp_path / 'libtcp-fi.so', source=PLUGIN % (
-        (100 * major + minor) << 16 | 10 * revision, major << 16 | minor, 'tcp'))
-    said = [int(number) for number in in_python(INI, str(library)).stdout.split()]
-    assert [said[0] >> 16, (said[0] & 0xffff) // 10, said[1]] == [100 * major + minor, revision, major << 16 | minor]
-    assert plugin_release(library.read_bytes()) == release
-
-
 GETINFO = '''
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])

@@ -1,9 +1,8 @@
 """The environment that the runtime makes: what the image sets, and what nobody can tell of it beforehand."""
 import posixpath
 import re
-from collections import namedtuple
 
-from osu_container.core.deciding.conditions import network_of, release
+from osu_container.core.deciding.conditions import network_of
 from osu_container.core.deciding.layers import LIBFABRIC, parts_of
 from osu_container.core.deciding.rules.finding import (
     NOTE,
@@ -112,79 +111,44 @@ def loader_variables(trial):
                           % (name, one.value), _evidence(name, one), 'take it out of the image')
 
 
-#: What a value of the image leads to. level: None where nothing speaks against it; runs: what runs then, or ''
-_Choice = namedtuple('_Choice', 'level runs')
-_RIGHT = _Choice(None, '')
-
-
 def _netmod(trial, value, ours):
     """MPIR_CVAR_CH4_NETMOD: one of two that libmpi has; where it has one only, that runs whatever the variable says."""
     device = (trial.mpi or {}).get('device') or []
     netmods = [name.partition(':')[2] for name in device if name.startswith('ch4:')]
-    return _RIGHT if netmods and (len(netmods) < 2 or value in netmods) else None  # rules "netmod" and "UCX" go by it
+    return bool(netmods) and (len(netmods) < 2 or value in netmods)  # the rules "netmod" and "UCX" go by it
 
 
 def _of_provider(trial, value, ours):
     """A provider by its name, beside FI_PROVIDER, which leaves libfabric only one."""
-    return _RIGHT if provider_of(trial) else None
+    return bool(provider_of(trial))
 
 
 def _plugins(trial, value, ours):
     """
     FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image and the same provider
-    in libfabric itself the newer one is taken (ofi_register_provider() of libfabric's src/fabric.c): where that is its
-    own, all is well. Of newer plug-ins that load, those of 1.18 end in "Function not implemented" in libfabric 1.17,
-    and all run in 1.11 (random pairs, Intel MPI 2021.2 to 2021.18 over libfabric 1.11 to 2.5.1, 2026-11-23).
+    in libfabric itself the newer one is taken, and the host's libfabric may not be able to drive the image's.
     """
     fabric = trial.fabric or {}
-    both = set(parts_of(provider_of(trial) or '')) & set(fabric.get('files', {}))
-    if not both <= set(fabric.get('inside', [])):
-        return _RIGHT
-    newest = max([release(fabric['files'][name]) or (999,) for name in both] or [()])
-    own = release(fabric.get('release'))
-    if newest[:2] == (1, 18) and own[:2] == (1, 17):
-        return _Choice('fails', "libfabric takes the image's newer plug-in, of 1.18, and 1.17 cannot drive it")
-    return _RIGHT if newest <= own or own[:2] == (1, 11) else None
+    both = set(parts_of(provider_of(trial) or '')) & set(fabric.get('files', ()))
+    return not both or not both <= set(fabric.get('inside', []))
 
 
 def _fabrics(trial, value, ours):
-    """
-    I_MPI_FABRICS: libfabric between nodes, with or without shared memory within one. Shared memory alone is what
-    Intel MPI 2021.6 to 2021.16 take it for; 2021.2 and 2021.4, 2021.18 and 2021.19 go on between nodes by libfabric
-    (random pairs, each of 11 releases over libfabric of MPICH 5.0.2 and over its own, 2026-11-23).
-    """
-    found = release((trial.mpi or {}).get('release'))[:2]
-    if value == 'shm' and (2021, 6) <= found <= (2021, 16):
-        return _Choice('fails', 'this Intel MPI then knows shared memory alone, and ranks on two nodes do not reach '
-                       'each other')
-    other = (2021, 2) <= found <= (2021, 4) or (2021, 18) <= found <= (2021, 19)
-    return _RIGHT if value in ('ofi', 'shm:ofi') or value == 'shm' and other else None
-
-
-def _pml(trial, value, ours):
-    """OMPI_MCA_pml: cm takes libfabric; with ob1 messages go over Open MPI's own TCP, if OMPI_MCA_btl allows."""
-    ways = known(trial.environment, 'OMPI_MCA_btl')
-    tcp = ways and ('tcp' in ways.split(',') if not ways.startswith('^') else 'tcp' not in ways[1:].split(','))
-    return _Choice('works slowly', "messages go over Open MPI's own TCP, not by libfabric") if value == 'ob1' and tcp \
-        else None
-
-
-def _btl(trial, value, ours):
-    """OMPI_MCA_btl: for the messages of ob1, see there."""
-    return _RIGHT if known(trial.environment, 'OMPI_MCA_pml') == 'ob1' else None
+    """I_MPI_FABRICS: libfabric between nodes, with or without shared memory within one."""
+    return value in ('ofi', 'shm:ofi')
 
 
 def _prefix(trial, value, ours):
     """OPAL_PREFIX: where Open MPI lies; it finds its parts below."""
     mpi = mpi_of(trial)
-    return _RIGHT if mpi and posixpath.normpath(mpi.path).startswith(value.rstrip('/') + '/lib') else None
+    return bool(mpi) and posixpath.normpath(mpi.path).startswith(value.rstrip('/') + '/lib')
 
 
-#: Variable -> function of (Trial, value of the image, that of the module or None): _Choice, None where nothing tells.
+#: Variable -> function of (Trial, value of the image, that of the module or None): whether nothing speaks against it.
 #: Measured by random pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
 _CHOICES = {'MPIR_CVAR_CH4_NETMOD': _netmod, 'MPIR_CVAR_OFI_USE_PROVIDER': _of_provider, 'FI_PROVIDER_PATH': _plugins,
-            'I_MPI_FABRICS': _fabrics, 'OMPI_MCA_pml': _pml, 'OMPI_MCA_btl': _btl, 'OPAL_PREFIX': _prefix,
-            'I_MPI_OFI_PROVIDER': lambda trial, value, ours: _RIGHT if value == provider_of(trial) else None}
+            'I_MPI_FABRICS': _fabrics, 'OPAL_PREFIX': _prefix,
+            'I_MPI_OFI_PROVIDER': lambda trial, value, ours: value == provider_of(trial)}
 
 
 @rule("image's variables", source='action script of Apptainer 1.4.5: what the image sets wins over the host; '
@@ -203,66 +167,21 @@ def image_variables(trial):
             continue
         if one is None and name not in ours or name in [entry['name'] for entry in trial.approach['unset']]:
             continue
-        choice = _CHOICES[name](trial, one.value, ours.get(name)) if name in _CHOICES and one and one.value else None
-        if choice and choice.level is None:
+        if name in _CHOICES and one and one.value and _CHOICES[name](trial, one.value, ours.get(name)):
             continue
         at = (one or trial.environment.variables[name]).at
         if one and one.value is None:
             said = '%s may be anything: %s (%s)' % (name, one.why, at)
         else:
             said = 'the image %s (%s)' % (_done(name, one), at)
-        yield finding(choice.level if choice else 'unknown', "%s%s; %s"
-                      % (said, ' instead of the module\'s %s=%s' % (name, ours[name]) if name in ours else '',
-                         choice.runs if choice else 'what then runs no rule says'),
+        yield finding('unknown', "%s%s; what then runs no rule says"
+                      % (said, ' instead of the module\'s %s=%s' % (name, ours[name]) if name in ours else ''),
                       [(at, name)], 'take it out of the image, or export APPTAINERENV_%s with another value: that wins '
                       'over the image' % name)
 
 
-#: Providers for Ethernet: one of them is left where an image forbids another
+#: Providers for Ethernet, which reach another node, slowly, in any network
 _OF_ETHERNET = {'tcp', 'sockets', 'udp', 'net'}
-
-
-def _left(trial, one):
-    """
-    Return the providers for Ethernet (sorted list of str) among which MPI may choose, [] where FI_PROVIDER names some.
-
-    one: Variable or None, FI_PROVIDER of the process; a list that begins with ^ forbids (fi_fabric(7)).
-    """
-    text = one.value if one else ''
-    if text is None or text and not text.startswith('^'):
-        return []
-    forbidden = set(name.strip() for name in text[1:].split(','))
-    return sorted(_OF_ETHERNET & set((trial.fabric or {}).get('providers') or []) - forbidden)
-
-
-def _by_ethernet(trial, parts):
-    """
-    Return whether a provider by its parts (list of str) reaches another node over Ethernet: where it goes through
-    another one (tcp;ofi_rxm), if both are in a libfabric of 1.22 or newer (random pairs; Intel's 1.18, which has them
-    as files of their own, says "No data available").
-    """
-    fabric = trial.fabric or {}
-    if parts[0] not in _OF_ETHERNET:
-        return False
-    return len(parts) == 1 or set(parts) <= set(fabric.get('inside', [])) and release(fabric.get('release')) >= (1, 22)
-
-
-def _is_told(trial):
-    """Return the provider (str) that the module tells Open MPI to take alone, None for other MPIs and other ways."""
-    if (trial.mpi or {}).get('family') != 'Open MPI' or known(trial.environment, 'OMPI_MCA_pml') not in (None, 'cm'):
-        return None
-    return module_value(trial).get('OMPI_MCA_opal_common_ofi_provider_include')
-
-
-def _is_told_another(trial):
-    """
-    Return the provider (str) that Open MPI is told to take, if libfabric is asked for another; else None.
-
-    A word of its list is the beginning of a name: tcp also allows tcp;ofi_rxm (random pairs, Open MPI 4.1.8 and
-    5.0.11, 2026-11-23).
-    """
-    wanted = _is_told(trial)
-    return wanted if wanted and not (provider_of(trial) or wanted).startswith(wanted) else None
 
 
 @rule('provider of the image', source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; random pairs')
@@ -281,21 +200,10 @@ def image_provider(trial):
             'the image %s (%s)' % (_done('FI_PROVIDER', one), at))
     evidence = [(at, 'FI_PROVIDER' if one is None or one.value is None else 'FI_PROVIDER=' + one.value)]
     if provider_of(trial) is None:
-        left = _left(trial, one) if network_of(trial.site)[0] == 'Ethernet' else []
-        told = _is_told(trial)
-        if told and left and told not in left:
-            yield finding('fails', "%s, and the module tells Open MPI to take %s only" % (said, told), evidence, remedy)
-        elif left:
-            yield finding('works slowly', "%s, instead of the module's FI_PROVIDER=%s: MPI takes what it likes best "
-                          "of %s" % (said, ours, ', '.join(left)), evidence, remedy)
-        else:
-            yield finding('unknown', "%s, instead of the module's FI_PROVIDER=%s: which provider libfabric then takes "
-                          "no file says" % (said, ours), evidence, remedy)
-    elif _is_told_another(trial):
-        yield finding('fails', "%s, and the module tells Open MPI to take %s only" % (said, _is_told_another(trial)),
-                      evidence, remedy)
+        yield finding('unknown', "%s, instead of the module's FI_PROVIDER=%s: which provider libfabric then takes no "
+                      "file says" % (said, ours), evidence, remedy)
     elif provider_of(trial) not in [fact['value'] for fact in network_of(trial.site)[1]['providers']]:
-        slow = _by_ethernet(trial, parts_of(provider_of(trial)))
+        slow = provider_of(trial) in _OF_ETHERNET
         yield finding('works slowly' if slow else 'unknown', "%s, which wins over the module's %s%s"
                       % (said, ours, '' if slow else ': whether that provider reaches another node here is not known'),
                       evidence, remedy)

@@ -73,9 +73,9 @@ def ranks_apart(trial):
 
 @rule('overlay', source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF')
 def overlay(trial):
-    """An overlay in the SIF may add, hide and change any file, and what it changes cannot be read or is not mounted."""
-    for why in trial.image.unread:
-        yield finding('unknown', "the SIF has an overlay in it, and what runs is not known: %s" % why,
+    """An overlay in the SIF may add, hide and change any file; it is not read."""
+    if trial.image.overlaid:
+        yield finding('unknown', "the SIF has an overlay in it, so what runs is not known",
                       [(trial.image.path, 'an overlay partition')],
                       '`apptainer sif list IMAGE` shows its number, `apptainer sif del NUMBER IMAGE` takes it out of '
                       'a copy; or build an image with its content')
