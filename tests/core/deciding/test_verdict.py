@@ -17,7 +17,7 @@ from osu_container.core.deciding import verdict as verdict_rules
 from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, pmi_for, runs_on
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.site_choice import described_entry, site_entry
 from osu_container.core.deciding.trial import _given, _names, _own_program, image_mpi, trial_of
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
@@ -379,7 +379,7 @@ def test_todays_prediction_is_called_one():
 
 def test_a_description_is_not_held_to_be_whole():
     """What is not in it is not missing, and no symbol lacks."""
-    entry = site_entry(published.THEN)
+    entry = described_entry(published.THEN)
     described = published_image(True, '1.22.0', '4.2.3', '6.0.3')
     mpi = described.files['/usr/lib/libmpi.so.12']
     described.files['/usr/lib/libmpi.so.12'] = mpi._replace(needed=[*mpi.needed, 'libnobody.so'],

@@ -130,7 +130,7 @@ CHOICES = {
     'setting': list(SETTINGS),
     'program': list(PROGRAMS),
     'cache': ['current', 'none', 'stale'],
-    'form': ['folder', 'sif', 'bare folder', 'overlay adds', 'overlay hides', 'overlay of no group'],
+    'form': ['folder', 'sif', 'bare folder', 'overlay of no group'],
 }
 PLAIN = Case(**{field: values[0] for field, values in CHOICES.items()})
 
@@ -219,8 +219,6 @@ def odd(case):
 #: Cases that once were judged wrongly
 KEPT = [PLAIN._replace(**fields) for fields in (
     {'form': 'overlay of no group'},
-    {'approach': 'pure', 'form': 'overlay hides'},
-    {'form': 'overlay adds'},
     {'mpi': 'mpich-5.0.0', 'host': 'trixie', 'base': 'trixie'},  # its API, not its symbols
     {'found': 'environment', 'spelling': 'by a variable'},
     {'approach': 'pure', 'mpi': 'impi_rt-2021.10.0'},  # its providers are plug-ins

@@ -317,36 +317,21 @@ def image(case, folder):
     if case.form in ('folder', 'bare folder'):
         return root
     sif, command = folder / 'image.sif', parts.runtime()['command']
-    overlay = {'overlay adds': _to_overlay, 'overlay hides': _hidden, 'overlay of no group': _hidden}.get(case.form)
-    upper = overlay(case, root, folder / 'upper') if overlay else None
+    upper = _hidden(case, root, folder / 'upper') if case.form == 'overlay of no group' else None
     run([command, 'build', '--fakeroot', '--mksquashfs-args', '-noI -noD -noF -noX', sif, root])
     if upper:
         packed = folder / 'overlay.squashfs'
         run(['mksquashfs', upper, packed, '-quiet', '-no-progress', '-all-root', '-noI', '-noD', '-noF'])
         # datatype 4: a partition; partfs 1: squashfs; parttype 4: overlay; partarch 2: amd64 (`apptainer sif add -h`).
         # The runtime mounts those of the system's group, which is 1; without --groupid it is in none
-        group = ['--groupid', '1'] if case.form != 'overlay of no group' else []
-        run([command, 'sif', 'add', '--datatype', '4', '--partfs', '1', '--parttype', '4', '--partarch', '2', *group,
-             sif, packed])
+        run([command, 'sif', 'add', '--datatype', '4', '--partfs', '1', '--parttype', '4', '--partarch', '2', sif,
+             packed])
     return sif
 
 
 def _below(root, folder):
     """Return folder (Path) below root (Path) without links: a folder lib in an overlay would hide the link lib."""
     return folder.resolve().relative_to(root.resolve())
-
-
-def _to_overlay(case, root, upper):
-    """Move the libraries of MPI from root (Path) into a new folder upper (Path); return that."""
-    source = Path(f'{root}{case.folder}')
-    names = {path.name for path in (parts.wheel(case.mpi) / 'lib').iterdir()} if case.mpi not in DEBIANS_MPI else ()
-    upper.mkdir()
-    for name in sorted(names):
-        target = upper / _below(root, source) / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if (source / name).exists() or (source / name).is_symlink():
-            (source / name).rename(target)
-    return upper
 
 
 def _hidden(case, root, upper):
