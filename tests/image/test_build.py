@@ -930,6 +930,7 @@ def test_c_programs_run_on_two_ranks(c_image):
         assert sizes == [1, 2, 4, 8, 16, 32, 64], output
 
 
+@pytest.mark.full
 @pytest.mark.apptainer
 def test_c_image_has_libraries_labels_and_size(c_image):
     sif, total = c_image
