@@ -4,12 +4,10 @@ The older one is a commit of the history: its own code installs and writes here.
 """
 import json
 import os
-import re
 import subprocess
 
 import pytest
 
-from osu_container.core.data.sites import SITES
 from tests.helpers.machine import PROJECT, STATE, EasyBuild, clean_shell, run
 
 #: The state of 2026-11-21: before there were releases, and before the Python code was one package
@@ -83,30 +81,6 @@ def test_installed_modules_run_are_listed_rebuilt_and_removed(old, tmp_path):
     done = run(['bash', clean / 'workstation' / 'clean.sh', '--modules'], env=eb.environment)
     assert done.returncode == 0 and 'osu-container/pure' in done.stdout and 'osu-native/' in done.stdout
     assert [name for name in eb.left_behind() if not (eb.prefix / name).is_dir()] == []
-
-
-@pytest.mark.apptainer
-@pytest.mark.long
-@pytest.mark.full
-def test_a_site_file_is_read_by_check_and_by_eb_also_as_the_local_file(old, tmp_path):
-    site_file = tmp_path / 'of_then.py'
-    done = run([old / 'bin' / 'osu-container', 'discover', '-o', site_file], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    site = re.search(r"^SITE = '(.*)'$", site_file.read_text(), re.M).group(1)
-    image = SITES['workstation']['images']['value']['pure']
-    done = run([COMMAND, 'check', PROJECT / 'sources' / image, '--site-file', site_file, '--json'])
-    assert done.returncode == 0 and json.loads(done.stdout)['recommended'] == 'pure', done.stdout + done.stderr
-
-    eb = EasyBuild('newest', tmp_path / 'prefix')
-    settings = eb.prefix / 'software' / 'osu-container' / 'pure' / 'settings.json'
-    done = eb('osu-container-pure.eb', '-r', f'--try-amend=site={site_file}', f'--try-amend=image={image}')
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert json.loads(settings.read_text())['site'] == site
-    settings.unlink()
-    eb.local(site_file.read_text())  # "for good", as the file said
-    done = eb('osu-container-pure.eb', '-r', '--rebuild', f'--try-amend=image={image}')
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert json.loads(settings.read_text())['site'] == site
 
 
 @pytest.mark.long

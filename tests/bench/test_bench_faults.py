@@ -318,34 +318,6 @@ def real(bench, tmp_path):
 
 
 @pytest.mark.slurm
-@pytest.mark.full
-def test_a_real_job_that_ends_leaves_a_run_that_goes_on(bench, real, tmp_path):
-    env = {**os.environ, **real}
-    waits = f"while os.path.exists('{tmp_path}/hold'): time.sleep(0.05)"
-    for told in (True, False):  # salloc tells its command that the job has ended; a batch script finds out
-        folder, variables = tmp_path / f'run-{told}', dict(real)
-        (tmp_path / 'hold').write_text('')
-        special(bench.root, '2', 'osu_bw', waits)
-        if not told:
-            asked = run(['salloc', '--no-shell', '-N2', '-n2', '--time=5'], env=env)
-            number = re.search(r'Granted job allocation (\d+)', asked.stderr).group(1)
-            variables.update(SLURM_JOB_ID=number, SLURM_JOB_NODELIST='node[1-2]', SLURM_JOB_NUM_NODES='2')
-        child = bench.start(*ARGUMENTS, '--repeats', '1', '-o', folder, '--', 'osu_bw', **variables)
-        wait_for_lines(folder / files.NAME, 4)
-        time.sleep(1)
-        assert run(['scancel', '--user', str(os.getuid())], env=env).returncode == 0
-        _, err = child.communicate(timeout=120)
-        assert child.returncode == (143 if told else 1), err
-        assert f'to go on: osu-container bench --resume {folder}' in err
-        assert told or re.search(r'job \d+ has ended \(\w+', err)
-        assert [one['status'] for one in measurements(folder)] == ['ok'], 'the end of the job is no result'
-        (tmp_path / 'hold').unlink()
-    done = bench('--resume', folder, **real)
-    assert done.returncode == 0, done.stdout + done.stderr
-    is_whole(folder, repeats=1)
-
-
-@pytest.mark.slurm
 def test_a_rank_that_dies_is_a_result_and_too_many_nodes_are_refused(bench, real, tmp_path):
     refused = bench(*ARGUMENTS, '--nodes', '99', **real)
     assert refused.returncode == 1 and 'Slurm does not take this job: Requested node configuration' in refused.stderr

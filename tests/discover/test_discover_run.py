@@ -1,8 +1,6 @@
 """A site that osu-container discover writes installs and runs as it is, on this machine and on a stand-in."""
 import json
-import os
 import re
-import shutil
 
 import pytest
 
@@ -135,17 +133,6 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
     frontier.install('osu-container-hybrid.eb', '-r', '--rebuild')
     frontier.measures('hybrid')
     assert frontier.discover('--compare', 'osu-container/hybrid').returncode == 0
-
-
-@pytest.mark.full
-def test_the_native_build_of_the_file_runs(workstation):
-    if not shutil.which('gcc') or not os.access('/usr/bin/python3', os.X_OK):
-        pytest.fail('no compiler: `make test` sets it up')
-    site = workstation.folder / 'native.py'
-    assert workstation.discover('-o', site, '--force').returncode == 0
-    workstation.install('osu-native.eb', '-r', f'--try-amend=site={site}')
-    done = workstation.shell(f'module load osu-native && {RUN}')
-    assert done.returncode == 0 and re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr
 
 
 @pytest.mark.full

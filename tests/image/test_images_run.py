@@ -13,8 +13,6 @@ import pytest
 
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.versions import SOURCES
-from osu_container.results import files
-from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT, STATE, folded, run
 from tests.helpers.samples import one_of_each
 from tests.runs.test_approaches import table
@@ -154,14 +152,6 @@ def test_open_mpi_is_refused_by_every_other_approach(built, typed, tmp_path, app
     assert_refused(typed(install(approach, OPENMPI)), tmp_path / 'prefix', 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
 
 
-@pytest.mark.apptainer
-@pytest.mark.full
-def test_another_mpi_is_refused_by_approach_openmpi(built, typed, tmp_path):
-    built(DEFAULT)
-    done = typed(install('openmpi', DEFAULT))
-    assert_refused(done, tmp_path / 'prefix', 'is MPICH ABI (libmpi.so.12)', 'libmpi.so.40')
-
-
 @on_two_nodes
 @pytest.mark.full
 @pytest.mark.parametrize('name', WITH_PYTHON)
@@ -177,18 +167,6 @@ def test_buffers_of_python_benchmarks_are_arrays(built, typed, name, tmp_path):
     assert len(table(done.stdout)) == 4, said
     assert done.stdout.count('sum 2.0') == 2, said
     assert 'GPU memory, and this image has no CuPy' in done.stderr, said
-
-
-@on_two_nodes
-@pytest.mark.full
-@pytest.mark.parametrize('name', WITH_PYTHON)
-def test_bench_keeps_figures_of_numpy_arrays_apart(built, typed, tmp_path, name):
-    built(name)
-    approach = APPROACH_OF[name]
-    done = typed(f'{install(approach, name)} || exit; {PROJECT}/bin/osu-container bench --tag quick --repeats 1 '
-                 f'--module osu-container/{approach} -o {tmp_path}/run osu_alltoall')
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    assert [one.case for one in files.read(tmp_path / 'run').series] == [Case('osu_alltoall', 'H H', 2, 2, 'numpy')]
 
 
 # The same by other tools

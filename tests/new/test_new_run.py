@@ -121,33 +121,6 @@ def test_the_module_is_about_the_application_and_no_benchmark(place):
 # ---- measuring
 
 @pytest.mark.slurm
-@pytest.mark.full
-def test_two_modules_are_measured_with_a_command_and_compared(place):
-    for approach in ('pure', 'hybrid'):
-        place.module('lammps', approach)
-    both = '--module lammps/pure --module lammps/hybrid'
-    done = place(f"osu-container bench {both} --run '{LMP}' --repeats 2 -o timed && "
-                 'osu-container compare timed:hybrid timed:pure; echo "code $?"; '
-                 'osu-container report timed -o timed.html')
-    assert '4 measured, 0 failed' in done.stdout, done.stdout + done.stderr
-    assert re.search(r'^    pure +[\d.]+ ± [\d.]+  \(2 repeats\)$', done.stdout, re.M)
-    found = files.read(place.folder / 'timed')
-    assert found.names == ['pure', 'hybrid'] and found.cases == [Case(f'$ {LMP}', '', 2, 2, 's: time of the step')]
-    for one in found.series:
-        assert all(0.2 < value < 300 for value in one.values[0].values())
-        for ranks in one.facts['proofs']:
-            assert ranks[0]['ranks'] == [0, 1] and ranks[0]['libraries']['libfabric']['where'] == \
-                {'pure': 'image', 'hybrid': 'host'}[one.name]
-    raw = [(place.folder / 'timed' / entry['raw']).read_text() for _, entry in files.lines(place.folder / 'timed')[0]
-           if entry['kind'] == 'measurement']
-    assert len(raw) == 4 and all('Loop time of' in text for text in raw)
-    # and what reads results reads these
-    assert f'$ {LMP}, two nodes, s: time of the step: hybrid against pure, s' in done.stdout
-    assert re.search(r'code [01]$', done.stdout, re.M)
-    assert f'$ {LMP}' in (place.folder / 'timed.html').read_text()
-
-
-@pytest.mark.slurm
 def test_a_figure_that_the_command_prints_is_measured(place):
     name = place.module('openmpi', 'openmpi')
     done = place(f"osu-container bench --module {name} --run 'ring 1' --ranks 4 --repeats 1 -o laps --unit laps/s "

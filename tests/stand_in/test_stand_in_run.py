@@ -17,9 +17,7 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.reading.libraries import sha256_of
-from osu_container.core.reading.sif import read_sif
-from tests.helpers.machine import PROJECT, STATE, StandIn, compile_library, folded, run
+from tests.helpers.machine import PROJECT, STATE, StandIn, folded, run
 from tests.helpers.samples import one_of_each
 
 pytestmark = pytest.mark.apptainer
@@ -254,41 +252,6 @@ def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand
                             r'MPI_CONTAINER_UNSET|OSU_\w+_OF_OSU_\w+', name) for name in extra), extra
 
 
-@pytest.fixture
-def other_image(make_sif, tmp_path):
-    """Function (environment script, change) -> name of an image in a source path of its own: ours with both changes."""
-    def make(script, change=lambda folder: None):
-        sif = PROJECT / 'sources' / site_entry('workstation')['images']['value']['hybrid']
-        folder, sources = tmp_path / 'image', tmp_path / 'sources'
-        done = run(['unsquashfs', '-n', '-no-xattrs', '-o', str(read_sif(str(sif))[0]), '-d', folder, sif])
-        assert done.returncode == 0, done.stderr
-        (folder / '.singularity.d' / 'env' / '91-environment.sh').write_text(script)
-        change(folder)
-        sources.mkdir()
-        made = make_sif(sources / 'other.sif', folder)
-        (sources / 'other.sif.sha256').write_text(sha256_of(str(made)))
-        return sources
-    return make
-
-
-@pytest.mark.full
-def test_the_images_library_path_and_rccl_plugin_stay(own_stack, other_image):
-    def add_plugin(folder):
-        compile_library(folder / 'opt' / 'ofi' / 'lib' / 'librccl-net.so')
-    this = own_stack('lumi-25.03')
-    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(other_image(
-        'export LD_LIBRARY_PATH=/opt/own/lib:/opt/ofi/lib\n', add_plugin))
-    done = this.install('bind', 'hybrid', 'opensource', options=['--try-amend=image=other.sif'])
-    assert done.returncode == 0, done.stdout
-    for approach in ('bind', 'hybrid', 'opensource'):
-        found = dict(line.partition('=')[::2] for line in this.shell(
-            f'module load osu-container/{approach}; osu-exec env').stdout.splitlines())
-        assert found['NCCL_NET_PLUGIN'] == '/opt/ofi/lib/librccl-net.so'
-        assert found['LD_LIBRARY_PATH'].split(':')[:3] == {
-            'opensource': ['/opt/own/lib', '/opt/ofi/lib', '/.singularity.d/libs'],
-        }.get(approach, ['/opt/ofi/lib', '/opt/host-mpi/lib', '/opt/own/lib'])
-
-
 def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
     this = own_stack('lumi-25.03')
     this.eb.environment.update(LUMI_STACK_VERSION='25.03', LUMI_STACK_PARTITION='container')
@@ -297,20 +260,6 @@ def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
     done = run(['unshare', '--user', '--map-root-user', '--uts', 'bash', '-c', eb], env=this.eb.environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'pure on site lumi-25.03' in this.eb.module('osu-container/pure').read_text()
-
-
-@pytest.mark.full
-def test_fork_safe_of_the_image_is_taken_away(own_stack, other_image):
-    this = own_stack('lumi-25.03')
-    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(other_image(
-        'export CXI_FORK_SAFE=1\nexport CXI_FORK_SAFE_HP=1\n'))
-    done = this.install('opensource', options=['--try-amend=image=other.sif'])
-    assert done.returncode == 0, done.stdout
-    script = 'module load osu-container/opensource; osu-exec env'
-    assert 'CXI_FORK_SAFE=1\n' in this.shell(script).stdout, 'the image does not set it'
-    # as the module of a site with cxi has it (modules/lumi-25.03/osu-container/opensource.lua)
-    taken = this.shell(script.replace(';', '; export MPI_CONTAINER_UNSET="CXI_FORK_SAFE CXI_FORK_SAFE_HP";', 1)).stdout
-    assert 'CXI_FORK_SAFE' not in taken.replace('MPI_CONTAINER_UNSET=CXI_FORK_SAFE CXI_FORK_SAFE_HP', '')
 
 
 #: Does what lumi-container-wrapper's own does (github.com/CSCfi/hpc-container-wrapper, generate_wrappers.sh), in short:
@@ -375,18 +324,6 @@ def test_lumi_container_wrapper_that_is_absent_or_fails_is_told_and_nothing_is_l
     assert this.eb.left_behind() == []
     done = this.install('hybrid', options=['--try-amend=wrapper=tykky'])
     assert done.returncode != 0 and "unknown wrapper 'tykky'; known: run-in-container, " in folded(done.stdout)
-
-
-@pytest.mark.full
-def test_lumi_container_wrapper_is_brought_by_its_module(own_stack, wrap_container, tmp_path):
-    this = own_stack('lumi-25.03')
-    module = tmp_path / 'modules' / 'lumi-container-wrapper' / '0.5.2.lua'
-    module.parent.mkdir(parents=True)
-    module.write_text(f'prepend_path("PATH", "{wrap_container}")\n')
-    this.eb.environment['MODULEPATH'] = str(tmp_path / 'modules')
-    done = this.install('opensource', options=[WRAPPED])
-    assert done.returncode == 0, done.stdout
-    assert this.shell('module load osu-container/opensource && osu_bw --help').returncode == 0
 
 
 def test_an_image_in_the_folder_of_the_site_is_taken_when_the_user_has_deleted_the_copy(own_stack, tmp_path):
