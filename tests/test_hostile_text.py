@@ -33,8 +33,8 @@ from osu_container.new import easyconfig
 from osu_container.proof.cli import write_prolog
 from osu_container.report import export
 from osu_container.results import files
-from osu_container.results.example_runs import CASES, make_run
 from tests.core.deciding.test_settings import facts
+from tests.helpers.example_runs import CASES, make_run
 from tests.helpers.hostile import LINES, NAMES, PATHS, TEXTS, EasyBuildReader, Lua, each
 from tests.helpers.machine import PROJECT, run
 from tests.proof.test_judging import rank

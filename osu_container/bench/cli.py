@@ -18,7 +18,7 @@ from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
 from .. import streams
-from ..arguments import seconds, slurm_name
+from ..arguments import slurm_name
 from ..results import files, model, select
 from . import BenchError, cases, holding, job, modules, plan, reframe_settings
 from .session import Session, Wanted, left_of
@@ -67,8 +67,6 @@ def add_arguments(parser):
                         help='account or project of the job ($SALLOC_ACCOUNT, $SBATCH_ACCOUNT or $SLURM_ACCOUNT)')
     parser.add_argument('--partition', '-p', metavar='P', type=slurm_name, help="partition of the job (the site's)")
     parser.add_argument('--time', metavar='T', help='time limit of the job, as for salloc (estimated)')
-    parser.add_argument('--budget', type=seconds, metavar='SECONDS',
-                        help='begin no repeat that would end later than this after the first one began')
     parser.add_argument('--validate', '-c', action='store_true',
                         help='the programs compare what arrives with what was sent (-c): a run in which data arrives '
                         'wrong has failed. Its figures are other ones, and are compared with their like alone')
@@ -147,13 +145,13 @@ def _wanted(options, base, folder):
                              "it. Leave that out, or begin a new run")
         try:
             stored = files.lines(folder)[0][0][1]['wanted']
-            stored.pop('scheduler', None)  # of releases that knew two
+            for name in ('scheduler', 'budget'):  # what older releases could do otherwise
+                stored.pop(name, None)
             wanted = Wanted(**stored)
         except (KeyError, TypeError) as err:
             raise BenchError(f"{folder / files.NAME} does not say what was wanted, so --resume cannot go on with it "
                              f"({err}). Begin a new run") from err
         wanted.partition, wanted.account = options.partition, _account(options)
-        wanted.budget = options.budget
         return wanted
     _check_own(options)
     if options.run and options.validate:
@@ -166,7 +164,7 @@ def _wanted(options, base, folder):
     nodes = options.nodes or (int(base.get('SLURM_JOB_NUM_NODES', 2)) if in_job else 2)
     tag = 'run' if options.run else options.tag or 'quick'
     return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag],
-                  options.patterns, nodes, options.partition, _account(options), options.budget,
+                  options.patterns, nodes, options.partition, _account(options),
                   _own(options, nodes), options.validate)
 
 
@@ -355,7 +353,6 @@ def _in_a_job(options, wanted, site, runs, folder, base):
                   '--repeats', str(wanted.repeats), '--nodes', str(wanted.nodes),
                   *(['--validate'] if wanted.check else [])]
         again += [word for name in wanted.modules for word in ('--module', name)]
-    again += ['--budget', str(wanted.budget)] if wanted.budget else []
     again += ['--', *wanted.patterns] if not options.resume else []
     command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
     refused = job.refused([word for word in command[1:] if not word.startswith('--kill-command')], base)

@@ -49,7 +49,6 @@ class Wanted:
     """
     What a run measures: tag, names of modules, repeats, patterns, nodes, partition, account.
 
-    budget: seconds after which no repeat is begun that would end later, None without a limit
     run: dict, in place of a tag a command of the user's (plan.command(), and limit: seconds that it may take)
     check: whether the programs compare what arrives with what was sent
     """
@@ -61,7 +60,6 @@ class Wanted:
     nodes: int
     partition: str | None = None
     account: str | None = None
-    budget: float | None = None
     run: dict | None = None
     check: bool = False
 
@@ -131,7 +129,7 @@ class Session:
         """
         Measure what is not in the file yet; return {'ok', 'failed', 'skipped': counts, 'left': how many are not there}.
 
-        The last line is written when all is there that was wanted: with a budget the repeats that fit into it.
+        The last line is written when all is there that was wanted.
         Raises BenchError, JobLost.
         """
         reframe_settings.write(self.folder / 'settings.py', self.site)
@@ -140,14 +138,8 @@ class Session:
         for run in self.runs:
             if run.skip and (run.name, 1) not in done:
                 self.writer.add('measurement', **_without_numbers(run, 1, 'skipped', run.skip))
-        self.before, self.measuring, measured, in_time = len(self.done()), time.monotonic(), 0, True
+        self.before, self.measuring = len(self.done()), time.monotonic()
         for repeat in range(1, self.wanted.repeats + 1):
-            so_far = time.monotonic() - self.measuring
-            if self.wanted.budget and measured and so_far * (measured + 1) / measured > self.wanted.budget:
-                self.say(f"{repeat - 1} of {self.wanted.repeats} repeats: the next would pass "
-                         f"{self.wanted.budget:.0f} s")
-                in_time = False
-                break
             left = [run for run in plan.rotated([run for run in self.runs if not run.skip], repeat)
                     if (run.name, repeat) not in done]
             for run in [run for run in left if run.module in self.unusable]:
@@ -155,9 +147,8 @@ class Session:
             left = [run for run in left if run.module not in self.unusable]
             if left:
                 self.repeat(repeat, left)
-                measured += 1
         counts = dict(self.counts(), left=len(self.left()))
-        self.complete = not counts['left'] or not in_time
+        self.complete = not counts['left']
         if self.complete:
             self.writer.add('end', ended=record.now(), **counts)
         return counts

@@ -162,11 +162,6 @@ class Series:
         """Return {size: median}, ascending."""
         return {size: self.median(size) for size in self.sizes}
 
-    def extremes(self, size):
-        """Return (least, most) over the repeats at a size."""
-        found = self.values[size].values()
-        return min(found), max(found)
-
 
 @dataclass
 class Failure:

@@ -408,16 +408,6 @@ def test_another_library_than_promised_is_a_failure(bench, tmp_path):
     assert wrong['proof'][0]['libraries']['libmpi']['where'] == 'host'
 
 
-def test_the_time_box_ends_after_a_whole_repeat(bench, tmp_path):
-    done = bench(*ARGUMENTS, '--repeats', '5', '--budget', '1', '-o', tmp_path / 'run', '--', 'osu_bw')
-    assert done.returncode == 0 and '1 of 5 repeats: the next would pass 1 s' in done.stdout
-    assert {one.repeats for one in files.read(tmp_path / 'run').series} == {1}
-    assert files.read(tmp_path / 'run').problems == [], 'all that was to fit into the time is there'
-    left = bench('--resume', tmp_path / 'run', '--dry-run')
-    assert f"left of {tmp_path}/run, tag demo on site workstation: 8 of 10 measurements" in left.stdout
-    assert 'with osu-native/1 (repeat 2-5), osu-native/2 (repeat 2-5)' in left.stdout and 'job:  ' in left.stdout
-
-
 # ---- ReFrame by itself -----------------------------------------------------------------------------------------------
 
 # ---- what is wrong with the arguments --------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from osu_container.compare import statistics as method
 from osu_container.compare.thresholds import DEGREES, MARGINS, degree_of, margin_row
 from osu_container.report import content, tables
 from osu_container.results import files, ratios, references
-from osu_container.results.example_runs import CASES, MORE_CASES, make_run
 from osu_container.results.model import Case, Dataset, Series
+from tests.helpers.example_runs import CASES, MORE_CASES, make_run
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.samples import all_pairs, one_of_each
 

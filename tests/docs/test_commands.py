@@ -16,7 +16,7 @@ from typing import NamedTuple
 import markdown
 import pytest
 
-from osu_container.results import example_runs as results_data
+from tests.helpers import example_runs as results_data
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.osu_archive import RELEASE
 from tests.helpers.samples import one_of_each

@@ -12,7 +12,7 @@ from typing import Callable, NamedTuple
 from osu_container.core.installing.staged import install_proof
 from osu_container.places import PROJECT
 from osu_container.results import files as results_files
-from osu_container.results.example_runs import make_run
+from tests.helpers.example_runs import make_run
 from tests.helpers.verdict_cases import CPU
 
 #: Bytes of a file that is no text; brackets that no reader can follow

@@ -4,7 +4,7 @@ import re
 import pytest
 import yaml
 
-from osu_container.results import example_runs as results_data
+from tests.helpers import example_runs as results_data
 from tests.helpers.machine import PROJECT, run
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from osu_container.results.example_runs import CASES, MORE_CASES, make_run
+from tests.helpers.example_runs import CASES, MORE_CASES, make_run
 from tests.report.test_report import APPROACHES, FAILURES, Tables, hostile_run, key, nobody_else, report  # noqa: F401, a fixture
 
 pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.browser]

@@ -22,8 +22,8 @@ from osu_container.generate.results_pages import PICTURES
 from osu_container.report import charts, content, export, first, page, tables
 from osu_container.report import cli as report_cli
 from osu_container.results import files, references
-from osu_container.results.example_runs import CASES, MORE_CASES, make_run
 from osu_container.results.model import Case, Dataset, Series
+from tests.helpers.example_runs import CASES, MORE_CASES, make_run
 from tests.helpers.machine import PROJECT, run
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]

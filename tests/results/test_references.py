@@ -11,7 +11,7 @@ import pytest
 from osu_container import cli
 from osu_container.core.data.sites import SITES
 from osu_container.results import files, model, references, select
-from osu_container.results.example_runs import CASES, RUN, make_run
+from tests.helpers.example_runs import CASES, RUN, make_run
 
 #: Published dataset -> (curves, points, sha256 of everything that was published in it, see fingerprint())
 PUBLISHED = {
