@@ -3,6 +3,8 @@ EasyBuild support for installing the command osu-container, with its man pages a
 """
 import os
 import shutil
+import subprocess
+import sys
 
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.tools.build_log import EasyBuildError
@@ -10,7 +12,7 @@ from easybuild.tools.build_log import EasyBuildError
 # The clone is where this file really lies: EasyBuild and `make lumi` link to it
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 #: What the command reads. Everything else of a clone is for who changes it
-FOLDERS = ('bin', 'container-recipes', 'easyblocks', 'easyconfigs', 'osu_container', 'share')
+FOLDERS = ('bin', 'container-recipes', 'easyblocks', 'easyconfigs', 'osu_container')
 FILES = ('LICENSE', 'README.md')
 
 
@@ -36,3 +38,12 @@ class MPIContainerTools(EasyBlock):
             shutil.copytree(os.path.join(CLONE, name), os.path.join(self.installdir, name), symlinks=True, ignore=leave)
         for name in FILES:
             shutil.copy(os.path.join(CLONE, name), self.installdir)
+        self.write_manual()
+
+    def write_manual(self):
+        """Write man pages and completion, as the installed commands have them. Raises EasyBuildError."""
+        done = subprocess.Popen([sys.executable, '-B', '-m', 'osu_container.manual', self.installdir],
+                                cwd=self.installdir, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        said = done.communicate()[0].decode('utf-8', 'replace')
+        if done.returncode:
+            raise EasyBuildError("the man pages could not be written: %s", said)

@@ -12,7 +12,8 @@ from osu_container.core.reading.sif import ImageError
 from .. import streams
 from . import examination, text
 from .described import our_image
-from .host_facts import DescribedHost, HostFactsError, description_of
+from .host_facts import DescribedHost, HostFactsError
+from .public_hosts import description_of
 from .site import SettingsError, add_site_arguments, chosen_site, this_host, this_runtime, this_site
 
 #: Exit code by the verdict: of the approach asked for, else of the best one

@@ -17,7 +17,8 @@ from osu_container.core.deciding.verdict import ask, level_of
 
 from .. import columns
 from .described import published_image
-from .host_facts import DescribedHost, description_of
+from .host_facts import DescribedHost
+from .public_hosts import description_of
 
 TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility.csv')
 APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']

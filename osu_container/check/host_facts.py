@@ -1,8 +1,8 @@
 """
 The description of a host: what is known of its libraries where nobody can look into them.
 
-One form, of JSON, for what public sources say of a site (hosts/NAME.json, written by osu_container/generate/
-host_descriptions.py) and for what `osu-container discover --facts FILE` saw on a machine. read_description() checks it,
+One form, of JSON, for what public sources say of a site (public_hosts.py) and for what `osu-container discover --facts
+FILE` saw on a machine. read_description() checks it,
 DescribedHost answers from it as Host of core/deciding/trial.py does from files; what it lacks is no answer: the rules
 of core/deciding/rules/described.py say so. Python 3.6 and its standard library only.
 
@@ -27,8 +27,8 @@ from osu_container.core.reading.traits import fabric_traits
 
 FORMAT = 1
 HOSTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'hosts')
-#: Functions of MPI by the release of the standard: 'MPI 3.1' -> names, without PMPI_
-FUNCTIONS = os.path.join(HOSTS, 'mpi-functions.json')
+#: Functions of MPI by the release of the standard
+FUNCTIONS = os.path.join(HOSTS, 'mpi-functions.txt')
 
 
 class HostFactsError(Exception):
@@ -168,24 +168,19 @@ def text_of(data):
     return '%s,\n "libraries": {\n%s\n }\n}\n' % (head.rstrip('}\n'), libraries)
 
 
-def description_of(site):
-    """Return the description (dict) of a site (dict): that of its name, else one in which nothing is known."""
-    path = os.path.join(HOSTS, site['name'] + '.json')
-    if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):
-        return read_description(path)
-    return {'format': FORMAT, 'site': site['name'], 'glibc': None, 'libraries': {},
-            'machine': site.get('architecture', {}).get('value', 'x86_64')}
-
-
 #: What _functions() has read
 _KNOWN = {}
 
 
 def _functions():
-    """Return {release of the standard: list of functions}."""
+    """Return {release of the standard: list of functions, without PMPI_}."""
     if not _KNOWN:
         with open(FUNCTIONS) as handle:
-            _KNOWN.update(json.load(handle)['functions'])
+            paragraphs = handle.read().split('\n\n')[1:]
+        for head, _, names in (paragraph.partition('\n') for paragraph in paragraphs):
+            for release in re.findall(r'MPI [\d.]+', head):
+                _KNOWN.setdefault(release, []).extend(
+                    'MPI_' + name + ('_c' if 'with _c' in head else '') for name in names.split())
     return _KNOWN
 
 

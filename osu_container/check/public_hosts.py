@@ -2,18 +2,21 @@
 What public sources say of the hosts of the sites: their C library, what their libraries need.
 
 described_by() makes a description (host_facts.py) of it, of the site's data and of the rules of described.py, so that
-nothing stands twice; osu_container/generate/host_descriptions.py writes one a site into hosts/. The workstation's is
-not made here: it is what `osu-container discover --facts` saw. Nobody of this project has seen the other hosts.
+nothing stands twice. The workstation's is not made here: it is what `osu-container discover --facts` saw
+(hosts/workstation.json). Nobody of this project has seen the other hosts.
 """
+import json
 import os
 import re
 from collections import OrderedDict
 
+from osu_container.core.data.sites import DESCRIBED
 from osu_container.core.deciding.conditions import release
+from osu_container.core.deciding.site_choice import described_entry, site_entry
 from osu_container.core.reading.elf import MACHINE_NAMES
 
 from .described import fabric_verdef, mpi_described
-from .host_facts import FORMAT
+from .host_facts import FORMAT, HOSTS, checked, read_description
 
 _LOG = 'ldd output of LUMI job 16599712 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
 _SPACK = 'tree of Cray MPICH 8.1.13 in github.com/spack/spack pull request 29392, 2022-03-07'
@@ -154,3 +157,19 @@ def _unpublished(site):
     """Return the statement of what nobody has published of a library of a site (dict)."""
     return _said('untested', _FITS, '2026-11-23', verneed={'libc.so.6': None}, undefined={'now': [], 'later': []},
                  machine=MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')])
+
+
+def description_of(site):
+    """
+    Return the description (dict) of a site (dict): the file of its name, else what public sources say.
+
+    Where there is neither, nothing is known.
+    """
+    path = os.path.join(HOSTS, site['name'] + '.json')
+    if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):
+        return read_description(path)
+    if site['name'] in GLIBC:
+        entry = (described_entry if site['name'] in DESCRIBED else site_entry)(site['name'])
+        return checked(json.loads(json.dumps(described_by(entry), sort_keys=True)), site['name'])
+    return {'format': FORMAT, 'site': site['name'], 'glibc': None, 'libraries': {},
+            'machine': site.get('architecture', {}).get('value', 'x86_64')}

@@ -8,7 +8,8 @@ from osu_container.core.deciding.site_choice import SettingsError, SiteFile, sit
 from osu_container.core.deciding.trial import Host
 from osu_container.places import STATE
 
-from .host_facts import DescribedHost, description_of, read_description
+from .host_facts import DescribedHost, read_description
+from .public_hosts import description_of
 
 LOCAL = '_mpicontainer_local.py'
 #: Where the set-up of a workstation writes its local file

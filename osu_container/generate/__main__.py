@@ -7,9 +7,8 @@ Write all files that follow from data, in the order in which they need each othe
 import subprocess
 import sys
 
-#: Modules of this package, in this order: rendered modules hold the sums of easyconfigs, pages show what was rendered
-STEPS = ('easyconfigs', 'host_descriptions', 'module_files', 'page_tables', 'results_pages',
-         'entrypoint_defaults', 'recipe_files', 'tools')
+#: Modules of this package, in this order: rendered modules hold the sums of easyconfigs
+STEPS = ('easyconfigs', 'module_files', 'page_tables', 'results_pages', 'entrypoint_defaults', 'recipe_files')
 
 
 def main():

@@ -4,6 +4,7 @@ Write what easyconfigs and pages say of data that stand elsewhere:
 
 * osu-native-RELEASE-SITE.eb, one for each software stack, from the data of the sites;
 * the block between `# <stacks>` and `# </stacks>`, by which osu-native.eb knows the stack of the machine;
+* the version of osu-container-tools.eb;
 * release and sha256 of the OSU Micro-Benchmarks (osu_container/recipes/versions.py), in file names and pages too;
 * the sha256 of sources that lie in this clone (run-in-container, osu-gpu-bind, ...): beside the easyconfig, else where
   the easyblocks find the commands of all modules. Sums of other downloads are left as they are.
@@ -15,6 +16,7 @@ import re
 import sys
 import textwrap
 
+from osu_container import __version__
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
@@ -25,6 +27,7 @@ from osu_container.recipes.versions import SOURCES
 OSU = SOURCES['osu']
 HERE = PROJECT / 'easyconfigs'
 NATIVE = HERE / 'o' / 'osu-native'
+TOOLS = HERE / 'o' / 'osu-container-tools' / 'osu-container-tools.eb'
 #: COMMANDS of osu_container/easyblock.py
 COMMANDS = HERE / 'o' / 'osu-container'
 #: the lists of names and of sums
@@ -206,6 +209,7 @@ def texts():
             wanted[path] = None
         if path.parent != NATIVE or name == 'osu-native.eb':
             wanted[path.with_name(name)] = with_sums(text, path)
+    wanted[TOOLS] = re.sub(r"^version = .*$", f"version = '{__version__}'", TOOLS.read_text(), flags=re.M)
     for name, entry in stacks().items():
         wanted[NATIVE / f"osu-native-{OSU['version']}-{name}.eb"] = of_site(name, entry)
     for page in (page for pattern in PAGES for page in sorted(PROJECT.glob(pattern))):

@@ -17,6 +17,7 @@ from osu_container.core.data.approaches import SWITCHES
 from osu_container.core.deciding.conditions import switch_of, without_switches
 from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.generate.described_facts import facts_of, names_of, sites_with
 
 ENGINE = 'container-engine'
 #: Length of the lines of a comment
@@ -33,17 +34,11 @@ PROGRAMS = '/opt/osu/libexec/osu-micro-benchmarks/mpi'
 CXI_HOOK = 'com.hooks.cxi.enabled'
 
 
-def sites_with(engine, modules):
-    """
-    Yield (name of a site, {approach: recorded facts of osu-container there}) for each site of this engine (str).
-
-    :param modules: Path of the folder modules/, with facts.json of the sites
-    """
-    for path in sorted(modules.glob('*/facts.json')):
-        site = path.parent.name
-        if site_entry(site).get('engine', {}).get('value') == engine:
-            yield site, {name.partition('/')[2]: facts for name, facts in json.loads(path.read_text()).items()
-                         if name.startswith('osu-container/')}
+def recorded(engine):
+    """Yield (name of a site, {approach: facts of osu-container there}) for each site of this engine (str)."""
+    for site in sites_with(engine):
+        yield site, {name.partition('/')[2]: facts_of(site, name) for name in names_of(site)
+                     if name.startswith('osu-container/')}
 
 
 def variables_of(settings):
@@ -126,7 +121,7 @@ def render(site, approach, facts):
     """
     Return the text of the file (str).
 
-    :param site, approach: names (str); facts: dict, what facts.json has of this approach
+    :param site, approach: names (str); facts: dict, as settings_for() takes them
     Raises ValueError if the approach puts files of the host into the image: an EDF cannot name their new place.
     """
     entry = approach_entry(approach)
@@ -176,15 +171,11 @@ def render(site, approach, facts):
     return re.sub(r'\n{3,}', '\n\n', '\n'.join(lines)) + '\n'
 
 
-def rendered(modules):
-    """
-    Return {Path of a file: its text} of all sites whose engine this is.
-
-    :param modules: Path of the folder modules/, with facts.json of the sites
-    """
+def rendered():
+    """Return {path below the folder of all sites (str): text of a file} of all sites whose engine this is."""
     found = {}
-    for site, recorded in sites_with(ENGINE, modules):
-        for approach, facts in recorded.items():
+    for site, facts_by_name in recorded(ENGINE):
+        for approach, facts in facts_by_name.items():
             if not approach_entry(approach)['inject']:
-                found[modules / site / ENGINE / f'{environment_name(approach)}.toml'] = render(site, approach, facts)
+                found[f'{site}/{ENGINE}/{environment_name(approach)}.toml'] = render(site, approach, facts)
     return found

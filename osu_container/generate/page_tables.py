@@ -5,27 +5,18 @@ Write the tables and the figures of the documentation that follow from data; the
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
 how sure; <!-- what-works -->: what is known of each approach on each site (what_works.py).
 docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
-docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by. docs/examination.md,
-<!-- examination --> and <!-- prediction -->: what it says of the published combinations, beside what was seen.
+docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by.
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
 docs/compare.md, <!-- degrees -->, <!-- margins --> and <!-- troubles -->: when a curve counts as worse and how it is
 said by how much, and which shapes are recognised.
-docs/alps.md, docs/frontier.md, docs/setonix.md and docs/perlmutter.md, <!-- verdicts-SITE -->, <!-- rests-SITE --> and
-<!-- recipes-SITE -->: what `osu-container check` says of a system's images, where each fact of it is from and how sure
-it is, and what published recipes set there (site_recipes.py).
-docs/mpi4py.md, <!-- mpi4py-figures -->: what was published about mpi4py on LUMI.
 docs/contribute.md, <!-- places --> and <!-- contribution-differences -->: who takes recipes, and in what a contributed
 module differs from ours;
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
 import argparse
-import csv
 import sys
 
-from osu_container.check import examination
-from osu_container.check.described import our_image
-from osu_container.check.host_facts import DescribedHost, description_of
 from osu_container.compare.thresholds import DEGREES, MARGINS
 from osu_container.compare.troubles import DEIC, RULES
 from osu_container.contribute import differences
@@ -33,16 +24,12 @@ from osu_container.contribute.repositories import PLACES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.data.sites import SITES
-from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.conditions import site_words, switch_of
 from osu_container.core.deciding.rules import RULES as VERDICT_RULES
-from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
-from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
-from osu_container.core.deciding.site_choice import SettingsError, site_entry
-from osu_container.core.deciding.verdict import ask, said
+from osu_container.core.deciding.settings import pmi_for, runs_on, wanted_files
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate import picture, what_works
-from osu_container.generate.site_recipes import RECIPES, SEARCHED
 from osu_container.places import PROJECT
 
 #: A source that many variables have; the table names it once
@@ -164,62 +151,6 @@ def networks_table():
     return markdown([['network', 'providers of libfabric, the best first', 'UCX', 'source'], ['---'] * 4] + rows)
 
 
-def examination_table():
-    """Return the table (str, Markdown) of the measured cells, published and predicted, and the counts."""
-    cells = [cell for cell in examination.examination() if cell.outcome != 'not measured']
-    rows = {}  # cells that differ in their images alone are one row
-    for cell in cells:
-        predicted = f"{'**wrong**: ' if cell.outcome == 'wrong' else ''}{cell.verdict.level}"
-        key = (cell.approach, examination.MARKS[cell.mark], cell.note, predicted, cell.why.replace('image:', ''))
-        rows.setdefault(key, []).append(cell.image)
-    lines = [['approach', 'images', 'published', 'what was seen', 'predicted', 'because'], ['---'] * 6]
-    lines += [[key[0], '; '.join(images), *key[1:]] for key, images in
-              sorted(rows.items(), key=lambda row: examination.APPROACHES.index(row[0][0]))]
-    counts = ', '.join(f'{sum(cell.outcome == word for cell in cells)} {word}' for word in ('right', 'unknown',
-                                                                                            'wrong'))
-    return f'{markdown(lines)}\n**{counts}**, of {len(cells)} measured cells.\n{examination.scores_text(cells)}\n'
-
-
-def prediction_table():
-    """Return the table (str, Markdown) of the predictions for the published images on today's LUMI, and why."""
-    lines = [['image', *examination.APPROACHES], ['---'] * (len(examination.APPROACHES) + 1)]
-    cells, reasons = examination.examination(examination.NOW), {}
-    for start in range(0, len(cells), len(examination.APPROACHES)):
-        row = cells[start:start + len(examination.APPROACHES)]
-        lines.append([row[0].image, *(cell.verdict.level for cell in row)])
-        for cell in row:
-            if cell.verdict.level not in ('works', 'works slowly'):
-                reasons.setdefault((cell.approach, cell.verdict.level, cell.why.replace('image:', '')),
-                                   []).append(cell.image)
-    notes = ''.join(f"* {approach}, {word}, with {'; '.join(images)}: {why}\n"
-                    for (approach, word, why), images in reasons.items())
-    return f'{markdown(lines)}\n{notes}'
-
-
-#: Series of lumi-mpi4py-2025-07 (mpich_source, libfabric) -> which MPI Python had, in words
-PYTHON_MPI = {'extmpich': 'MPICH of the image', 'conda': "conda's MPICH", 'pip': "PyPI's MPICH"}
-
-
-def mpi4py_table():
-    """Return the table (str, Markdown) of the published figures of mpi4py on LUMI, at two message sizes."""
-    with open(PROJECT / 'osu_container/results/data/lumi-mpi4py-2025-07.csv', newline='') as handle:
-        rows = list(csv.DictReader(handle))
-    keys = dict.fromkeys((row['node_type'], row['mpich_source'], row['libfabric'], row['variant']) for row in rows
-                         if row['hmem'] == 'yes' or row['node_type'] == 'lumi-c')
-    lines = [['nodes of', 'MPI of Python', 'libfabric', 'buffers', 'MB/s at 4 MiB, one node', 'two nodes',
-              'µs at 1 B, one node', 'two nodes'], ['---'] * 4 + ['---:'] * 4]
-    for key in sorted(keys, key=lambda key: (key[0], key[3], list(PYTHON_MPI).index(key[1]), key[2])):
-        node, source, libfabric, buffers = key
-        cells = []
-        for benchmark, size in (('osu_bw', '4194304'), ('osu_latency', '1')):
-            for nodes in '12':
-                cells += [row[size] for row in rows if (row['node_type'], row['mpich_source'], row['libfabric'],
-                                                        row['variant']) == key and row['benchmark'] == benchmark
-                          and row['nodes'] == nodes and (row['hmem'] == 'yes') == (node == 'lumi-g')][:1] or ['–']
-        lines.append([node.upper(), PYTHON_MPI[source], libfabric, buffers, *cells])
-    return markdown(lines)
-
-
 def markdown(lines):
     """Return a table (str, Markdown) of lines (list of lists of str), a bar in a cell quoted."""
     return ''.join('| {} |\n'.format(' | '.join(cell.replace('|', '\\|') for cell in line)) for line in lines)
@@ -255,116 +186,11 @@ def troubles_table():
     return f'{markdown(lines)}\n[1] {DEIC}\n'
 
 
-def verdicts(site):
-    """
-    Return the lines (list of lists of str) of what `osu-container check` says of the images of a site (str).
-
-    For each approach with the image that the site names; nothing is looked into: described.py and host_facts.py of
-    osu_container/check.
-    """
-    entry = site_entry(site)
-    host = DescribedHost(description_of(entry))
-    machine = entry.get('architecture', {}).get('value', 'x86_64')
-    lines = [['approach', 'image', 'verdict', 'because'], ['---'] * 4]
-    for approach in [name for name in APPROACHES if APPROACHES[name]['container']]:
-        image = entry['images']['value'].get(approach)
-        if image:
-            verdict = ask(approach_entry(approach), entry, our_image(image, machine), host)
-            reasons = [finding.reason for finding in verdict.findings if finding.level != NOTE]
-            lines.append([approach, f'`{image}`', said(verdict), reasons[0] if reasons else ''])
-        else:
-            lines.append([approach, 'none', '', 'the site names no image for it' if _possible(approach, entry) else
-                          'cannot be had on this system'])
-    return lines
-
-
-def _possible(approach, entry):
-    """Return whether a site (dict) has what an approach (str) takes from the host, and a PMI for its MPI."""
-    try:
-        host_libraries(approach_entry(approach), entry)
-    except SettingsError:
-        return False
-    return True
-
-
-def recipes(site):
-    """Return the lines (list of lists of str) of what published recipes for a site (str) set, beside our module."""
-    lines = [['recipe', 'sets', 'our module', 'why not the same'], ['---'] * 4]
-    for recipe in RECIPES:
-        if recipe['site'] == site:
-            groups = {}
-            for item in recipe['items']:
-                groups.setdefault(item.reason, {}).setdefault(item.kind, []).append(f'`{item.what}`')
-            for number, (reason, kinds) in enumerate(groups.items()):
-                lines.append([recipe['name'] if number == 0 else '',
-                              '; '.join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items()),
-                              'not' if reason else 'the same', reason])
-    return lines
-
-
-def sources(site):
-    """Return the sources (str, Markdown) of recipes(), each with its date."""
-    return '\n'.join(f"* {recipe['name']}: {recipe['source']}, {recipe['date']}; compared with "
-                     f"`modules/{recipe['rendered']}`" for recipe in RECIPES if recipe['site'] == site) + '\n'
-
-
 def places_table():
     """Return the table (str) of who takes recipes."""
     return markdown([['`contribute`', 'who', 'takes recipes in', 'what it is', 'source, date'], ['---'] * 5, *(
         [f'`{name}`', place['title'], ', '.join(place['takes']), place['why'], f"{place['source']}; {place['date']}"]
         for name, place in PLACES.items())])
-
-
-#: What every fact has
-EVIDENCE_KEYS = ('evidence', 'source', 'date')
-
-
-def facts_of(site):
-    """
-    Return [(what it is, as the table has it; fact (dict))] of all that is said of a site (str).
-
-    That is its entry, and the description of its host, by which `osu-container check` goes away from the system.
-    """
-    entry, description = site_entry(site), description_of(site_entry(site))
-    found = [(f'{key}{_shown(value["value"])}', value) for key, value in entry.items()
-             if isinstance(value, dict) and 'value' in value]
-    found += [(f'{name}{_shown(fact["value"])}', fact) for table in ('libraries', 'files')
-              for name, fact in entry[table].items() if fact]
-    found += [(f'`{variable["name"]}={variable["value"]}`', variable) for variable in entry['variables']]
-    found.append((f'glibc of the host: {description["glibc"]["value"]}', description['glibc']))
-    said = {}  # many libraries of the host share what is said of them
-    for path, statements in description['libraries'].items():
-        for statement in statements:
-            rest = tuple(statement[key] for key in ('evidence', 'source', 'date'))
-            said.setdefault((rest, ', '.join(key for key in statement if key not in EVIDENCE_KEYS)), []).append(path)
-    return found + [(f"{what} of {paths[0].rpartition('/')[2] if len(paths) == 1 else f'{len(paths)} libraries'}",
-                     dict(zip(EVIDENCE_KEYS, rest))) for (rest, what), paths in said.items()]
-
-
-def _shown(value):
-    """Return the value of a fact as it stands behind its name (str), '' where it is too much for a table."""
-    values = [value] if isinstance(value, str) else value
-    plain = isinstance(values, list) and len(values) < 5 and all(isinstance(one, str) for one in values)
-    return ' ' + ', '.join(f'`{one}`' for one in values) if plain and values else ''
-
-
-def rests(site):
-    """Return the table (str, Markdown) of what is said of a site (str), by its source, and how sure each is."""
-    groups = {}
-    for what, fact in facts_of(site):
-        groups.setdefault(tuple(fact[key] for key in EVIDENCE_KEYS), []).append(what)
-    lines = [['evidence', 'date', 'what', 'source'], ['---'] * 4]
-    lines += [[evidence, date, '; '.join(what), source] for (evidence, source, date), what in sorted(
-        groups.items(), key=lambda group: (EVIDENCE.index(group[0][0]), group[0][2], group[0][1]))]
-    counts = [fact['evidence'] for _, fact in facts_of(site)]
-    return (f"{markdown(lines)}\n{', '.join(f'{counts.count(word)} {word}' for word in EVIDENCE)}.\nPublic "
-            f'sources were last searched on {SEARCHED}; no newer source was found for what has an older date.\n')
-
-
-def of_site(site):
-    """Return {name of the markers: function that makes the table} of a system (str)."""
-    return {f'verdicts-{site}': lambda: markdown(verdicts(site)), f'rests-{site}': lambda: rests(site),
-            f'recipes-{site}': lambda: f'{markdown(recipes(site))}\n{sources(site)}'}
 
 
 #: page -> {name of the markers: function that makes the table}
@@ -376,12 +202,8 @@ TABLES = {
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
     PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
-    PROJECT / 'docs' / 'examination.md': {
-        'examination': examination_table, 'prediction': prediction_table},
-    PROJECT / 'docs' / 'mpi4py.md': {'mpi4py-figures': mpi4py_table},
     PROJECT / 'docs' / 'contribute.md': {
         'places': places_table, 'contribution-differences': lambda: differences.listed() + '\n'},
-    **{PROJECT / 'docs' / f'{site}.md': of_site(site) for site in dict.fromkeys(recipe['site'] for recipe in RECIPES)},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}

@@ -15,18 +15,13 @@ import json
 
 from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.generate.edf import reason, sites_with, variables_of
+from osu_container.generate.edf import reason, recorded, variables_of
 
 ENGINE = 'podman-hpc'
 #: Devices of the network and of shared memory, as NERSC's own modules for MPI bind them (mpich.yaml)
 DEVICES = ['/dev/xpmem:/dev/xpmem', '/dev/shm:/dev/shm', '/dev/ss0:/dev/ss0', '/dev/cxi*:/dev/']
 #: What ranks need to see of the host, as in the same modules: without these a rank is alone, or has no card
 NAMESPACES = ['--ipc=host', '--network=host', '--pid=host', '--privileged']
-#: Why no file has --userns=keep-id, which NERSC's own openmpi-pmix.yaml has
-NO_KEEP_ID = ('on compute nodes crun then cannot open the image ("Permission denied": github.com/LightconeResearch/'
-              'lightcone-cli pull request 109, 2026-05-06), and --mpi=pmix worked without it '
-              '(github.com/NERSC/podman-hpc issue 158, 2026-04-22); in 2023 it hung without it '
-              '(github.com/open-mpi/ompi issue 12146): who needs it adds it to podman-hpc run')
 #: By --mpi=: the variables of Slurm and PMI that must reach the container
 PASSED = {'pmix': ['SLURM_*', 'SLURMD_*', 'SLINGSHOT_*', 'PMIX_*'], None: ['SLURM_*', 'SLINGSHOT_*', 'PALS_*', 'PMI_*']}
 #: NERSC's modules that bring an MPI or settings of their own
@@ -47,7 +42,7 @@ def render(site, approach, facts, others=()):
     """
     Return the text of the file (str).
 
-    :param site, approach: names (str); facts: dict, what facts.json has of this approach; others: names of the other
+    :param site, approach: names (str); facts: dict, as settings_for() takes them; others: names of the other
            approaches of this site that have a file: two at a time would contradict each other
     """
     entry = site_entry(site)
@@ -56,8 +51,8 @@ def render(site, approach, facts, others=()):
     lines = [
         f'# {approach} on site {site}: {settings.title}',
         '# For podman-hpc; rendered by osu_container/generate/podman_hpc.py, never edit it.',
-        '# Rendered for reading. Host libraries are those of a stand-in, not of the system: '
-        'see tests/stand_in/README.md',
+        *(['# What the libraries below need of the host beside them, and the image lacks, is not bound.']
+          if facts['host']['injected'] else []),
         f'# Untested: nobody has run it there. Start it with: srun --mpi={settings.pmi} ... podman-hpc run --rm '
         f'--{flag(approach)} IMAGE PROGRAM',
         *[f'# Programs are in {folder} of the image, those built in C below /opt/osu/libexec/osu-micro-benchmarks/mpi.'
@@ -98,14 +93,10 @@ def render(site, approach, facts, others=()):
     return '\n'.join(lines) + '\n'
 
 
-def rendered(modules):
-    """
-    Return {Path of a file: its text} of all sites whose engine this is.
-
-    :param modules: Path of the folder modules/, with facts.json of the sites
-    """
+def rendered():
+    """Return {path below the folder of all sites (str): text of a file} of all sites whose engine this is."""
     found = {}
-    for site, recorded in sites_with(ENGINE, modules):
-        for approach, facts in recorded.items():
-            found[modules / site / ENGINE / f'{approach}.yaml'] = render(site, approach, facts, sorted(recorded))
+    for site, facts_by_name in recorded(ENGINE):
+        for approach, facts in facts_by_name.items():
+            found[f'{site}/{ENGINE}/{approach}.yaml'] = render(site, approach, facts, sorted(facts_by_name))
     return found

@@ -7,21 +7,12 @@ from osu_container.recipes.images import IMAGES
 RECIPES = PROJECT / 'container-recipes'
 #: What is checked in of all that recipes render to
 RENDERED = RECIPES / 'rendered'
-#: Names in RENDERED: one definition file of each recipe, to be read and reviewed; those of all images that LUMI's
-#: stacks of today take, so that they can be built there without HPCCM; and the Dockerfile that docs/alps.md and
-#: docs/perlmutter.md build. `osu-container image recipe NAME` prints every other one.
+#: Names in RENDERED: a recipe of each way to network and GPU, to be read and reviewed, and the Dockerfile that
+#: docs/other-systems.md builds. `osu-container image recipe NAME` prints every other one.
 KEPT = (
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def',
-    'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.def',
     'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def',
-    'osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0.def',
-    'osu-lumi-rocm-6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def',
-    'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.def',
     'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.Dockerfile',
-    'osu-abi-openmpi-5.0.11-libfabric-2.5.1.def',
-    'osu-debian-rocm-5.7.1-mpich-4.0.2-libfabric-2.1.0-ports.def',
-    'osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0-ports.def',
-    'osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-cupy.def',
 )
 
 

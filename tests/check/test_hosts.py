@@ -10,17 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.check import host_facts
 from osu_container.check.described import our_image
 from osu_container.check.host_facts import (
     FACTS,
     DescribedHost,
     HostFactsError,
     checked,
-    description_of,
     read_description,
     text_of,
 )
+from osu_container.check.public_hosts import description_of
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.schema import EVIDENCE
@@ -31,7 +30,6 @@ from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
 from osu_container.discover.facts import description
-from osu_container.generate.host_descriptions import texts
 from tests.helpers.elf_folder import ElfFolder, capabilities, good_image, intel_mpi, mpich, open_mpi
 from tests.helpers.machine import PROJECT, STATE, folded, run
 from tests.helpers.samples import one_of_each
@@ -75,12 +73,6 @@ def test_every_site_has_a_description_with_every_library_that_it_names(name):
     one = DescribedHost(data)
     assert one.evidence() and all(word in EVIDENCE for word in one.evidence())
     assert ('measured' in one.evidence()) == bool(data['node']), 'nobody was there'
-
-
-def test_the_descriptions_are_those_that_follow_from_the_data():
-    assert [path.name for path, text in texts().items() if path.read_text() != text] == [], 'make modules'
-    there = {path.stem for path in Path(host_facts.HOSTS).glob('*.json')} - {'mpi-functions'}
-    assert there == set(SITES)
 
 
 def test_the_workstations_description_is_what_discover_sees_of_its_host_mpi():

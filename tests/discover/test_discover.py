@@ -20,6 +20,7 @@ from osu_container.core.deciding.settings import approach_entry, runs_on, settin
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_entry
 from osu_container.discover import differ, entry, mpi, survey, write
 from osu_container.discover.host import Host
+from osu_container.generate.described_facts import facts_of, names_of
 from osu_container.recipes.images import IMAGES
 from tests.core.data.test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
 from tests.helpers.machine import PROJECT, PYTHON_36, STATE, clean_shell, compile_library, modules_say, run
@@ -399,8 +400,8 @@ def check_site(written, name):
     assert set(site['pmi']['value'].values()) <= set(site['pmi_variables']['value'])
     for fact in site['libraries'].values():
         assert re.match(r'/[^\s:,{}]+$', fact['value'])
-    recorded = {name.partition('/')[2]: facts for name, facts in json.loads(
-        (PROJECT / 'modules/lumi-25.03/facts.json').read_text()).items() if name.startswith('osu-container/')}
+    recorded = {name.partition('/')[2]: facts_of('lumi-25.03', name) for name in names_of('lumi-25.03')
+                if name.startswith('osu-container/')}
     for approach in site['images']['value']:
         facts = recorded.get(approach, recorded['hybrid'])
         try:
@@ -437,10 +438,12 @@ def test_easybuild_renders_modules_from_the_file(any_eb, tree, tmp_path):
     done = clean_shell(f"module use {tree(ONE)}/{MODULES}; module load PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.4.2\n"
                        f"{COMMAND} discover --sysroot {tree(ONE)} -o {output}")
     assert done.returncode == 0, done.stderr
-    names = [f'osu-container-{name}.eb' for name in ('pure', 'bind', 'hybrid', 'opensource')]
+    approaches = ('pure', 'bind', 'hybrid', 'opensource')
+    names, facts = [f'osu-container-{name}.eb' for name in approaches], tmp_path / 'facts.json'
+    facts.write_text(json.dumps({f'osu-container/{name}': facts_of('lumi-25.03', f'osu-container/{name}')
+                                 for name in approaches}))
     done = any_eb(*names, '--module-only', '--skip-sanity-check', '--force', '--disable-generate-devel-module',
-                  f'--try-amend=site={output}',
-                  f"--try-amend=facts={PROJECT / 'modules/lumi-25.03/facts.json'}")
+                  f'--try-amend=site={output}', f'--try-amend=facts={facts}')
     assert done.returncode == 0, done.stdout
     text = any_eb.module('osu-container/opensource').read_text()
     assert 'opensource on site frontier-found' in text and re.search(r'"FI_PROVIDER".*"cxi"', text)

@@ -16,6 +16,7 @@ from osu_container.core.deciding.conditions import network_of
 from osu_container.core.deciding.settings import approach_entry, check_approach, image_of
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, site_entry
 from osu_container.discover.entry import ANY_MACHINE
+from osu_container.generate.described_facts import facts_of
 from tests.discover.test_discover import check_site
 from tests.helpers import networks
 from tests.helpers.machine import PROJECT, STATE, run
@@ -138,7 +139,8 @@ def test_eb_takes_the_printed_command(eb, tmp_path, name, launcher, wanted):
     output = tmp_path / 'site.py'
     done = discover(networks.plant(tmp_path / 'root', name, launcher), tmp_path, '-o', output)
     assert command_of(done) == [wanted, '-r', f'--try-amend=site={output}']
-    recorded = PROJECT / 'modules/workstation/facts.json'
+    recorded, module = tmp_path / 'facts.json', wanted[:-len('.eb')].replace('-container-', '-container/')
+    recorded.write_text(json.dumps({module: facts_of('workstation', module)}))
     ran = eb(*command_of(done), '--module-only', '--skip-sanity-check', '--force', '--disable-generate-devel-module',
              f'--try-amend=facts={recorded}')
     assert ran.returncode == 0, ran.stdout
@@ -166,9 +168,11 @@ def test_eb_installs_with_the_pmi_that_the_user_writes_as_the_file_says(eb, tmp_
     for key, value in (('pmi', "'image': 'pmi2'"), ('pmi_variables', "'pmi2': 'PMI_FD'")):
         assert f'{value} into {key}' in said
         output.write_text(re.sub(rf"('{key}': \{{\s*'value': )\{{\}}", rf'\1{{{value}}}', output.read_text()))
+    facts = tmp_path / 'facts.json'
+    facts.write_text(json.dumps({'osu-container/pure': facts_of('workstation', 'osu-container/pure')}))
     ran = eb('osu-container-pure.eb', '--module-only', '--skip-sanity-check', '--force',
              '--disable-generate-devel-module', f'--try-amend=site={output}', f'--try-amend=image={ANY_MACHINE}',
-             f"--try-amend=facts={PROJECT / 'modules/workstation/facts.json'}")
+             f'--try-amend=facts={facts}')
     assert ran.returncode == 0, ran.stdout
     assert re.search(r'"SLURM_MPI_TYPE".*"pmi2"', eb.module('osu-container/pure').read_text())
 

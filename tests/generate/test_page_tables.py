@@ -5,7 +5,6 @@ import sys
 import pytest
 
 from osu_container.check import examination
-from osu_container.check.host_facts import description_of
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
@@ -13,7 +12,6 @@ from osu_container.core.deciding.site_choice import overridden, site_entry
 from osu_container.core.deciding.verdict import level_of
 from osu_container.generate import page_tables as tables
 from osu_container.image.catalogue import IMAGES, published_rows
-from tests.core.data.test_data import facts_of
 from tests.helpers.machine import PROJECT, run
 
 PAGE = PROJECT / 'docs' / 'approaches.md'
@@ -166,22 +164,3 @@ def test_the_example_of_a_file_of_ones_own_replaces_the_fact():
     assert after['libraries']['libfabric'] == found['OVERRIDES']['libraries']['libfabric']
     assert set(after['libraries']['libfabric']) == set(before['libraries']['libfabric'])
     assert after['libraries']['libcxi'] == before['libraries']['libcxi']
-
-
-# ---- alps.md, frontier.md, setonix.md, perlmutter.md
-
-@pytest.mark.parametrize('site', [name for name in SITES if name != 'workstation' and name not in LUMI])
-def test_the_page_of_a_system_has_each_fact_by_its_source(site):
-    page = PROJECT / 'docs' / f'{site}.md'
-    assert set(tables.TABLES[page]) == {f'verdicts-{site}', f'rests-{site}', f'recipes-{site}'}
-    table = page.read_text().split(f'<!-- rests-{site} -->')[1].split(f'<!-- /rests-{site} -->')[0]
-    shown = [[cell.strip().replace('\\|', '|') for cell in re.split(r'(?<!\\)\|', line.strip('|'))]
-             for line in table.splitlines() if line.startswith('|')]
-    host = description_of(site_entry(site))
-    facts = [(key.rpartition('.')[2], fact) for key, fact in facts_of(site)] + [('glibc', host['glibc'])]
-    facts += [(key, one) for said in host['libraries'].values() for one in said for key in one
-              if key not in tables.EVIDENCE_KEYS]
-    assert len(shown) > 10
-    for name, fact in facts:
-        assert [row for row in shown if [row[0], row[1], row[3]] == [fact['evidence'], fact['date'], fact['source']]
-                and re.search(rf'\b{name}\b', row[2])], name

@@ -10,7 +10,8 @@ import re
 import pytest
 
 from osu_container.check.described import our_image
-from osu_container.check.host_facts import DescribedHost, description_of
+from osu_container.check.host_facts import DescribedHost
+from osu_container.check.public_hosts import description_of
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import approach_entry

@@ -10,7 +10,8 @@ import pytest
 
 from osu_container.bench import BenchError, measure, plan
 from osu_container.bench.modules import ROOT, Module
-from osu_container.check.host_facts import description_of, text_of
+from osu_container.check.host_facts import text_of
+from osu_container.check.public_hosts import description_of
 from osu_container.compare.statistics import compare_series
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.site_choice import site_entry

@@ -17,8 +17,9 @@ from tests.helpers.osu_archive import RELEASE
 pytestmark = pytest.mark.long
 
 #: What env.sh says that it sets
-NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
-         'SLURM_CONF', 'SLURM_JOB_NUM_NODES', 'SLURM_NTASKS', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
+NAMED = {'PATH', 'MANPATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH',
+         'MODULEPATH', 'SLURM_CONF', 'SLURM_JOB_NUM_NODES', 'SLURM_NTASKS',
+         'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'}
 #: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every distribution
 BASICS = ['awk', 'bash', 'cat', 'chmod', 'cut', 'df', 'dirname', 'env', 'find', 'grep', 'head', 'id', 'ln', 'mkdir',
           'mv', 'paste', 'rm', 'sed', 'sleep', 'sort', 'stat', 'tail', 'timeout', 'touch', 'tr', 'true', 'uname']
@@ -122,6 +123,19 @@ def test_env_puts_the_users_own_values_behind(tree):
     assert ready['EASYBUILD_SOURCEPATH'] == f'{tree}/sources:/my/sources'
     assert ready['EASYBUILD_INCLUDE_EASYBLOCKS'] == f'{tree}/easyblocks/generic/*.py,/my/blocks/*.py'
     assert ready['PATH'] == f'{tree}/.workstation/bin:/usr/bin:/bin::/my/bin'
+
+
+def test_env_gives_completion_and_man_pages(tree):
+    pretend_set_up(tree)
+    pages = tree / '.workstation/share/man'
+    assert variables_after(tree, 'unset MANPATH')['MANPATH'] == f'{pages}:', "the system's own too"
+    assert variables_after(tree, MANPATH='/my/man')['MANPATH'] == f'{pages}:/my/man'
+    asked = f'. {tree}/env.sh; COMP_WORDS=({PROJECT}/bin/osu-container im b) COMP_CWORD=1; _osu_container; ' \
+            'echo ${COMPREPLY[@]}; COMP_WORDS[1]=image COMP_CWORD=2; _osu_container; echo ${COMPREPLY[@]}; ' \
+            'complete -p osu-container'
+    done = run(['bash', '--norc', '-ic', asked])
+    assert done.stdout.splitlines()[:2] == ['image import', 'build'], done.stderr
+    assert ' -F _osu_container osu-container' in done.stdout
 
 
 @pytest.mark.parametrize(('theirs', 'expected'), [

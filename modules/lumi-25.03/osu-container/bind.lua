@@ -1,5 +1,5 @@
 -- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
--- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see tests/stand_in/README.md
+-- The host is described from public sources: libraries that those below need, and the image lacks, come along in an installation.
 help([==[
 
 Description
@@ -10,8 +10,8 @@ replace the image's.
 
 Usage
 =====
-MPI:        MPICH 3.4.3 of the host over libfabric 1.22.0 of the host, provider
-            cxi
+MPI:        Cray MPICH 8.1.32 of the host over libfabric 1.22.0 of the host,
+            provider cxi
 srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE):
             srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
@@ -24,8 +24,8 @@ variables:  FI_CXI_DEFAULT_CQ_SIZE FI_CXI_DEFAULT_TX_SIZE
             FI_CXI_RX_MATCH_MODE FI_MR_CACHE_MONITOR FI_PROVIDER
             HSA_FORCE_FINE_GRAIN_PCIE MPICH_GPU_SUPPORT_ENABLED
             MPICH_OFI_NIC_POLICY NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY
-            NCCL_NET NCCL_NET_GDR_LEVEL NCCL_SOCKET_IFNAME SLURM_NETWORK; what
-            you set yourself wins
+            NCCL_NET NCCL_NET_GDR_LEVEL NCCL_NET_PLUGIN NCCL_SOCKET_IFNAME
+            SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every
             bind
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really
@@ -54,7 +54,7 @@ More information
 ]==])
 
 whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the image's]==])
-whatis([==[Keywords: MPI, MPICH, libfabric, container, bind]==])
+whatis([==[Keywords: MPI, Cray MPICH, libfabric, container, bind]==])
 
 local root = "@INSTALL@"
 
@@ -147,6 +147,8 @@ end
 if rccl_gdr == "1" then
     default("NCCL_NET_GDR_LEVEL", "PHB")
 end
+-- by full path: it is found whatever the library path is; without it RCCL uses TCP (3 GB/s published) [approach bind; aws-ofi-nccl README; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs; 2026-11-21; derived]
+default("NCCL_NET_PLUGIN", "/opt/rccl-plugin/lib/librccl-net.so")
 -- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.03; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
 -- the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach bind; srun(1) of Slurm 24.05, --network; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
@@ -220,7 +222,7 @@ local function compare(path, what, bytes, time)
     end
 end
 if mode() == "load" then
-    compare("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", "MPICH 3.4.3", BYTES, TIME)
+    compare("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", "Cray MPICH 8.1.32", BYTES, TIME)
     compare("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", "libfabric 1.22.0", BYTES, TIME)
     compare("/usr/lib64/libcxi.so.1", "libcxi.so.1", BYTES, TIME)
     compare("/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0", "libmpi_gtl_hsa.so.0", BYTES, TIME)
@@ -271,18 +273,6 @@ if scope ~= "commands" then
     append_path("SINGULARITY_BIND", "/opt/cray/pe/lib64/libpals.so.0:/opt/host-mpi/lib/libpals.so.0", ",")
     -- Cray MPICH shares memory between the ranks of a node by it
     append_path("SINGULARITY_BIND", "/usr/lib64/libxpmem.so.0:/opt/host-mpi/lib/libxpmem.so.0", ",")
-    -- the image lacks it, libmpi.so.12 needs it
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucp.so.0:/opt/host-mpi/lib/libucp.so.0", ",")
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libuct.so.0:/opt/host-mpi/lib/libuct.so.0", ",")
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucs.so.0:/opt/host-mpi/lib/libucs.so.0", ",")
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/mpich/libucm.so.0:/opt/host-mpi/lib/libucm.so.0", ",")
-    -- the image lacks it, libhsa-runtime64.so.1 needs it
-    append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libhsakmt.so.1:/opt/host-mpi/lib/libhsakmt.so.1", ",")
-    append_path("SINGULARITY_BIND", "/usr/lib64/libelf.so.1:/opt/host-mpi/lib/libelf.so.1", ",")
-    -- the image lacks it, libhsakmt.so.1 needs it
-    append_path("SINGULARITY_BIND", "/opt/amdgpu/lib64/libdrm.so.2:/opt/host-mpi/lib/libdrm.so.2", ",")
-    append_path("SINGULARITY_BIND", "/opt/amdgpu/lib64/libdrm_amdgpu.so.1:/opt/host-mpi/lib/libdrm_amdgpu.so.1", ",")
-    append_path("SINGULARITY_BIND", "/usr/lib64/libnuma.so.1:/opt/host-mpi/lib/libnuma.so.1", ",")
     -- the users' data and LUMI's software
     append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
     append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
@@ -292,6 +282,8 @@ if scope ~= "commands" then
     append_path("SINGULARITY_BIND", "/appl:/appl", ",")
     -- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
     prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
+    -- of the image; the variable replaces the image's own value
+    prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/rccl-plugin/lib")
     -- loaded before the program, which was not linked with it; in the container only
     prepend_path("SINGULARITYENV_LD_PRELOAD", "/opt/host-mpi/lib/libmpi_gtl_hsa.so.0")
     -- loaded before the program, which was not linked with it; in the container only

@@ -1,5 +1,5 @@
 -- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
--- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see tests/stand_in/README.md
+-- The host is described from public sources: libraries that those below need, and the image lacks, come along in an installation.
 help([==[
 
 Description
@@ -24,7 +24,7 @@ variables:  FI_CXI_DEFAULT_CQ_SIZE FI_CXI_DEFAULT_TX_SIZE
             FI_CXI_RDZV_THRESHOLD FI_CXI_RX_MATCH_MODE FI_MR_CACHE_MONITOR
             FI_PROVIDER HSA_FORCE_FINE_GRAIN_PCIE MPIR_CVAR_CH4_OFI_ENABLE_HMEM
             MPIR_CVAR_SINGLE_HOST_ENABLED NCCL_CROSS_NIC
-            NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_NET_GDR_LEVEL
+            NCCL_IGNORE_CPU_AFFINITY NCCL_NET NCCL_NET_GDR_LEVEL NCCL_NET_PLUGIN
             NCCL_SOCKET_IFNAME SLURM_NETWORK; what you set yourself wins
             osu-explain prints each with its value, reason and source, and every
             bind
@@ -163,6 +163,8 @@ end
 if rccl_gdr == "1" then
     default("NCCL_NET_GDR_LEVEL", "PHB")
 end
+-- by full path: it is found whatever the library path is; without it RCCL uses TCP (3 GB/s published) [approach opensource; aws-ofi-nccl README; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs; 2026-11-21; derived]
+default("NCCL_NET_PLUGIN", "/opt/rccl-plugin/lib/librccl-net.so")
 -- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.03; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
 -- a step on one node gets a VNI, without which cxi has no key; and the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach opensource; srun(1) of Slurm 24.05, --network; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1

@@ -1,5 +1,5 @@
 -- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
--- Which host libraries there are, their releases and the list of programs are those of a stand-in, not of the system: see tests/stand_in/README.md
+-- The host is described from public sources: libraries that those below need, and the image lacks, come along in an installation.
 help([==[
 
 Description

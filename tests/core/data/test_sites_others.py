@@ -19,7 +19,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import approach_entry, image_of, runs_on
 from osu_container.core.deciding.site_choice import SettingsError, choose_site, site_entry
 from osu_container.generate import podman_hpc as renderer
-from osu_container.generate.site_recipes import KINDS, RECIPES, sets
+from osu_container.generate.described_facts import names_of
 from tests.helpers.machine import PROJECT, StandIn, modules_say, run
 from tests.helpers.samples import one_of_each
 
@@ -101,32 +101,15 @@ def test_a_variable_of_the_site_decides_and_a_host_name_alone_does_not(site):
 
 
 @pytest.mark.parametrize('site, approach', [(site, approach) for site in OTHERS for approach in CONTAINERS])
-def test_each_approach_has_an_image_or_a_plain_error_and_a_text_to_read(site, approach):
-    entry, rendered = site_entry(site), PROJECT / 'modules' / site / 'osu-container' / f'{approach}.lua'
-    if approach in entry['images']['value'] and runs_on(APPROACHES[approach], entry):
+def test_each_approach_has_an_image_or_a_plain_error(site, approach):
+    entry = site_entry(site)
+    possible = approach in entry['images']['value'] and runs_on(APPROACHES[approach], entry)
+    assert (f'osu-container/{approach}' in names_of(site)) == possible
+    if possible:
         assert image_of('osu-container', approach_entry(approach), entry) == entry['images']['value'][approach]
-        assert 'a stand-in' in rendered.read_text().splitlines()[0] + rendered.read_text().splitlines()[1]
-    else:
-        assert not rendered.exists()
     if approach not in entry['images']['value']:
         with pytest.raises(SettingsError, match='image'):
             image_of('osu-container', approach_entry(approach), entry)
-
-
-# ---- published recipes
-
-@pytest.mark.parametrize('recipe', RECIPES, ids=lambda recipe: recipe['name'])
-def test_each_item_of_a_published_recipe_is_set_or_has_a_reason_why_not(recipe):
-    assert recipe['site'] in OTHERS and recipe['source'] and re.fullmatch(r'\d{4}-\d\d-\d\d', recipe['date'])
-    ours = sets((PROJECT / 'modules' / recipe['rendered']).read_text())
-    assert len(recipe['items']) == len(set(recipe['items'])) > 2
-    for item in recipe['items']:
-        assert item.kind in KINDS
-        assert (item.what in ours[item.kind]) == (not item.reason), item
-
-
-def test_every_system_has_a_published_recipe():
-    assert {recipe['site'] for recipe in RECIPES} == set(OTHERS)
 
 
 # ---- podman-hpc
@@ -149,11 +132,11 @@ def podman_hpc(tmp_path, monkeypatch):
 
 
 def test_files_for_podman_hpc_are_current():
-    wanted = renderer.rendered(PROJECT / 'modules')
-    assert {path.name for path in wanted} == {path.name.replace('.lua', '.yaml') for path in (
-        PROJECT / 'modules/perlmutter/osu-container').glob('*.lua')}
+    wanted = renderer.rendered()
+    assert set(wanted) == {f"perlmutter/podman-hpc/{name.partition('/')[2]}.yaml" for name in names_of('perlmutter')
+                           if name.startswith('osu-container/')}
     for path, text in wanted.items():
-        assert path.read_text() == text, f'{path}: osu_container/generate/module_files.py writes it'
+        assert (PROJECT / 'modules' / path).read_text() == text, f'{path} is stale: make modules'
 
 
 def words(arguments):
@@ -174,12 +157,7 @@ def test_podman_hpc_takes_the_file_and_its_flag(path, podman_hpc, recwarn):
     given = set(words(arguments))
     assert {f"{data['env']}=1", '--network=host', '--ipc=host',
             f"FI_PROVIDER={'tcp' if path.stem == 'pure' else 'cxi'}"} <= given
-    # every variable of the Lua module, unless a switch of the user gives it
-    lua = (PROJECT / 'modules/perlmutter/osu-container' / f'{path.stem}.lua').read_text()
-    set_always = set(re.findall(r'^(?:pushenv|default)\("(\w+)", "', lua, re.M)) - {
-        'SLURM_MPI_TYPE', 'APPTAINER_NV', 'MPI_CONTAINER_UNSET'}
-    assert set_always and set_always <= {word.partition('=')[0] for word in given}
-    assert ('LD_LIBRARY_PATH=/opt/host-mpi/lib' in given) == bool(sets(lua)['library'])
+    assert ('LD_LIBRARY_PATH=/opt/host-mpi/lib' in given) == (path.stem in ('bind', 'hybrid'))
     if needs:
         config.get_cmd_extensions('run', {flag: True})
         assert "requires 'gpu' to be enabled" in str(recwarn.pop(UserWarning).message)

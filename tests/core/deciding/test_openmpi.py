@@ -121,7 +121,7 @@ def test_linkx_is_refused_where_it_cannot_be(libfabric, links, refused):
 @pytest.mark.parametrize('issue', ['10712', '11231', '11392', '11900', '11987'])
 def test_known_troubles_of_linkx_are_named_where_it_is_switched_on(issue):
     assert issue in SWITCHES['OSU_LINKX']['1']
-    assert re.search(rf'^\|.*\b{issue}\b', (PROJECT / 'docs' / 'alps.md').read_text(), re.M)
+    assert re.search(rf'^\|.*\b{issue}\b', (PROJECT / 'docs' / 'other-systems.md').read_text(), re.M)
 
 
 def test_settings_of_open_mpi_are_those_that_cscs_documents():

@@ -9,8 +9,8 @@ import pytest
 
 from osu_container.check import examination as published
 from osu_container.check.described import fabric_verdef, library, our_image, published_image
-from osu_container.check.host_facts import DescribedHost, description_of
-from osu_container.check.public_hosts import GLIBC, described_by
+from osu_container.check.host_facts import DescribedHost
+from osu_container.check.public_hosts import GLIBC, described_by, description_of
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import verdict as verdict_rules
