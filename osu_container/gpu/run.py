@@ -28,14 +28,9 @@ from . import GpuRunError
 
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 #: (benchmark, buffers, arguments of the program); a program of MPI has two ranks
-MPI_RUNS = (('osu_bw', 'D D'), ('osu_bw', 'H D'), ('osu_bw', 'D H'), ('osu_bw', 'H H'), ('osu_bw', 'M M'),
+MPI_RUNS = (('osu_bw', 'D D'), ('osu_bw', 'H D'), ('osu_bw', 'D H'), ('osu_bw', 'H H'),
             ('osu_latency', 'D D'), ('osu_latency', 'H D'), ('osu_latency', 'H H'))
-#: They want a GPU for each rank
-CCL_PAIRS = ('osu_xccl_bw', 'osu_xccl_latency')
 SHARED = 'two ranks on one GPU'
-#: Where a libnccl.so.2 lies that no variable and no ld.so.cache leads to: beside PyTorch, and in /opt
-NCCL_PLACES = ('/usr/lib/python3*/*-packages/nvidia/nccl/lib', '/usr/local/lib/python3*/*-packages/nvidia/nccl/lib',
-               '/opt/*/lib/python3*/site-packages/nvidia/nccl/lib')
 #: In a container: where Intel MPI is bound
 INTEL_INSIDE = '/host/intel-mpi'
 #: Where the image has the ports, which take GPU memory of any MPI that does
@@ -66,8 +61,7 @@ class Way:
 def gpus():
     """Return {'devices': [str], 'driver': str} of NVIDIA's driver here. Raises GpuRunError if it has no GPU."""
     files_there = ' '.join(sorted(glob.glob('/dev/nvidia*'))) or 'none'
-    wanted = ("`make gpu` wants a machine with a GPU of NVIDIA. Without one, the tests run the same programs on a GPU "
-              "that is RAM (docs/gpu.md)")
+    wanted = "`make gpu` wants a machine with a GPU of NVIDIA"
     try:
         library = ctypes.CDLL('libcuda.so.1')
     except OSError as err:
@@ -89,16 +83,6 @@ def gpus():
             'driver': kernel.group(1) if kernel else None}
 
 
-def find_nccl():
-    """Return the folder (str) of libnccl.so.2, '' if the loader finds it by itself, None if there is none."""
-    try:
-        ctypes.CDLL('libnccl.so.2')
-        return ''
-    except OSError:
-        return next((folder for place in NCCL_PLACES for folder in sorted(glob.glob(place))
-                     if os.path.exists(f'{folder}/libnccl.so.2')), None)
-
-
 def ways(folder, image, environment):
     """
     Return the ways (list of Way) to run here.
@@ -109,7 +93,7 @@ def ways(folder, image, environment):
     intel = {'I_MPI_ROOT': str(folder / 'intel-mpi'), 'I_MPI_HYDRA_BOOTSTRAP': 'fork', 'I_MPI_OFFLOAD': '1',
              'I_MPI_OFFLOAD_LEVEL_ZERO_LIBRARY': 'none', 'I_MPI_OFFLOAD_CUDA_LIBRARY': 'libcuda.so.1',
              'MPI4PY_LIBMPI': 'libmpi.so.12'}
-    users = [one for one in (environment.get('LD_LIBRARY_PATH'), find_nccl()) if one]
+    users = [one for one in (environment.get('LD_LIBRARY_PATH'),) if one]
     both = {'libmpi': 'host'}  # within a node Intel MPI loads no libfabric
     native = {**intel, 'LD_LIBRARY_PATH': ':'.join([f'{folder}/intel-mpi/lib', *users]),
               'PATH': f"{folder}/osu/bin:{environment.get('PATH', '')}"}
@@ -131,12 +115,11 @@ def ways(folder, image, environment):
     return found
 
 
-def runs(way, count, nccl, largest=None):
+def runs(way, count, largest=None):
     """
     Return the runs (list of plan.Run) of a Way.
 
-    :param count: int, how many GPUs there are; nccl: bool, whether there is a libnccl.so.2
-    :param largest: int, of a message in bytes; None: as the programs have it
+    :param count: int, how many GPUs there are; largest: int, of a message in bytes; None: as the programs have it
     """
     found, size = [], ('-m', str(largest)) if largest else ()
     for benchmark, buffers in MPI_RUNS:
@@ -145,26 +128,14 @@ def runs(way, count, nccl, largest=None):
             words = (benchmark, *size, *(['-s'] if shared else []), *buffers.split())
             found.append(_run(way, Case(benchmark, buffers, 1, 2, SHARED if shared else ''), words, largest,
                               {'CUDA_VISIBLE_DEVICES': '0'} if shared and count > 1 else {}))
-    for benchmark in CCL_PAIRS:
-        found.append(_run(way, Case(benchmark, 'D D', 1, 2), (benchmark, *size), largest,
-                          skip=_no_nccl(nccl) or (None if count > 1 else f"wants 2 GPUs, here is {count}: NCCL refuses "
-                                                                          "two ranks on one")))
-    ranks = min(count, 8)
-    found.append(_run(way, Case('osu_xccl_allreduce', 'D D', 1, ranks), ('osu_xccl_allreduce', *size), largest,
-                      skip=_no_nccl(nccl)))
     return found
 
 
-def _no_nccl(there):
-    """Return why programs of NCCL are left out (str), None if they are not."""
-    return None if there else "no libnccl.so.2 is found: name its folder in LD_LIBRARY_PATH"
-
-
-def _run(way, case, words, largest, environment=None, skip=None):
+def _run(way, case, words, largest, environment=None):
     """Return the plan.Run of a case."""
     setting = tuple(f'{name}={value}' for name, value in (environment or {}).items())
     start = ('mpiexec.hydra', '-n', str(case.ranks), *(('env', *setting) if setting else ()))
-    return plan.Run(way.name, way.name, case, start, words, largest, way.problem or skip, ('gpu',))
+    return plan.Run(way.name, way.name, case, start, words, largest, way.problem, ('gpu',))
 
 
 class Session:
@@ -179,7 +150,7 @@ class Session:
         self.gpus = gpus()
         self.ways = {way.name: way for way in ways(carried, image, os.environ)}
         self.runs = [run for way in self.ways.values()
-                     for run in runs(way, len(self.gpus['devices']), find_nccl() is not None, largest)]
+                     for run in runs(way, len(self.gpus['devices']), largest)]
         self.writer = files.Writer(self.folder / files.NAME)
 
     def start(self, typed):

@@ -2,7 +2,7 @@
 
 The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were called with. The second
 part runs the real ports on the real mpi4py and MPICH (tests/helpers/ports.py). The ranks are started by MPICH's
-own mpiexec. Buffers in GPU memory: test_osu_port_gpu.py.
+own mpiexec.
 """
 
 import shutil
@@ -16,7 +16,7 @@ from tests.helpers.ports import PYTHON, run
 
 PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',
          'scatter')
-OWN = ('get_bw', 'xccl_allreduce', 'xccl_bw', 'xccl_latency')  # of osu-port itself
+OWN = ('get_bw',)  # of osu-port itself
 
 #: Runs the port with windows whose memory says where it is, and looks at what rank 0 has at the end of each size
 READ_BACK = '''
@@ -103,7 +103,6 @@ def test_mpi_is_started_as_by_the_c_programs_and_versioned_library_first(fake):
     ('osu_bw', ['-d', 'openacc'], "invalid choice: 'openacc'"),
     ('osu_barrier', ['D', 'D'], 'D D: osu_barrier has no buffers'),
     ('osu_barrier', ['-c'], '-c: osu_barrier sends no data'),
-    ('osu_xccl_bw', ['H', 'H'], 'H H: RCCL and NCCL send from GPU memory only: give D D'),
     ('osu_bw', ['X', 'X'], "unknown buffer place 'X'"),
     ('osu_bw', ['H', 'H', 'H'], '3 buffer place(s) given, 2 wanted'),
     ('osu_bw', ['-m', '4:64'], 'the port of osu_bw starts at 1 bytes and cannot start at 4: give -m 64'),
@@ -131,6 +130,13 @@ def test_what_has_a_link_beside_the_ports_is_what_the_launcher_has_in_itself(fak
     links = {'osu_barrier', 'osu_bw', 'osu_fails', 'osu_multi_lat'} | set(OF_THE_LAUNCHER)
     assert set(errors.split(': ')[-1].strip().split(', ')) == links and sorted(OF_THE_LAUNCHER) == OF_THE_LAUNCHER
     assert {name[len('osu_'):] for name in OF_THE_LAUNCHER} == set(OWN)
+
+
+@pytest.mark.parametrize('buffers', [['D', 'D'], ['H', 'D'], ['-d', 'cuda']])
+def test_without_a_gpu_one_message_names_driver_and_device_files(fake, buffers):
+    code, output, errors = run([fake / 'bin' / 'osu_bw', *buffers])
+    assert (code, output) == (1, '') and errors.count('\n') == 1
+    assert 'wants GPU memory: ' in errors and 'device files: ' in errors and 'give H H' in errors
 
 
 @pytest.mark.parametrize('name', ['bin/osu_unknown', 'libexec/osu-port'])
@@ -245,6 +251,19 @@ def test_data_is_checked_on_request_behind_the_numbers(real, name, ranks):
     assert title.endswith('  Validation')
     assert [int(row.split()[0]) for row in rows if int(row.split()[0])] == sizes
     assert [row.split()[2] for row in rows] == ['Pass'] * len(rows)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('name', ['bw', 'alltoall'])
+def test_wrong_data_is_seen_and_is_an_error(real, tmp_path, name):
+    """A launcher whose second rank expects other bytes than the first has sent."""
+    prefix = shutil.copytree(real[0], tmp_path / 'prefix', symlinks=True)
+    launcher = prefix / 'libexec' / 'osu-port'
+    launcher.write_text(launcher.read_text().replace('+ 13 * target)', '+ 13 * target + self.rank)'))
+    code, output, errors = on_ranks((prefix, real[1]), 2, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
+    rows = [row.split() for row in output[output.index('# Size'):].splitlines()[1:]]
+    assert code == 1 and {row[2] for row in rows if row[0] != '0'} == {'Fail'}
+    assert 'the data that arrived is wrong at ' in errors
 
 
 @pytest.mark.long

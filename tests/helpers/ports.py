@@ -61,7 +61,7 @@ def prefix_with(folder, names):
 
 def tiny_prefix(folder):
     """Make a prefix with ports that print their arguments, one of which fails. Return it."""
-    prefix = prefix_with(folder, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown', 'osu_xccl_bw'])
+    prefix = prefix_with(folder, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown'])
     ports = prefix / 'libexec' / 'ports'
     both = 'skip=10, loop=100, skip_large=2, loop_large=20'
     small = 'skip_small=10, loop_small=100, skip_large=2, loop_large=20'

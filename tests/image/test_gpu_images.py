@@ -19,7 +19,6 @@ from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from osu_container.recipes.images import IMAGES
-from tests.helpers import fake_gpu
 from tests.helpers.machine import PROJECT, folded, run
 from tests.helpers.samples import one_of_each
 from tests.image.test_images_run import (  # noqa: F401, built and typed are fixtures
@@ -63,25 +62,6 @@ def test_every_library_of_the_image_loads_with_all_its_symbols(inside, name):
     lacking = {line for line in done.stdout.splitlines() if DRIVER not in line and 'libnvidia-ml.so.1' not in line}
     assert not lacking, lacking
     assert vendor(name) == 'NVIDIA' or not done.stdout, done.stdout
-
-
-@pytest.mark.apptainer
-@pytest.mark.parametrize('way', ['shared memory', 'libfabric'])
-@pytest.mark.parametrize('buffers', ['D D', 'H D', 'D H'])
-@pytest.mark.parametrize('name', [case for case in BUILT if vendor(*case.values) == 'AMD'])
-def test_device_memory_goes_through_mpich_with_hip_on_a_gpu_of_ram(inside, tmp_path, name, buffers, way):
-    """MPICH, its HIP parts and libfabric are the image's; in place of HIP's runtime stands tests/helpers/fake_gpu.c."""
-    fake = fake_gpu.compiled(tmp_path / 'fake', 'libamdhip64.so.5')
-    (tmp_path / 'memory').mkdir()
-    settings = (f"LD_LIBRARY_PATH=/fake FAKE_GPU_FOLDER=/memory FAKE_GPU_LOG=/memory/log FI_PROVIDER=tcp "
-                f"MPIR_CVAR_NOLOCAL={int(way == 'libfabric')}")
-    done = inside(name, f'export {settings}; /opt/mpich/bin/mpiexec -n 2 /opt/osu/bin/osu_bw -c -m 131072 -i 2 -x 1 '
-                        f'{buffers}', '--bind', f'{fake}:/fake', '--bind', f'{tmp_path}/memory:/memory')
-    rows = re.findall(r'^(\d+) +\S+ +(\w+)$', done.stdout, re.M)
-    assert done.returncode == 0 and rows[-1][0] == '131072' and {word for _, word in rows} == {'Pass'}, \
-        done.stdout + done.stderr
-    called = (tmp_path / 'memory' / 'log').read_text()
-    assert 'hipMemcpyAsync' in called and 'hipPointerGetAttributes' in called  # the port has neither
 
 
 @on_two_nodes

@@ -17,7 +17,7 @@ RCCL_PLUGIN = 'lib/librccl-net.so'
 #: Libraries that only programs which use MPI need: libmpi.so.12, libmpi_amd.so.12, not the GPU transport layer.
 USES_MPI = re.compile(r'libmpi(?!_gtl)')
 #: Ports that the launcher has in itself, because mpi4py has none (OWN in osu-port)
-OF_THE_LAUNCHER = ['osu_get_bw', 'osu_xccl_allreduce', 'osu_xccl_bw', 'osu_xccl_latency']
+OF_THE_LAUNCHER = ['osu_get_bw']
 
 
 def modules_of(native, prgenv):
