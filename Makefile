@@ -154,7 +154,7 @@ unlumi: ## on LUMI: take these links away again
 	@lumi/link --remove
 
 .PHONY: gpu
-gpu: ## osu_bw D D and NCCL on this machine's NVIDIA GPUs, without network or Slurm (docs/gpu.md; GPU=--repeats=5)
+gpu: ## osu_bw D D on this machine's NVIDIA GPUs, without network or Slurm (docs/gpu.md; GPU=--repeats=5)
 	@python3 -m osu_container.gpu.cli run $(GPU)
 
 .PHONY: gpu-pack

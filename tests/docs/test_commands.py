@@ -34,7 +34,7 @@ REASONS = {
     'batch': "needs PBS; tests/discover/test_networks.py runs it with the launcher of one node",
     'mpi4py': "needs the modules osu-mpi4py, with which tests/runs/test_mpi4py.py runs it",
     'network': "needs a server, an account or a registry",
-    'GPU': "needs a GPU node; tests/gpu/test_gpu.py runs `make gpu` on a GPU made of RAM",
+    'GPU': "needs a GPU node",
     'long': "sets up the machine, measures for minutes or is this very test run",
     'writes': "writes files that are checked in; tests compare these with what it would write",
     'foreign': "needs an image that is not ours; tests/new/test_new_run.py does the same with one",
@@ -63,7 +63,7 @@ NOT_COMMANDS = {
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_swap.py finds it',
     r' +--- bandwidth': 'what make demo printed on one machine',
     r'from osu_container\.': 'Python, run below',
-    r'# osu_bw: mpi4py': 'the head of an output, as tests/easyconfigs/test_osu_port_gpu.py finds it',
+    r'# osu_bw: mpi4py': 'the head of an output, as tests/easyconfigs/test_osu_port.py finds it',
 }
 #: What must be there before a command runs, because another block of its page makes it
 BEFORE = {
