@@ -11,9 +11,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree
 from collections import Counter
-from html.parser import HTMLParser
 
-import markdown
 import pytest
 from hypothesis import strategies as st
 
@@ -26,11 +24,10 @@ from osu_container.core.writing import shell
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.core.writing.module_text import lua_string
 from osu_container.core.writing.terminal import visible
-from osu_container.discover.write import comment, literal, source_of
+from osu_container.discover.write import source_of
 from osu_container.image import stages
 from osu_container.image.catalogue import recipe_text
 from osu_container.new import easyconfig
-from osu_container.proof.cli import write_prolog
 from osu_container.report import export
 from osu_container.results import files
 from tests.core.deciding.test_settings import facts
@@ -100,23 +97,6 @@ def test_a_module_holds_texts_of_image_and_site_as_they_are(lua, easybuild, numb
 
 
 # ---- bash
-
-@examples(40, 1000)
-def test_the_prolog_of_a_proof_takes_any_folder_and_any_prolog_of_the_user(tmp_path, number):
-    """By bash, with what it starts taken away."""
-    stub = 'sample() { printf "%s\\0" "$@"; }\nfunction . { :; }\nexec() { printf "%s\\0" "$@"; }\nbuiltin . "$0"'
-
-    def check(name, users):
-        folder = os.path.join(str(tmp_path), name)
-        os.makedirs(folder, exist_ok=True)
-        environment = {'SLURM_TASK_PID': '7', 'SLURM_JOB_ID': '1', 'SLURM_STEP_ID': '2', 'PATH': os.environ['PATH']}
-        prolog = write_prolog(folder, users)
-        done = subprocess.run(['bash', '-c', stub, prolog], cwd=tmp_path, env=environment, capture_output=True)
-        assert done.returncode == 0 and done.stderr == b'', done.stderr
-        assert [os.fsdecode(word) for word in done.stdout.split(b'\0')[:-1]] == [
-            '7', f'{folder}/1.2', os.path.basename(prolog), users]
-    each(check, number, name=NAMES, users=NAMES.map('/'.__add__))
-    assert not (tmp_path / 'owned').exists()
 
 
 @examples(30, 1000)
@@ -193,44 +173,7 @@ def test_commands_that_are_shown_to_be_typed_are_words_of_bash_and_can_be_seen(t
     assert not (tmp_path / 'owned').exists()
 
 
-# ---- JSON
-
-@examples(100, 3000)
-def test_results_are_read_back_as_they_were_written(tmp_path, number):
-    def check(texts):
-        path = tmp_path / files.NAME
-        path.unlink(missing_ok=True)
-        entry = dict(zip(('run', 'started', 'site', 'command'), texts))
-        files.Writer(path).begin(**entry)
-        files.Writer(path).add('end', ended=texts[4])
-        first, last = (json.loads(line) for line in path.read_bytes().decode().split('\n')[:-1])
-        found = [entry for _, entry in files.lines(path)[0]]
-        assert found == [first, last] and {key: first[key] for key in entry} == entry and last['ended'] == texts[4]
-    # half of a pair of UTF-16, or a byte of a name that is no UTF-8, cannot be written as UTF-8
-    whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
-    each(check, number, texts=st.lists(whole, min_size=5, max_size=5))
-
-
 # ---- HTML, Markdown, CSV
-
-def shown(text):
-    """Return text (str) as a page shows it."""
-    return ' '.join(visible(re.sub('[ \t\r\n]+', ' ', text)).split())
-
-
-class Text(HTMLParser):
-    """What a browser shows of HTML, and its tags."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.text, self.tags = '', []
-        self.feed(text)
-
-    def handle_data(self, data):
-        self.text += data
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
 
 
 @examples(2, 60)
@@ -279,15 +222,6 @@ def test_a_cell_of_the_csv_is_no_formula_and_one_line(number):
     each(check, number, text=st.one_of(TEXTS, TEXTS.map('='.__add__), TEXTS.map('-'.__add__)))
 
 
-@examples(300, 10000)
-def test_a_cell_of_a_table_stays_one_cell(number):
-    def check(text):
-        read = Text(markdown.markdown(f'| a | b |\n|---|---|\n| x{export._escape(text)}x | y |', extensions=['tables']))
-        assert read.tags == ['table', 'thead', 'tr', 'th', 'th', 'tbody', 'tr', 'td', 'td']
-        assert read.text.split() == ['a', 'b', *shown(f'x{text}x').split(), 'y'], read.text
-    each(check, number, text=TEXTS)
-
-
 # ---- easyconfigs, site files, definition files, settings of ReFrame
 
 @examples(100, 3000)
@@ -303,20 +237,6 @@ def test_eb_reads_the_easyconfig_that_new_writes(easybuild, number):
         assert {name: found[name] for name in wanted} == wanted and list(found) == plain
         assert not CONTROL.search(found['description'] + found['homepage'])
     each(check, number, image=NAMES, programs=st.lists(NAMES, min_size=1, max_size=40), example=TEXTS, title=TEXTS)
-
-
-@examples(200, 5000)
-def test_a_literal_of_a_site_file_is_the_value(number):
-    plain = st.recursive(st.one_of(TEXTS, st.integers(), st.booleans(), st.none()), lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=4)), max_leaves=8)
-    each(lambda value: _same(ast.literal_eval(literal(value)), value), number, value=plain)
-
-
-@examples(200, 5000)
-def test_a_comment_of_a_site_file_is_nothing_but_comment(number):
-    def check(text):
-        assert ast.parse(comment(text)).body == []
-    each(check, number, text=TEXTS)
 
 
 @examples(40, 1000)

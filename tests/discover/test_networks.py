@@ -14,12 +14,11 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.networks import NETWORKS
 from osu_container.core.deciding.conditions import network_of
 from osu_container.core.deciding.settings import approach_entry, check_approach, image_of
-from osu_container.core.deciding.site_choice import SettingsError, SiteFile, site_entry
-from osu_container.discover.entry import ANY_MACHINE
+from osu_container.core.deciding.site_choice import SettingsError
 from osu_container.generate.described_facts import facts_of
 from tests.discover.test_discover import check_site
 from tests.helpers import networks
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import PROJECT, run
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 #: Every network once, and every launcher on one of them
@@ -148,47 +147,3 @@ def test_eb_takes_the_printed_command(eb, tmp_path, name, launcher, wanted):
     module = eb.module(f'osu-container/{approach}').read_text()
     pmi, provider = ('pmix', 'verbs;ofi_rxm') if approach == 'openmpi' else ('pmi2', 'tcp')
     assert re.search(f'"SLURM_MPI_TYPE".*"{pmi}"', module) and re.search(f'FI_PROVIDER".*"{provider}"', module)
-
-
-@pytest.mark.parametrize('launcher', ['PBS', 'Slurm with pmix alone'])
-def test_eb_refuses_in_the_same_words_what_discover_does_not_offer(eb, tmp_path, launcher):
-    output = tmp_path / 'site.py'
-    discover(networks.plant(tmp_path / 'root', launcher=launcher), tmp_path, '-o', output, '--name', 'here')
-    ran = eb('osu-container-pure.eb', f'--try-amend=site={output}')
-    assert ran.returncode != 0
-    said = refusal('pure', site_entry('here', SiteFile(str(output)).SITES))
-    assert ' '.join(said.split())[:120] in ' '.join(ran.stdout.split())
-    assert eb.left_behind() == []
-
-
-def test_eb_installs_with_the_pmi_that_the_user_writes_as_the_file_says(eb, tmp_path):
-    output = tmp_path / 'site.py'
-    discover(networks.plant(tmp_path / 'root', launcher='PBS'), tmp_path, '-o', output)
-    said = ' '.join(output.read_text().replace('\n#   ', ' ').split())
-    for key, value in (('pmi', "'image': 'pmi2'"), ('pmi_variables', "'pmi2': 'PMI_FD'")):
-        assert f'{value} into {key}' in said
-        output.write_text(re.sub(rf"('{key}': \{{\s*'value': )\{{\}}", rf'\1{{{value}}}', output.read_text()))
-    facts = tmp_path / 'facts.json'
-    facts.write_text(json.dumps({'osu-container/pure': facts_of('workstation', 'osu-container/pure')}))
-    ran = eb('osu-container-pure.eb', '--module-only', '--skip-sanity-check', '--force',
-             '--disable-generate-devel-module', f'--try-amend=site={output}', f'--try-amend=image={ANY_MACHINE}',
-             f'--try-amend=facts={facts}')
-    assert ran.returncode == 0, ran.stdout
-    assert re.search(r'"SLURM_MPI_TYPE".*"pmi2"', eb.module('osu-container/pure').read_text())
-
-
-@pytest.mark.apptainer
-def test_an_mpiexec_of_the_host_starts_the_mpich_of_an_image_without_slurm(tmp_path):
-    """What the report says to try where no srun is: as printed, with this machine's launcher fork for ssh."""
-    result = found(networks.plant(tmp_path / 'root', launcher='ssh with mpiexec'), tmp_path)
-    entry, = [one for one in result['missing'] if one['what'] == 'a PMI']
-    words = re.search(r'`(mpiexec -launcher ssh -n 2 apptainer exec IMAGE.sif PROGRAM)`', entry['consequence']).group(1)
-    image = PROJECT / 'sources' / ANY_MACHINE
-    if not image.exists():
-        pytest.fail(f'{image} is missing: `make test` builds it')
-    command = words.replace('ssh', 'fork').replace('IMAGE.sif', str(image)).replace(
-        'PROGRAM', '/opt/osu/bin/osu_latency -m 8 -i 5')
-    done = run(['bash', '-c', command], env={
-        'PATH': f'{STATE}/host/opt/mpich/5.0.2/bin:{STATE}/bin:/usr/bin:/bin', 'HOME': str(tmp_path),
-        'APPTAINERENV_FI_PROVIDER': 'tcp'})
-    assert done.returncode == 0 and re.search(r'^ *8 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr

@@ -1,5 +1,4 @@
 """The command osu-container new: which commands it finds, what it writes, what it says of images that will not do."""
-import argparse
 import ast
 import json
 import os
@@ -12,16 +11,15 @@ from osu_container.bench import BenchError, measure, plan
 from osu_container.bench.modules import ROOT, Module
 from osu_container.check.host_facts import text_of
 from osu_container.check.public_hosts import description_of
-from osu_container.compare.statistics import compare_series
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
-from osu_container.new import cli, commands, easyconfig
+from osu_container.new import commands, easyconfig
 from osu_container.osu_output import OutputError
-from osu_container.results.model import Case, Series, figure_variant
+from osu_container.results.model import Case
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
-from tests.helpers.machine import PROJECT, PYTHON_36, STATE, folded, run
+from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU, PLAIN
 
@@ -107,12 +105,6 @@ def test_an_image_of_the_site_is_named_by_its_path_and_nothing_is_written_beside
 
 # ---- what is written
 
-def test_an_image_without_homepage_says_which_label_gives_one(place):
-    done = place.new(place.sif(place.image()), '--approach', 'pure')
-    assert done.returncode == 0, done.stdout + done.stderr
-    said = values_of(place.folder / 'app-pure.eb')['homepage']
-    assert said == f'none given (label {easyconfig.HOMEPAGE[0]} of the image)'
-
 
 @pytest.mark.parametrize('approach', [name for name, entry in APPROACHES.items() if entry['container'] and
                                       entry['mpi'] == 'MPICH ABI' and 'entrypoint' not in entry])
@@ -152,19 +144,6 @@ def test_the_approach_is_the_one_that_check_recommends_and_all_are_shown(place):
     assert 'commands app linked with libmpi.so.12' in said
 
 
-def test_the_commands_that_follow_are_those_of_the_page(place):
-    sif = place.sif(place.image())
-    lines = place.new(sif, '--approach', 'hybrid').stdout.partition('Next:\n')[2].splitlines()[:5]
-    assert [line.split()[:2] for line in lines] == [
-        ['eb', str(place.folder / 'app-hybrid.eb')], ['module', 'load'], ['srun', '-N2'], ['osu-container', 'proof'],
-        ['osu-container', 'bench']]
-    assert f'--try-amend=site={CPU}' in lines[0] and '--module app/hybrid' in lines[4] and '--run app' in lines[4]
-    page = (PROJECT / 'docs' / 'your-own-container.md').read_text()
-    for words in ('eb lammps-', 'module load lammps/', 'srun -N2 -n2 lmp', 'osu-container proof -- srun',
-                  'osu-container bench --module lammps/'):
-        assert words in page
-
-
 def test_nothing_is_written_over_without_force(place):
     sif = place.sif(place.image())
     path = place.folder / 'app-hybrid.eb'
@@ -177,22 +156,6 @@ def test_nothing_is_written_over_without_force(place):
     again = place.new(sif, '--approach', 'hybrid')
     assert again.returncode == 0 and f'is there already, as it would be written: {path}' in again.stdout
     assert '\nNext:\n' in again.stdout and path.stat() == before, 'what was written before is no error'
-
-
-def test_dry_run_prints_what_would_be_written(place):
-    sif = place.sif(place.image())
-    done = place.new(sif, '--approach', 'hybrid', '--dry-run')
-    shown = done.stdout.partition('.eb\n\n')[2].partition('\n\nNext:')[0]
-    assert list(place.folder.glob('*.eb')) == []
-    place.new(sif, '--approach', 'hybrid')
-    assert shown == (place.folder / 'app-hybrid.eb').read_text().rstrip()
-
-
-def test_the_example_is_a_whole_command_line(place):
-    sif = place.sif(place.image())
-    done = place.new(sif, '--approach', 'pure', '--example', 'app -in "a b"')
-    assert values_of(place.folder / 'app-pure.eb')['example'] == 'app -in "a b"'
-    assert 'srun -N2 -n2 app -in "a b"\n' in done.stdout and "--run 'app -in \"a b\"'" in done.stdout
 
 
 def test_in_another_folder_eb_is_told_where_the_image_is(place):
@@ -232,12 +195,6 @@ def test_the_name_is_that_of_the_file(file, name):
     assert easyconfig.name_of('/some/' + file) == name
 
 
-@pytest.mark.parametrize('name', ['two words', 'a/b', '-a', 'ä', '', 'x@y', 'osu-container', 'OSU-native'])
-def test_a_name_that_cannot_be_is_refused(place, name):
-    message = place.refused(place.sif(place.image()), f'--name={name}')
-    assert message.endswith('Give another by --name') or 'give one by --name' in message
-
-
 # ---- commands
 
 def found(image):
@@ -257,12 +214,6 @@ def test_a_program_that_links_mpi_by_another_library_is_found(place):
     image.library('/opt/app/lib/libown.so', ['libmpi.so.12'])
     image.program('/usr/local/bin/own', ['libown.so'], runpath='$ORIGIN/../../../opt/app/lib')
     assert set(found(image)) == {'app', 'by', 'own'}
-
-
-def test_a_program_that_opens_mpi_is_found(place):
-    image = place.image().executable('/usr/bin/opens', '#include <dlfcn.h>\nint main(void) { return !dlopen('
-                                     '"libmpi.so.12", RTLD_NOW); }\n')
-    assert found(image)['opens'] == 'opens libmpi.so'
 
 
 def test_the_path_of_the_image_decides_which_programs_are_commands(place):
@@ -313,13 +264,6 @@ def test_console_scripts_of_python_packages_that_use_mpi_are_found(place, option
     assert found(image).get('run') == why
 
 
-def test_python_is_a_command_where_mpi4py_is_installed(place):
-    image = place.image().program('/usr/bin/python3', ['libc.so.6'])
-    assert 'python3' not in found(image)
-    assert found(image.library(f'{DIST}/mpi4py/MPI.abi3.so')) == {'app': 'linked with libmpi.so.12',
-                                                                  'python3': 'has mpi4py'}
-
-
 def test_a_script_that_imports_mpi4py_is_found(place):
     image = place.image().write('/usr/bin/script', '#!/usr/bin/env python3\nfrom mpi4py import MPI\n')
     image.on('/usr/bin/script').chmod(0o755)
@@ -332,31 +276,7 @@ def test_a_label_names_the_commands(place):
     assert done.returncode == 0 and values_of(place.folder / 'app-hybrid.eb')['programs'] == ['second']
 
 
-def test_commands_that_are_named_are_taken_by_path_too(place):
-    image = place.image().program('/opt/elsewhere/tool', ['libmpi.so.12'])
-    sif = place.sif(image)
-    assert place.new(sif, '--approach', 'pure', '--command', '/opt/elsewhere/tool', '--command', 'app').returncode == 0
-    assert values_of(place.folder / 'app-pure.eb')['programs'] == ['/opt/elsewhere/tool', 'app']
-    assert 'has no program nothing' in place.refused(sif, '--command', 'nothing')
-    image.link('/usr/bin/run-exec', 'app')
-    assert 'run-exec cannot be a command of the module' in place.refused(place.sif(image), '--command', 'run-exec')
-
-
 # ---- images that will not do
-
-def test_an_image_without_mpi(place):
-    image = ElfFolder(place.folder / 'bare.root').with_libc().program('/usr/bin/app', ['libc.so.6'])
-    assert 'holds no MPI library: looked for ' in place.refused(place.sif(image))
-
-
-def test_an_image_whose_only_program_is_static(place):
-    image = ElfFolder(place.folder / 'static.root').with_libc()
-    source = place.folder / 'static.c'
-    source.write_text('int MPI_Init(int *a, char ***b) { return 0; }\nint main(void) { return MPI_Init(0, 0); }\n')
-    assert run(['gcc', '-static', '-o', place.folder / 'static', source]).returncode == 0
-    image.copy(place.folder / 'static', '/usr/bin/static-app')
-    message = place.refused(place.sif(image))
-    assert 'static-app is linked statically, with its MPI inside' in message and 'shared libraries' in message
 
 
 def test_an_image_with_mpi_and_no_program(place):
@@ -374,13 +294,6 @@ def test_an_image_whose_programs_use_several_mpis(place):
     assert place.new(sif, '--command', 'app', '--approach', 'hybrid').returncode == 0
 
 
-def test_an_image_with_several_mpis_and_a_program_that_opens_one_of_them(place):
-    image = place.image().copy(place.parts.mpi(open_mpi(), 'libmpi.so.40'), '/usr/lib/libmpi.so.40')
-    image.on('/usr/bin/app').unlink()
-    image.executable('/usr/bin/opens', '#include <dlfcn.h>\nint main(void) { return !dlopen("libmpi.so.12", 2); }\n')
-    assert 'holds several MPIs (libmpi.so.12 ' in place.refused(place.sif(image))
-
-
 def test_open_mpi_is_refused_where_the_hosts_mpi_is_wanted(place):
     mpi = place.parts.mpi(open_mpi(), 'libmpi.so.40', needs=None)
     message = place.refused(place.sif(place.image(mpi=mpi)), '--approach', 'bind')
@@ -396,18 +309,6 @@ def test_debians_mpich_gets_pure_and_a_link_alone_is_no_way_to_the_hosts_mpi(pla
     message = place.refused(sif, '--approach', 'bind')
     assert "Debian's own soname (libmpich.so.12)" in message and 'Take pure' in message
     assert place.new(sif).returncode == 0 and (place.folder / 'app-pure.eb').exists()
-
-
-@pytest.mark.parametrize('content, text', [(None, 'cannot read the image'), (b'text', 'is not a SIF')])
-def test_what_is_no_image(place, content, text):
-    path = place.folder / 'x.sif'
-    if content:
-        path.write_bytes(content)
-    assert text in place.refused(path)
-
-
-def test_a_folder_has_to_be_packed_first(place):
-    assert 'is a folder, and a module holds one file' in place.refused(place.image().root)
 
 
 # ---- bench --run
@@ -432,14 +333,6 @@ def test_a_command_is_run_with_every_module_in_the_folder_of_the_user():
     assert plan.from_entry(json.loads(json.dumps(first.entry()))) == first
 
 
-@pytest.mark.parametrize('names, series', [
-    (['a/pure', 'a/hybrid'], ['pure', 'hybrid']), (['a/pure', 'b/pure'], ['a-pure', 'b-pure']),
-    (['a/pure', 'a/pure-c'], ['pure', 'pure-c'])])
-def test_series_of_modules_have_names_of_their_own(names, series):
-    modules = [module(name, name.partition('/')[2].partition('-')[0]) for name in names]
-    assert [run.series for run in runs_of(modules)] == series
-
-
 def test_a_command_that_is_not_of_the_module_would_not_run_in_its_image(tmp_path):
     (tmp_path / 'bin').mkdir()
     (tmp_path / 'bin' / 'a-exec').write_text('#!/bin/sh\n')
@@ -452,28 +345,6 @@ def test_a_command_that_is_not_of_the_module_would_not_run_in_its_image(tmp_path
         runs_of([here], ranks=5)
 
 
-@pytest.mark.parametrize('unit, more, variant', [
-    ('s', False, 's: Loop time of (.*)'), ('ns/day', True, 'ns/day, more is better: Loop time of (.*)')])
-def test_unit_and_direction_of_a_figure_are_in_the_case(unit, more, variant):
-    assert figure_variant(unit, 'Loop time of (.*)', more) == variant
-    case = Case('$ app', '', 2, 2, variant)
-    assert (case.unit, case.more_is_better) == (unit, more)
-
-
-def test_results_of_a_command_are_compared_in_their_direction():
-    few, many = ({0: {repeat: value + repeat / 1000 for repeat in range(1, 6)}} for value in (1.0, 2.0))
-    for more in (False, True):
-        case = Case('$ app', '', 2, 2, figure_variant('x', 'y', more))
-        verdict = compare_series(Series(case, 'a', many), Series(case, 'b', few)).verdict
-        assert verdict == ('better' if more else 'worse')
-
-
-@pytest.mark.parametrize('text, value', [
-    ('Loop time of 1.25 on 2\n', 1.25), ('Loop time of 3 on\nnoise\nLoop time of 4.5e-1 on\n', 0.45)])
-def test_the_last_number_that_fits_is_the_figure(text, value):
-    assert measure.figure_of(text, r'^Loop time of (\S+) on', 'x.txt') == value
-
-
 @pytest.mark.parametrize('text, says', [
     ('nothing', r"x\.txt: nothing in 1 line\(s\) fits --figure"),
     ('Loop time of fast', "found 'fast', wanted a number"),
@@ -484,20 +355,6 @@ def test_what_is_no_figure_is_said(text, says):
 
 
 # ---- nothing of the module is about the benchmarks
-
-@pytest.mark.parametrize('path', ['easyblocks/generic/mpicontainer.py', 'osu_container/core/writing/module_text.py',
-                                  'osu_container/core/deciding/settings.py',
-                                  'easyconfigs/o/osu-container/run-in-container'])
-def test_easyblock_wrapper_and_module_text_know_no_benchmark(path):
-    """OSU_ in front of a variable, and osu-explain, osu-proof and osu-gpu-bind, are this project's own names."""
-    text = re.sub(r'osu-(container|native|explain|proof|gpu-bind)|OSU_[A-Z_]+|osu_container', '',
-                  (PROJECT / path).read_text())
-    assert re.findall(r'.*\b(?:osu[-_]\w+|osu_|OSUMIN\w+|[Bb]enchmarks?)\b.*', text) == []
-
-
-def test_the_state_folder_is_not_needed(place):
-    """The command runs from a bare clone: nothing that the set-up makes is looked for when site and root are named."""
-    assert str(STATE) not in place.new(place.sif(place.image()), '--dry-run').stdout
 
 
 # ---- away from the system
@@ -520,43 +377,7 @@ def test_away_from_the_system_its_description_decides_and_is_said(place):
     assert (place.folder / 'app-hybrid.eb').exists() and f'--try-amend=site={CPU}' in done.stdout
 
 
-def test_a_site_of_a_user_of_which_nothing_is_known_is_unknown_elsewhere(place):
-    path = place.folder / 'site.py'
-    path.write_text(f"SITE = 'mine'\nSITES = {{'mine': {{'based_on': '{CPU}', 'title': 'My system'}}}}\n")
-    sif = place.sif(place.image())
-    done = new(sif, '--site-file', path, '--dry-run')
-    assert done.returncode == 0 and 'nothing is known of it; `osu-container discover --facts' in folded(done.stdout)
-    assert '-> opensource' in done.stdout and re.search(r'hybrid +unknown', done.stdout)
-
-
 # ---- names and texts of an image whose maker wishes harm
-
-#: What has made an easyconfig that eb cannot read, or would be a template, another parameter or an order to a terminal
-HOSTILE = ['100%(foo)s', '%(name)s', '%%(name)s', '%%%(x)s', '50 %', '%s %d', "'", '"', "'''", '\\', '\\n',
-           "' + exit() + '", 'a\nsources = []', '{name}', '{', '#', 'ä ≥ 漢', '\udcff', '\x1b[31m', '\0',
-           '$(reboot)', ' ', 'x' * 300, 'a b ' * 60]
-
-
-@pytest.mark.parametrize('text', HOSTILE, ids=ascii)
-def test_whatever_a_text_holds_eb_reads_it_as_it_is(text):
-    """EasyBuild's own reader against what was meant, of every value that comes from an image or a user."""
-    values = easyconfig.values_of('app', 'pure', text + '.sif', '0' * 64, ['/opt/a b/libexec/' + text, text] * 3, text,
-                                  'a title', {'org.opencontainers.image.title': text,
-                                              'org.opencontainers.image.url': text})
-    written = easyconfig.text_of(values)
-    assert written.isascii() and not re.search(r'[^ -~\n]', written)
-    assert {name: value for name, value in easyconfig.reads_as(written).items() if name in values} == values
-    from easybuild.framework.easyconfig.easyconfig import resolve_template
-    from easybuild.framework.easyconfig.format.one import FormatOneZero
-    parsed = FormatOneZero()
-    parsed.parse(written)
-    found = parsed.get_config_dict()
-    assert {name: resolve_template(found[name], {'name': 'app'}) for name in values} == values
-
-
-@pytest.mark.parametrize('name', ['app\n', 'a\nb', 'a b', ''])
-def test_a_line_end_is_in_no_name_of_a_module(name):
-    assert easyconfig.name_problem(name) and not easyconfig.name_of(name)
 
 
 @pytest.mark.parametrize('name', ['srun', 'ls', 'apptainer', 'bash'])
@@ -568,28 +389,6 @@ def test_a_program_called_as_a_command_of_the_host_is_no_command_unless_it_is_na
     done = place.new(sif, '--approach', 'pure', '--force', '--command', 'app', '--command', name)
     assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app', name]
     assert f"warning: the module's {name} will come before the host's" in folded(done.stdout)
-
-
-def test_what_the_system_of_the_host_has_is_a_command_of_the_host(place):
-    image = place.image().program('/usr/bin/here', ['libmpi.so.12'])
-    place.host.write('/usr/bin/here', '')
-    assert place.new(place.sif(image), '--approach', 'pure').returncode == 0
-    assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app']
-
-
-def test_a_label_makes_no_command_of_the_host(place):
-    image = place.image().program('/usr/bin/srun', ['libmpi.so.12'])
-    sif = place.sif(image, labels={commands.LABEL: 'srun'})
-    assert 'have names of commands of the host: srun' in place.refused(sif, '--approach', 'pure')
-
-
-@pytest.mark.parametrize('name', ['a b', 'a\nb', "a'b", '-x', '$(reboot)', 'ä', '%(name)s', '\x1b[31m'])
-def test_a_name_that_cannot_be_typed_is_no_command(place, name):
-    sif = place.sif(place.image().program(f'/usr/bin/{name}', ['libmpi.so.12']))
-    assert place.new(sif, '--approach', 'pure').returncode == 0
-    assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app']
-    (place.folder / 'app-pure.eb').unlink()
-    assert 'cannot be typed anywhere' in place.refused(sif, '--approach', 'pure', '--command', f'/usr/bin/{name}')
 
 
 FULL = """
@@ -613,10 +412,3 @@ def test_a_disk_that_fills_up_leaves_what_was_there(tmp_path, older):
     done = run([sys.executable, '-c', FULL, target], cwd=PROJECT)
     assert done.stdout == f'{target} cannot be written: File too large. Nothing was changed. Another folder: -o DIR\n'
     assert [path.read_text() for path in tmp_path.iterdir()] == ([older] if older else [])
-
-
-def test_what_does_not_read_back_is_not_put_in_place(tmp_path):
-    for text in ("x = 'y'\ny = \n", "x = 'z'\n", "x = 'ä'\n", "import os\n", "x = '%(foo)s'\n"):
-        with pytest.raises(cli.NewError, match='eb could not read'):
-            cli._write(argparse.Namespace(dry_run=False), str(tmp_path / 'app-pure.eb'), text, {'x': 'y'})
-        assert not list(tmp_path.iterdir())

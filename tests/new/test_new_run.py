@@ -133,18 +133,6 @@ def test_a_figure_that_the_command_prints_is_measured(place):
     assert one.values[0][1] == float(printed.group(1))
 
 
-@pytest.mark.slurm
-@pytest.mark.parametrize('command, options, text', [
-    ('ring 1', "--figure 'nothing (x)'", "fits --figure 'nothing (x)'"),
-    pytest.param('openmpi-exec false', '', 'exit code 1', marks=pytest.mark.full),
-    pytest.param('hostname', '', 'has no command hostname, only ring', marks=pytest.mark.full)])
-def test_a_command_that_gives_nothing_has_its_reason(place, command, options, text):
-    name = place.module('openmpi', 'openmpi')
-    done = place(f"osu-container bench --module {name} --run '{command}' --repeats 1 {options}",
-                 OSU_CONTAINER_RESULTS=str(place.folder / 'results'))
-    assert done.returncode == 1 and text in folded(done.stdout + done.stderr), done.stdout + done.stderr
-
-
 # ---- images that will not do
 
 def test_an_easyconfig_without_its_image_says_where_to_put_it(place):

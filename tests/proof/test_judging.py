@@ -1,9 +1,7 @@
-"""What is said of the ranks of a run: sentences on data, the command on folders, and 512 real processes."""
-import ast
+"""What is said of the ranks of a run: sentences on data, and the command on folders."""
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
@@ -14,7 +12,7 @@ from osu_container.proof import judging, loaded
 from osu_container.proof import text as report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
-from tests.proof.test_loaded import RANK_PROOF, compile_libfabric, compile_mpich
+from tests.proof.test_loaded import compile_mpich
 
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
 
@@ -244,14 +242,6 @@ def test_512_ranks_that_are_alike_are_one_block():
     assert len(text.splitlines()) <= 12
 
 
-def test_512_ranks_of_many_kinds_fit_on_a_screen():
-    proofs = [rank(number, 512, node=f'nid{number:06}', libraries={
-        'libfabric': library('libfabric', f'1.{number}', 'host', f'{number:040}')}) for number in range(512)]
-    text = text_of(proofs, promise_from(HYBRID))
-    assert len(text.splitlines()) <= 45
-    assert 'and 509 more kinds of ranks' in folded(text) and 'and 508 more kinds' in folded(text)
-
-
 def test_a_library_of_the_host_is_shown_with_the_path_of_the_host():
     one = rank(0, 1)
     one['libraries']['libfabric'].update(host_path='/opt/cray/lib64/libfabric.so.1.29.0', release=None)
@@ -326,13 +316,6 @@ def test_a_step_is_waited_for_until_its_files_are_complete(tmp_path):
     assert time.monotonic() - begin < 0.5
 
 
-@pytest.mark.parametrize('path', sorted((PROJECT / 'osu_container' / 'proof').glob('*.py')), ids=lambda path: path.name)
-def test_python_3_6_is_enough(path):
-    text = path.read_text()
-    ast.parse(text, feature_version=(3, 6))
-    assert not re.search(r'capture_output=|text=True|missing_ok|from __future__ import annotations|shlex\.join', text)
-
-
 @pytest.mark.skipif(not PYTHON_36, reason='no Python 3.6 here')
 def test_the_command_runs_on_python_3_6(tmp_path):
     done = run([PYTHON_36, '-I', '-S', PROJECT / 'bin' / 'osu-container', 'proof',
@@ -341,22 +324,6 @@ def test_the_command_runs_on_python_3_6(tmp_path):
 
 
 # ---- many real ranks
-
-RANKS = 512
-#: Opens what libfabric's TCP opens and waits until its input ends; linked with stand-ins of libmpi and libfabric
-HOLD = r'''
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-int main(void) {
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int s = socket(AF_INET, SOCK_STREAM, 0);
-    char c;
-    if (bind(s, (struct sockaddr *)&at, sizeof at) || listen(s, 1)) return 1;
-    return read(0, &c, 1) != 0;
-}
-'''
 
 
 # ---- the command in front of another one
@@ -420,34 +387,3 @@ def test_options_behind_a_folder_are_ours_and_two_folders_are_wrong_usage(tmp_pa
     for behind in (['--magic'], [tmp_path]):
         done = command(tmp_path, *behind)
         assert done.returncode == 2 and str(behind[0]) in done.stderr, done.stderr
-
-
-@pytest.mark.full
-def test_512_real_ranks_merge_into_one_short_report(tmp_path):
-    fabric = compile_libfabric(tmp_path / 'lib' / 'libfabric.so.1')
-    mpi = compile_mpich(tmp_path / 'lib' / 'libmpi.so.12')
-    (tmp_path / 'hold.c').write_text(HOLD)
-    built = run(['gcc', '-o', tmp_path / 'hold', tmp_path / 'hold.c', '-Wl,--no-as-needed', mpi, fabric,
-                 f'-Wl,-rpath,{tmp_path}/lib'])
-    assert built.returncode == 0, built.stderr
-    # all wait for the end of one pipe, as for their peers
-    reader, writer = os.pipe()
-    script = (f'for ((n = 0; n < {RANKS}; n++)); do SLURM_PROCID=$n SLURM_STEP_ID=0 SLURM_JOB_ID=7 '
-              f'SLURM_STEP_NUM_TASKS={RANKS} SLURMD_NODENAME=node1 "$1" "$2" "$3" <&0 & done; wait')
-    words = [RANK_PROOF, tmp_path / '7.0', tmp_path / 'hold']
-    child = subprocess.Popen(['bash', '-c', script, '-', *map(str, words)], stdin=reader)
-    os.close(reader)
-    try:
-        judging.wait_for(tmp_path / '7.0', RANKS, seconds=240)
-    finally:
-        os.close(writer)
-        child.wait(60)
-    begin = time.monotonic()
-    done = command(tmp_path, '--expect', 'container=no,libmpi=host,libfabric=host,provider=tcp')
-    assert time.monotonic() - begin < 5
-    lines = done.stdout.splitlines()
-    assert lines[0] == f'step 7.0: {RANKS} ranks on 1 node (node1), all alike', done.stdout + done.stderr
-    assert '  libmpi     MPICH 4.2.3 of the host' in lines[2] and len(lines) < 15
-    assert sum('provider tcp, domain lo: it listens at 127.0.0.1' in line for line in lines) == 1
-    # No process manager is here, and that shows
-    assert f'{RANKS} ranks are {RANKS} times rank 0' in done.stdout and done.returncode == 1

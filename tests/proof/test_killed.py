@@ -189,72 +189,9 @@ def test_files_of_an_earlier_run_are_no_proof_of_this_one(prove):
     assert prove.files() == before
 
 
-def test_the_folder_of_a_step_that_was_used_twice_is_no_proof(prove):
-    step = prove.folder / '7.0'
-    step.mkdir()
-    for number in range(4):
-        (step / f'rank-{number}.json').write_text(json.dumps(dict(rank(number), run='ab'[number // 2])))
-    done = run([*COMMAND, step])
-    assert done.returncode == 1 and 'files of several runs: ranks 0-1; ranks 2-3' in done.stderr
-
-
-@pytest.mark.parametrize('options', [(), ('-o', 'out')])
-def test_two_proofs_at_once_judge_their_own_steps(prove, options):
-    both = [prove.start(*options) for _ in range(2)]
-    for child in both:
-        _, err = child.communicate(timeout=60)
-        is_right(subprocess.CompletedProcess([], child.returncode, '', err))
-    assert [name for name in prove.files() if 'rank' not in name] == []
-
-
-def test_a_proof_in_a_proof_is_judged_by_both(prove):
-    inner = ' '.join(f"'{word}'" for word in prove.words('-o', 'out'))
-    script(prove.folder / 'job', f'#!/bin/bash\n{inner} 2>inner\n{inner} 2>inner-2\nexit {CODE}\n')
-    done = prove('-o', 'out', program=['./job'])
-    is_right(done, 2)
-    for name in ('inner', 'inner-2'):
-        is_right(subprocess.CompletedProcess([], CODE, '', (prove.folder / name).read_text()))
-
-
-def test_the_prolog_stays_while_a_job_that_was_handed_in_may_need_it(prove):
-    """Slurm fails every task whose prolog is missing, and a job has it in its environment."""
-    script(prove.folder / 'job', "#!/bin/bash\nprintf '%s\\n' \"$SLURM_TASK_PROLOG\" >prolog\n"
-           "echo \"41 $(date -d '-1 day' +%FT%T) R\n42 $(date +%FT%T) PD\" >jobs\n")
-    done = prove(program=['./job'])
-    folder, = (path for path in prove.folder.iterdir() if path.is_dir())
-    assert done.returncode == 1 and os.access((prove.folder / 'prolog').read_text().strip(), os.X_OK)
-    assert f'{folder.name} stays: job 42, which began meanwhile' in done.stderr
-
-
 def test_the_code_of_the_program_counts_where_its_proof_is_damaged(prove):
     script(prove.folder / 'job', f'#!/bin/bash\nmkdir out/7.0\nsed -n "s/.* \\(task-prolog-[^ ]*\\)$/\\1/p" '
            f'"$SLURM_TASK_PROLOG" >name\nprintf \'{{"format": 1, "run": "%s"}}\' "$(cat name)" >out/7.0/rank-0.json\n'
            f'exit {CODE}\n')
     done = prove('-o', 'out', program=['./job'])
     assert done.returncode == CODE and 'is damaged' in done.stderr, done.stderr
-
-
-def test_osu_proof_that_is_interrupted_says_so(prove):
-    done = prove('-o', 'out')
-    step = next(path for path in (prove.folder / 'out').iterdir())
-    first = step / 'rank-0.json'
-    first.write_text(json.dumps(dict(json.loads(first.read_text()), complete=False)))  # it is waited for
-    for sent, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-        first.touch()
-        os.utime(step)
-        child = subprocess.Popen([PROJECT / 'osu_container' / 'proof' / 'osu-proof', step], text=True,
-                                 stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-        time.sleep(0.7)
-        child.send_signal(sent)
-        _, err = child.communicate(timeout=30)
-        assert child.returncode == code and err.endswith('nothing was judged; the files of the ranks stay\n'), err
-    assert done.returncode == CODE
-
-
-def test_a_command_that_cannot_be_started_leaves_nothing(prove):
-    script(prove.folder / 'job', '#!/nonexistent\n')
-    before = prove.files()
-    done = prove('-o', 'out', program=['./job'])
-    assert done.returncode == 1 and './job cannot be started: No such file or directory. Look at' in done.stderr
-    assert prove.files() == before and not (prove.folder / 'out').exists()

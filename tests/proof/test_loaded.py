@@ -83,12 +83,6 @@ def test_the_release_of_mpich_stands_behind_its_date(tmp_path, release):
     assert read_library(compile_mpich(tmp_path / 'libmpi.so.12', release))[0] == LibraryVersion('MPICH', release)
 
 
-def test_mpich_without_a_date_is_of_unknown_release(tmp_path):
-    source = (MPICH % '4.2.3').replace('Wed Oct  2 09:35:21 AM CDT 2024', 'unreleased')
-    path = compile_library(tmp_path / 'libmpi.so.12', source=source)
-    assert read_library(path)[0] == LibraryVersion('MPICH', None)
-
-
 @pytest.mark.parametrize('release, number', [('1.22.0', (1, 22)), ('2.5.1', (2, 5)), ('1.15.2.0', (1, 15)),
                                              ('2.4.0rc1', (2, 4))])
 def test_the_release_of_libfabric_agrees_with_fi_version(tmp_path, release, number):
@@ -114,21 +108,6 @@ def test_a_libfabric_whose_strings_contradict_its_number_is_of_unknown_release(t
 ])
 def test_other_libraries_are_known_or_unknown_but_never_guessed(tmp_path, source, expected):
     assert read_library(compile_library(tmp_path / 'libx.so', source=source + '\n'))[0] == expected
-
-
-def test_a_build_id_is_read(tmp_path):
-    path = compile_mpich(tmp_path / 'libmpi.so.12')
-    told = run(['readelf', '-n', path]).stdout
-    build_id = read_library(path)[1]
-    assert build_id and f'Build ID: {build_id}' in told
-
-
-@pytest.mark.parametrize('content, says', [(b'', 'is empty'), (b'/* GNU ld script */', 'not a 64-bit'),
-                                           (b'\x7fELF\x02\x01\x01', 'cut off')])
-def test_a_file_that_is_no_library_is_refused(tmp_path, content, says):
-    (tmp_path / 'libmpi.so').write_bytes(content)
-    with pytest.raises(ValueError, match=says):
-        read_library(tmp_path / 'libmpi.so')
 
 
 @pytest.mark.apptainer  # for what `make host-mpi` sets up
@@ -173,14 +152,6 @@ def test_the_program_may_be_a_grandchild(tmp_path, libraries):
     assert found['pid'] != found['started_pid'] and found['executable'] == os.path.realpath(sys.executable)
 
 
-def test_a_libmpi_without_libfabric_is_a_finding(tmp_path):
-    """MPICH of kind ch3:nemesis never loads one; the sampler does not wait for ever."""
-    path = compile_mpich(tmp_path / 'libmpi.so.12', '3.4.3')
-    _, found = start(tmp_path, *loads(path, seconds=4))
-    assert sorted(found['libraries']) == ['libmpi'] and found['network'] is None
-    assert found['complete']
-
-
 def test_a_shell_with_a_preloaded_library_is_not_taken_for_the_program(tmp_path, libraries):
     """The shell that starts the program in a container has LD_PRELOAD too, and the same process id."""
     script = tmp_path / 'shell'
@@ -190,25 +161,6 @@ def test_a_shell_with_a_preloaded_library_is_not_taken_for_the_program(tmp_path,
     script.chmod(0o755)
     _, found = start(tmp_path, script, *loads(libraries / 'libmpi.so.12'))
     assert found['executable'] == os.path.realpath(sys.executable)
-
-
-def test_a_program_without_mpi_leaves_the_reason(tmp_path):
-    done, found = start(tmp_path, 'sh', '-c', 'exit 9')
-    assert done.returncode == 9
-    assert not found['found'] and 'ended before it had loaded an MPI library' in found['reason']
-
-
-def test_arguments_and_output_are_the_program_s(tmp_path):
-    done, _ = start(tmp_path, 'printf', '<%s>', 'a b', '', '*', '"')
-    assert (done.returncode, done.stdout, done.stderr) == (0, '<a b><><*><">', '')
-
-
-def test_a_signal_reaches_the_program(tmp_path, libraries):
-    child = subprocess.Popen([RANK_PROOF, tmp_path / 'proof', 'sleep', '30'])
-    time.sleep(0.3)
-    assert os.readlink(f'/proc/{child.pid}/exe').endswith('sleep'), 'the program took the place of the script'
-    child.terminate()
-    assert child.wait(timeout=5) == -15
 
 
 def _open_files(pid):
@@ -253,18 +205,6 @@ def _cmdline(pid):
             return handle.read()
     except OSError:
         return b''
-
-
-def test_too_few_arguments_are_named():
-    done = run([RANK_PROOF, 'x'])
-    assert done.returncode == 2 and '1 argument(s) given, at least 2 wanted' in done.stderr
-
-
-def test_the_scripts_are_clean_for_shellcheck():
-    checker = STATE / 'venv' / 'bin' / 'shellcheck'
-    scripts = [RANK_PROOF, PROJECT / 'osu_container/proof/sampler.sh', PROJECT / 'osu_container/proof/task-prolog']
-    done = run([checker if checker.exists() else 'shellcheck', '-x', *scripts], cwd=PROJECT)
-    assert done.returncode == 0, done.stdout
 
 
 @pytest.fixture
@@ -333,13 +273,6 @@ def test_a_program_that_ends_while_it_is_looked_at_does_not_hide_where_its_libra
     assert fabric['sha256'] or fabric['build_id']
 
 
-def test_of_a_program_that_has_ended_nothing_is_said(libraries):
-    program = subprocess.Popen(['true'])
-    program.wait()
-    facts = loaded.process_facts(program.pid, {'libmpi': str(libraries / 'libmpi.so.12')})['libraries']['libmpi']
-    assert (facts['where'], facts['release'], facts['problem']) == (None, None, loaded.ENDED)
-
-
 # ---- host or image, by mounts ----------------------------------------------------------------------------------------
 
 def test_a_file_on_the_root_of_the_container_is_the_image_s(tmp_path):
@@ -357,13 +290,6 @@ def test_a_bound_file_is_the_host_s_under_the_host_s_path(tmp_path):
         'host', str(path))
 
 
-def test_a_file_system_that_the_host_has_not_mounted_is_the_image_s(tmp_path):
-    path = tmp_path / 'libmpi.so.12'
-    path.write_text('')
-    mounts = [('0:50', '/', '/'), ('7:3', '/opt', '/opt')]
-    assert loaded.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == ('image', None)
-
-
 def test_a_file_that_is_not_where_its_mount_says_is_of_unknown_origin(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
@@ -379,19 +305,6 @@ def test_an_image_that_is_a_folder_is_no_host_library(tmp_path):
     mounts = [('0:40', '/', '/'), ('254:0', str(path.parent), '/opt')]
     assert loaded.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')],
                             str(tmp_path / 'image')) == ('image', None)
-
-
-@pytest.mark.parametrize('name, known', [
-    ('libmpi.so.12', 'libmpi'), ('libmpi.so.12.0.0', 'libmpi'), ('libmpich.so.12.2.2', 'libmpi'),
-    ('libmpi_gnu_123.so.12.0.0', 'libmpi'), ('libmpi_cray.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi'),
-    ('libmpi_gtl_hsa.so.0', 'libmpi_gtl'), ('libfabric.so.1.20.0', 'libfabric'), ('libcxi.so.1', 'libcxi'),
-    ('libhsa-runtime64.so.1.14.60200', 'libhsa-runtime64'), ('libucp.so.0', 'libucp'), ('libpmi2.so.0.6.0', 'libpmi2'),
-    ('libpmi.so.0', 'libpmi'), ('libpmix.so.2', 'libpmix'), ('libpals.so.0', 'libpals'), ('libxpmem.so.0', 'libxpmem'),
-    ('librccl-net.so', 'librccl-net'), ('libnccl-net-ofi.so', 'librccl-net'), ('librccl.so.1', 'librccl'),
-    ('libcuda.so.1', 'libcuda'),
-    ('libmpifort.so.12', None), ('libmpi_mpifh.so.40', None), ('libmpi_cxx.so.40', None), ('libmpi.py', None)])
-def test_names_of_libraries(name, known):
-    assert [key for key, pattern in loaded.LIBRARIES.items() if pattern.match(name)] == ([known] if known else [])
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """What a rank has opened: real processes with real sockets, segments and environments, and devices as data."""
-import os
 import socket
-import subprocess
 import sys
 
 import pytest
@@ -71,18 +69,6 @@ def test_the_network_opens_after_the_libraries_and_is_waited_for(tmp_path, libra
     assert found['provider'] == 'tcp'
 
 
-def test_what_was_open_stays_in_the_proof_when_mpi_has_ended(tmp_path, libraries):
-    program = PROGRAM.replace('time.sleep(1.2)', 'time.sleep(0.3); held[0].close(); time.sleep(1)')
-    found = shown(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']], program)
-    assert found['provider'] == 'tcp'
-
-
-def test_fi_provider_names_the_tcp_provider(tmp_path, libraries):
-    found = shown(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']],
-                  FI_PROVIDER='sockets;ofi_rxm')
-    assert found['provider'] == 'sockets'
-
-
 @pytest.mark.parametrize('address', ['0.0.0.0', '::'])
 def test_a_socket_at_all_addresses_is_mpi_s_own(tmp_path, libraries, address):
     """So listens Open MPI's BTL tcp: seen with 5.0.11, beside libfabric's socket at one address."""
@@ -93,26 +79,6 @@ def test_a_socket_at_all_addresses_is_mpi_s_own(tmp_path, libraries, address):
 def test_without_libfabric_sockets_are_mpi_s_own(tmp_path, libraries):
     found = shown(tmp_path, ['listen=0.0.0.0'], [libraries['libmpi']])
     assert (found['layer'], found['provider']) == ('mpi', 'tcp')
-
-
-def test_segments_of_ucx_make_the_sockets_ucx_s(tmp_path, libraries):
-    segment = f'/dev/shm/ucx_shm_posix_{os.getpid()}'
-    with open(segment, 'w'):
-        pass
-    try:
-        found = shown(tmp_path, [f'open={segment}', 'listen=127.0.0.1'], libraries.values())
-    finally:
-        os.unlink(segment)
-    assert (found['layer'], found['provider'], found['domains']) == ('ucx', None, ['lo'])
-
-
-def test_a_socket_that_the_rank_was_given_does_not_count(tmp_path, libraries):
-    with socket.socket() as given:
-        given.bind(('127.0.0.1', 0))
-        given.listen(1)
-        _, found = start(tmp_path, sys.executable, '-c', PROGRAM, '--', libraries['libmpi'], libraries['libfabric'],
-                         pass_fds=[given.fileno()])
-    assert found['network'] is None and found['complete']
 
 
 def test_sockets_of_pmix_do_not_count(tmp_path, libraries):
@@ -150,17 +116,6 @@ def test_a_device_counts_more_than_a_socket():
     assert (found['provider'], found['domains']) == ('cxi', ['cxi0', 'cxi3'])
 
 
-def test_verbs_may_be_that_of_ucx():
-    names = ('libmpi', 'libfabric', 'libucp')
-    assert card('/dev/infiniband/uverbs0', names)['layer'] is None
-    assert card('/dev/infiniband/uverbs0', names, MPIR_CVAR_CH4_NETMOD='ofi')['layer'] == 'libfabric'
-
-
-def test_memory_that_ranks_share_is_no_network():
-    what = {'devices': ['/dev/xpmem'], 'shared': ['/dev/shm/x'], 'sockets': [], 'manager': None}
-    assert network_of(what, ('libmpi', 'libfabric'), {}, {}) is None
-
-
 @pytest.mark.parametrize('text, names', [
     (None, []), ('', []), ('tcp', ['tcp']), ('tcp;ofi_rxm', ['tcp']), ('ofi_rxm;verbs,tcp', ['verbs', 'tcp']),
     ('^cxi', []), ('cxi,shm', ['cxi']), ('shm', [])])
@@ -168,27 +123,10 @@ def test_what_fi_provider_allows(text, names):
     assert providers_wanted(text) == names
 
 
-@pytest.mark.parametrize('links, names', [
-    ('shm+cxi:cxi0|shm+cxi:cxi1', ['cxi']), ('shm', []), ('shm+tcp;ofi_rxm', ['tcp']), (None, []), ('', [])])
-def test_linkx_allows_what_it_links(links, names):
-    assert providers_wanted('lnx', links) == names
-    assert providers_wanted('tcp', links) == ['tcp']
-
-
 def test_addresses_of_both_families():
     assert network._address('0100007F:1F90') == ('127.0.0.1', 8080)
     assert network._address('00000000000000000000000001000000:0016') == ('::1', 22)
     assert network._address('0000000000000000FFFF00000100007F:0016') == ('127.0.0.1', 22)
-
-
-def test_every_interface_of_this_node_is_known():
-    addresses = network.interfaces()
-    assert addresses['127.0.0.1'] == 'lo'
-    told = subprocess.run(['ip', '-o', 'addr'], stdout=subprocess.PIPE, text=True).stdout if os.path.exists(
-        '/usr/sbin/ip') or os.path.exists('/sbin/ip') else ''
-    for line in told.splitlines():
-        name, _, address = line.split()[1:4]
-        assert addresses.get(address.partition('/')[0]) == name.partition('@')[0]
 
 
 # ---- how many ranks

@@ -73,11 +73,6 @@ INSIDE = f"osu-exec /usr/bin/python3 -I -c {LONELY} /opt/osu/lib/python"
 NATIVE = f"/usr/bin/python3 -I -c {LONELY} $EBROOTOSUMINNATIVE/lib/python"
 
 
-def test_mpi_over_ucx_is_not_libfabric(shell, tmp_path):
-    done, said = prove(shell, tmp_path, f'{SRUN} {INSIDE}', before='export MPIR_CVAR_CH4_NETMOD=ucx')
-    assert done.returncode == 1 and 'ranks 0-1 use UCX, not libfabric' in said, said
-
-
 @pytest.mark.parametrize('mpi, module, program, right', [
     ('none', 'osu-native', NATIVE, 'pmi2'), ('pmix', 'pure', INSIDE, 'pmi2'), ('pmi2', 'openmpi', INSIDE, 'pmix')])
 def test_a_wrong_mpi_makes_every_rank_rank_0(shell, tmp_path, mpi, module, program, right):
@@ -97,16 +92,6 @@ def test_an_injection_that_did_not_happen_is_found(shell, tmp_path):
                      'injected', said)
 
 
-def test_ranks_that_disagree_are_found(shell, tmp_path):
-    odd = tmp_path / 'odd'
-    odd.write_text(f'#!/bin/bash\n[[ $SLURM_PROCID != 1 ]] || exec {BARE} "$@"\nexec "$@"\n')
-    odd.chmod(0o755)
-    done, said = prove(shell, tmp_path, f'{SRUN} {odd} {PROGRAM}')
-    assert done.returncode == 1
-    assert 'ranks disagree: rank 0 on node1 loaded libfabric 2.5.1 (host); rank 1 on node2 loaded libfabric 1.22.0 ' \
-        '(image)' in said
-
-
 def test_a_prolog_of_the_user_runs_as_well_and_export_none_is_no_obstacle(shell, tmp_path):
     mine = tmp_path / 'my prolog'
     mine.write_text('#!/bin/bash\necho "export MINE=yes"\necho print told\n')
@@ -118,21 +103,6 @@ def test_a_prolog_of_the_user_runs_as_well_and_export_none_is_no_obstacle(shell,
     assert 'as promised by native' in said, 'the promise is that of the shell'
 
 
-def test_every_step_of_a_script_is_judged(shell, tmp_path):
-    script = tmp_path / 'job'
-    script.write_text(f'#!/bin/bash\n{SRUN} hostname\n{SRUN} {PROGRAM}\n{SRUN} {PROGRAM}\n')
-    script.chmod(0o755)
-    done, said = prove(shell, tmp_path, script)
-    assert done.returncode == 0, done.stderr
-    assert len(re.findall(r'^step \d+\.\d+: ', done.stderr, re.M)) == 3
-    assert said.count('as promised by hybrid') == 2 and 'note: Nothing is proved of ranks 0-1' in said
-
-
-def test_a_command_without_a_step_says_what_to_do(shell, tmp_path):
-    done, said = prove(shell, tmp_path, 'true')
-    assert done.returncode == 1 and '`true` started no step by srun that could be watched' in said
-
-
 # ---- OSU_PROOF
 
 def test_osu_proof_leaves_the_files_of_container_programs(shell, tmp_path):
@@ -140,15 +110,3 @@ def test_osu_proof_leaves_the_files_of_container_programs(shell, tmp_path):
                  f'{COMMAND} kept/*\nmodule unload osu-container; echo "promise: ${{OSU_PROMISE-gone}}"')
     assert 'as promised by hybrid' in done.stdout and len(list(tmp_path.glob('kept/*/rank-*.json'))) == 2, done.stderr
     assert 'promise: gone' in done.stdout
-
-
-def test_osu_proof_leaves_the_files_of_native_programs(shell, tmp_path):
-    """Set before the module is loaded; unloading takes it away also when OSU_PROOF is gone by then."""
-    mine = tmp_path / 'mine'
-    mine.write_text('#!/bin/bash\necho print mine\n')
-    mine.chmod(0o755)
-    done = shell(f'cd {tmp_path}\nexport OSU_PROOF=1 SLURM_TASK_PROLOG={mine}\nmodule load osu-native\n'
-                 f'{SRUN} {PROGRAM} && {COMMAND} osu-proof-*\necho "code $?"\n'
-                 'unset OSU_PROOF; module unload osu-native\necho "after: $SLURM_TASK_PROLOG ${OSU_PROOF_PROLOG-gone}"')
-    assert 'code 0' in done.stdout and 'as promised by native' in done.stdout, done.stdout + done.stderr
-    assert done.stdout.count('mine\n') == 2 and f'after: {mine} gone' in done.stdout

@@ -17,7 +17,6 @@ import time
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.reading.image import MPI_FAMILIES
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import PROJECT, run
 
@@ -146,46 +145,12 @@ def test_only_what_the_image_lacks_is_taken_and_libcxi(good, parts):
     assert done.stdout.split() == ['complete', 'libcxi.so.1', 'libfabric.so.1'], done.stderr
 
 
-def test_dependencies_of_dependencies_come_along(world, parts):
-    last = parts.plain('liblast.so.1')
-    middle = parts.plain('libmiddle.so.1', needed=[last])
-    world.host(parts.fabric(needed=('libmiddle.so.1',)), middle, last)
-    done = world.call('bash', '-c', 'ls "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require')
-    assert {'liblast.so.1', 'libmiddle.so.1', 'libfabric.so.1'} < set(done.stdout.split()), done.stderr
-
-
 @pytest.mark.parametrize('folder', ['/host/lib', '/host/usr/lib64', '/host/usr/lib/x86_64-linux-gnu', '/host/usr/lib',
                                     '/host/lib64'])
 def test_libraries_of_the_host_are_found_where_distributions_have_them(world, parts, folder):
     world.host(parts.fabric(needed=('libhostonly.so.2',)))
     world.copy(parts.plain('libhostonly.so.2'), f'{folder}/libhostonly.so.2')
     assert world.call('true', OSU_SWAP='require').returncode == 0
-
-
-def test_more_folders_can_be_named(world, parts):
-    world.host(parts.fabric(needed=('libhostonly.so.2',)))
-    world.copy(parts.plain('libhostonly.so.2'), '/host/more/3/libhostonly.so.2')
-    assert world.call('true', OSU_SWAP='require').returncode == 78
-    assert world.call('true', OSU_SWAP='require', OSU_SWAP_PATH='/nowhere:/host/more/3').returncode == 0
-
-
-def test_library_path_of_the_image_stays_behind(good):
-    done = good.call('bash', '-c', 'echo "$LD_LIBRARY_PATH"', LD_LIBRARY_PATH='/opt/a:/opt/b')
-    assert re.fullmatch(r'/tmp/osu-swap-\d+-[0-9a-f]{16}:/opt/a:/opt/b\n', done.stdout)
-
-
-def test_a_file_for_32_bits_is_passed_over(good, parts):
-    elf32 = bytearray(parts.plain('libhostonly.so.2').read_bytes())
-    elf32[4] = 1
-    good.on('/host/usr/lib64/libhostonly.so.2').unlink()
-    good.write('/host/usr/lib64/libhostonly.so.2', bytes(elf32))
-    good.copy(parts.plain('libhostonly.so.2'), '/host/usr/lib/libhostonly.so.2')
-    assert good.call('true', OSU_SWAP='require').returncode == 0
-
-
-def test_every_mpi_that_the_project_knows_is_looked_at():
-    text = (FOLDER / 'osu-entrypoint').read_text()
-    assert set(re.search(r'mpi_names=\((.*)\)', text).group(1).split()) == set(MPI_FAMILIES)
 
 
 # ---- what cannot be taken
@@ -268,39 +233,12 @@ def test_a_dt_rpath_that_defeats_the_swap_is_said(good, parts):
     assert 'patchelf --set-rpath' in done.stderr
 
 
-def test_what_the_image_lacks_anyway_is_not_blamed_on_the_host(good, parts):
-    mpi = parts.mpi(needs=7, more=USES + 'void nowhere(void);\nvoid more(void) { nowhere(); }\n')
-    good.copy(mpi, '/usr/lib/libmpi.so.12')
-    assert good.call(PROGRAM, OSU_SWAP='require').stdout == f'libfabric {HOST}\n'
-
-
-def test_an_image_without_glibc_is_said(good):
-    """The loader of this machine cannot be taken away here, so the script is given other names to look for."""
-    text = good.on(ENTRYPOINT).read_text()
-    for folder in ('/lib64/ld', '/lib/ld'):
-        assert folder in text
-        text = text.replace(folder, '/nowhere/ld')
-    done = run(['bash', '-c', text.replace('/host', f'{good.root}/host'), 'osu-entrypoint', 'true'],
-               env={'PATH': os.environ['PATH'], 'OSU_SWAP': 'require'})
-    assert done.returncode == 78 and 'the image has no loader of glibc' in done.stderr
-
-
 def test_a_script_is_judged_by_the_mpi_that_it_may_open(world, parts):
     world.write('/opt/osu/bin/osu_bw', '#!/bin/bash\necho ran\n')
     world.on('/opt/osu/bin/osu_bw').chmod(0o755)
     world.host(parts.fabric('1.17.0', newest=6, needed=()))
     done = world.call('/opt/osu/bin/osu_bw', OSU_SWAP='require')
     assert done.returncode == 78 and 'libmpi.so.12 needs FABRIC_1.7' in done.stderr
-
-
-def test_a_static_program_is_refused_for_nothing_can_be_put_before_its_libraries(good):
-    static = good.on('/opt/osu/bin/static')
-    done = run(['gcc', '-static', '-x', 'c', '-o', static, '-'], input='int main(void) { return 0; }')
-    if done.returncode != 0:
-        pytest.skip('no static C library here')
-    done = good.call('/opt/osu/bin/static', OSU_SWAP='require')
-    assert done.returncode == 78 and 'is linked statically' in done.stderr
-    assert good.call('/opt/osu/bin/static').returncode == 0
 
 
 # ---- choices of the user
@@ -311,28 +249,11 @@ def test_never(good):
     assert good.kept() == []
 
 
-def test_unknown_choice_is_an_error(good):
-    done = good.call(PROGRAM, OSU_SWAP='yes')
-    assert (done.returncode, done.stdout) == (78, '')
-    assert done.stderr == 'osu-entrypoint: OSU_SWAP=yes is unknown; known: require, 0, or not set\n'
-
-
 @pytest.mark.parametrize('name', ['SLURM_LOCALID', 'OMPI_COMM_WORLD_LOCAL_RANK', 'MPI_LOCALRANKID',
                                   'PALS_LOCAL_RANKID'])
 def test_one_rank_of_a_node_speaks(good, name):
     assert good.call('true', **{name: '0'}).stderr != ''
     assert good.call('true', **{name: '3'}).stderr == ''
-
-
-def test_variables_before_the_program_do_not_hide_it(world, parts):
-    """As run-in-container takes variables away: env -u NAME program."""
-    world.host(parts.fabric('1.17.0', newest=6, needed=()))
-    world.on('/usr/lib/libmpi.so.12').unlink()
-    world.copy(parts.mpi(needs=7, more=USES, name='libapp.so.1'), '/opt/app/libapp.so.1')
-    world.executable(PROGRAM, MAIN, ['/opt/app/libapp.so.1'])
-    for command in ([PROGRAM], ['env', '-u', 'X', 'Y=1', PROGRAM]):
-        done = world.call(*command, OSU_SWAP='require', LD_LIBRARY_PATH='/opt/app')
-        assert done.returncode == 78, done.stdout + done.stderr
 
 
 def test_signals_and_exit_codes_are_those_of_the_program(good):
@@ -344,11 +265,6 @@ def test_signals_and_exit_codes_are_those_of_the_program(good):
     assert process.wait(10) == -signal.SIGTERM
     process.stdout.close()
     process.stderr.close()
-
-
-def test_no_program_is_a_shell(good):
-    done = run([ENTRYPOINT], preexec_fn=enter(good.root), env=good.environment({}), input='echo in a shell; exit 5')
-    assert (done.stdout, done.returncode) == ('in a shell\n', 5)
 
 
 # ---- the folder with the links
@@ -367,15 +283,6 @@ def test_ranks_that_start_at_once_share_one_folder(good):
     assert {output for output, _ in outputs} == {f'libfabric {HOST}\n'}, outputs
     assert [errors for _, errors in outputs[1:]] == [''] * 23 and outputs[0][1]
     assert len(good.kept()) == 1
-
-
-def test_another_libfabric_gets_another_folder(good, parts):
-    assert good.call('true').returncode == 0
-    good.on('/host/lib/libfabric.so.1').unlink()
-    good.host(parts.fabric('1.26.0', newest=9, needed=('libcxi.so.1',)))
-    os.utime(good.on('/host/lib/libfabric.so.1'), (1, 1))
-    assert good.call(PROGRAM).stdout == 'libfabric 1.26\n'
-    assert len(good.kept()) == 2
 
 
 @pytest.mark.parametrize('whose', ['a link', 'open to others', 'not whole', 'a file'])
@@ -406,23 +313,6 @@ def test_links_that_are_out_of_date_are_made_anew(good):
     assert (kept / 'libhostonly.so.2').is_symlink() and len(good.kept()) == 1
 
 
-def test_another_folder_is_taken_where_tmp_cannot_be_written_to(good):
-    good.on('/scratch').mkdir()
-    for gone, taken in (('/tmp', '/dev/shm'), ('/dev/shm', '/scratch')):
-        shutil.rmtree(good.on(gone))
-        assert good.call(PROGRAM, TMPDIR='/scratch').stdout == f'libfabric {HOST}\n'
-        assert len(good.kept(taken)) == 1
-    done = good.call(PROGRAM, OSU_SWAP='require', TMPDIR='/nowhere')
-    assert done.returncode == 78 and 'no folder for links can be made in /tmp, /dev/shm or /nowhere' in done.stderr
-
-
-def test_a_folder_of_a_group_makes_no_difference(good):
-    good.on('/tmp').chmod(0o2777)
-    for _ in range(3):
-        assert good.call('true').returncode == 0
-    assert len(good.kept()) == 1
-
-
 def test_a_program_that_does_not_fit_takes_nothing_away_from_those_that_start(good, parts):
     """Of two programs of one image the second cannot be swapped; the first keeps its folder."""
     good.call('true')
@@ -434,14 +324,6 @@ def test_a_program_that_does_not_fit_takes_nothing_away_from_those_that_start(go
     good.executable('/opt/osu/bin/osu_other', MAIN, ['/usr/lib/libmpi_own.so.12'])
     assert good.call('/opt/osu/bin/osu_other', OSU_SWAP='require').returncode == 78
     assert {path.name: path.lstat().st_ino for path in kept.iterdir()} == before and good.kept() == [kept]
-
-
-def test_of_two_mpis_the_one_that_the_program_needs_counts(world, parts):
-    world.copy(parts.mpi(needs=9, name='libmpi.so.40'), '/usr/lib/libmpi.so.40')
-    world.host(parts.fabric('1.22.0', newest=7, needed=()))
-    assert world.call(PROGRAM, OSU_SWAP='require').returncode == 1
-    done = world.call('true', OSU_SWAP='require')
-    assert done.returncode == 78 and '/usr/lib/libmpi.so.40 needs FABRIC_1.9' in done.stderr
 
 
 # ---- RCCL's plugin
@@ -486,11 +368,6 @@ def test_variables_are_set_where_the_user_has_set_none(good):
     good.write('/dev/kfd', '')
     assert good.call(*show(*names), NCCL_CROSS_NIC='0').stdout == 'unset 16384 0\n'
     assert good.call(*show(*names)).stdout == 'unset 16384 1\n'
-
-
-def test_nothing_is_set_for_the_libfabric_of_the_image(world):
-    world.write('/sys/class/cxi/cxi0', '')
-    assert world.call(*show('FI_CXI_RDZV_THRESHOLD')).stdout == 'unset\n'
 
 
 # ---- the verdict on images

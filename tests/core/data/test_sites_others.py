@@ -12,7 +12,7 @@ import sys
 
 import pytest
 import yaml
-from podman_hpc import hook_tool, siteconfig
+from podman_hpc import siteconfig
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
@@ -20,8 +20,7 @@ from osu_container.core.deciding.settings import approach_entry, image_of, runs_
 from osu_container.core.deciding.site_choice import SettingsError, choose_site, site_entry
 from osu_container.generate import podman_hpc as renderer
 from osu_container.generate.described_facts import names_of
-from tests.helpers.machine import PROJECT, StandIn, modules_say, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, modules_say, run
 
 OTHERS = [name for name in SITES if name != 'workstation' and not name.startswith('lumi')]
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -165,75 +164,4 @@ def test_podman_hpc_takes_the_file_and_its_flag(path, podman_hpc, recwarn):
     assert any('conflicts' in str(warning.message) for warning in recwarn)
 
 
-@pytest.mark.parametrize('approach', ['bind', 'hybrid', 'openmpi'])
-def test_podman_hpcs_hook_finds_every_file_of_the_tree(approach, trees, podman_hpc):
-    tree, missing, found = trees('perlmutter'), [], {}
-    text = (PROJECT / 'modules/perlmutter/podman-hpc' / f'{approach}.yaml').read_text()
-    for rule in yaml.safe_load(text)['bind']:
-        pairs = hook_tool.resolve_src_and_dest(f'{tree}{rule}', '/rootfs')
-        found.update(pairs)
-        missing += [rule] * (not pairs)
-    # what the tree lacks is skipped by the hook: devices of a node, and what the real MPI needs besides
-    assert [rule for rule in missing if not re.match('/dev/|/run/|.*/mpich/libuc', rule)] == []
-    targets = set(found.values())
-    assert '/rootfs/global' in targets and '/rootfs/pscratch' in targets
-    assert {'/rootfs/opt/host-mpi/lib/libfabric.so.1'} <= targets or approach == 'openmpi'
-    assert ('/rootfs/opt/host-mpi/lib/libmpi.so.12' in targets) == (approach == 'bind')
-
-
 # ---- installed from the trees, and run
-
-@pytest.fixture(scope='module')
-def stack(tmp_path_factory):
-    """Function (site, approaches) -> StandIn with these modules installed; each site is made once."""
-    made = {}
-
-    def make(site, *approaches):
-        if site not in made:
-            started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-            assert started.returncode == 0, started.stdout + started.stderr
-            made[site] = this = StandIn(site, tmp_path_factory.mktemp(site))
-            done = this.eb(*(f'osu-container-{approach}.eb' for approach in approaches), f'--sysroot={this.tree}',
-                           f'--try-amend=site={site}')
-            assert done.returncode == 0, done.stdout
-        return made[site]
-    return make
-
-
-RUNS = {'frontier': ['bind', 'hybrid'], 'setonix': ['bind', 'hybrid'], 'perlmutter': ['bind', 'hybrid'],
-        'alps': ['openmpi']}
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-@pytest.mark.parametrize('site, approach', one_of_each(
-    [pytest.param(site, approach) for site, names in RUNS.items() for approach in names],
-    lambda site, approach: approach))
-def test_ranks_on_two_nodes_run_over_what_the_approach_promises(site, approach, stack, tmp_path):
-    this, data = stack(site, *RUNS[site]), site_entry(site)
-    done, found = this.proofs(f'module load osu-container/{approach} && srun {{prove}} osu_latency -m 1024 -i 50 H H',
-                              tmp_path)
-    assert re.search(r'^ *1024 +\d', done.stdout, re.M), done.stdout
-    for proof in found:
-        libraries = proof['libraries']
-        for name in ('libmpi', 'libfabric'):
-            wanted = 'host' if name in APPROACHES[approach]['inject'] else 'image'
-            assert libraries[name]['where'] == wanted, libraries[name]
-            if wanted == 'host':
-                assert libraries[name]['host_path'] == f"{this.tree}{data['libraries'][name]['value']}"
-        if approach == 'bind':
-            # of Cray's GPU transport layer the fake: ld.so loaded it before the program
-            assert libraries['libmpi_gtl']['where'] == 'host'
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_osu_gpu_bind_knows_the_nodes_of_the_site(stack):
-    for site in ('frontier', 'perlmutter'):
-        this = stack(site, *RUNS[site])
-        done = this.shell('module load osu-container/bind; osu-gpu-bind --map')
-        assert done.returncode == 0, done.stderr
-        table = site_entry(site)['gpu_binding']['value']
-        for line in table:
-            assert line['nic'] in done.stdout
-        assert len(re.findall(r'\bcxi\d\b', done.stdout)) >= len(table)

@@ -1,25 +1,18 @@
 """Which MPI of the host takes the place of which MPI of an image; the study of that: its plan, figure and tables."""
 import json
-import re
 
 import pytest
 
-from osu_container.bench import BenchError, cases
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, host_facts, read_facts
-from osu_container.core.deciding.settings import HOST_MPI, approach_entry, families, host_libraries, with_mpi_of
-from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.settings import HOST_MPI, approach_entry, families, with_mpi_of
 from osu_container.core.deciding.trial import trial_of
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.results.model import Case
-from tests.bench.test_bench import make_plan
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.verdict_cases import GPU, PLAIN, World, each, host, image, linked, standard_abi
 
 CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
-WITH_ABI = [name for name in SITES if site_entry(name)['libraries'].get('libmpi_abi')]
 RUNTIME = {'command': 'apptainer', 'name': 'apptainer'}
 
 
@@ -33,23 +26,6 @@ def test_the_soname_of_the_image_chooses_the_hosts_mpi_and_nothing_else(approach
     wanted = HOST_MPI.get(soname, 'libmpi')
     assert chosen['inject'] == [wanted if name == 'libmpi' else name for name in entry['inject']]
     assert dict(chosen, inject=None) == dict(entry, inject=None)
-
-
-@pytest.mark.parametrize('name', WITH_ABI)
-def test_a_site_names_its_library_of_the_standard_abi_by_its_soname(name):
-    for soname, library in HOST_MPI.items():
-        assert site_entry(name)['libraries'][library]['value'].endswith('/' + soname)
-        found = dict(host_libraries(with_mpi_of(approach_entry('bind'), soname), site_entry(name)))
-        assert library in found and 'libmpi' not in found
-
-
-@pytest.mark.parametrize('name', [name for name in SITES if name not in WITH_ABI])
-def test_a_site_without_it_says_so_in_plain_words(name):
-    with pytest.raises(SettingsError) as error:
-        host_libraries(with_mpi_of(approach_entry('bind'), 'libmpi_abi.so.1'), site_entry(name))
-    said = str(error.value)
-    for text in ('libmpi_abi.so.1', f"site '{name}'", "approach 'bind'", 'hybrid', 'libmpi.so.12'):
-        assert text in said, said
 
 
 @pytest.mark.parametrize('says, mpi', [(mpich('3.1.4', 'ch3:nemesis'), 'MPICH 3.1.4'), (mpich('3.4.3'), 'MPICH 3.4.3'),
@@ -144,40 +120,4 @@ def test_installing_with_another_mpi_names_it_and_the_way_out(tmp_path, parts, a
             assert text in said, said
 
 
-@pytest.mark.parametrize('site, text', [
-    (PLAIN, 'take approach openmpi; or build'),
-    (GPU, 'approach openmpi needs PMIx, which srun of this site has not; so build')])
-@pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource', 'pure'])
-def test_the_way_out_for_open_mpi_is_one_of_this_site(tmp_path, parts, site, text, approach):
-    world = World(tmp_path, parts, site)
-    image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))(world)
-    verdict = world.ask(approach)
-    assert [finding.rule for finding in verdict.findings] == ['other MPI'] and verdict.level == 'fails'
-    assert verdict.findings[0].remedy.startswith(text), verdict.findings[0].remedy
-
-
 # ---- the study: native and several images under one host MPI
-
-IMAGES = ('bind-mpich-3.4.3', 'bind-mpich-4.2.3', 'bind-intel-mpi')
-
-
-@pytest.mark.parametrize('nodes, wanted', [
-    (2, {2: 2, 4: 2, 8: 2}), (3, {2: 2, 4: 2, 8: 2}), (4, {2: 2, 4: 4, 8: 4, 16: 4}),
-    (16, {2: 2, 4: 4, 8: 8, 16: 16, 32: 16, 64: 16}),
-    (128, {2: 2, 4: 4, 8: 8, 16: 16, 32: 32, 64: 64, 128: 128}), (200, {number: number for number in (
-        2, 4, 8, 16, 32, 64, 128)})])
-def test_the_study_has_ranks_in_powers_of_two_as_far_as_the_job_has_nodes(nodes, wanted):
-    runs = make_plan('workstation', 'sarus', nodes=nodes)
-    alltoall = {one.case.ranks: one.case.nodes for one in runs if one.case.benchmark == 'osu_alltoall' and not one.skip}
-    assert alltoall == wanted
-    assert {one.case for one in runs if one.case.benchmark == 'osu_latency'} == {Case('osu_latency', 'H H', 2, 2)}
-    for one in runs:
-        if one.skip:
-            assert re.fullmatch(rf'wants \d+ nodes for {one.case.ranks} ranks, 4 a node, the job has {nodes} '
-                                r'\(--nodes\)', one.skip)
-            assert int(one.skip.split()[1]) * cases.RANKS_A_NODE == one.case.ranks
-
-
-def test_one_node_is_not_enough_for_the_study():
-    with pytest.raises(BenchError, match=r'wants 2 nodes, the job has 1 \(--nodes\)'):
-        make_plan('workstation', 'sarus', nodes=1)

@@ -8,8 +8,6 @@ import pytest
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import (
     FactsError,
-    _files,
-    _image_facts,
     _injected,
     checked,
     entrypoint_folders,
@@ -24,8 +22,7 @@ from osu_container.core.deciding.settings import approach_entry, settings_for, s
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import Host
 from osu_container.core.reading.closure import closure
-from osu_container.core.reading.image import Image
-from tests.helpers.elf_folder import ElfFolder, good_image, mpich
+from tests.helpers.elf_folder import mpich
 from tests.helpers.machine import compile_library
 
 
@@ -113,13 +110,6 @@ def test_ranks_with_namespaces_of_their_own_are_told_not_to_read_each_others_mem
     assert (variable in told) == (setuid is False) == bool(told)
 
 
-def test_the_first_runtime_of_the_site_wins(tmp_path, monkeypatch):
-    command(tmp_path, 'singularity', 'singularity-ce version 4.1.3')
-    path = command(tmp_path, 'apptainer', 'apptainer version 1.4.5')
-    monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
-    assert find_runtime(['apptainer', 'singularity'])['command'] == path
-
-
 def test_no_runtime_is_an_error_that_names_what_was_looked_for(tmp_path, monkeypatch):
     monkeypatch.setenv('PATH', str(tmp_path))
     with pytest.raises(FactsError, match='no container runtime on PATH: looked for apptainer, singularity'):
@@ -194,15 +184,6 @@ def test_libraries_that_came_or_went_since_the_installation_are_named():
         'host library /lib/libold.so.1 is not needed any more; install the module again']
 
 
-def test_only_files_that_are_there_at_installation_are_bound_by_the_module(tmp_path):
-    def fact(path, when):
-        (tmp_path / path).write_text('')
-        return {'value': [f'/{path}', '/nowhere'], 'bound': when, 'why': '', 'source': '', 'date': '', 'evidence': ''}
-    site = dict(site_entry('workstation'), files={'now': fact('now', 'install'), 'then': fact('then', 'step')})
-    approach = dict(approach_entry('hybrid'), files=['now', 'then'])
-    assert _files(approach, site, Host(str(tmp_path))) == ['/now']
-
-
 def test_a_library_is_told_by_family_and_release_or_by_its_name(tmp_path, parts):
     files = {'libfabric.so.1': parts.fabric(needed=()), 'libmpi.so.12': parts.mpi(mpich('?'), needs=None),
              'libcxi.so.1': parts.plain('libcxi.so.1')}
@@ -211,20 +192,9 @@ def test_a_library_is_told_by_family_and_release_or_by_its_name(tmp_path, parts)
     assert [one['what'] for one in found] == ['libfabric 1.22.0', 'libmpi.so.12', 'libcxi.so.1']
 
 
-def test_an_image_without_labels_is_told_by_its_libraries(tmp_path, parts):
-    with Image(str(good_image(ElfFolder(tmp_path / 'image'), parts)), 'osu_') as image:
-        facts = _image_facts(image, set(), 'libmpi.so.12', None)
-    assert (facts['mpi'], facts['libfabric'], facts['gpu']) == ('MPICH 4.2.3', '1.22.0', True)
-
-
 RECORDED = {'image': {'file': 'x.sif', 'mpi': 'm', 'libfabric': 'l', 'programs': {}, 'library_path': []},
             'host': {'root': '', 'injected': [{'path': '/a', 'sha256': '0'}],
                      'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}
-
-
-def test_recorded_facts_that_are_whole_are_taken():
-    assert checked(RECORDED) is RECORDED
-    assert checked({'host': {'root': ''}})  # of a native module
 
 
 @pytest.mark.parametrize('part, key', [(part, key) for part in RECORDED for key in [None, *RECORDED[part]]])

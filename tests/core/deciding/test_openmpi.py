@@ -4,20 +4,14 @@ import re
 
 import pytest
 
-from osu_container.bench import cases
-from osu_container.core.data.approaches import SWITCHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.results import files, references
-from osu_container.results.model import Case
-from osu_container.why import search
 from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
-from tests.helpers.machine import PROJECT, folded, run
+from tests.helpers.machine import folded
 from tests.runs.test_approaches import table
 
 PMIX_SITES = [name for name in SITES if 'Open MPI' in site_entry(name)['pmi']['value']]
-REFERENCE = 'alps-gh200-2025'
 needs_slurm = [pytest.mark.apptainer, pytest.mark.slurm]
 LATENCY = 'osu_latency H H -m 8 -i 20 -x 5'
 
@@ -118,12 +112,6 @@ def test_linkx_is_refused_where_it_cannot_be(libfabric, links, refused):
     assert ('OSU_LINKX' in found.switches) != refused
 
 
-@pytest.mark.parametrize('issue', ['10712', '11231', '11392', '11900', '11987'])
-def test_known_troubles_of_linkx_are_named_where_it_is_switched_on(issue):
-    assert issue in SWITCHES['OSU_LINKX']['1']
-    assert re.search(rf'^\|.*\b{issue}\b', (PROJECT / 'docs' / 'other-systems.md').read_text(), re.M)
-
-
 def test_settings_of_open_mpi_are_those_that_cscs_documents():
     values = {one['name']: one['value'] for one in settings_of('alps').variables if not one.get('when')}
     wanted = {'PMIX_MCA_psec': 'native', 'PMIX_MCA_gds': 'hash', 'FI_PROVIDER': 'cxi', 'OMPI_MCA_pml': 'cm',
@@ -134,89 +122,8 @@ def test_settings_of_open_mpi_are_those_that_cscs_documents():
 
 # The published cases
 
-def test_tag_alps_has_every_published_case():
-    places = {name: nodes_and_ranks for name, nodes_and_ranks in cases.PLACEMENTS.items() if nodes_and_ranks[1]}
-    planned = {Case(benchmark, kind, places[place][0], places[place][0] * places[place][1], '')
-               for benchmark, buffers, place, _, _ in cases.TAGS['alps'] for kind in buffers}
-    published = {one.case for one in references.get(REFERENCE).series}
-    assert published <= planned
-    assert {case.buffers for case in planned - published} == {'H H'}
-
-
-def test_tag_alps_ends_at_the_published_sizes():
-    largest = {(one.case.benchmark): max(one.values) for one in references.get(REFERENCE).series}
-    for benchmark, _, _, options, _ in cases.TAGS['alps']:
-        assert int(options[options.index('-m') + 1]) == largest[benchmark]
-
 
 # For real
-
-@pytest.fixture(scope='module')
-def bench(shell, tmp_path_factory):
-    """Folder of one repeat of the tag alps with the module."""
-    folder = tmp_path_factory.mktemp('alps') / 'run'
-    done = shell(f'{PROJECT}/bin/osu-container bench --tag alps --repeats 1 --module osu-container/openmpi -o {folder}',
-                 timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_eight_ranks_on_two_nodes_are_one_of_eight_each(shell, tmp_path):
-    done = shell(f'module load osu-container/openmpi; cd {tmp_path}; '
-                 'osu-proof -o proofs -- srun -N2 -n8 osu_alltoall -m 8 -i 2 -x 1')
-    assert done.returncode == 0 and {8} <= set(table(done.stdout)), done.stdout + done.stderr
-    assert re.search(r'^step \S+: 8 ranks on 2 nodes \(node1, node2\), all alike$', done.stderr, re.M), done.stderr
-    assert re.search(r'^ +ranks +each sees 8, ', done.stderr, re.M), done.stderr
-
-
-@pytest.mark.full
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_published_cases_run_here_and_have_the_published_sizes(bench):
-    measured = {one.case: one for one in files.read(bench).series}
-    published = [one for one in references.get(REFERENCE).series if one.case.buffers == 'H H']
-    assert {one.case.benchmark for one in published} | {'osu_latency'} == {case.benchmark for case in measured}
-    zeros = {Case(**entry['case']): entry.get('zeros', []) for _, entry in files.lines(bench)[0]
-             if entry['kind'] == 'measurement'}  # 0.00: a busy machine
-    for one in published:
-        assert set(one.values) <= {*measured[one.case].values, *zeros[one.case]}, one.case
-    # eight ranks on two nodes, each seen to be one of eight
-    ranks, = measured[Case('osu_alltoall', 'H H', 2, 8)].facts['proofs'][0]
-    assert ranks['ranks'] == list(range(8)) and ranks['nodes'] == ['node1', 'node2']
-    assert ranks['libraries']['libmpi']['where'] == 'image'
-
-
-@pytest.mark.full
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_compare_shows_ratios_to_alps_and_judges_no_speed(bench):
-    done = run([PROJECT / 'bin' / 'osu-container', 'compare', bench, REFERENCE])
-    assert done.returncode == 0, done.stdout + done.stderr
-    text = folded(done.stdout)
-    assert re.search(r'of site workstation, alps-gh200-2025 of another machine \(Alps .*?GH200.*?\): ratios are shown, '
-                     r'speed is not judged', text), done.stdout
-    assert re.search(r'4 curves: 4 not judged\.', text)
-    assert not re.search(r'\bworse\b|\bslower\b|\bfaster\b', text)
-
-
-@pytest.mark.parametrize('elsewhere', [pytest.param(one, marks=needs_slurm) for one in (
-    'export APPTAINER_NO_MOUNT=tmp', 'mkdir -p "$HERE" && export SLURM_PMIX_TMPDIR="$HERE" APPTAINER_NO_MOUNT=tmp')])
-def test_ranks_meet_where_the_container_shows_no_tmp(shell, elsewhere, tmp_path):
-    done = shell(f'module load osu-container/openmpi; {elsewhere}; cd /; srun -N1 -n2 {LATENCY}',
-                 HERE=str(tmp_path / 'of-pmix'))
-    assert {1, 8} <= set(table(done.stdout)), done.stdout + done.stderr
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_without_what_the_module_binds_they_crash_and_why_knows(shell):
-    done = shell('module load osu-container/openmpi; export APPTAINER_NO_MOUNT=tmp MPI_CONTAINER_FILES=; cd /; '
-                 f'srun -N2 -n2 {LATENCY}')
-    assert done.returncode and not table(done.stdout)
-    found = {one['name']: one for one in search.explain(done.stdout + done.stderr)}
-    assert 'segmentation fault' in found and 'TmpFS' in found['segmentation fault']['remedy']
 
 
 @pytest.mark.apptainer
@@ -264,9 +171,3 @@ def test_what_the_user_sets_wins_over_the_module(shell, network, before):
         assert re.search(says, done.stdout + done.stderr) and {1, 8} <= set(table(done.stdout)), done.stderr[-2000:]
     else:  # there is no such card here, and nothing else is taken in silence
         assert done.returncode and not table(done.stdout), done.stdout
-
-
-@pytest.mark.slurm
-def test_a_kind_of_pmi_that_slurm_has_not_is_known(shell):
-    done = shell(f'module load osu-container/openmpi; srun --mpi=pmix_v9 -N2 -n2 {LATENCY}')
-    assert done.returncode and [one['name'] for one in search.explain(done.stderr)] == ['unknown MPI type']

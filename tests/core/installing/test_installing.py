@@ -2,11 +2,9 @@
 An installation is replaced in one move: whatever happens, there is the older one or the newer one, never a mix. And an
 image that is missing is built, or it is said why not and how.
 """
-import errno
 import hashlib
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,13 +16,11 @@ from osu_container.core.installing.staged import (
     StagedInstall,
     free_space_problem,
     place_image,
-    remove_empty_folders,
     shared_with,
 )
 from osu_container.core.installing.user_software import KEPT
 from osu_container.core.reading.sif import ImageError
 from tests.helpers.killed import killed
-from tests.helpers.machine import PYTHON_36, run
 
 
 def sha256(content):
@@ -185,10 +181,6 @@ def test_a_move_that_the_system_refuses_leaves_the_older_one(final, monkeypatch)
     assert (final / 'file').read_text() == 'old' and names(final) == ['version']
 
 
-def test_space_that_is_there_is_no_problem(final):
-    assert free_space_problem(str(final), 1) is None
-
-
 def test_space_that_is_missing_is_told_in_megabytes(tmp_path, monkeypatch):
     monkeypatch.setattr(os, 'statvfs', lambda folder: SimpleNamespace(f_bavail=1024, f_frsize=4096))
     assert free_space_problem(str(tmp_path), 4 << 20) is None
@@ -209,10 +201,6 @@ def places(tmp_path):
         return str(folder)
     (tmp_path / 'software').mkdir()
     return make
-
-
-def refuse(*arguments):
-    raise OSError(errno.EXDEV, 'Invalid cross-device link')
 
 
 def test_an_image_on_the_same_file_system_is_linked(tmp_path, places):
@@ -241,16 +229,6 @@ def test_the_image_of_another_installation_is_shared_if_its_content_is_the_same(
         says = place_image(str(image), SUM, same, str(target))
     assert shared or other.stat().st_mode == mode
     assert target.read_text() == 'image' and target.samefile(other) == shared and ('copy' in says) != shared
-
-
-@pytest.mark.parametrize('name, instead', [('link', refuse), ('getuid', lambda: -1)])
-def test_what_cannot_be_shared_is_copied(tmp_path, places, monkeypatch, name, instead):
-    """The file system refuses (another project of Lustre), or the file is somebody else's."""
-    image, target = tmp_path / 'a.sif', tmp_path / 'b.sif'
-    image.write_text('image')
-    monkeypatch.setattr(os, name, instead)
-    place_image(str(image), SUM, shared_with(str(image), SUM, places('new')), str(target))
-    assert target.read_text() == 'image' and not target.samefile(image)
 
 
 @pytest.mark.parametrize('how', ['linked', 'copied'])
@@ -285,23 +263,6 @@ def test_a_file_without_a_sum_says_what_it_should_hold(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ImageError, match=r'one\.sif\.sha256.* again: sha256sum \S+ >\S+\.sha256'):
         image_build.wanted_sha256(str(path))
-
-
-@pytest.mark.parametrize('given, wanted', [(None, None), (SUM.upper(), SUM), ('0' * 63, 'is no sha256'),
-                                           ('md5', 'is no sha256')])
-def test_a_sum_of_the_easyconfig_is_one(given, wanted):
-    if wanted in (None, SUM):
-        assert image_build.given_sha256(given) == wanted
-    else:
-        with pytest.raises(ImageError, match=wanted):
-            image_build.given_sha256(given)
-
-
-def test_only_empty_folders_are_removed(tmp_path):
-    (tmp_path / 'a' / 'b' / 'c').mkdir(parents=True)
-    (tmp_path / 'a' / 'other').write_text('')
-    remove_empty_folders(str(tmp_path / 'a' / 'b' / 'c'), 3)
-    assert [path.name for path in (tmp_path / 'a').iterdir()] == ['other']
 
 
 # ---- an image that is missing
@@ -360,11 +321,3 @@ def test_a_build_that_fails_names_the_command_and_the_exit_code(builder, tmp_pat
         image_build.obtained('x.sif', 'auto', [str(tmp_path)], 'docs/images.md', lambda line: None)
     assert f'It is made by: {command} image build x\n' in str(caught.value)
     assert f'{command} image build x.sif ended with exit code 7, see its message above' in str(caught.value)
-
-
-@pytest.mark.parametrize('python', [sys.executable, *filter(None, [PYTHON_36])])
-def test_the_files_that_a_module_copies_are_all_that_proof_needs(tmp_path, python):
-    (tmp_path / 'bin').mkdir()
-    staged.install_proof(str(tmp_path))
-    done = run([python, '-I', tmp_path / 'bin' / 'osu-proof', '--help'], cwd=tmp_path)
-    assert done.returncode == 0 and done.stdout.startswith('usage: osu-proof'), done.stderr

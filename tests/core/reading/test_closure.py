@@ -1,6 +1,5 @@
 """What must come along with libraries of a host, beside what the loader of this machine loads with the same files."""
 import os
-import random
 import re
 
 import pytest
@@ -127,29 +126,6 @@ def test_what_comes_along_is_what_the_real_loader_loads(folder, name):
 
 
 NAMES = [f'lib{letter}.so' for letter in 'abcdefghijkl']
-PLACES = ['/usr/lib', '/lib', '/p', '/q', '/p/sub']
-SEARCHES = [None, None, {'runpath': '/q'}, {'rpath': '/q'}, {'runpath': '/p:/q'}, {'rpath': '$ORIGIN/sub'},
-            {'runpath': '$ORIGIN'}, {'rpath': '/p/sub:/none'}, {'rpath': '/p', 'runpath': '/p/sub'},
-            {'rpath': '${ORIGIN}/../q'}]
-
-
-@pytest.mark.parametrize('seed', range(12))
-def test_what_comes_along_in_graphs_by_chance_is_what_the_real_loader_loads(folder, seed):
-    """Twelve names in five folders, with copies, files of another machine, circles and holes."""
-    chance = random.Random(seed)
-
-    def options(least, most):
-        return {'needed': chance.sample(NAMES, chance.randint(least, most)), **(chance.choice(SEARCHES) or {})}
-
-    for name in NAMES:
-        for place in chance.sample(PLACES, chance.choice([0, 1, 1, 2, 3])):
-            if chance.random() < 0.15:
-                foreign(folder, f'{place}/{name}')
-            else:
-                folder.library(f'{place}/{name}', **options(0, 3))
-    folder.library(TOP, soname=TOP, **options(1, 5))
-    real, ours = both(folder)
-    assert ours == real
 
 
 def test_what_the_image_has_stays_out_and_so_does_glibc(tmp_path):

@@ -2,7 +2,6 @@
 import glob
 import os
 import re
-import sys
 
 import pytest
 
@@ -36,11 +35,6 @@ def test_a_file_that_is_no_library_is_an_error_with_its_name(tmp_path, content):
     (tmp_path / 'libmpi.so').write_bytes(content)
     with pytest.raises(ElfError, match='libmpi.so'):
         elf_facts(str(tmp_path / 'libmpi.so'))
-
-
-def test_a_missing_library_is_an_error_with_its_path(tmp_path):
-    with pytest.raises(ElfError, match=r'libnone\.so does not exist'):
-        elf_facts(str(tmp_path / 'libnone.so'))
 
 
 SYMBOLS = '''
@@ -93,19 +87,6 @@ def test_many_files_are_read_at_once_and_what_is_no_elf_file_is_left_out(tmp_pat
         (f'soname of {names[0]}', ('libc.so.6',))}
     assert found[paths[7]] == elf_facts(paths[7])
     assert all_elf_facts(paths[250:251]) == all_elf_facts([]) == {}
-
-
-@pytest.mark.parametrize('prefer', ['rpath', 'runpath'])
-def test_a_file_with_both_paths_has_both(tmp_path, prefer):
-    folder = ElfFolder(tmp_path / 'image').library('/liba.so', rpath='/old:/older', runpath='/new')
-    facts = elf_facts(str(folder.on('/liba.so')))
-    assert getattr(facts, prefer) == {'rpath': ['/old', '/older'], 'runpath': ['/new']}[prefer]
-
-
-def test_the_program_that_runs_these_tests_can_be_read():
-    facts = elf_facts(sys.executable)
-    assert facts.dynamic and facts.interpreter and 'libc.so.6' in facts.needed
-    assert any(name.startswith('GLIBC_2') for name in facts.verneed['libc.so.6'])
 
 
 # ---- beside readelf

@@ -107,12 +107,6 @@ USUAL = [
 ]
 
 
-@pytest.mark.parametrize('text, value', USUAL)
-def test_usual_spellings_of_the_library_path_are_known(box, text, value):
-    one = of_text(box, text).variables['LD_LIBRARY_PATH']
-    assert (one.value, one.exported) == (f'{value}:/.singularity.d/libs', True), one
-
-
 @pytest.mark.apptainer
 @pytest.mark.parametrize('text, value', one_of_each(USUAL))
 def test_usual_spellings_are_what_the_runtime_makes_of_them(box, text, value):
@@ -377,19 +371,6 @@ def test_random_scripts_give_what_bash_makes_of_them_or_unknown(box, followable,
         assert not followable or ': $' not in told, (number, told, text)
         wrong, unknown = differences(found, real)
         assert not wrong and not (followable and unknown), (number, wrong, unknown, '\n--\n'.join(texts.values()))
-
-
-@pytest.mark.apptainer
-@pytest.mark.parametrize('seed', one_of_each(range(5)))
-def test_random_scripts_give_what_the_runtime_makes_of_them_or_unknown(box, seed):
-    for number in range(12):
-        scripts = Scripts(500000 + seed * 1000 + number)
-        texts = {'90-environment.sh': scripts.script(), '91-environment.sh': scripts.script()}
-        filled(box, texts)
-        found, real = evaluated(box, GIVEN), in_runtime(box, GIVEN, {'A': 'host', 'C': 'host'})
-        assert real or found.ends
-        wrong, _ = differences(found, real, {'A': 'host', 'C': 'host'})
-        assert not real or not wrong, (500000 + seed * 1000 + number, wrong, '\n--\n'.join(texts.values()))
 
 
 # ---- scripts that were made so that nobody reads them to their end

@@ -46,16 +46,6 @@ def test_any_other_code_is_no_constant(words):
     assert libraries._aarch64_constant(words) is None
 
 
-@pytest.mark.parametrize('bit', range(32))
-def test_a_flipped_bit_of_the_code_is_seen(bit):
-    """Of each instruction only the 16 bits of its number may differ."""
-    for place in range(3):
-        words = [movz(0, 0), movk_high(0, 0), RETURN, 0]
-        words[place] ^= 1 << bit
-        found = libraries._aarch64_constant(tuple(words))
-        assert (found is not None) == (place < 2 and 5 <= bit < 21), (place, bit, found)
-
-
 # ---- the same on x86-64, as a compiler writes it
 
 @pytest.mark.parametrize('high, low', NUMBERS[:6])
@@ -107,20 +97,3 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path, cut):
     data = compile_library(tmp_path / 'libx.so').read_bytes()
     with pytest.raises(ValueError, match='ELF'):
         Elf(data[:cut])
-
-
-def test_random_damage_gives_an_answer_or_a_refusal(tmp_path):
-    """No other exception, whatever 300 files hold: such files come with images of others."""
-    data = compile_library(tmp_path / 'libx.so', source='unsigned fi_version(void) { return 1u << 16 | 22; }\n',
-                           options=['-O2']).read_bytes()
-    refused = 0
-    for _ in range(300):
-        damaged = bytearray(data)
-        for _ in range(RANDOM.randrange(1, 6)):
-            struct.pack_into('<Q', damaged, RANDOM.randrange(0, len(data) - 8), RANDOM.getrandbits(64))
-        try:
-            version_of(bytes(damaged))
-            Elf(bytes(damaged)).build_id()
-        except ValueError:
-            refused += 1
-    assert refused < 300

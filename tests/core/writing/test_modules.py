@@ -2,7 +2,6 @@
 import functools
 import hashlib
 import os
-import random
 import re
 import shlex
 import shutil
@@ -18,11 +17,10 @@ from osu_container.core.deciding.settings import approach_entry, pmi_for, settin
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
 from osu_container.core.writing.call_settings import call_settings
-from osu_container.core.writing.module_text import WIDTH, help_lines, lua_string
-from osu_container.core.writing.module_text import folded as folded_to_width
+from osu_container.core.writing.module_text import WIDTH, lua_string
 from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
-from osu_container.generate.described_facts import HOST, facts_of, sites_with
+from osu_container.generate.described_facts import HOST, facts_of
 from osu_container.generate.described_facts import names_of as all_names_of
 from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, clean_shell, folded, run
 from tests.helpers.samples import all_pairs, one_of_each
@@ -61,25 +59,6 @@ def test_help_fits_a_terminal_of_80_characters(site):
     for name in names_of(site):
         wide = [line for line in help_of(site, name).splitlines() if len(line) > WIDTH]
         assert wide == [], name
-
-
-def test_help_names_all_77_programs_in_lines_that_fit_and_breaks_no_command():
-    site, name = 'lumi-25.03', 'osu-container/hybrid'
-    settings = settings_for(approach_entry('hybrid'), site_entry(site), facts_of(site, name))
-    programs = [f'osu_program_number_{number}' for number in range(77)]
-    lines = help_lines(settings._replace(programs=programs), '7.5.1 C', 'osu_bw -m 4194304 D D')
-    assert max(map(len, lines)) <= WIDTH == 80
-    text = '\n'.join(lines)
-    assert re.findall(r'osu_program_number_\d+', text) == programs and '(7.5.1 C)' in text
-    for command in ('srun -N2 -n2 osu_bw -m 4194304 D D', 'osu-proof -- srun -N2 -n2 osu_bw -m 4194304 D D',
-                    'srun ... osu-gpu-bind osu_bw -m 4194304 D D'):
-        assert command in text
-
-
-def test_a_word_that_is_wider_than_the_terminal_has_a_line_of_its_own():
-    path = '/appl/' + 'x' * 90
-    assert folded_to_width(f'{path}, which the site keeps', 'image:', 12) == [
-        f'image:      {path},', '            which the site keeps']
 
 
 def family_of(site):
@@ -247,21 +226,6 @@ def test_text_of_the_repository_is_what_this_easybuild_writes(version, tmp_path)
         assert text == (render.MODULES / path).read_text(), f'{path} is stale: make modules'
 
 
-def test_no_other_text_is_in_the_repository():
-    there = {str(path.relative_to(render.MODULES)) for path in render.MODULES.rglob('*.lua')}
-    assert there == {f'{site}/{name}.lua' for site in render.KEPT for name in render.kept_names(site)}
-
-
-@pytest.mark.full
-def test_no_site_has_a_form_of_a_line_that_none_of_these_has():
-    def forms(sites):
-        code = '\n'.join(code_of(site, name) for site in sites for name in names_of(site))
-        for form, short in ((r'"[^"\n]*"', '""'), (r'(, "")+\)', ', "")'), (r'^(\w+)\("", ""\)', r'\1("")')):
-            code = re.sub(form, short, code, flags=re.M)
-        return set(code.splitlines())
-    assert forms(sites_with()) == forms(SITES) and len(forms(SITES)) < 100
-
-
 @pytest.mark.parametrize('site', SITES)
 def test_text_is_plain(site):
     """Statements and conditions: no loop, no program that is started, no number of a file of another machine."""
@@ -281,30 +245,6 @@ def test_text_is_plain(site):
             assert f'not isFile(sif) and isFile({path}) then\n    sif = {path}\n' in text
         others = ', '.join(f'"{other}"' for other in site_entry(site)['conflicts']['value'])
         assert f'\nconflict({others})\n' in text or not others
-
-
-@pytest.mark.parametrize('site', SITES)
-def test_every_setting_has_its_reason_in_the_line_above(site):
-    for name in names_of(site):
-        lines = text_of(site, name).splitlines()
-        settings = [number for number, line in enumerate(lines) if re.match(r' *(append_path|pushenv|default)\(', line)]
-        assert settings
-        for number in settings:
-            # one reason may stand above several binds, above the branches of a switch, above what is put together
-            above = next(line for line in reversed(lines[:number]) if not re.match(
-                r' *(append_path|pushenv|default|if |else|elseif |local unset)', line))
-            assert above.lstrip().startswith('-- '), (name, lines[number])
-
-
-@pytest.mark.parametrize('site', SITES)
-def test_help_says_which_mpi_network_srun_and_benchmarks(site):
-    for name in names_of(site):
-        text = help_of(site, name).replace('\n' + 12 * ' ', ' ')
-        mpi = 'Open MPI' if name.endswith('/openmpi') else '(Cray )?MPICH'
-        for line in (rf'^MPI: +{mpi} \S+ of the (image|host) over libfabric \S+ of the (image|host), provider \w+$',
-                     r'^srun: +--mpi=\w+.*srun -N2 -n2 osu_(py_)?bw',
-                     r'^commands: .*osu_(py_)?bw .*osu_(py_)?latency'):
-            assert re.search(line, text, re.M), (name, line)
 
 
 # ---- in Lmod
@@ -343,19 +283,6 @@ def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, tree, plai
     assert unloaded.env == before
 
 
-@pytest.mark.parametrize('site', SITES)
-def test_swap_in_another_order_while_the_user_changes_the_switches(site, tree, plain):
-    """Each module is loaded with all switches that it takes, and goes without them."""
-    ring = random.Random(site).sample(names_of(site), len(names_of(site)))
-    steps = []
-    for name in ring:
-        steps += [f'{exports(switches_on(site, name))}; module load {name}', f'unset {" ".join(SWITCHES)}']
-    *swapped, unloaded = play(tree(site), [*steps, f'module unload {ring[-1]}'])
-    for name, there in zip(ring, swapped[::2]):
-        assert as_the_data_say(there.env, site, name, **switches_on(site, name)), name
-    assert unloaded.env == plain(site)[0]
-
-
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_switches_hold_from_load_to_unload(site, lmod, tree, plain):
     """All at once and each alone; the user has taken them back when the module is unloaded."""
@@ -392,17 +319,6 @@ def test_variables_and_binds_of_the_user_win_and_come_back(site, lmod, tree):
         # Lmod goes on counting what is in a path, and goes on having a stack of values
         assert {key: value for key, value in unloaded.env.items() if not key.startswith('__LMOD_')
                 } == {**before.env, **mine, **binds}, name
-
-
-@pytest.mark.parametrize('site, lmod', RUNS)
-def test_help_and_a_subshell_with_loaded_modules_are_no_error(site, lmod, tree):
-    names = names_of(site, 'osu-container/')
-    *refreshed, help_, show, whatis = play(tree(site), [*(f'module load {name}; module refresh' for name in names), *(
-        f'module {command} {" ".join(names)} 2>&1 | tee /dev/stderr' for command in ('help', 'show', 'whatis'))], lmod)
-    for moment in (*refreshed, help_, show, whatis):
-        assert 'Lmod has detected' not in moment.said and '.lua:' not in moment.said.replace('.lua:\n', ''), moment.said
-    for moment in (help_, show, whatis):
-        assert moment.said.count('Description') >= len(names)
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)

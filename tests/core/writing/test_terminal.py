@@ -1,7 +1,6 @@
 """Text of others reaches a terminal as text: nothing in it is obeyed, hides, or passes for another line."""
 import io
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 
 from osu_container.core.writing import terminal
 from osu_container.core.writing.module_text import lua_string
-from tests.helpers.machine import PROJECT, run
 
 #: What terminals obey or show nothing of: colours, a title, a cursor that goes back, answers that are typed, 8-bit
 #: controls, directions of writing, letters without a shape, bytes of no encoding
@@ -35,15 +33,6 @@ def test_what_a_terminal_would_obey_is_shown(text):
     assert terminal.lines(f'{text}\n\t{text}') == shown[1:-1] + '\n\t' + shown[1:-1]
 
 
-@pytest.mark.parametrize('text', HARMLESS)
-def test_what_people_write_stays_as_it_is(text):
-    assert terminal.one_line(text) == terminal.lines(text) == text
-
-
-def test_a_line_end_in_a_name_is_no_line_end():
-    assert terminal.one_line('a\nb') == 'a\\x0ab' and terminal.lines('a\nb') == 'a\nb'
-
-
 def test_every_character_is_shown_or_named():
     for number in [*range(0x10000), *range(0x10000, 0x110000, 97)]:
         shown = terminal.one_line(chr(number))
@@ -62,16 +51,6 @@ def test_streams_pass_on_what_is_shown_and_are_as_before_afterwards(monkeypatch)
     assert (sys.stdout, sys.stderr) == (out, error)
 
 
-@pytest.mark.parametrize('command', ['check', 'new', 'proof', 'image verify', 'compare', 'discover --facts'])
-def test_a_file_name_is_shown_by_every_command(tmp_path, command):
-    name = 'x\x1b]0;title\x07\u202e.sif'
-    (tmp_path / name).write_bytes(b'x: undefined symbol: f\x1b[31m\n')
-    done = run([PROJECT / 'bin' / 'osu-container', *command.split(), name], cwd=tmp_path)
-    said = done.stdout + done.stderr
-    assert not obeyed(said.replace('\n', '')), said
-    assert '\\x1b' in said and '\\u202e' in said, said
-
-
 @pytest.mark.parametrize('value', [
     *HOSTILE[:5], *HARMLESS, '" .. os.execute("false") .. "', ']]', '\\', '\\"', '\n', '\x00', '\x011', '"\\\n\r\x1b'])
 def test_a_lua_string_is_the_text_and_nothing_else(value):
@@ -81,9 +60,3 @@ def test_a_lua_string_is_the_text_and_nothing_else(value):
     assert '\n' not in text
     done = subprocess.run([lua, '-e', f'io.write({text})'], stdout=subprocess.PIPE)
     assert done.stdout == os.fsencode(value), text
-
-
-def test_every_text_in_lua_is_quoted_by_the_one_function():
-    """JSON's escapes are not Lua's: a control character would become other text."""
-    source = (PROJECT / 'osu_container/core/writing/module_text.py').read_text()
-    assert not re.search(r'\bjson\b', source.replace('settings.json', ''))
