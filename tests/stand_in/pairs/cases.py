@@ -96,19 +96,14 @@ LAYOUTS = [
     'usual',
     'folder is a link',      # /opt/mpi leads to /opt/mpi-VERSION
     'chain of links',        # libmpi.so.12 -> libmpi.so.12.real.1 -> /usr/share/libmpi
-    'two MPIs',              # another MPICH lies in /opt/other/lib, which is in ld.so.conf
-    'DT_RPATH in libmpi',    # to its own folder: its libraries come before LD_LIBRARY_PATH
-    'needed by path',        # DT_NEEDED of the program is a path
-    'for newer processors',  # libmpi lies in glibc-hwcaps/x86-64-v2 of its folder
     'wrapper',               # the program is a script that starts it
-    'wrapper by a variable',  # which keeps its folder in one
     'no section headers',
     'no entrypoint',         # which approach swap needs
     'no bash',               # which the entrypoint needs
 ]
 
 #: Layouts of the program itself
-OF_PROGRAM = ['needed by path', 'wrapper', 'wrapper by a variable', 'no section headers']
+OF_PROGRAM = ['wrapper', 'no section headers']
 #: Folders of MPI that may be the lib of a virtual environment
 VENVS = ['/opt/mpi/lib', '/opt/spack/linux/gcc-12/mpich-x2ab/lib', '/opt/Größe/lib']
 

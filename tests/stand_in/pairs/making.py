@@ -243,20 +243,8 @@ def _python(case, root):
     write(root, PROGRAM, f'#!{interpreter}\n{CODE.with_suffix(".py").read_text()}')
 
 
-def _changed(path, *options):
-    """Change the ELF file path (Path), another name of a part, by patchelf as options (str) say."""
-    copy = path.with_name(path.name + '.copy')
-    shutil.copy2(path, copy)
-    patchelf(copy, *options)
-    copy.rename(path)
-
-
-#: Layout -> script that starts the program
-WRAPPERS = {
-    'wrapper': '#!/bin/sh\nexec "$(dirname "$0")/.osu_latency.real" "$@"\n',
-    'wrapper by a variable': '#!/bin/sh\nset -e\n# where this lies\nhere="$(cd "$(dirname "$0")" && pwd -P)"\n'
-                             '"$here"/.osu_latency.real "$@"\n',
-}
+#: Starts the program
+WRAPPER = '#!/bin/sh\nexec "$(dirname "$0")/.osu_latency.real" "$@"\n'
 
 
 def _odd_layout(case, root):
@@ -272,24 +260,9 @@ def _odd_layout(case, root):
         libmpi.unlink(missing_ok=True)
         (folder / 'libmpi.real.1').symlink_to('/usr/share/libmpi')
         libmpi.symlink_to('libmpi.real.1')
-    elif case.layout == 'two MPIs':
-        _link_all(parts.wheel('mpich-3.4.3') / 'lib', root / 'opt/other/lib')
-        write(root, '/etc/ld.so.conf.d/zz-other.conf', '/opt/other/lib\n')
-        if not (root / 'etc/ld.so.conf').exists():
-            write(root, '/etc/ld.so.conf', 'include /etc/ld.so.conf.d/*.conf\n')
-    elif case.layout == 'DT_RPATH in libmpi':
-        _changed(libmpi, '--force-rpath', '--set-rpath', f'{case.folder}:{case.folder}/mpich:{case.folder}/openmpi')
-    elif case.layout == 'needed by path':
-        wanted = PROGRAMS[case.program][1] or libmpi.name
-        _changed(own, '--replace-needed', wanted, f'{case.folder}/{wanted}')
-    elif case.layout == 'for newer processors':
-        newer = folder / 'glibc-hwcaps/x86-64-v2'
-        newer.mkdir(parents=True)
-        for path in folder.glob('lib*.so*'):
-            path.rename(newer / path.name)
-    elif case.layout in WRAPPERS:
+    elif case.layout == 'wrapper':
         own.rename(own.with_name('.osu_latency.real'))
-        write(root, PROGRAM, WRAPPERS[case.layout])
+        write(root, PROGRAM, WRAPPER)
     elif case.layout == 'no section headers':
         for path in (libmpi, own):
             _without_sections(path)
